@@ -1,0 +1,52 @@
+// Which system user runs the embedded server: we do, but PostgreSQL refuses to run as root.
+import { stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { EmbeddedDatabaseError } from './problem.ts';
+import { runProgram } from './program.ts';
+
+/** `ids` is absent where the server runs as the user that runs us. */
+export interface Account {
+  name: string;
+  ids?: { uid: number; gid: number };
+}
+
+const FOR_ROOT = ['postgres', 'nobody'];
+
+/** The user for a new cluster, or the owner of the one in `cluster` when root opens it. */
+export async function chooseAccount(cluster: string): Promise<Account> {
+  if (process.getuid?.() !== 0) return { name: ownName() };
+  const owner = await stat(cluster).catch(() => undefined);
+  if (!owner) return accountForRoot();
+  if (owner.uid === 0) {
+    throw new EmbeddedDatabaseError(
+      `The database in ${cluster} belongs to root, as whom PostgreSQL does not run: give it to the user postgres with chown -R.`,
+    );
+  }
+  return { name: `uid ${owner.uid}`, ids: { uid: owner.uid, gid: owner.gid } };
+}
+
+function ownName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    throw new EmbeddedDatabaseError(
+      `The embedded PostgreSQL cannot run as user id ${process.getuid?.()}, which has no entry in /etc/passwd: run as a named user, or set DATABASE_URL.`,
+    );
+  }
+}
+
+async function accountForRoot(): Promise<Account> {
+  for (const name of FOR_ROOT) {
+    const [uid, gid] = await Promise.all(['-u', '-g'].map((flag) => lookUpId(flag, name)));
+    if (uid && gid) return { name, ids: { uid, gid } };
+  }
+  throw new EmbeddedDatabaseError(
+    'The embedded PostgreSQL does not run as root and there is no user postgres or nobody: add one, run as another user, or set DATABASE_URL.',
+  );
+}
+
+/** Asks `id`, so that users of a directory service are found too. */
+async function lookUpId(flag: string, name: string): Promise<number | undefined> {
+  const { code, output } = await runProgram({ name: 'root' }, 'id', [flag, name]);
+  return code === 0 ? Number(output) : undefined;
+}

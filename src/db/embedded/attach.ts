@@ -1,0 +1,83 @@
+// A connection to the cluster's server: the one that runs, or one started now.
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { type Cluster, connectionStringOf, dataFolder } from './cluster.ts';
+import { disownStalePid, isAlive, type Postmaster, readLastPort, readPostmaster, serves } from './postmaster.ts';
+import { EmbeddedDatabaseError } from './problem.ts';
+import { launchServer } from './server.ts';
+
+const POLL_MS = 100;
+const EMPTY_MS = 1_000;
+const SILENCE_MS = 60_000;
+const REPORT_MS = 10_000;
+
+export interface Attachment {
+  client: pg.Client;
+  connectionString: string;
+}
+
+/** Waits as long as the server says that it starts or stops, and a minute for one that says nothing. */
+export async function attach(cluster: Cluster, log: Logger, applicationName: string): Promise<Attachment> {
+  const folder = dataFolder(cluster.home);
+  let reportAt = Date.now() + REPORT_MS;
+  let giveUpAt = Date.now() + SILENCE_MS;
+  for (;;) {
+    const postmaster = await readPostmaster(folder);
+    if (postmaster?.text === '' && (await staysEmpty(folder))) {
+      await disownStalePid(folder, '');
+      continue;
+    }
+    if (!postmaster || !isAlive(postmaster.pid)) {
+      log.info({ folder: cluster.home }, 'starting the embedded PostgreSQL');
+      await launchServer(cluster, { preferredPort: await readLastPort(folder) });
+      continue;
+    }
+    const attachment = await tryToConnect(cluster, postmaster, applicationName);
+    if (attachment) return attachment;
+    if (!(await serves(postmaster.pid, folder))) {
+      await disownStalePid(folder, postmaster.text);
+      continue;
+    }
+    if (postmaster.state !== 'ready') giveUpAt = Date.now() + SILENCE_MS;
+    if (Date.now() > giveUpAt) {
+      throw new EmbeddedDatabaseError(
+        `The embedded database in ${cluster.home} runs (process ${postmaster.pid}) but does not answer: end that process and start again.`,
+      );
+    }
+    if (Date.now() > reportAt) {
+      log.info({ state: postmaster.state }, 'waiting for the embedded PostgreSQL');
+      reportAt = Date.now() + REPORT_MS;
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+async function tryToConnect(
+  cluster: Cluster,
+  { port, state }: Postmaster,
+  applicationName: string,
+): Promise<Attachment | undefined> {
+  if (state !== 'ready') return undefined;
+  const connectionString = await connectionStringOf(cluster, port);
+  const client = new pg.Client({
+    connectionString,
+    application_name: applicationName,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+  });
+  // The server may end at any moment; whoever holds the client hears of it by 'end'.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return { client, connectionString };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A server that is just starting fills the file within moments; a loss of power can leave it empty for ever. */
+async function staysEmpty(folder: string): Promise<boolean> {
+  await sleep(EMPTY_MS);
+  return (await readPostmaster(folder))?.text === '';
+}

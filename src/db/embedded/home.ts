@@ -1,0 +1,78 @@
+// Where the database lies: the folder `postgres` of the data directory. Where root's server user cannot enter the data
+// directory (a home of mode 0700), the folder is made under /var/lib and `postgres` is a link to it.
+import { existsSync } from 'node:fs';
+import { chmod, lstat, mkdir, mkdtemp, realpath, rename, rm, symlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Account } from './account.ts';
+import { EmbeddedDatabaseError } from './problem.ts';
+import { canEnter } from './program.ts';
+
+const ELSEWHERE = ['/var/lib', '/var/tmp'];
+
+/** The real folder of an existing database; undefined where none has been made. */
+export async function findHome(dataDir: string): Promise<string | undefined> {
+  const named = join(resolve(dataDir), 'postgres');
+  const found = await lstat(named).catch(() => undefined);
+  if (!found) return undefined;
+  return realpath(named).catch(() => {
+    throw new EmbeddedDatabaseError(
+      `${named} is a link to a folder that is gone: bring that folder back, or remove the link to begin with an empty database.`,
+    );
+  });
+}
+
+/** Makes the folder, lets `fill` create the database in it and only then gives it its name: no half-made one is ever found. */
+export async function makeHome(
+  dataDir: string,
+  account: Account,
+  fill: (folder: string) => Promise<void>,
+): Promise<void> {
+  const parent = resolve(dataDir);
+  await mkdir(parent, { recursive: true }).catch((error: Error) => {
+    throw new EmbeddedDatabaseError(
+      `The data directory ${parent} cannot be made (${error.message}): set SPS_DATA_DIR to a folder that can be written.`,
+    );
+  });
+  const folder = await makeFolder(parent, account);
+  try {
+    await fill(folder);
+    await publish(folder, join(parent, 'postgres'));
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function makeFolder(parent: string, account: Account): Promise<string> {
+  const near = await mkdtemp(join(parent, 'postgres.new-')).catch((error: Error) => {
+    throw new EmbeddedDatabaseError(
+      `The data directory ${parent} cannot be written (${error.message}): set SPS_DATA_DIR to a folder that can.`,
+    );
+  });
+  if (await opensTo(account, near)) return near;
+  await rm(near, { recursive: true });
+  for (const base of ELSEWHERE) {
+    const folder = await mkdtemp(join(base, 'sps-postgres-')).catch(() => undefined);
+    if (folder && (await opensTo(account, folder))) return folder;
+    if (folder) await rm(folder, { recursive: true });
+  }
+  throw new EmbeddedDatabaseError(
+    `The user ${account.name}, who runs the database for root, can enter neither ${parent} nor ${ELSEWHERE.join(' nor ')}: set SPS_DATA_DIR to a folder that it can.`,
+  );
+}
+
+/** The folder is ours (mode 0700); another user may pass through it to the cluster, but neither list nor write it. */
+async function opensTo(account: Account, folder: string): Promise<boolean> {
+  if (!account.ids) return true;
+  await chmod(folder, 0o711);
+  return canEnter(account, folder);
+}
+
+/** Another process may have been quicker: then its database is the one, and ours goes. */
+async function publish(folder: string, named: string): Promise<void> {
+  const near = folder.startsWith(`${named}.new-`);
+  await (near ? rename(folder, named) : symlink(folder, named)).catch(async (error: Error) => {
+    if (!existsSync(named)) throw error;
+    await rm(folder, { recursive: true, force: true });
+  });
+}

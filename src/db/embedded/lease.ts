@@ -1,0 +1,52 @@
+// Who uses the server, as advisory locks of one connection per process: whatever ends a process, even kill -9, ends its
+// connection and so its claims. Users share one lock; who can have it alone was the last and stops the server.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { EmbeddedDatabaseError } from './problem.ts';
+
+/** A service is the only one on its data directory; any number of commands may use it beside the service. */
+export type Role = 'service' | 'cli';
+
+const CLASS = 0x5b5f;
+const IN_USE = 1;
+const SERVICE = 2;
+const PATIENCE_MS = 3_000;
+const POLL_MS = 100;
+
+/** False where the last user is stopping the server just now: wait and start it again. */
+export async function joinUsers(client: pg.Client): Promise<boolean> {
+  return lock(client, 'pg_try_advisory_lock_shared', IN_USE);
+}
+
+/** One service per data directory. A predecessor that was killed has its connection closed within moments, so wait for them. */
+export async function becomeService(client: pg.Client, dataDir: string): Promise<void> {
+  const giveUpAt = Date.now() + PATIENCE_MS;
+  while (!(await lock(client, 'pg_try_advisory_lock', SERVICE))) {
+    if (Date.now() > giveUpAt) {
+      throw new EmbeddedDatabaseError(
+        `Another service already runs on the data directory ${dataDir} (${await findService(client)}): stop it first, or set SPS_DATA_DIR and PORT to others.`,
+      );
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+/** Gives up this process's claims; true if nobody else is left, and then nobody can join any more. */
+export async function leaveUsers(client: pg.Client): Promise<boolean> {
+  await client.query('select pg_advisory_unlock_all()');
+  return lock(client, 'pg_try_advisory_lock', IN_USE);
+}
+
+async function lock(client: pg.Client, call: string, object: number): Promise<boolean> {
+  const { rows } = await client.query(`select ${call}($1, $2) as got`, [CLASS, object]);
+  return rows[0].got;
+}
+
+async function findService(client: pg.Client): Promise<string> {
+  const { rows } = await client.query(
+    `select a.application_name from pg_locks l join pg_stat_activity a on a.pid = l.pid
+     where l.locktype = 'advisory' and l.classid = $1 and l.objid = $2 and l.granted`,
+    [CLASS, SERVICE],
+  );
+  return rows[0]?.application_name ?? 'it ended this moment';
+}

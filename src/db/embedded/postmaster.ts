@@ -1,0 +1,68 @@
+// What PostgreSQL says of itself in postmaster.pid, and whether that is still true.
+import { link, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runProgram } from './program.ts';
+
+export interface Postmaster {
+  /** The file as it was read. */
+  text: string;
+  pid: number;
+  port: number;
+  /** starting, stopping, ready or standby; empty for a moment at the very start. */
+  state: string;
+}
+
+/** Lines of the file: process, folder, start time, port, socket folder, address, shared memory, state. Pure. */
+export function parsePostmaster(text: string): Postmaster {
+  const lines = text.split('\n').map((line) => line.trim());
+  return { text, pid: Number(lines[0] || 0), port: Number(lines[3] || 0), state: lines[7] ?? '' };
+}
+
+export async function readPostmaster(folder: string): Promise<Postmaster | undefined> {
+  const text = await readFile(join(folder, 'postmaster.pid'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  return text === undefined ? undefined : parsePostmaster(text);
+}
+
+/** The port of the last start, from the command line that PostgreSQL keeps; 0 if there was none. */
+export async function readLastPort(folder: string): Promise<number> {
+  const command = await readFile(join(folder, 'postmaster.opts'), 'utf8').catch(() => '');
+  return Number(/\bport=(\d+)/.exec(command)?.[1] ?? 0);
+}
+
+/** Whether a process of that id runs, whoever's it is. */
+export function isAlive(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Whether that process is the server of this folder: after a crash its id may belong to something else. Unknown is yes. */
+export async function serves(pid: number, folder: string): Promise<boolean> {
+  const command =
+    process.platform === 'linux'
+      ? await readFile(`/proc/${pid}/cmdline`, 'utf8').catch((error) => (error.code === 'ENOENT' ? '' : folder))
+      : (await runProgram({ name: 'self' }, 'ps', ['-o', 'command=', '-p', String(pid)])).output;
+  return command.includes(folder);
+}
+
+const NO_PROCESS = 2_147_483_646;
+
+/**
+ * Lets PostgreSQL start where postmaster.pid names a process that is not its server: it would refuse for ever. The file
+ * is kept, naming a process that cannot exist, because PostgreSQL then still checks the shared memory that it also names
+ * (a left-over backend may be writing). `judged` is the text on which the caller decided: a newer file is left alone.
+ */
+export async function disownStalePid(folder: string, judged: string): Promise<void> {
+  const named = join(folder, 'postmaster.pid');
+  const aside = `${named}.stale-${process.pid}`;
+  await rename(named, aside);
+  const text = await readFile(aside, 'utf8');
+  if (text === judged) await writeFile(aside, text.replace(/^.*/, String(NO_PROCESS)));
+  await link(aside, named).catch(() => undefined);
+  await unlink(aside);
+}

@@ -1,0 +1,33 @@
+// Runs a program as the server's user, from / (that user may not be able to enter our folder) and without our environment.
+import { type SpawnOptions, spawn } from 'node:child_process';
+import type { Account } from './account.ts';
+
+/** How every program of PostgreSQL is started. Ids drop the groups of root, too. */
+export function spawnOptions(account: Account): SpawnOptions {
+  return { cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' }, ...account.ids };
+}
+
+/** Runs it to its end; `code` is null where it could not be started, `output` then says why. */
+export function runProgram(
+  account: Account,
+  file: string,
+  args: readonly string[],
+): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve) => {
+    let output = '';
+    const collect = (chunk: Buffer) => {
+      output += chunk;
+    };
+    const child = spawn(file, args, { ...spawnOptions(account), stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout?.on('data', collect);
+    child.stderr?.on('data', collect);
+    child.on('error', (error) => resolve({ code: null, output: error.message }));
+    child.on('close', (code, signal) => resolve({ code, output: signal ? `ended by ${signal}` : output }));
+  });
+}
+
+/** Whether the account may enter the folder. Tried for real: modes, access lists and mounts all have a say. */
+export async function canEnter(account: Account, folder: string): Promise<boolean> {
+  const { code } = await runProgram(account, '/bin/sh', ['-c', 'cd -- "$0"', folder]);
+  return code === 0;
+}

@@ -1,0 +1,36 @@
+// The embedded server's settings: a small server beside the service on the same machine. Pure.
+
+const MIB = 1024 * 1024;
+
+/** Settings for a machine with so much memory; given on the command line, so postgresql.conf stays as initdb wrote it. */
+export function serverSettings(memoryBytes: number): Record<string, string> {
+  const memoryMib = Math.floor(memoryBytes / MIB);
+  return {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '100',
+    shared_buffers: `${clamp(Math.floor(memoryMib / 8), 64, 1024)}MB`,
+    effective_cache_size: `${Math.max(Math.floor(memoryMib / 2), 128)}MB`,
+    work_mem: '16MB',
+    maintenance_work_mem: `${clamp(Math.floor(memoryMib / 32), 64, 256)}MB`,
+    max_wal_size: '2GB',
+    wal_compression: 'on',
+    random_page_cost: '1.1',
+    jit: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // Starts, stops and crashes only: the service logs its own failed statements, and those can hold customers' data.
+    log_min_messages: 'log',
+    log_min_error_statement: 'panic',
+    log_checkpoints: 'off',
+  };
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(Math.max(value, least), most);
+}
+
+/** As arguments of `postgres`. */
+export function settingArguments(settings: Record<string, string>): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
