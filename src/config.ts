@@ -1,0 +1,153 @@
+// The only reader of process.env. One record per variable: the README's table and .env.example are printed from it.
+
+/** One environment variable: how it is read, what it is when unset, and what the README says of it. */
+interface Variable<T> {
+  parse: (text: string) => T;
+  fallback: T;
+  words: string;
+}
+
+class Problem extends Error {}
+
+function whole(least: number, most: number, fallback: number, words: string): Variable<number> {
+  const parse = (text: string) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most)) throw new Problem(`must be a whole number from ${least} to ${most}`);
+    return value;
+  };
+  return { parse, fallback, words };
+}
+
+function maybe<T>(variable: Variable<T>): Variable<T | undefined> {
+  return { ...variable, fallback: undefined };
+}
+
+function text(fallback: string, words: string): Variable<string> {
+  return { parse: (value) => value, fallback, words };
+}
+
+function flag(words: string): Variable<boolean> {
+  const parse = (value: string) => {
+    if (value !== 'true' && value !== 'false') throw new Problem('must be true or false');
+    return value === 'true';
+  };
+  return { parse, fallback: false, words };
+}
+
+function oneOf<const T extends string>(values: readonly T[], fallback: T, words: string): Variable<T> {
+  const parse = (value: string) => {
+    const found = values.find((one) => one === value);
+    if (found === undefined) throw new Problem(`must be one of ${values.join(', ')}`);
+    return found;
+  };
+  return { parse, fallback, words };
+}
+
+function list(pattern: RegExp, form: string, words: string): Variable<readonly string[]> {
+  const parse = (value: string) => {
+    const parts = value.split(',').map((part) => part.trim());
+    if (!parts.every((part) => pattern.test(part))) throw new Problem(`must be ${form}, separated by commas`);
+    return parts;
+  };
+  return { parse, fallback: [], words };
+}
+
+function matching(accepts: (value: string) => boolean, form: string, words: string): Variable<string | undefined> {
+  const parse = (value: string) => {
+    if (!accepts(value)) throw new Problem(`must be ${form}`);
+    return value;
+  };
+  return { parse, fallback: undefined, words };
+}
+
+function isOrigin(value: string): boolean {
+  return URL.canParse(value) && new URL(value).origin === value;
+}
+
+export const VARIABLES = {
+  HOST: text('127.0.0.1', 'Address to listen on.'),
+  PORT: whole(
+    0,
+    65535,
+    8080,
+    'Port of `{base_url}`, and of `{admin_url}` unless `ADMIN_PORT` is set; 0 takes a free one.',
+  ),
+  ADMIN_PORT: maybe(
+    whole(0, 65535, 0, 'Port of its own for analytics, the event feed, the API reference and the dashboard.'),
+  ),
+  DATABASE_URL: matching(
+    (value) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value),
+    'a postgres:// address',
+    'PostgreSQL 15 to 18 to use. Unset: a private PostgreSQL in `SPS_DATA_DIR`.',
+  ),
+  SPS_DATA_DIR: text('./.data', 'Where the private PostgreSQL keeps its data.'),
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info', 'What is logged.'),
+  DATABASE_POOL_SIZE: whole(2, 200, 16, 'Connections for everything but charts.'),
+  ANALYTICS_POOL_SIZE: whole(1, 100, 4, 'Connections for charts and the event feed.'),
+  ANALYTICS_TIMEOUT_MS: whole(100, 600_000, 30_000, 'Longest time a chart may compute, in milliseconds.'),
+  HEADER_ALIASES: list(
+    /^[a-z][a-z0-9]{0,30}$/,
+    'prefixes of lower-case letters and digits',
+    'Prefixes whose `-customer-user-id`, `-profile-id` and `-tz` headers mean the same as the `service-` ones.',
+  ),
+  RATE_LIMIT_SERVER: whole(
+    0,
+    1_000_000,
+    1000,
+    'Requests per second and key of the server-side operations; 0 is no limit.',
+  ),
+  RATE_LIMIT_ANALYTICS: whole(0, 1_000_000, 20, 'Requests per second and key of charts and event feed; 0 is no limit.'),
+  RATE_LIMIT_ATTRIBUTION_PER_IP: whole(
+    0,
+    1_000_000,
+    0,
+    'Attribution requests per second and client address; 0 is no limit.',
+  ),
+  TRUST_PROXY: list(
+    /^[0-9a-fA-F.:]+(\/\d{1,3})?$/,
+    'addresses or networks',
+    'Proxies whose `X-Forwarded-For` is believed.',
+  ),
+  ADMIN_CORS_ORIGIN: matching(
+    isOrigin,
+    'an origin such as https://example.com',
+    'Origin whose pages may use the secret-key operations.',
+  ),
+  METRICS_TOKEN: matching(
+    (value) => value.length >= 16,
+    'at least 16 characters',
+    'Bearer token with which `/metrics` answers on the public listener.',
+  ),
+  WEBHOOK_ALLOW_HTTP: flag('Allow webhook addresses with `http:`.'),
+  WEBHOOK_ALLOW_PRIVATE: flag('Allow webhook addresses on private and loopback networks, and `http:`.'),
+  EVENT_RETENTION_DAYS: whole(1, 3650, 90, 'Days that events are kept once they are delivered or dead.'),
+} as const satisfies Record<string, Variable<unknown>>;
+
+/** The validated configuration, under the names of the environment variables. */
+export type Config = {
+  readonly [K in keyof typeof VARIABLES]:
+    | ReturnType<(typeof VARIABLES)[K]['parse']>
+    | (typeof VARIABLES)[K]['fallback'];
+};
+
+/** What is wrong with the environment: every problem, a line each. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+/** Reads the configuration; an empty variable is an unset one. Throws a ConfigError that names every problem. */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const problems: string[] = [];
+  const config: Record<string, unknown> = {};
+  for (const [name, variable] of Object.entries(VARIABLES)) {
+    const value = env[name]?.trim();
+    try {
+      config[name] = value ? variable.parse(value) : variable.fallback;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      problems.push(`${name} ${error.message}`);
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n  ${problems.join('\n  ')}`);
+  return config as Config;
+}

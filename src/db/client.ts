@@ -1,0 +1,81 @@
+// Pools of connections and their time-outs. Times, dates and numerics stay text (a JS Date drops microseconds),
+// 64-bit integers become bigint.
+import { CompiledQuery, Kysely, PostgresDialect, type Transaction } from 'kysely';
+import pg from 'pg';
+import type { DB } from './types.ts';
+
+const KEPT_AS_TEXT = [pg.types.builtins.TIMESTAMPTZ, pg.types.builtins.DATE, pg.types.builtins.NUMERIC];
+const TIMESTAMPTZ_ARRAY = 1185;
+const INT8_ARRAY = 1016;
+
+const parsers = new pg.TypeOverrides();
+for (const oid of KEPT_AS_TEXT) parsers.setTypeParser(oid, (text: string) => text);
+parsers.setTypeParser(pg.types.builtins.INT8, BigInt);
+const parseTextArray = pg.types.getTypeParser(1009 as never, 'text') as (text: string) => (string | null)[];
+parsers.setTypeParser(TIMESTAMPTZ_ARRAY as never, parseTextArray as never);
+parsers.setTypeParser(
+  INT8_ARRAY as never,
+  ((text: string) => parseTextArray(text).map((one) => one && BigInt(one))) as never,
+);
+
+export interface PoolSettings {
+  connectionString: string;
+  max: number;
+  /** Longest statement, in milliseconds. */
+  statementTimeoutMs: number;
+  /** Shown in pg_stat_activity. */
+  applicationName: string;
+}
+
+/** A pool with lock, statement and idle-in-transaction time-outs; `onError` hears of idle connections that break. */
+export function createPool(settings: PoolSettings, onError: (error: Error) => void): pg.Pool {
+  const timeouts = [
+    `-c statement_timeout=${settings.statementTimeoutMs}`,
+    `-c lock_timeout=${Math.min(settings.statementTimeoutMs, 10_000)}`,
+    '-c idle_in_transaction_session_timeout=60000',
+    '-c timezone=UTC',
+    '-c datestyle=ISO',
+  ];
+  const pool = new pg.Pool({
+    connectionString: settings.connectionString,
+    max: settings.max,
+    application_name: settings.applicationName,
+    options: timeouts.join(' '),
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    types: parsers,
+  });
+  pool.on('error', onError);
+  return pool;
+}
+
+export function createDb(pool: pg.Pool): Kysely<DB> {
+  return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+}
+
+const SERIALIZATION_FAILURE = '40001';
+const DEADLOCK = '40P01';
+const ATTEMPTS = 4;
+
+/** Runs `work` in a transaction; a deadlock or serialization failure is tried again, a few times. */
+export async function inTransaction<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await db.transaction().execute(work);
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (attempt === ATTEMPTS || (code !== SERIALIZATION_FAILURE && code !== DEADLOCK)) throw error;
+    }
+  }
+}
+
+/** Runs `work` in one read-only snapshot. */
+export function inSnapshot<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
+  return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work);
+}
+
+/** Whether the database answers at all. */
+export async function ping(db: Kysely<DB>): Promise<void> {
+  await db.executeQuery(CompiledQuery.raw('select 1'));
+}

@@ -1,0 +1,74 @@
+// Runs migrations/*.sql in order, each in a transaction, under one advisory lock so that several processes may start at once.
+// Forward only: a database that knows migrations this program does not is refused.
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import pg from 'pg';
+
+const FOLDER = new URL('../../migrations/', import.meta.url);
+const LOCK = 0x5b5f_0001;
+
+interface Migration {
+  name: string;
+  sql: string;
+  sha256: string;
+}
+
+/** A database that this program cannot use; the message says what to do. */
+export class MigrationError extends Error {
+  override name = 'MigrationError';
+}
+
+async function listMigrations(): Promise<Migration[]> {
+  const names = (await readdir(FOLDER)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(new URL(name, FOLDER), 'utf8');
+      return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+function refuseStrangers(known: readonly Migration[], applied: readonly { name: string; sha256: string }[]): void {
+  for (const { name, sha256 } of applied) {
+    const migration = known.find((one) => one.name === name);
+    if (!migration) {
+      throw new MigrationError(
+        `The database was migrated by a newer version (${name}): run that version or restore a backup.`,
+      );
+    }
+    if (migration.sha256 !== sha256) {
+      throw new MigrationError(
+        `The migration ${name} differs from the one that made the database: use the released files.`,
+      );
+    }
+  }
+}
+
+/** Applies what is missing and returns the names of what was applied. */
+export async function migrateToLatest(connectionString: string): Promise<string[]> {
+  const known = await listMigrations();
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000, application_name: 'sps-migrate' });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    await client.query(`create table if not exists schema_migration (
+      name text primary key, sha256 text not null, applied_at timestamptz not null default now())`);
+    const { rows: applied } = await client.query('select name, sha256 from schema_migration order by name');
+    refuseStrangers(known, applied);
+    const missing = known.slice(applied.length);
+    for (const { name, sql, sha256 } of missing) {
+      await client.query('begin');
+      await client.query(sql);
+      await client.query('insert into schema_migration (name, sha256) values ($1, $2)', [name, sha256]);
+      await client.query('commit');
+    }
+    return missing.map(({ name }) => name);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Names of migrations that the database still lacks; for readiness and `sps doctor`. */
+export async function listMissingMigrations(appliedNames: readonly string[]): Promise<string[]> {
+  return (await listMigrations()).map(({ name }) => name).filter((name) => !appliedNames.includes(name));
+}

@@ -1,0 +1,25 @@
+// What a feature may ask for. Made once in main.ts (and in tests), handed to every service.
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import type { DB } from './db/types.ts';
+
+/** An app as every operation needs to know it. */
+export interface App {
+  app_id: string;
+  app_key: number;
+  timezone: string;
+  profile_shape: 'dictionary' | 'array';
+  attribution_policy: 'last' | 'first';
+  sharing: 'refuse' | 'transfer';
+}
+
+export interface Deps {
+  /** Everything but charts. */
+  db: Kysely<DB>;
+  /** Charts and the event feed: a small pool of its own, so that a heavy chart never starves a grant. */
+  analyticsDb: Kysely<DB>;
+  config: Config;
+  log: Logger;
+  now: () => Date;
+}
