@@ -1,0 +1,45 @@
+// Finds keys for authentication. What was found, or not, is remembered for a moment shorter than the two seconds
+// within which a revoked key must be refused (decisions 2).
+import type { Kysely } from 'kysely';
+import type { DB } from '../db/types.ts';
+import type { App } from '../deps.ts';
+import type { KeyKind, Keyring, KeyScope, StoredKey } from '../http/auth.ts';
+import { findKeyByPrefix } from './queries.ts';
+
+const FRESH_MS = 1_500;
+const MOST_REMEMBERED = 10_000;
+
+interface Remembered {
+  key: Promise<StoredKey | undefined>;
+  until: number;
+}
+
+async function loadKey(db: Kysely<DB>, prefix: string): Promise<StoredKey | undefined> {
+  const row = await findKeyByPrefix(db, prefix);
+  if (!row) return undefined;
+  const { key_id, kind, scope, sha256, ...app } = row;
+  return { key_id, sha256, kind: kind as KeyKind, scope: scope as KeyScope, app: app as App };
+}
+
+export function createKeyring(db: Kysely<DB>): Keyring {
+  const remembered = new Map<string, Remembered>();
+
+  function forgetOldest(): void {
+    const oldest = remembered.keys().next();
+    if (!oldest.done) remembered.delete(oldest.value);
+  }
+
+  return {
+    findKey(prefix) {
+      const now = performance.now();
+      const known = remembered.get(prefix);
+      if (known && known.until > now) return known.key;
+      const key = loadKey(db, prefix);
+      key.catch(() => remembered.delete(prefix));
+      remembered.delete(prefix);
+      if (remembered.size >= MOST_REMEMBERED) forgetOldest();
+      remembered.set(prefix, { key, until: now + FRESH_MS });
+      return key;
+    },
+  };
+}

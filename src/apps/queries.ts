@@ -1,0 +1,120 @@
+// Statements about apps and what they configure.
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
+import type { AccessLevel, ApiKey, App, CurrencyRate, DB, Product, StoreSetting } from '../db/types.ts';
+
+export async function findKeyByPrefix(db: Kysely<DB>, prefix: string) {
+  return db
+    .selectFrom('api_key')
+    .innerJoin('app', 'app.app_id', 'api_key.app_id')
+    .where('api_key.prefix', '=', prefix)
+    .where('api_key.revoked_at', 'is', null)
+    .select(['api_key.key_id', 'api_key.kind', 'api_key.scope', 'api_key.sha256'])
+    .select(['app.app_id', 'app.app_key', 'app.timezone', 'app.profile_shape', 'app.attribution_policy', 'app.sharing'])
+    .executeTakeFirst();
+}
+
+export async function insertApp(db: Kysely<DB>, values: Insertable<App>): Promise<Selectable<App>> {
+  return db.insertInto('app').values(values).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function findApp(db: Kysely<DB>, appId: string): Promise<Selectable<App> | undefined> {
+  return db.selectFrom('app').selectAll().where('app_id', '=', appId).executeTakeFirst();
+}
+
+export async function listAllApps(db: Kysely<DB>): Promise<Selectable<App>[]> {
+  return db.selectFrom('app').selectAll().orderBy('app_key').execute();
+}
+
+export async function insertKey(db: Kysely<DB>, values: Insertable<ApiKey>): Promise<{ key_id: string }> {
+  return db.insertInto('api_key').values(values).returning('key_id').executeTakeFirstOrThrow();
+}
+
+export async function listKeysOf(db: Kysely<DB>, appId: string): Promise<Omit<Selectable<ApiKey>, 'sha256'>[]> {
+  return db
+    .selectFrom('api_key')
+    .select(['key_id', 'app_id', 'kind', 'scope', 'prefix', 'created_at', 'revoked_at'])
+    .where('app_id', '=', appId)
+    .orderBy('created_at')
+    .execute();
+}
+
+/** Marks the key revoked, keeping the first time; undefined if there is no such key. */
+export async function markKeyRevoked(
+  db: Kysely<DB>,
+  keyId: string,
+): Promise<{ revoked_at: string | null } | undefined> {
+  return db
+    .updateTable('api_key')
+    .set({ revoked_at: sql`coalesce(revoked_at, now())` })
+    .where('key_id', '=', keyId)
+    .returning('revoked_at')
+    .executeTakeFirst();
+}
+
+export async function insertAccessLevel(db: Kysely<DB>, values: Insertable<AccessLevel>): Promise<void> {
+  await db
+    .insertInto('access_level')
+    .values(values)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export async function hasAccessLevel(db: Kysely<DB>, appId: string, accessLevelId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('access_level')
+    .select('access_level_id')
+    .where('app_id', '=', appId)
+    .where('access_level_id', '=', accessLevelId)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function listAccessLevelsOf(db: Kysely<DB>, appId: string): Promise<Selectable<AccessLevel>[]> {
+  return db.selectFrom('access_level').selectAll().where('app_id', '=', appId).orderBy('access_level_id').execute();
+}
+
+export async function upsertProducts(db: Kysely<DB>, products: readonly Insertable<Product>[]): Promise<void> {
+  await db
+    .insertInto('product')
+    .values([...products])
+    .onConflict((conflict) =>
+      conflict.columns(['app_id', 'store', 'store_product_id']).doUpdateSet((eb) => ({
+        duration: eb.ref('excluded.duration'),
+        access_level_id: eb.ref('excluded.access_level_id'),
+        is_consumable: eb.ref('excluded.is_consumable'),
+      })),
+    )
+    .execute();
+}
+
+export async function listProductsOf(db: Kysely<DB>, appId: string): Promise<Selectable<Product>[]> {
+  return db
+    .selectFrom('product')
+    .selectAll()
+    .where('app_id', '=', appId)
+    .orderBy('store')
+    .orderBy('store_product_id')
+    .execute();
+}
+
+/** Sets what is given and keeps the rest. */
+export async function upsertStoreSetting(db: Kysely<DB>, values: Insertable<StoreSetting>): Promise<void> {
+  const { app_id, store, ...settings } = values;
+  await db
+    .insertInto('store_setting')
+    .values(values)
+    .onConflict((conflict) => conflict.columns(['app_id', 'store']).doUpdateSet({ store, ...settings }))
+    .execute();
+}
+
+export async function upsertRates(db: Kysely<DB>, rates: readonly Insertable<CurrencyRate>[]): Promise<void> {
+  await db
+    .insertInto('currency_rate')
+    .values([...rates])
+    .onConflict((conflict) =>
+      conflict
+        .columns(['currency', 'rate_date'])
+        .doUpdateSet((eb) => ({ usd_per_unit: eb.ref('excluded.usd_per_unit') })),
+    )
+    .execute();
+}

@@ -1,0 +1,103 @@
+// What an operator does to an app: make it, issue and revoke its keys, configure levels, products, stores and rates.
+import type { Kysely } from 'kysely';
+import { inTransaction } from '../db/client.ts';
+import type { DB } from '../db/types.ts';
+import type { App, Deps } from '../deps.ts';
+import type { KeyKind, KeyScope } from '../http/auth.ts';
+import { findZone } from '../lib/zone.ts';
+import { mintKey } from './keys.ts';
+import {
+  findApp,
+  insertAccessLevel,
+  insertApp,
+  insertKey,
+  listAccessLevelsOf,
+  listAllApps,
+  listKeysOf,
+  markKeyRevoked,
+} from './queries.ts';
+
+/** An operator's mistake; the message is for the operator. */
+export class OperatorError extends Error {
+  override name = 'OperatorError';
+}
+
+export interface NewApp {
+  name: string;
+  timezone?: string;
+  profile_shape?: App['profile_shape'];
+  attribution_policy?: App['attribution_policy'];
+  sharing?: App['sharing'];
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+async function issueKey(db: Kysely<DB>, appId: string, kind: KeyKind, scope: KeyScope = 'all') {
+  const { key, prefix, sha256 } = mintKey(kind);
+  const { key_id } = await insertKey(db, { app_id: appId, kind, scope, prefix, sha256 });
+  return { key_id, key };
+}
+
+/** Makes an app with a public and a secret key, which are shown this once. */
+export async function createApp(
+  { db }: Pick<Deps, 'db'>,
+  { timezone = 'UTC', ...values }: NewApp,
+): Promise<{ app: App; public_key: string; secret_key: string }> {
+  if (!findZone(timezone))
+    throw new OperatorError(`There is no time zone ${timezone}; use an IANA name such as Europe/Berlin.`);
+  if (values.name.trim() === '' || values.name.length > 255) throw new OperatorError('A name has 1 to 255 characters.');
+  return inTransaction(db, async (trx) => {
+    const app = (await insertApp(trx, { ...values, timezone })) as App;
+    const { key: public_key } = await issueKey(trx, app.app_id, 'public');
+    const { key: secret_key } = await issueKey(trx, app.app_id, 'secret');
+    return { app, public_key, secret_key };
+  });
+}
+
+/** The app with this id, or an OperatorError. */
+export async function getApp({ db }: Pick<Deps, 'db'>, appId: string): Promise<App & { name: string }> {
+  const app = UUID.test(appId) ? await findApp(db, appId) : undefined;
+  if (!app) throw new OperatorError(`There is no app ${appId}; \`sps app list\` shows them.`);
+  return app as App & { name: string };
+}
+
+export async function listApps({ db }: Pick<Deps, 'db'>) {
+  return (await listAllApps(db)).map(({ app_key: _, ...app }) => app);
+}
+
+export async function createKey(
+  deps: Pick<Deps, 'db'>,
+  { appId, kind, scope = 'all' }: { appId: string; kind: KeyKind; scope?: KeyScope },
+): Promise<{ key_id: string; key: string }> {
+  const { app_id } = await getApp(deps, appId);
+  if (kind === 'public' && scope !== 'all') throw new OperatorError('Only a secret key can have the scope analytics.');
+  return issueKey(deps.db, app_id, kind, scope);
+}
+
+export async function listKeys(deps: Pick<Deps, 'db'>, appId: string) {
+  const { app_id } = await getApp(deps, appId);
+  return listKeysOf(deps.db, app_id);
+}
+
+/** Running services refuse the key within two seconds. */
+export async function revokeKey(
+  { db }: Pick<Deps, 'db'>,
+  keyId: string,
+): Promise<{ key_id: string; revoked_at: string | null }> {
+  const revoked = UUID.test(keyId) ? await markKeyRevoked(db, keyId) : undefined;
+  if (!revoked) throw new OperatorError(`There is no key ${keyId}; \`sps key list\` shows them.`);
+  return { key_id: keyId, ...revoked };
+}
+
+export async function addAccessLevel(deps: Pick<Deps, 'db'>, appId: string, accessLevelId: string): Promise<void> {
+  const { app_id } = await getApp(deps, appId);
+  if (accessLevelId.trim() === '' || accessLevelId.length > 255) {
+    throw new OperatorError('The id of an access level has 1 to 255 characters.');
+  }
+  await insertAccessLevel(deps.db, { app_id, access_level_id: accessLevelId });
+}
+
+export async function listAccessLevels(deps: Pick<Deps, 'db'>, appId: string) {
+  const { app_id } = await getApp(deps, appId);
+  return listAccessLevelsOf(deps.db, app_id);
+}

@@ -1,0 +1,117 @@
+// Statements that record attributions, a whole group at a time.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+import type { Label } from './labels.ts';
+
+export interface AttributionRow {
+  app_id: string;
+  customer_user_id: string | null;
+  profile_id: string | null;
+  attribution_key: number;
+  attribution_user_id: string | null;
+}
+
+/** The keys of these distinct labels, in the same order; those unknown are inserted in the order of their hashes. */
+export async function ensureLabels(db: Kysely<DB>, labels: readonly Label[]): Promise<number[]> {
+  const column = (name: keyof Label) => labels.map((label) => label[name]);
+  const { rows } = await sql<{ attribution_key: number }>`
+    with label as (
+      select *, tuple_hash(status, channel, campaign, ad_group, ad_set, creative, source) as tuple_hash
+      from unnest(${column('status')}::text[], ${column('channel')}::text[], ${column('campaign')}::text[],
+        ${column('ad_group')}::text[], ${column('ad_set')}::text[], ${column('creative')}::text[],
+        ${column('source')}::text[])
+        with ordinality as given (status, channel, campaign, ad_group, ad_set, creative, source, position)
+    ), inserted as (
+      insert into dim_attribution (tuple_hash, status, channel, campaign, ad_group, ad_set, creative, source)
+      select tuple_hash, status, channel, campaign, ad_group, ad_set, creative, source
+      from label where not exists (select from dim_attribution d where d.tuple_hash = label.tuple_hash)
+      order by tuple_hash
+      -- The update does nothing but make the row visible when another process inserted it just now.
+      on conflict (tuple_hash) do update set tuple_hash = excluded.tuple_hash
+      returning tuple_hash, attribution_key
+    )
+    select coalesce(inserted.attribution_key, known.attribution_key) as attribution_key
+    from label
+    left join inserted using (tuple_hash)
+    left join dim_attribution known using (tuple_hash)
+    order by position`.execute(db);
+  return rows.map(({ attribution_key }) => attribution_key);
+}
+
+type Outcome = 'written' | 'no_profile' | 'again';
+
+/** Writes the first row of every profile; further rows of the same profile answer `again`. One statement, one commit. */
+async function writeOncePerProfile(
+  db: Kysely<DB>,
+  rows: readonly AttributionRow[],
+  replaces: boolean,
+): Promise<Outcome[]> {
+  const column = <K extends keyof AttributionRow>(name: K) => rows.map((row) => row[name]);
+  const { rows: outcomes } = await sql<{ outcome: Outcome }>`
+    with given as (
+      select * from unnest(${column('app_id')}::uuid[], ${column('customer_user_id')}::text[],
+        ${column('profile_id')}::uuid[], ${column('attribution_key')}::integer[],
+        ${column('attribution_user_id')}::text[])
+        with ordinality as r (app_id, customer_user_id, given_id, attribution_key, attribution_user_id, position)
+    ), named as (
+      select given.*, coalesce(identity.profile_id, given_id) as profile_id
+      from given
+      left join profile_identity identity using (app_id, customer_user_id)
+      where case when given.customer_user_id is null then given_id is not null
+        else identity.profile_id is not null and (given_id is null or given_id = identity.profile_id) end
+    ), living as (
+      select app_id, profile_id from profile
+      where (app_id, profile_id) in (select app_id, profile_id from named) and deleted_at is null
+      order by app_id, profile_id
+      for key share
+    ), numbered as (
+      select *, row_number() over (partition by app_id, profile_id order by position) as turn
+      from named join living using (app_id, profile_id)
+    ), written as (
+      insert into profile_attribution as r
+        (app_id, profile_id, attribution_key, attribution_user_id, recorded_at)
+      select app_id, profile_id, attribution_key, attribution_user_id, now()
+      from numbered where turn = 1
+      order by app_id, profile_id
+      on conflict (app_id, profile_id) do update set
+        attribution_key = excluded.attribution_key,
+        attribution_user_id = excluded.attribution_user_id,
+        recorded_at = excluded.recorded_at,
+        superseded_keys = (array_prepend(r.attribution_key, r.superseded_keys))[1:10],
+        superseded_user_ids = (array_prepend(r.attribution_user_id, r.superseded_user_ids))[1:10],
+        superseded_at = (array_prepend(r.recorded_at, r.superseded_at))[1:10],
+        relabel_pending = r.relabel_pending or r.attribution_key <> excluded.attribution_key
+      where ${replaces} and (r.attribution_key, r.attribution_user_id)
+        is distinct from (excluded.attribution_key, excluded.attribution_user_id)
+    )
+    select case when numbered.turn is null then 'no_profile' when numbered.turn = 1 then 'written' else 'again' end as outcome
+    from given left join numbered using (position)
+    order by position`.execute(db);
+  return outcomes.map(({ outcome }) => outcome);
+}
+
+/**
+ * Records the attributions in the order given, also where several name one profile; whether each found its profile.
+ * A record replaces the profile's previous one as a whole, or is dropped if `replaces` is false; the same record again
+ * changes nothing.
+ */
+export async function writeAttributions(
+  db: Kysely<DB>,
+  rows: readonly AttributionRow[],
+  replaces: boolean,
+): Promise<boolean[]> {
+  const found: boolean[] = rows.map(() => false);
+  let turns = rows.map((row, index) => ({ row, index }));
+  while (turns.length > 0) {
+    const outcomes = await writeOncePerProfile(
+      db,
+      turns.map(({ row }) => row),
+      replaces,
+    );
+    turns.forEach(({ index }, turn) => {
+      found[index] = outcomes[turn] === 'written';
+    });
+    turns = turns.filter((_, turn) => outcomes[turn] === 'again');
+  }
+  return found;
+}

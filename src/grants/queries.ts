@@ -1,0 +1,28 @@
+// Statements about grants.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+
+export interface NewGrant {
+  app_id: string;
+  profile_id: string;
+  access_level_id: string;
+  starts_at: string | null;
+  expires_at: string | null;
+}
+
+/** Stores the grant in place of an earlier one of the level; false, and nothing stored, if the app has no such level. */
+export async function upsertGrant(trx: Kysely<DB>, grant: NewGrant): Promise<boolean> {
+  const { rows } = await sql`
+    insert into access_grant as g
+      (app_id, profile_id, access_level_id, starts_at, expires_at, granted_at, first_granted_at)
+    select app_id, ${grant.profile_id}, access_level_id, ${grant.starts_at}, ${grant.expires_at}, t.now, t.now
+    from access_level, clock_timestamp() as t (now)
+    where app_id = ${grant.app_id} and access_level_id = ${grant.access_level_id}
+    on conflict (app_id, profile_id, access_level_id) do update set
+      grant_id = excluded.grant_id,
+      starts_at = excluded.starts_at,
+      expires_at = excluded.expires_at,
+      granted_at = excluded.granted_at
+    returning grant_id`.execute(trx);
+  return rows.length > 0;
+}

@@ -1,0 +1,28 @@
+// The body of grant access level (interface 4.3).
+import { type Static, Type } from '@sinclair/typebox';
+import type { FieldError } from '../errors.ts';
+import { parseDatetime } from '../lib/datetime.ts';
+import { NullableDatetime, Text } from '../lib/typebox.ts';
+
+function endsAfterStart(body: Record<string, unknown>): FieldError[] {
+  const [start, end] = [body['starts_at'], body['expires_at']].map((value) =>
+    typeof value === 'string' ? parseDatetime(value) : undefined,
+  );
+  if (start === undefined || end === undefined || end > start) return [];
+  return [{ source: 'expires_at', code: 'value_error', message: 'Must be after starts_at.' }];
+}
+
+export const GrantBody = Type.Object(
+  {
+    access_level_id: Text(255, { description: 'ID of a paid access level configured for the app.' }),
+    starts_at: Type.Optional(
+      NullableDatetime({ description: 'When the access level becomes active; may be in the future. Null: at once.' }),
+    ),
+    expires_at: Type.Optional(
+      NullableDatetime({ description: 'When it expires; may be in the past. Null: lifetime access.' }),
+    ),
+  },
+  { rules: endsAfterStart },
+);
+
+export type GrantBody = Static<typeof GrantBody>;

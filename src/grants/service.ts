@@ -1,0 +1,34 @@
+// Granting an access level without transaction data (interface 4.3, decisions 5).
+import { inTransaction } from '../db/client.ts';
+import type { App, Deps } from '../deps.ts';
+import { apiError } from '../errors.ts';
+import { parseDatetime } from '../lib/datetime.ts';
+import type { ProfileIdentity } from '../profile/identity.ts';
+import { lockProfile, readProfileState } from '../profile/queries.ts';
+import type { ProfileState } from '../profile/state.ts';
+import { upsertGrant } from './queries.ts';
+import type { GrantBody } from './schema.ts';
+
+function timestampOrNull(text: string | null | undefined): string | null {
+  return (text && parseDatetime(text)) || null;
+}
+
+/** Grants the level, tells the webhooks, and gives the profile as it is then. */
+export async function grantAccessLevel(
+  { db }: Pick<Deps, 'db'>,
+  { app, identity, grant }: { app: App; identity: ProfileIdentity; grant: GrantBody },
+): Promise<ProfileState> {
+  return inTransaction(db, async (trx) => {
+    const profileId = await lockProfile(trx, app.app_id, identity);
+    if (profileId === undefined) throw apiError('profile_not_found');
+    const isGranted = await upsertGrant(trx, {
+      app_id: app.app_id,
+      profile_id: profileId,
+      access_level_id: grant.access_level_id,
+      starts_at: timestampOrNull(grant.starts_at),
+      expires_at: timestampOrNull(grant.expires_at),
+    });
+    if (!isGranted) throw apiError('access_level_not_found', grant.access_level_id);
+    return readProfileState(trx, app.app_id, profileId);
+  });
+}

@@ -1,0 +1,53 @@
+// AJV as Fastify's validator, with its defaults that coerce and strip turned off. Schemas may carry `rules`: a function from
+// the body to the field errors that no keyword can say (identifiers of which one is needed, dates in order).
+import { Ajv, type ErrorObject } from 'ajv';
+import { type ApiError, apiError, type FieldError, validationError } from '../errors.ts';
+import { parseDatetime } from '../lib/datetime.ts';
+import { isStorableText } from '../lib/text.ts';
+import { toFieldErrors } from './field-errors.ts';
+
+/** Cross-field rules of a schema; they see the body before its types are known to be right. */
+export type Rules = (body: Record<string, unknown>) => FieldError[];
+
+const ajv = new Ajv({
+  allErrors: true,
+  verbose: true,
+  strict: true,
+  allowUnionTypes: true,
+  formats: {
+    text: isStorableText,
+    datetime: (value: string) => parseDatetime(value) !== undefined,
+  },
+});
+ajv.addVocabulary(['rules']);
+
+interface ObjectSchema {
+  properties?: Record<string, unknown>;
+  rules?: Rules;
+}
+
+function problemsOf(schema: ObjectSchema, errors: readonly ErrorObject[], body: unknown): ApiError | undefined {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return apiError('body_not_object');
+  const found = [...toFieldErrors(errors), ...(schema.rules?.(body as Record<string, unknown>) ?? [])];
+  const order = Object.keys(schema.properties ?? {});
+  const rank = ({ source }: FieldError) => order.indexOf(source.split('.')[0] ?? source) >>> 0;
+  const fields = [...new Map(found.toReversed().map((field) => [field.source, field])).values()].toReversed();
+  const [first, ...rest] = fields.sort((a, b) => rank(a) - rank(b));
+  return first && validationError([first, ...rest]);
+}
+
+/** Fastify's validator compiler: the error it gives is already in the envelope. */
+export function compileValidator({
+  schema,
+}: {
+  schema: unknown;
+}): (data: unknown) => { value: unknown } | { error: ApiError } {
+  const objectSchema = schema as ObjectSchema;
+  const validate = ajv.compile(objectSchema);
+  return (data) => {
+    const isValid = validate(data);
+    if (isValid && !objectSchema.rules) return { value: data };
+    const error = problemsOf(objectSchema, isValid ? [] : (validate.errors ?? []), data);
+    return error ? { error } : { value: data };
+  };
+}

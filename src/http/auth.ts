@@ -1,0 +1,67 @@
+// Who calls: `Authorization: Api-Key <key>` (interface 5, decisions 2). Whatever is wrong with it, the answer is the same.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { App } from '../deps.ts';
+import { apiError } from '../errors.ts';
+
+export type KeyKind = 'public' | 'secret';
+export type KeyScope = 'all' | 'analytics';
+
+/** A key as it is stored. */
+export interface StoredKey {
+  key_id: string;
+  kind: KeyKind;
+  scope: KeyScope;
+  sha256: Buffer;
+  app: App;
+}
+
+/** Where keys are found; the apps feature gives it. Revoked keys are not found. */
+export interface Keyring {
+  findKey(prefix: string): Promise<StoredKey | undefined>;
+}
+
+/** The key that an operation asks for; `charts` marks what a key of scope analytics may do. */
+export interface KeyNeeded {
+  kind: KeyKind;
+  charts?: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The app and key of an authenticated request. */
+    caller: StoredKey | null;
+  }
+  interface FastifyContextConfig {
+    needsBody?: boolean;
+    operation?: string;
+  }
+}
+
+const FORM = /^Api-Key +((?:public|secret)_live_[0-9A-Za-z]{8})\.([0-9A-Za-z]{32})$/i;
+const NO_KEY = { prefix: '', sha256: Buffer.alloc(32) };
+
+function readKey(header: string | undefined): { prefix: string; sha256: Buffer } {
+  const match = FORM.exec(header ?? '');
+  if (!match) return NO_KEY;
+  const [, prefix = '', secret = ''] = match;
+  return { prefix, sha256: createHash('sha256').update(`${prefix}.${secret}`).digest() };
+}
+
+/** An onRequest hook that lets in only callers with such a key, and sets `request.caller`. */
+export function authenticate(keyring: Keyring, needed: KeyNeeded): (request: FastifyRequest) => Promise<void> {
+  return async (request) => {
+    const { prefix, sha256 } = readKey(request.headers.authorization);
+    const key = await keyring.findKey(prefix);
+    const isSame = timingSafeEqual(sha256, key?.sha256 ?? Buffer.alloc(32, 1));
+    const isAllowed = key?.kind === needed.kind && (key.scope === 'all' || needed.charts === true);
+    if (!key || !isSame || !isAllowed) throw apiError('not_authenticated');
+    request.caller = key;
+  };
+}
+
+/** The app of an authenticated request. */
+export function appOf(request: FastifyRequest): App {
+  if (!request.caller) throw new Error('an operation without a key asked for its app');
+  return request.caller.app;
+}

@@ -1,0 +1,74 @@
+// What AJV found, as the entries of the error envelope: one per field, the most telling fault of a field first.
+import type { ErrorObject } from 'ajv';
+import type { FieldError, ValidationCode } from '../errors.ts';
+import { DATETIME_WORDS } from '../lib/datetime.ts';
+import { TEXT_WORDS } from '../lib/text.ts';
+
+type Fault = Pick<FieldError, 'code' | 'message'>;
+
+function article(type: string): string {
+  return type === 'null' ? 'null' : `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`;
+}
+
+function typeFault(type: string | readonly string[]): Fault {
+  const types = [type].flat();
+  return { code: 'type_error', message: `Must be ${types.map(article).join(' or ')}.` };
+}
+
+const FORMATS: Record<string, Fault> = {
+  datetime: { code: 'datetime', message: DATETIME_WORDS },
+  text: { code: 'value_error', message: TEXT_WORDS },
+};
+
+function rule(message: string): Fault {
+  return { code: 'value_error', message };
+}
+
+const FAULTS: Record<string, (error: ErrorObject) => Fault> = {
+  required: ({ params }) => ({ code: 'missing', message: `The field ${params.missingProperty} is required.` }),
+  type: ({ params }) => typeFault(params.type),
+  enum: ({ params }) => ({
+    code: 'enum',
+    message: `Must be one of: ${params.allowedValues.filter((one: unknown) => one !== null).join(', ')}.`,
+  }),
+  format: ({ params }) => FORMATS[params.format] ?? rule(`Must be a valid ${params.format}.`),
+  maxLength: ({ params }) => rule(`Must have at most ${params.limit} characters.`),
+  minLength: ({ params }) => rule(`Must have at least ${params.limit} characters.`),
+  pattern: ({ parentSchema }) => rule(parentSchema?.description ?? 'Has the wrong form.'),
+  minimum: ({ params }) => rule(`Must be at least ${params.limit}.`),
+  maximum: ({ params }) => rule(`Must be at most ${params.limit}.`),
+  minItems: ({ params }) => rule(`Must have at least ${params.limit} elements.`),
+  maxItems: ({ params }) => rule(`Must have at most ${params.limit} elements.`),
+  additionalProperties: () => rule('Unknown field.'),
+};
+
+const MOST_TELLING_FIRST: readonly ValidationCode[] = ['missing', 'type_error', 'enum', 'datetime', 'value_error'];
+
+function sourceOf({ instancePath, keyword, params }: ErrorObject): string {
+  const parts = instancePath.split('/').slice(1);
+  const named = parts.filter((part) => !/^\d+$/.test(part));
+  if (keyword === 'required') named.push(params.missingProperty);
+  if (keyword === 'additionalProperties') named.push(params.additionalProperty);
+  return named.join('.');
+}
+
+function faultOf(error: ErrorObject, source: string): Fault {
+  // A type without null says that the field is required.
+  const isNullWhereRequired = error.data === null && error.keyword === 'type';
+  if (isNullWhereRequired) return { code: 'missing', message: `The field ${source} is required.` };
+  return FAULTS[error.keyword]?.(error) ?? rule('Is not valid.');
+}
+
+/** One entry per field; a null where a string is required is `missing`. */
+export function toFieldErrors(errors: readonly ErrorObject[]): FieldError[] {
+  const bySource = new Map<string, FieldError>();
+  for (const error of errors) {
+    const source = sourceOf(error);
+    const fault = faultOf(error, source);
+    const known = bySource.get(source);
+    if (!known || MOST_TELLING_FIRST.indexOf(fault.code) < MOST_TELLING_FIRST.indexOf(known.code)) {
+      bySource.set(source, { source, ...fault });
+    }
+  }
+  return [...bySource.values()];
+}

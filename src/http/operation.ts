@@ -1,0 +1,45 @@
+// An operation as a plain object: what a feature's route.ts exports and routes.ts lists.
+import type { Static, TSchema } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { App } from '../deps.ts';
+import type { ConditionName } from '../errors.ts';
+
+/** What a handler gets: the validated body and whose app it is. */
+export interface Call<Body> {
+  app: App;
+  body: Body;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+export interface Operation<Body extends TSchema = TSchema> {
+  summary: string;
+  /** Longer words for the API reference. */
+  description?: string;
+  /** Schema of the JSON body; absent where the operation takes none. */
+  body?: Body;
+  headers?: TSchema;
+  querystring?: TSchema;
+  /** Schema per success status; null for an empty body. */
+  answers: Record<number, TSchema | null>;
+  /** The errors that it can give, beside those that every operation of its kind gives. */
+  errors: readonly ConditionName[];
+  /** Largest body in bytes; 64 KiB unless set. */
+  bodyLimit?: number;
+  handle: (call: Call<Static<Body>>) => Promise<unknown>;
+}
+
+/** Keeps the type of the body from schema to handler. */
+export function operation<Body extends TSchema>(definition: Operation<Body>): Operation {
+  return definition as unknown as Operation;
+}
+
+/** A row of routes.ts. */
+export interface Route {
+  method: HTTPMethods;
+  path: string;
+  key: 'public' | 'secret';
+  /** Which address it belongs to: `{base_url}` or `{admin_url}`. */
+  address: 'base' | 'admin';
+  operation: Operation;
+}

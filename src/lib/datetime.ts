@@ -1,0 +1,37 @@
+// Datetimes as text with microseconds, end to end: JS Dates would drop the last three digits.
+// A "timestamp" here is `2025-01-15T10:30:00.123456Z`, always UTC: it compares as text and Postgres reads it.
+
+const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/;
+
+export const DATETIME_WORDS =
+  'Must be an ISO 8601 datetime with Z, +hh:mm, +hhmm or no offset (UTC), such as 2025-01-15T10:30:00Z.';
+
+/** Reads an ISO 8601 datetime (decisions 5) into a timestamp, or undefined if it is none. Years 0001 to 9999. */
+export function parseDatetime(text: string): string | undefined {
+  const match = FORM.exec(text);
+  if (!match) return undefined;
+  const [, year, month, day, hour, minute, second = '00', fraction = '', , sign, offsetHour = '0', offsetMinute = '0'] = match;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
+  const wall = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  if (Number.isNaN(wall.getTime()) || wall.getUTCDate() !== Number(day)) return undefined;
+  const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000 * (sign === '-' ? -1 : 1);
+  const instant = new Date(wall.getTime() - offsetMs);
+  const instantYear = instant.getUTCFullYear();
+  if (instantYear < 1 || instantYear > 9999) return undefined;
+  return `${instant.toISOString().slice(0, 19)}.${fraction.slice(0, 6).padEnd(6, '0')}Z`;
+}
+
+/** A timestamptz as the driver (`2025-01-15 10:30:00.1+00`) or jsonb (`2025-01-15T10:30:00.1+00:00`) gives it, as a timestamp. */
+export function fromDatabase(value: string): string {
+  const [date, time = ''] = value.split(/[ T]/);
+  const [clock, fraction = ''] = time.replace(/\+00(:00)?$/, '').split('.');
+  return `${date}T${clock}.${fraction.padEnd(6, '0')}Z`;
+}
+
+/** As it is written on the wire: `2025-01-15T10:30:00.000000+0000` (interface 2.5). */
+export function toWire(databaseValue: string): string;
+export function toWire(databaseValue: string | null): string | null;
+export function toWire(databaseValue: string | null): string | null {
+  return databaseValue === null ? null : fromDatabase(databaseValue).replace('Z', '+0000');
+}

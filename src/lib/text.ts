@@ -1,0 +1,15 @@
+// What text the database can hold, and how long it is.
+
+export const TEXT_WORDS = 'Must not contain U+0000 or unpaired surrogates.';
+
+/** Postgres text holds every Unicode scalar value but U+0000. */
+export function isStorableText(text: string): boolean {
+  return !text.includes('\u0000') && text.isWellFormed();
+}
+
+/** Length in code points. */
+export function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length++;
+  return length;
+}

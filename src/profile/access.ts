@@ -1,0 +1,80 @@
+// Which source gives a profile each access level now (decisions 5 and 6). Pure: `now` is an argument.
+// Timestamps are compared as text: all are UTC with six digits of fraction.
+import { fromDatabase } from '../lib/datetime.ts';
+import type { GrantState, ProfileState, PurchaseState } from './state.ts';
+
+/** What opens an access level, from when to when (null: at once, for ever). */
+export interface AccessSource {
+  access_level_id: string;
+  from: string | null;
+  /** Exclusive; null is lifetime access. */
+  until: string | null;
+  opened_by: { grant: GrantState } | { purchase: PurchaseState };
+}
+
+function instant(value: string | null): string | null {
+  return value === null ? null : fromDatabase(value);
+}
+
+/** Whether the period's own end has passed and its grace end has not. */
+export function isInGracePeriod(purchase: PurchaseState, now: string): boolean {
+  const { expires_at, grace_period_expires_at, refunded_at } = purchase;
+  if (expires_at === null || grace_period_expires_at === null) return false;
+  if (refunded_at !== null && fromDatabase(refunded_at) <= now) return false;
+  return fromDatabase(expires_at) <= now && now < fromDatabase(grace_period_expires_at);
+}
+
+function endOf(purchase: PurchaseState, now: string): string | null {
+  const { purchase_type, expires_at, grace_period_expires_at, refunded_at } = purchase;
+  const isLifelong = purchase_type === 'one_time_purchase';
+  const end = isLifelong ? null : instant(isInGracePeriod(purchase, now) ? grace_period_expires_at : expires_at);
+  const refund = instant(refunded_at);
+  return refund !== null && (end === null || refund < end) ? refund : end;
+}
+
+function sourcesOf(state: ProfileState, now: string): AccessSource[] {
+  const bought = state.purchases.flatMap((purchase): AccessSource[] => {
+    const { access_level_id, is_consumable, purchase_type } = purchase;
+    if (access_level_id === null || (purchase_type === 'one_time_purchase' && is_consumable)) return [];
+    return [
+      { access_level_id, from: instant(purchase.purchased_at), until: endOf(purchase, now), opened_by: { purchase } },
+    ];
+  });
+  const granted = state.grants.map(
+    (grant): AccessSource => ({
+      access_level_id: grant.access_level_id,
+      from: instant(grant.starts_at),
+      until: instant(grant.expires_at),
+      opened_by: { grant },
+    }),
+  );
+  // Of equal sources the first serves: purchases before grants, the latest purchase first.
+  return [...bought.toReversed(), ...granted];
+}
+
+/** 0 active, 1 future, 2 expired. */
+function standing({ from, until }: AccessSource, now: string): number {
+  if (until !== null && until <= now) return 2;
+  return from !== null && from > now ? 1 : 0;
+}
+
+export function isActive(source: AccessSource, now: string): boolean {
+  return standing(source, now) === 0;
+}
+
+function servesBetter(one: AccessSource, other: AccessSource, now: string): boolean {
+  const difference = standing(one, now) - standing(other, now);
+  if (difference !== 0) return difference < 0;
+  if (other.until === null) return false;
+  return one.until === null || one.until > other.until;
+}
+
+/** Per access level the source that serves best at `now` (a timestamp), in the order of level ids. */
+export function listAccess(state: ProfileState, now: string): AccessSource[] {
+  const best = new Map<string, AccessSource>();
+  for (const source of sourcesOf(state, now)) {
+    const known = best.get(source.access_level_id);
+    if (!known || servesBetter(source, known, now)) best.set(source.access_level_id, source);
+  }
+  return [...best.values()].sort((a, b) => (a.access_level_id < b.access_level_id ? -1 : 1));
+}

@@ -1,0 +1,59 @@
+// By what a request names a profile (decisions 3): the headers of server-side operations, and the form of identifiers.
+import type { IncomingHttpHeaders } from 'node:http';
+import { apiError, valueError } from '../errors.ts';
+import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
+
+export const CUSTOMER_USER_ID_LENGTH = 255;
+
+/** At least one is set; both must name the same profile. */
+export interface ProfileIdentity {
+  customer_user_id: string | undefined;
+  profile_id: string | undefined;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** A header's text: its bytes are UTF-8, which Node hands over as Latin-1. Blank is absent. */
+function readHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const raw = headers[name];
+  if (typeof raw !== 'string' || raw.trim() === '') return undefined;
+  try {
+    return utf8.decode(Buffer.from(raw, 'latin1'));
+  } catch {
+    throw valueError(name, 'Must be text in UTF-8.');
+  }
+}
+
+function findHeader(headers: IncomingHttpHeaders, prefixes: readonly string[], suffix: string) {
+  for (const prefix of prefixes) {
+    const name = `${prefix}-${suffix}`;
+    const value = readHeader(headers, name);
+    if (value !== undefined) return { name, value };
+  }
+  return undefined;
+}
+
+/** What the headers of a server-side operation name; both members may be absent. */
+export function readIdentity(headers: IncomingHttpHeaders, aliases: readonly string[]): ProfileIdentity {
+  const prefixes = ['service', ...aliases];
+  const customer = findHeader(headers, prefixes, 'customer-user-id');
+  if (customer && lengthOf(customer.value) > CUSTOMER_USER_ID_LENGTH) {
+    throw valueError(customer.name, `Must have at most ${CUSTOMER_USER_ID_LENGTH} characters.`);
+  }
+  if (customer && !isStorableText(customer.value)) throw valueError(customer.name, TEXT_WORDS);
+  const profile = findHeader(headers, prefixes, 'profile-id');
+  return { customer_user_id: customer?.value, profile_id: profile?.value };
+}
+
+/** As readIdentity, for operations on an existing profile: one header is needed. */
+export function requireIdentity(headers: IncomingHttpHeaders, aliases: readonly string[]): ProfileIdentity {
+  const identity = readIdentity(headers, aliases);
+  if (identity.customer_user_id === undefined && identity.profile_id === undefined) throw apiError('profile_not_named');
+  return identity;
+}

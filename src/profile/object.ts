@@ -1,0 +1,154 @@
+// The profile object (interface 2.2 to 2.5): rows → wire, pure. Its members stand in the order of the interface.
+import { createHash } from 'node:crypto';
+import type { App } from '../deps.ts';
+import { fromDatabase, toWire } from '../lib/datetime.ts';
+import { type AccessSource, isInGracePeriod, listAccess } from './access.ts';
+import type { GrantState, ProfileState, PurchaseState } from './state.ts';
+
+/** 10^-9 USD as a number of at most 6 decimals; one rounding, half away from zero. */
+export function toUsd(nano: bigint): number {
+  const micro = (nano < 0n ? nano - 500n : nano + 500n) / 1000n;
+  return Number(`${micro / 1_000_000n}`) + Number(micro % 1_000_000n) / 1e6;
+}
+
+/** Production purchases minus refunds that have happened, in 10^-9 USD; family-shared copies do not count. */
+export function revenueOf({ purchases }: ProfileState, now: string): bigint {
+  const counted = purchases.filter(
+    ({ environment, is_family_shared, refunded_at }) =>
+      environment === 'Production' && !is_family_shared && !(refunded_at !== null && fromDatabase(refunded_at) <= now),
+  );
+  return counted.reduce((sum, { revenue_nano }) => sum + BigInt(revenue_nano), 0n);
+}
+
+function grantedLevel(grant: GrantState) {
+  return {
+    access_level_id: grant.access_level_id,
+    store: 'service',
+    store_product_id: 'server_side_grant',
+    store_base_plan_id: null,
+    store_transaction_id: grant.grant_id,
+    store_original_transaction_id: grant.grant_id,
+    offer: null,
+    environment: 'Production',
+    starts_at: toWire(grant.starts_at),
+    purchased_at: toWire(grant.granted_at),
+    originally_purchased_at: toWire(grant.first_granted_at),
+    expires_at: toWire(grant.expires_at),
+    renewal_cancelled_at: null,
+    billing_issue_detected_at: null,
+    is_in_grace_period: false,
+    cancellation_reason: null,
+  };
+}
+
+function renewalCancelledAt({ renew_status, renew_status_changed_at }: PurchaseState): string | null {
+  return renew_status === false ? toWire(renew_status_changed_at) : null;
+}
+
+function boughtLevel(source: AccessSource, purchase: PurchaseState, now: string) {
+  const { offer_category: category, offer_type: type, offer_id: id } = purchase;
+  return {
+    access_level_id: source.access_level_id,
+    store: purchase.store,
+    store_product_id: purchase.store_product_id,
+    store_base_plan_id: purchase.store_base_plan_id,
+    store_transaction_id: purchase.store_transaction_id,
+    store_original_transaction_id: purchase.store_original_transaction_id,
+    offer: category === null ? null : { category, type, id },
+    environment: purchase.environment,
+    starts_at: null,
+    purchased_at: toWire(purchase.purchased_at),
+    originally_purchased_at: toWire(purchase.originally_purchased_at ?? purchase.purchased_at),
+    expires_at: source.until === null ? null : toWire(source.until.replace('Z', '+00')),
+    renewal_cancelled_at: renewalCancelledAt(purchase),
+    billing_issue_detected_at: toWire(purchase.billing_issue_detected_at),
+    is_in_grace_period: isInGracePeriod(purchase, now),
+    cancellation_reason: purchase.cancellation_reason,
+  };
+}
+
+function subscription(purchase: PurchaseState, now: string) {
+  const { offer_category, offer_type, offer_id } = purchase;
+  return {
+    store: purchase.store,
+    store_product_id: purchase.store_product_id,
+    store_base_plan_id: purchase.store_base_plan_id,
+    store_transaction_id: purchase.store_transaction_id,
+    store_original_transaction_id: purchase.store_original_transaction_id,
+    offer: offer_category === null ? null : { offer_category, offer_type, offer_id },
+    environment: purchase.environment,
+    purchased_at: toWire(purchase.purchased_at),
+    originally_purchased_at: toWire(purchase.originally_purchased_at),
+    expires_at: toWire(purchase.expires_at),
+    renewal_cancelled_at: renewalCancelledAt(purchase),
+    billing_issue_detected_at: toWire(purchase.billing_issue_detected_at),
+    is_in_grace_period: isInGracePeriod(purchase, now),
+    cancellation_reason: purchase.cancellation_reason,
+  };
+}
+
+function nonSubscription(purchase: PurchaseState, now: string) {
+  return {
+    purchase_id: purchase.purchase_id,
+    store: purchase.store,
+    store_product_id: purchase.store_product_id,
+    store_base_plan_id: purchase.store_base_plan_id,
+    store_transaction_id: purchase.store_transaction_id,
+    store_original_transaction_id: purchase.store_original_transaction_id,
+    purchased_at: toWire(purchase.purchased_at),
+    environment: purchase.environment,
+    is_refund: purchase.refunded_at !== null && fromDatabase(purchase.refunded_at) <= now,
+    is_consumable: purchase.is_consumable,
+  };
+}
+
+/** 16 hex digits that change when what segments are made from changes (decisions 6). */
+function segmentHash({ custom_attributes, attribution, country }: ProfileState): string {
+  const { recorded_at: _, ...label } = attribution ?? { recorded_at: '' };
+  const made = JSON.stringify([Object.entries(custom_attributes).sort(), Object.entries(label), country]);
+  return createHash('sha256').update(made).digest('hex').slice(0, 16);
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    groups.set(key, [...(groups.get(key) ?? []), item]);
+  }
+  return groups;
+}
+
+function dictionaryOrNull<T>(entries: readonly (readonly [string, T])[]): Record<string, T> | null {
+  return entries.length === 0 ? null : Object.fromEntries(entries);
+}
+
+/** The profile as an operation answers it, in the shape that its app has chosen. */
+export function renderProfile(state: ProfileState, { profile_shape }: Pick<App, 'profile_shape'>) {
+  const now = fromDatabase(state.read_at);
+  const levels = listAccess(state, now).map((source) =>
+    'grant' in source.opened_by
+      ? grantedLevel(source.opened_by.grant)
+      : boughtLevel(source, source.opened_by.purchase, now),
+  );
+  const ofType = (type: PurchaseState['purchase_type']) => state.purchases.filter((one) => one.purchase_type === type);
+  const periods = groupBy(ofType('subscription'), ({ store_product_id }) => store_product_id);
+  const subscriptions = [...periods.values()].map((list) => subscription(list.at(-1) as PurchaseState, now));
+  const nonSubscriptions = ofType('one_time_purchase').map((purchase) => nonSubscription(purchase, now));
+  const isArray = profile_shape === 'array';
+  return {
+    app_id: state.app_id,
+    profile_id: state.profile_id,
+    customer_user_id: state.customer_user_id,
+    total_revenue_usd: toUsd(revenueOf(state, now)),
+    segment_hash: segmentHash(state),
+    timestamp: Date.parse(`${now.slice(0, 23)}Z`),
+    custom_attributes: isArray
+      ? Object.entries(state.custom_attributes).map(([key, value]) => ({ key, value }))
+      : state.custom_attributes,
+    access_levels: isArray ? levels : dictionaryOrNull(levels.map((level) => [level.access_level_id, level])),
+    subscriptions: isArray ? subscriptions : dictionaryOrNull(subscriptions.map((one) => [one.store_product_id, one])),
+    non_subscriptions: isArray
+      ? nonSubscriptions
+      : dictionaryOrNull([...groupBy(nonSubscriptions, ({ store_product_id }) => store_product_id)]),
+  };
+}

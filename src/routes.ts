@@ -1,0 +1,24 @@
+// Table of contents: every operation, where it answers and with which kind of key.
+import { addAttribution } from './attribution/route.ts';
+import type { Deps } from './deps.ts';
+import { grantAccessLevelRoute } from './grants/route.ts';
+import type { Route } from './http/operation.ts';
+
+export function listRoutes(deps: Deps): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/v2/web-api/attribution',
+      key: 'public',
+      address: 'base',
+      operation: addAttribution(deps),
+    },
+    {
+      method: 'POST',
+      path: '/api/v2/server-side-api/purchase/profile/grant/access-level',
+      key: 'secret',
+      address: 'base',
+      operation: grantAccessLevelRoute(deps),
+    },
+  ];
+}

@@ -1,0 +1,43 @@
+// A database of the test file's own, cloned from the template.
+import { randomBytes } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { createDb, createPool } from '../../src/db/client.ts';
+import type { DB } from '../../src/db/types.ts';
+
+export interface TestDatabase {
+  url: string;
+  db: Kysely<DB>;
+  close: () => Promise<void>;
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: inject('postgresUrl') });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = `sps_test_${randomBytes(6).toString('hex')}`;
+  await onServer(`create database ${name} template ${inject('templateName')}`);
+  const url = new URL(inject('postgresUrl'));
+  url.pathname = name;
+  const pool = createPool(
+    { connectionString: url.href, max: 10, statementTimeoutMs: 60_000, applicationName: 'sps-test' },
+    () => {},
+  );
+  const db = createDb(pool);
+  return {
+    url: url.href,
+    db,
+    close: async () => {
+      await db.destroy();
+      await onServer(`drop database if exists ${name} with (force)`);
+    },
+  };
+}
