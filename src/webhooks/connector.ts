@@ -1,0 +1,71 @@
+// Connections for undici that reach allowed destinations only. The name is resolved once, here, and the connection goes to what
+// was judged, so a name whose answer changes gains nothing. Literal addresses never pass `lookup`, hence the other two checks.
+import { isIP, type LookupFunction } from 'node:net';
+import { buildConnector } from 'undici';
+import { type DestinationPolicy, refusalOfAddress } from './destinations.ts';
+import type { Resolve } from './resolve.ts';
+
+/** A destination that must not be reached; the message says which and why. */
+export class DestinationRefused extends Error {
+  override name = 'DestinationRefused';
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+function judge(address: string, policy: DestinationPolicy): void {
+  const refusal = refusalOfAddress(address, policy);
+  if (refusal !== undefined) throw new DestinationRefused(`refused destination: ${refusal}`);
+}
+
+function judgedLookup(policy: DestinationPolicy, resolve: Resolve): LookupFunction {
+  return (hostname, { all }, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        try {
+          for (const { address } of addresses) judge(address, policy);
+        } catch (error) {
+          callback(error as Error, []);
+          return;
+        }
+        const [first] = addresses;
+        if (!first) callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), []);
+        else if (all) callback(null, addresses);
+        else callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, []),
+    );
+  };
+}
+
+/** A connector for an undici Agent; `ca` adds a certificate authority (tests). */
+export function createConnector(policy: DestinationPolicy, resolve: Resolve, ca?: string): buildConnector.connector {
+  const connect = buildConnector({
+    timeout: CONNECT_TIMEOUT_MS,
+    autoSelectFamily: true,
+    lookup: judgedLookup(policy, resolve),
+    ...(ca !== undefined && { ca }),
+  });
+  return (options, callback) => {
+    try {
+      const literal = options.hostname.replace(/^\[|\]$/g, '');
+      if (isIP(literal) !== 0) judge(literal, policy);
+    } catch (error) {
+      callback(error as Error, null);
+      return;
+    }
+    connect(options, (...[error, socket]) => {
+      if (error) {
+        callback(error, null);
+        return;
+      }
+      try {
+        judge(socket.remoteAddress ?? 'unknown', policy);
+      } catch (refusal) {
+        socket.destroy();
+        callback(refusal as Error, null);
+        return;
+      }
+      callback(null, socket);
+    });
+  };
+}

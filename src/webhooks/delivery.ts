@@ -1,0 +1,134 @@
+// One attempt to deliver: a signed POST under one deadline for the whole exchange, the beginning of the answer kept.
+import { StringDecoder } from 'node:string_decoder';
+import { Agent, type Dispatcher, request } from 'undici';
+import { createConnector } from './connector.ts';
+import { type DestinationPolicy, refusalOfUrl } from './destinations.ts';
+import { type Resolve, resolveName } from './resolve.ts';
+import { parseRetryAfter } from './schedule.ts';
+import { signatureHeaders } from './signature.ts';
+
+export interface Message {
+  url: string;
+  authorization: string | null;
+  secrets: readonly string[];
+  /** webhook-id */
+  id: string;
+  body: string;
+}
+
+export interface Attempt {
+  /** null if no answer came. */
+  status: number | null;
+  /** What went wrong beyond the status; null after a complete exchange. */
+  error: string | null;
+  /** The beginning of the answer, at most 2 KiB. */
+  answer: string | null;
+  retryAfterS: number;
+  seconds: number;
+}
+
+export interface Sender {
+  /** Never rejects. */
+  send: (message: Message) => Promise<Attempt>;
+  close: () => Promise<void>;
+}
+
+export interface SenderOptions {
+  policy: DestinationPolicy;
+  now: () => Date;
+  resolve?: Resolve;
+  deadlineMs?: number;
+  /** An additional certificate authority, PEM. */
+  ca?: string;
+}
+
+const DEADLINE_MS = 10_000;
+const KEPT_BYTES = 2048;
+/** Any answer of a webhook receiver fits; an endless one is cut off here rather than read for 10 s. */
+const LONGEST_ANSWER_BYTES = 1024 * 1024;
+const USER_AGENT = 'subscription-profile-service-webhooks/1';
+
+export function isDelivered({ status, error }: Attempt): boolean {
+  return error === null && status !== null && status >= 200 && status < 300;
+}
+
+/** Bytes as text that the database can hold, at most KEPT_BYTES of it. */
+function toKeptText(bytes: Buffer): string {
+  const text = new StringDecoder('utf8').write(bytes).replaceAll('\u0000', '');
+  return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, KEPT_BYTES));
+}
+
+/** Reads to the end, so that the connection can be used again, and keeps the beginning in `kept`. */
+async function readAnswer(body: Dispatcher.ResponseData['body'], kept: Buffer[]): Promise<void> {
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    if (length < KEPT_BYTES) kept.push(chunk.subarray(0, KEPT_BYTES - length));
+    length += chunk.length;
+    if (length > LONGEST_ANSWER_BYTES) throw new Error(`the answer is longer than ${LONGEST_ANSWER_BYTES} bytes`);
+  }
+}
+
+function inWords(error: unknown): string {
+  const { name, code, message } = error as NodeJS.ErrnoException;
+  if (error instanceof AggregateError) return inWords(error.errors[0]);
+  return code === undefined || name === 'DestinationRefused' ? message : `${code}: ${message}`;
+}
+
+export function createSender({
+  policy,
+  now,
+  resolve = resolveName,
+  deadlineMs = DEADLINE_MS,
+  ca,
+}: SenderOptions): Sender {
+  const agent = new Agent({
+    connect: createConnector(policy, resolve, ca),
+    pipelining: 1,
+    connections: null,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveMaxTimeout: 60_000,
+  });
+
+  async function send(message: Message): Promise<Attempt> {
+    const started = performance.now();
+    const attempt: Attempt = { status: null, error: null, answer: null, retryAfterS: 0, seconds: 0 };
+    const kept: Buffer[] = [];
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), deadlineMs);
+    try {
+      const refusal = refusalOfUrl(message.url, policy);
+      if (refusal !== undefined) throw new Error(`refused destination: ${refusal}`);
+      const answer = await request(message.url, {
+        dispatcher: agent,
+        method: 'POST',
+        signal: deadline.signal,
+        headers: headersOf(message, now()),
+        body: message.body,
+      });
+      attempt.status = answer.statusCode;
+      attempt.retryAfterS = parseRetryAfter(String(answer.headers['retry-after'] ?? ''), now());
+      await readAnswer(answer.body, kept);
+    } catch (error) {
+      attempt.error = deadline.signal.aborted
+        ? `no complete answer within ${deadlineMs / 1000} s`
+        : inWords(error).slice(0, 500);
+    } finally {
+      clearTimeout(timer);
+    }
+    if (attempt.status !== null) attempt.answer = toKeptText(Buffer.concat(kept));
+    attempt.seconds = (performance.now() - started) / 1000;
+    return attempt;
+  }
+
+  return { send, close: () => agent.destroy() };
+}
+
+function headersOf({ authorization, id, body, secrets }: Message, now: Date): Record<string, string> {
+  return {
+    'content-type': 'application/json; charset=utf-8',
+    'user-agent': USER_AGENT,
+    ...(authorization !== null && { authorization }),
+    ...signatureHeaders({ id, timestampS: Math.floor(now.getTime() / 1000), body, secrets }),
+  };
+}

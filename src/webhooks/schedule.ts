@@ -1,0 +1,42 @@
+// When a failed delivery is tried again (decisions 7). One constant; the README's table is printed from it.
+
+/** Waits after the first, second, … failure, in seconds. After one failure more the delivery is dead. */
+export const RETRY_WAITS_S: readonly number[] = [5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800];
+
+const JITTER = 0.2;
+const LONGEST_RETRY_AFTER_S = 3600;
+
+/**
+ * Seconds to wait after failure number `failures` (from 1), undefined when the delivery is dead.
+ * `random` lies in [0, 1) and spreads the wait by ±20 %; the receiver's Retry-After can only lengthen it.
+ */
+export function waitAfterFailure(failures: number, random: number, retryAfterS = 0): number | undefined {
+  const wait = RETRY_WAITS_S[failures - 1];
+  if (wait === undefined) return undefined;
+  return Math.max(wait * (1 - JITTER + 2 * JITTER * random), Math.min(retryAfterS, LONGEST_RETRY_AFTER_S));
+}
+
+/** Reads a Retry-After header (seconds or an HTTP date) into seconds from `now`; 0 when there is nothing to wait for. */
+export function parseRetryAfter(header: string | undefined, now: Date): number {
+  if (header === undefined) return 0;
+  if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header);
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? 0 : Math.max(0, (at - now.getTime()) / 1000);
+}
+
+function inWords(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  return seconds < 3600 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 360) / 10} h`;
+}
+
+/** The schedule as a Markdown table. */
+export function retryTable(): string {
+  let elapsed = 0;
+  const rows = RETRY_WAITS_S.map((wait, i) => {
+    elapsed += wait;
+    return `| ${i + 2} | ${inWords(wait)} | ${inWords(elapsed)} |`;
+  });
+  return ['| attempt | after a wait of (±20 %) | since the first |', '|---|---|---|', '| 1 | – | 0 s |', ...rows].join(
+    '\n',
+  );
+}

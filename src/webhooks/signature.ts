@@ -1,0 +1,33 @@
+// Signatures of the Standard Webhooks specification: HMAC-SHA256 over `id.timestamp.body`, one per valid secret.
+import { createHmac, randomBytes } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+
+/** A new signing secret, `whsec_` and base64. */
+export function newSecret(): string {
+  return PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+}
+
+export interface SignedMessage {
+  id: string;
+  /** Whole seconds since 1970. */
+  timestampS: number;
+  body: string;
+  /** The current secret first; while one is being rotated, the previous one too. */
+  secrets: readonly string[];
+}
+
+/** The three headers by which a receiver knows the message and its sender. */
+export function signatureHeaders({ id, timestampS, body, secrets }: SignedMessage): Record<string, string> {
+  const content = `${id}.${timestampS}.${body}`;
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
+  });
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampS),
+    'webhook-signature': signatures.join(' '),
+  };
+}

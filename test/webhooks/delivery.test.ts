@@ -1,0 +1,141 @@
+// One attempt against a real receiver, however it behaves.
+import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createSender,
+  isDelivered,
+  type Message,
+  type Sender,
+  type SenderOptions,
+} from '../../src/webhooks/delivery.ts';
+import { newSecret } from '../../src/webhooks/signature.ts';
+import { answering, dropping, hanging, type Receiver, startReceiver } from './receiver.ts';
+
+const LOOPBACK = { allowHttp: true, allowPrivate: true };
+const secret = newSecret();
+
+let receiver: Receiver;
+let sender: Sender;
+
+function useSender(options: Partial<SenderOptions> = {}): void {
+  sender = createSender({ policy: LOOPBACK, now: () => new Date(), deadlineMs: 300, ...options });
+}
+
+function message(changes: Partial<Message> = {}): Message {
+  return { url: `${receiver.url}/hook`, authorization: null, secrets: [secret], id: 'e1', body: '{"a":1}', ...changes };
+}
+
+beforeEach(async () => {
+  receiver = await startReceiver();
+  useSender();
+});
+
+afterEach(async () => {
+  await sender.close();
+  await receiver.close();
+});
+
+describe('a 2xx answer', () => {
+  it('is a success, and its text is kept', async () => {
+    receiver.behave(answering(202, 'thank you'));
+    const attempt = await sender.send(message());
+    expect(attempt).toMatchObject({ status: 202, error: null, answer: 'thank you' });
+    expect(isDelivered(attempt)).toBe(true);
+  });
+
+  it('was asked for with a signed POST', async () => {
+    await sender.send(message({ authorization: 'Bearer abc' }));
+    const [{ headers, body, path } = { headers: {}, body: '', path: '' }] = receiver.received;
+    expect(path).toBe('/hook');
+    expect(body).toBe('{"a":1}');
+    expect(headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', authorization: 'Bearer abc' });
+    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual({ a: 1 });
+  });
+
+  it('may be long: 2 KiB of it are kept', async () => {
+    receiver.behave(answering(200, 'ä'.repeat(300_000)));
+    const attempt = await sender.send(message());
+    expect(isDelivered(attempt)).toBe(true);
+    expect(attempt.answer).toBe('ä'.repeat(1024));
+  });
+
+  it('may hold what the database cannot', async () => {
+    receiver.behave((response) => response.end(Buffer.from([0x61, 0x00, 0xff, 0x62])));
+    expect((await sender.send(message())).answer).toBe('a\ufffdb');
+  });
+});
+
+describe('a failure', () => {
+  it.each([301, 302, 307, 400, 404, 410, 429, 500, 503])('is the answer %i', async (status) => {
+    receiver.behave(answering(status, 'no', { location: `${receiver.url}/elsewhere`, 'retry-after': '17' }));
+    const attempt = await sender.send(message());
+    expect(attempt).toMatchObject({ status, error: null, answer: 'no', retryAfterS: 17 });
+    expect(isDelivered(attempt)).toBe(false);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it.each([
+    ['no answer at all', hanging],
+    [
+      'slow headers',
+      ((response) => {
+        response.writeProcessing();
+      }) as typeof hanging,
+    ],
+    [
+      'a body at one byte a time',
+      ((response) => {
+        response.writeHead(200);
+        const timer = setInterval(() => response.write('x'), 50);
+        response.on('close', () => clearInterval(timer));
+      }) as typeof hanging,
+    ],
+  ])('is %s within the deadline', async (_words, behaviour) => {
+    receiver.behave(behaviour);
+    const attempt = await sender.send(message());
+    expect(attempt.error).toBe('no complete answer within 0.3 s');
+    expect(attempt.seconds).toBeGreaterThan(0.25);
+    expect(attempt.seconds).toBeLessThan(0.6);
+    expect(isDelivered(attempt)).toBe(false);
+  });
+
+  it('is an endless answer', async () => {
+    receiver.behave((response) => {
+      response.writeHead(200);
+      const chunk = 'x'.repeat(64 * 1024);
+      const pump = () => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', pump);
+      pump();
+    });
+    const attempt = await sender.send(message());
+    expect(attempt).toMatchObject({ status: 200, error: 'the answer is longer than 1048576 bytes' });
+    expect(attempt.answer).toHaveLength(2048);
+    expect(isDelivered(attempt)).toBe(false);
+  });
+
+  it('is a dropped connection', async () => {
+    receiver.behave(dropping);
+    expect(await sender.send(message())).toMatchObject({
+      status: null,
+      error: expect.stringContaining('UND_ERR_SOCKET'),
+    });
+  });
+
+  it('is a connection that nobody takes', async () => {
+    const { url } = receiver;
+    await receiver.close();
+    expect(await sender.send(message({ url }))).toMatchObject({
+      status: null,
+      error: expect.stringContaining('ECONNREFUSED'),
+    });
+    receiver = await startReceiver();
+  });
+
+  it('is a name without an address', async () => {
+    useSender({ resolve: () => Promise.reject(Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' })) });
+    const attempt = await sender.send(message({ url: 'https://nowhere.example/hook' }));
+    expect(attempt).toMatchObject({ status: null, error: 'ENOTFOUND: queryA ENOTFOUND' });
+  });
+});
