@@ -3,14 +3,31 @@
  * Please do not edit it manually.
  */
 
-import type { ColumnType } from 'kysely';
+import type { ColumnType } from "kysely";
 
-export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[] ? U[] : ArrayTypeImpl<T>;
+export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[]
+  ? U[]
+  : ArrayTypeImpl<T>;
 
-export type ArrayTypeImpl<T> = T extends ColumnType<infer S, infer I, infer U> ? ColumnType<S[], I[], U[]> : T[];
+export type ArrayTypeImpl<T> = T extends ColumnType<infer S, infer I, infer U>
+  ? ColumnType<S[], I[], U[]>
+  : T[];
 
-export type Generated<T> =
-  T extends ColumnType<infer S, infer I, infer U> ? ColumnType<S, I | undefined, U> : ColumnType<T, T | undefined, T>;
+export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
+  ? ColumnType<S, I | undefined, U>
+  : ColumnType<T, T | undefined, T>;
+
+export type Json = JsonValue;
+
+export type JsonArray = JsonValue[];
+
+export type JsonObject = {
+  [x: string]: JsonValue | undefined;
+};
+
+export type JsonPrimitive = boolean | number | string | null;
+
+export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 
 export interface AccessGrant {
   access_level_id: string;
@@ -317,6 +334,92 @@ export interface StoreSetting {
   title: string | null;
 }
 
+export interface Webhook {
+  app_id: string;
+  /**
+   * Sent as the Authorization header, if there is one.
+   */
+  authorization_value: string | null;
+  created_at: string;
+  /**
+   * The types it wants; null is all.
+   */
+  event_types: string[] | null;
+  failed_attempts: Generated<number>;
+  /**
+   * First failed attempt after the last success; failed_attempts counts them. Null and 0 while all is well.
+   */
+  first_failure_at: string | null;
+  previous_secret: string | null;
+  previous_secret_until: string | null;
+  /**
+   * Signing secret (Standard Webhooks, whsec_…). While one is being rotated previous_secret signs too, until previous_secret_until.
+   */
+  secret: string;
+  /**
+   * disabled: by the operator, no events are written for it. suspended: by the service, its deliveries wait.
+   */
+  state: Generated<string>;
+  state_changed_at: string;
+  state_reason: string | null;
+  url: string;
+  webhook_id: Generated<string>;
+}
+
+export interface WebhookDelivery {
+  attempted_at: string | null;
+  /**
+   * Since it was queued.
+   */
+  attempts: Generated<number>;
+  /**
+   * The claim under which it is being sent. A result is taken only from the holder of the claim.
+   */
+  claim_id: string | null;
+  /**
+   * When a dispatcher may look at it next: the next attempt; while claimed, the end of the lease; while an earlier event of the profile is pending, when that may have changed. Begins a little early, so that clocks that differ delay nothing.
+   */
+  due_at: Generated<string>;
+  finished_at: string | null;
+  /**
+   * The first 2 KiB of the last answer.
+   */
+  last_answer: string | null;
+  /**
+   * What went wrong at the last attempt beyond the status: a refused destination, a time-out, a broken connection.
+   */
+  last_error: string | null;
+  last_status: number | null;
+  profile_id: string;
+  /**
+   * When it began to wait: with the event, or when it was replayed.
+   */
+  queued_at: Generated<string>;
+  sequence: bigint;
+  state: Generated<string>;
+  webhook_id: string;
+}
+
+export interface WebhookEvent {
+  app_id: string;
+  created_at: Generated<string>;
+  customer_user_id: string | null;
+  /**
+   * profile_event_id in the payload and webhook-id on the wire.
+   */
+  event_id: string;
+  event_type: string;
+  /**
+   * The body as it is sent; json, not jsonb, keeps its members in order.
+   */
+  payload: Json;
+  profile_id: string;
+  /**
+   * Drawn while the writer holds the profile's row lock, so that it orders the events of a profile.
+   */
+  sequence: Generated<bigint>;
+}
+
 export interface DB {
   access_grant: AccessGrant;
   access_level: AccessLevel;
@@ -338,4 +441,7 @@ export interface DB {
   purchase: Purchase;
   purchase_chain: PurchaseChain;
   store_setting: StoreSetting;
+  webhook: Webhook;
+  webhook_delivery: WebhookDelivery;
+  webhook_event: WebhookEvent;
 }
