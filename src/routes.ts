@@ -3,6 +3,7 @@ import { addAttribution } from './attribution/route.ts';
 import type { Deps } from './deps.ts';
 import { grantAccessLevelRoute } from './grants/route.ts';
 import type { Route } from './http/operation.ts';
+import { listEventsRoute } from './webhooks/feed/route.ts';
 
 export function listRoutes(deps: Deps): Route[] {
   return [
@@ -19,6 +20,13 @@ export function listRoutes(deps: Deps): Route[] {
       key: 'secret',
       address: 'base',
       operation: grantAccessLevelRoute(deps),
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/client-api/events',
+      key: 'secret',
+      address: 'admin',
+      operation: listEventsRoute(deps),
     },
   ];
 }

@@ -52,10 +52,10 @@ export function isDelivered({ status, error }: Attempt): boolean {
   return error === null && status !== null && status >= 200 && status < 300;
 }
 
-/** Bytes as text that the database can hold, at most KEPT_BYTES of it. */
-function toKeptText(bytes: Buffer): string {
+/** Bytes as text that the database can hold, at most `length` of them. */
+function toKeptText(bytes: Buffer, length = KEPT_BYTES): string {
   const text = new StringDecoder('utf8').write(bytes).replaceAll('\u0000', '');
-  return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, KEPT_BYTES));
+  return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, length));
 }
 
 /** Reads to the end, so that the connection can be used again, and keeps the beginning in `kept`. */

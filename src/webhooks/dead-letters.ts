@@ -1,0 +1,80 @@
+// What became of deliveries, and sending them again.
+import { sql } from 'kysely';
+import { OperatorError } from '../apps/service.ts';
+import type { Deps } from '../deps.ts';
+import { parseDatetime, toWire } from '../lib/datetime.ts';
+import { getWebhook } from './endpoints.ts';
+
+export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+interface DeliveryRow {
+  delivery_id: string;
+  event_id: string;
+  event_type: string;
+  profile_id: string;
+  state: DeliveryState;
+  attempts: number;
+  last_status: number | null;
+  last_error: string | null;
+  last_answer: string | null;
+  created_at: string;
+  attempted_at: string | null;
+  next_attempt_at: string | null;
+}
+
+/** The deliveries of an endpoint, newest first. */
+export async function listDeliveries(
+  deps: Pick<Deps, 'db'>,
+  webhookId: string,
+  { state, limit = 50 }: { state?: DeliveryState; limit?: number } = {},
+): Promise<DeliveryRow[]> {
+  const { webhook_id } = await getWebhook(deps, webhookId);
+  const { rows } = await sql<DeliveryRow>`
+    select d.sequence || '-' || d.webhook_id as delivery_id, e.event_id, e.event_type, d.profile_id, d.state, d.attempts,
+      d.last_status, d.last_error, d.last_answer, e.created_at, d.attempted_at,
+      case when d.state = 'pending' then greatest(d.due_at, d.queued_at) end as next_attempt_at
+    from webhook_delivery d join webhook_event e using (sequence)
+    where d.webhook_id = ${webhook_id} and (${state ?? null}::text is null or d.state = ${state ?? null})
+    order by d.sequence desc limit ${limit}`.execute(deps.db);
+  return rows.map((row) => ({
+    ...row,
+    created_at: toWire(row.created_at),
+    attempted_at: toWire(row.attempted_at),
+    next_attempt_at: toWire(row.next_attempt_at),
+  }));
+}
+
+export type Replay = { webhookId: string; since: string } | { deliveryId: string };
+
+const DELIVERY_ID = /^(\d{1,18})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+
+function selectionOf(replay: Replay) {
+  if ('webhookId' in replay) {
+    const since = parseDatetime(replay.since);
+    if (since === undefined) throw new OperatorError(`${replay.since} is not a datetime such as 2025-01-15T10:30:00Z.`);
+    return sql`d.webhook_id = ${replay.webhookId} and d.state = 'dead' and e.created_at >= ${since}`;
+  }
+  const [, sequence, webhookId] = DELIVERY_ID.exec(replay.deliveryId) ?? [];
+  if (!sequence) throw new OperatorError(`There is no delivery ${replay.deliveryId}.`);
+  return sql`d.sequence = ${sequence}::bigint and d.webhook_id = ${webhookId} and d.state <> 'pending'`;
+}
+
+/**
+ * Puts deliveries back in the queue, with the whole schedule before them: the dead ones of an endpoint for events since a
+ * datetime, or one that is dead or delivered. Those of a profile go out in the order of their events.
+ */
+export async function replayDeliveries({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>, replay: Replay) {
+  if ('webhookId' in replay) await getWebhook({ db }, replay.webhookId);
+  const { rows } = await sql`
+    update webhook_delivery d set
+      state = 'pending', due_at = ${now()}, queued_at = ${now()}, claim_id = null, attempts = 0, finished_at = null
+    from webhook_event e join webhook w using (app_id)
+    where e.sequence = d.sequence and w.webhook_id = d.webhook_id and ${selectionOf(replay)}
+    returning d.sequence`.execute(db);
+  if (rows.length === 0 && 'deliveryId' in replay) {
+    throw new OperatorError(`There is no delivery ${replay.deliveryId} that is dead or delivered.`);
+  }
+  log.info({ deliveries: rows.length }, 'webhook deliveries replayed');
+  return { replayed: rows.length };
+}

@@ -1,0 +1,136 @@
+// Delivers what is due: claims in batches, sends, settles in groups. Any number of these may work on one database.
+import { randomUUID } from 'node:crypto';
+import type { Deps } from '../deps.ts';
+import { createSender } from './delivery.ts';
+import { listenForNudges } from './listener.ts';
+import { attemptSeconds } from './metrics.ts';
+import { judgeAttempt } from './outcome.ts';
+import { type Claimed, type ClaimLimits, claimDue, renewLeases } from './queue.ts';
+import type { Resolve } from './resolve.ts';
+import { startRetention } from './retention.ts';
+import { readSecrets } from './secrets.ts';
+import { createSettler } from './settler.ts';
+import { createSignal } from './signal.ts';
+
+export interface DispatcherDeps extends Pick<Deps, 'db' | 'config' | 'log' | 'now'> {
+  /** For the connection that listens. */
+  connectionString: string;
+}
+
+/** What lies outside of the process, and how long things take; tests put their own in. */
+export interface Edges {
+  resolve?: Resolve;
+  random?: () => number;
+  deadlineMs?: number;
+  /** How often the queue is looked at when no nudge comes. */
+  pollMs?: number;
+  /** How long a claim holds without being renewed; renewed every third of it. */
+  leaseMs?: number;
+  limits?: Partial<ClaimLimits>;
+}
+
+export interface Dispatcher {
+  /** Takes nothing more, finishes what is under way and settles it. */
+  stop: () => Promise<void>;
+}
+
+const LIMITS: ClaimLimits = { total: 256, perEndpoint: 16, ailingAfter: 5, ailingSlots: 2 };
+const POLL_MS = 1_000;
+const LEASE_MS = 30_000;
+/** Wait before looking again at what had to be put off behind a delivery that was under way. */
+const PUT_OFF_MS = 250;
+const LONGEST_BACKOFF_MS = 5_000;
+const SETTLE_ON_STOP_MS = 5_000;
+
+export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispatcher {
+  const { db, config, log, now } = deps;
+  const { random = Math.random, pollMs = POLL_MS, leaseMs = LEASE_MS, resolve, deadlineMs } = edges;
+  const limits = { ...LIMITS, ...edges.limits };
+  const policy = { allowHttp: config.WEBHOOK_ALLOW_HTTP, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE };
+  const sender = createSender({
+    policy,
+    now,
+    ...(resolve && { resolve }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+  });
+  const signal = createSignal();
+  const held = new Set<Claimed>();
+  const sending = new Set<Promise<void>>();
+  let isStopping = false;
+
+  const settler = createSettler(deps, (deliveries) => {
+    for (const delivery of deliveries) held.delete(delivery);
+    signal.wake();
+  });
+  const listener = listenForNudges(deps.connectionString, signal.wake, log);
+  const retention = startRetention(deps);
+  const renewal = setInterval(renew, leaseMs / 3);
+
+  function renew(): void {
+    if (held.size === 0) return;
+    renewLeases(db, [...held], new Date(now().getTime() + leaseMs)).catch((error) =>
+      log.warn({ err: error }, 'webhook leases cannot be renewed'),
+    );
+  }
+
+  async function send(delivery: Claimed): Promise<void> {
+    const { signing, authorization } = readSecrets(delivery, now());
+    const { url, event_id: id, body } = delivery;
+    const attempt = await sender.send({ url, authorization, secrets: signing, id, body });
+    attemptSeconds.observe({ app_id: delivery.app_id }, attempt.seconds);
+    settler.add(delivery, judgeAttempt(delivery, attempt, now(), random()));
+  }
+
+  /** Claims what there is room for and starts sending it; returns how long to wait before looking again. */
+  async function takeDue(): Promise<number> {
+    const room = limits.total - held.size;
+    if (room <= 0) return pollMs;
+    const heldPerEndpoint = new Map<string, number>();
+    for (const { webhook_id } of held) heldPerEndpoint.set(webhook_id, (heldPerEndpoint.get(webhook_id) ?? 0) + 1);
+    const { claimed, putOff } = await claimDue(db, {
+      ...limits,
+      total: room,
+      now: now(),
+      leaseUntil: new Date(now().getTime() + leaseMs),
+      claimId: randomUUID(),
+      held: heldPerEndpoint,
+    });
+    for (const delivery of claimed) {
+      held.add(delivery);
+      const sent = send(delivery).finally(() => sending.delete(sent));
+      sending.add(sent);
+    }
+    if (putOff === 0) return pollMs;
+    // Others may be due behind those that were put off.
+    return claimed.length > 0 ? 0 : Math.min(PUT_OFF_MS, pollMs);
+  }
+
+  async function run(): Promise<void> {
+    let backoffMs = 100;
+    while (!isStopping) {
+      let waitMs: number;
+      try {
+        waitMs = await takeDue();
+        backoffMs = 100;
+      } catch (error) {
+        log.warn({ err: error }, 'the webhook queue cannot be read; trying again');
+        waitMs = backoffMs;
+        backoffMs = Math.min(backoffMs * 2, LONGEST_BACKOFF_MS);
+      }
+      await signal.wait(waitMs);
+    }
+  }
+
+  const running = run();
+  return {
+    async stop() {
+      isStopping = true;
+      signal.wake();
+      await Promise.all([running, listener.stop(), retention.stop()]);
+      await Promise.all(sending);
+      await settler.drain(SETTLE_ON_STOP_MS);
+      clearInterval(renewal);
+      await sender.close();
+    },
+  };
+}

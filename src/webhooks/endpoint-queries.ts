@@ -1,0 +1,87 @@
+// Statements about endpoints.
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
+import type { DB, Webhook } from '../db/types.ts';
+
+export type EndpointState = 'enabled' | 'disabled' | 'suspended';
+
+export async function insertWebhook(db: Kysely<DB>, values: Insertable<Webhook>): Promise<void> {
+  await db.insertInto('webhook').values(values).execute();
+}
+
+export async function findWebhook(db: Kysely<DB>, webhookId: string): Promise<Selectable<Webhook> | undefined> {
+  return db.selectFrom('webhook').selectAll().where('webhook_id', '=', webhookId).executeTakeFirst();
+}
+
+/** Endpoints, of one app or of all, without their secrets. */
+export async function listWebhookRows(db: Kysely<DB>, appId: string | undefined) {
+  const count = (state: string) =>
+    sql<number>`(select count(*)::float8 from webhook_delivery d where d.webhook_id = webhook.webhook_id and d.state = ${sql.lit(state)})`;
+  return db
+    .selectFrom('webhook')
+    .select(['webhook_id', 'app_id', 'url', 'event_types', 'state', 'state_reason', 'state_changed_at'])
+    .select(['first_failure_at', 'failed_attempts', 'previous_secret_until', 'created_at'])
+    .select((eb) => eb('authorization_value', 'is not', null).as('has_authorization'))
+    .select([count('pending').as('waiting'), count('dead').as('dead')])
+    .$if(appId !== undefined, (query) => query.where('app_id', '=', appId as string))
+    .orderBy('created_at')
+    .orderBy('webhook_id')
+    .execute();
+}
+
+export interface StateChange {
+  webhookId: string;
+  from: readonly EndpointState[];
+  to: EndpointState;
+  reason: string;
+  now: Date;
+}
+
+/** Moves an endpoint to another state, forgetting its failures; false if it was in none of `from`. */
+export async function changeState(db: Kysely<DB>, { webhookId, from, to, reason, now }: StateChange): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('webhook')
+    .set({
+      state: to,
+      state_reason: reason,
+      state_changed_at: sql`${now}`,
+      first_failure_at: null,
+      failed_attempts: 0,
+    })
+    .where('webhook_id', '=', webhookId)
+    .where('state', 'in', from)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Lets what waits for an endpoint go out now, whatever its schedule was. */
+export async function makeWaitingDue(db: Kysely<DB>, webhookId: string, now: Date): Promise<void> {
+  await sql`
+    update webhook_delivery set due_at = ${now}
+    where webhook_id = ${webhookId} and state = 'pending' and claim_id is null and due_at > ${now}`.execute(db);
+}
+
+export interface NewSecret {
+  webhookId: string;
+  secret: string;
+  previousUntil: Date;
+}
+
+/** Makes the current secret the previous one. */
+export async function replaceSecret(db: Kysely<DB>, { webhookId, secret, previousUntil }: NewSecret): Promise<void> {
+  await db
+    .updateTable('webhook')
+    .set((eb) => ({ previous_secret: eb.ref('secret'), previous_secret_until: sql`${previousUntil}`, secret }))
+    .where('webhook_id', '=', webhookId)
+    .execute();
+}
+
+export async function deleteWebhook(db: Kysely<DB>, webhookId: string): Promise<void> {
+  await db.deleteFrom('webhook').where('webhook_id', '=', webhookId).execute();
+}
+
+/** Ends what waits for an endpoint; its history stays in the feed. */
+export async function killWaiting(db: Kysely<DB>, webhookId: string, { now, reason }: { now: Date; reason: string }) {
+  await sql`
+    update webhook_delivery set state = 'dead', claim_id = null, finished_at = ${now}, last_error = ${reason}
+    where webhook_id = ${webhookId} and state = 'pending'`.execute(db);
+}

@@ -1,0 +1,126 @@
+// Payloads of events (decisions 7). Pure: rows in, the body of the delivery out. Timestamps come as the database's text.
+import { toWire } from '../lib/datetime.ts';
+import type { EventType } from './catalogue.ts';
+
+export const EVENT_API_VERSION = 1;
+
+/** What every event says of its profile; the state of a profile has these members. */
+export interface EventProfile {
+  profile_id: string;
+  customer_user_id: string | null;
+  installed_at: string;
+  attribution: {
+    status: string;
+    attribution_user_id: string | null;
+    channel: string | null;
+    campaign: string | null;
+    ad_group: string | null;
+    ad_set: string | null;
+    creative: string | null;
+    recorded_at: string;
+  } | null;
+  custom_attributes: Record<string, string | number>;
+}
+
+/** An event as it is stored: its payload is what is delivered and what the feed shows. */
+export interface WebhookEvent {
+  event_id: string;
+  event_type: EventType;
+  profile_id: string;
+  customer_user_id: string | null;
+  payload: object;
+}
+
+/** What the events of the catalogue have in common; `properties` are those of the type. */
+export interface EventParts {
+  event_id: string;
+  event_type: EventType;
+  /** When it happened. */
+  at: string;
+  profile: EventProfile;
+  properties: object;
+}
+
+function attributionsOf({ attribution }: EventProfile): object {
+  if (!attribution) return {};
+  const { attribution_user_id, recorded_at, status, channel, campaign, ad_group, ad_set, creative } = attribution;
+  return {
+    custom: {
+      status,
+      channel,
+      campaign,
+      ad_group,
+      ad_set,
+      creative,
+      network_user_id: attribution_user_id,
+      created_at: toWire(recorded_at),
+    },
+  };
+}
+
+/** An event of any type around its properties. */
+export function buildEvent({ event_id, event_type, at, profile, properties }: EventParts): WebhookEvent {
+  const { profile_id, customer_user_id } = profile;
+  const payload = {
+    event_type,
+    event_datetime: toWire(at),
+    event_api_version: EVENT_API_VERSION,
+    profile_id,
+    customer_user_id,
+    profile_install_datetime: toWire(profile.installed_at),
+    event_properties: { profile_event_id: event_id, ...properties },
+    attributions: attributionsOf(profile),
+    user_attributes: profile.custom_attributes,
+  };
+  return { event_id, event_type, profile_id, customer_user_id, payload };
+}
+
+/** An access level as the event describes it: the grant or the purchase that was made, not the best source of the level. */
+export interface AccessLevelChange {
+  access_level_id: string;
+  is_active: boolean;
+  is_refund: boolean;
+  is_in_grace_period: boolean;
+  will_renew: boolean;
+  activated_at: string;
+  renewed_at: string;
+  starts_at: string | null;
+  expires_at: string | null;
+  store: string;
+  vendor_product_id: string;
+  transaction_id: string;
+  original_transaction_id: string;
+  environment: string;
+  cancellation_reason: string | null;
+  /** Whether any level of the profile is active. */
+  profile_has_access_level: boolean;
+  profile_total_revenue_usd: number;
+}
+
+/** `access_level_updated`. */
+export function accessLevelUpdated(
+  change: AccessLevelChange,
+  parts: Omit<EventParts, 'event_type' | 'properties'>,
+): WebhookEvent {
+  const properties = {
+    access_level_id: change.access_level_id,
+    is_active: change.is_active,
+    is_lifetime: change.expires_at === null,
+    is_refund: change.is_refund,
+    is_in_grace_period: change.is_in_grace_period,
+    will_renew: change.will_renew,
+    activated_at: toWire(change.activated_at),
+    renewed_at: toWire(change.renewed_at),
+    starts_at: toWire(change.starts_at),
+    expires_at: toWire(change.expires_at),
+    store: change.store,
+    vendor_product_id: change.vendor_product_id,
+    transaction_id: change.transaction_id,
+    original_transaction_id: change.original_transaction_id,
+    environment: change.environment,
+    cancellation_reason: change.cancellation_reason,
+    profile_has_access_level: change.profile_has_access_level,
+    profile_total_revenue_usd: change.profile_total_revenue_usd,
+  };
+  return buildEvent({ ...parts, event_type: 'access_level_updated', properties });
+}

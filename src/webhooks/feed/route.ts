@@ -1,0 +1,16 @@
+// Event feed (decisions 7).
+import type { Deps } from '../../deps.ts';
+import { operation } from '../../http/operation.ts';
+import { EventsAnswer, EventsQuery } from './schema.ts';
+import { listEvents } from './service.ts';
+
+export function listEventsRoute(deps: Deps) {
+  return operation({
+    summary: 'List events',
+    description: 'The events of the app, newest first. Empty while the app has no enabled webhook.',
+    querystring: EventsQuery,
+    answers: { 200: EventsAnswer },
+    errors: [],
+    handle: ({ app, request }) => listEvents(deps, { app, query: request.query as EventsQuery }),
+  });
+}

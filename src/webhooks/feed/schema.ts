@@ -1,0 +1,60 @@
+// The query and the answer of the event feed (decisions 7).
+import { type Static, Type } from '@sinclair/typebox';
+import type { FieldError } from '../../errors.ts';
+import { parseDatetime } from '../../lib/datetime.ts';
+import { Datetime, OneOf, Text } from '../../lib/typebox.ts';
+import { EVENT_TYPE_NAMES } from '../catalogue.ts';
+
+function endsAfterStart(query: Record<string, unknown>): FieldError[] {
+  const [since, until] = [query.since, query.until].map((value) =>
+    typeof value === 'string' ? parseDatetime(value) : undefined,
+  );
+  if (since === undefined || until === undefined || until > since) return [];
+  return [{ source: 'until', code: 'value_error', message: 'Must be after since.' }];
+}
+
+// Query strings are text, so the limit is text of a certain form.
+export const EventsQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.String({ pattern: '^(?:[1-9]\\d?|1\\d\\d|200)$', description: 'Must be a whole number from 1 to 200.' }),
+    ),
+    cursor: Type.Optional(Text(200, { description: 'The next_cursor of the page before.' })),
+    event_type: Type.Optional(OneOf(EVENT_TYPE_NAMES)),
+    profile_id: Type.Optional(
+      Type.String({
+        pattern: '^(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$',
+        description: 'Must be a UUID.',
+      }),
+    ),
+    customer_user_id: Type.Optional(Text(255)),
+    since: Type.Optional(Datetime({ description: 'Events from this moment on.' })),
+    until: Type.Optional(Datetime({ description: 'Events before this moment.' })),
+  },
+  { additionalProperties: false, rules: endsAfterStart },
+);
+
+export type EventsQuery = Static<typeof EventsQuery>;
+
+const Delivery = Type.Object({
+  webhook_id: Type.String(),
+  state: OneOf(['pending', 'delivered', 'dead']),
+  attempts: Type.Integer(),
+  last_status: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+  next_attempt_at: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+});
+
+export const EventsAnswer = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      event_id: Type.String(),
+      event_type: Type.String(),
+      created_at: Type.String(),
+      payload: Type.Unsafe<object>({ type: 'object' }),
+      deliveries: Type.Array(Delivery),
+    }),
+  ),
+  next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+});
+
+export type EventsAnswer = Static<typeof EventsAnswer>;

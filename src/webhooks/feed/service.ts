@@ -1,0 +1,40 @@
+// The event feed: what happened, newest first, and what became of each delivery.
+import type { App, Deps } from '../../deps.ts';
+import { valueError } from '../../errors.ts';
+import { parseDatetime, toWire } from '../../lib/datetime.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { type FeedRow, listEventRows } from './queries.ts';
+import type { EventsAnswer, EventsQuery } from './schema.ts';
+
+const DEFAULT_LIMIT = 50;
+
+function toEntry({ event_id, event_type, created_at, payload, deliveries }: FeedRow): EventsAnswer['data'][number] {
+  return {
+    event_id,
+    event_type,
+    created_at: toWire(created_at),
+    payload,
+    deliveries: deliveries.map((one) => ({ ...one, next_attempt_at: toWire(one.next_attempt_at) })),
+  };
+}
+
+/** A page of the feed. */
+export async function listEvents(
+  { analyticsDb }: Pick<Deps, 'analyticsDb'>,
+  { app, query }: { app: App; query: EventsQuery },
+): Promise<EventsAnswer> {
+  const after = query.cursor ? decodeCursor(query.cursor) : undefined;
+  if (query.cursor && !after) throw valueError('cursor', 'Must be the next_cursor of an earlier answer.');
+  const limit = query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit);
+  const filters = {
+    event_type: query.event_type,
+    profile_id: query.profile_id || undefined,
+    customer_user_id: query.customer_user_id || undefined,
+    since: query.since && parseDatetime(query.since),
+    until: query.until && parseDatetime(query.until),
+  };
+  const rows = await listEventRows(analyticsDb, app.app_id, { filters, after, limit: limit + 1 });
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return { data: page.map(toEntry), next_cursor: rows.length > limit && last ? encodeCursor(last) : null };
+}

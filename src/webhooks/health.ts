@@ -1,0 +1,88 @@
+// How an endpoint fares, and when the service stops sending to it (decisions 7): at once after a 410, and after five days of
+// nothing but failures.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+
+const SUSPEND_AFTER = '5 days';
+const SUSPEND_AFTER_ATTEMPTS = 10;
+
+/** What a batch of attempts says of one endpoint. */
+export interface Health {
+  webhook_id: string;
+  succeeded: boolean;
+  /** Since the last success of the batch. */
+  failures: number;
+  firstFailureAt: Date | null;
+  /** Answered 410. */
+  isGone: boolean;
+}
+
+/** One attempt, in the order in which they ended. */
+export interface Sign {
+  webhook_id: string;
+  succeeded: boolean;
+  isGone: boolean;
+  at: Date;
+}
+
+/** Sums up attempts per endpoint. */
+export function sumUpHealth(signs: readonly Sign[]): Health[] {
+  const byWebhook = new Map<string, Health>();
+  for (const { webhook_id, succeeded, isGone, at } of signs) {
+    const known = byWebhook.get(webhook_id) ?? { succeeded: false, failures: 0, firstFailureAt: null, isGone: false };
+    const next = succeeded
+      ? { succeeded: true, failures: 0, firstFailureAt: null, isGone: known.isGone }
+      : {
+          succeeded: known.succeeded,
+          failures: known.failures + 1,
+          firstFailureAt: known.firstFailureAt ?? at,
+          isGone: known.isGone || isGone,
+        };
+    byWebhook.set(webhook_id, { webhook_id, ...next });
+  }
+  return [...byWebhook.values()];
+}
+
+export interface Suspension {
+  webhook_id: string;
+  app_id: string;
+  reason: string;
+}
+
+/** Records how endpoints fare and returns those that were suspended for it. */
+export async function recordHealth(db: Kysely<DB>, health: readonly Health[], now: Date): Promise<Suspension[]> {
+  const { rows } = await sql<Suspension | (Suspension & { reason: null })>`
+    with sign as (
+      select * from unnest(
+        ${health.map(({ webhook_id }) => webhook_id)}::uuid[],
+        ${health.map(({ succeeded }) => succeeded)}::boolean[],
+        ${health.map(({ failures }) => failures)}::int[],
+        ${health.map(({ firstFailureAt }) => firstFailureAt)}::timestamptz[],
+        ${health.map(({ isGone }) => isGone)}::boolean[]
+      ) as s (webhook_id, succeeded, failures, first_failure_at, is_gone)
+    ), locked as (
+      select w.* from webhook w join sign using (webhook_id) order by webhook_id for no key update of w
+    ), counted as (
+      select l.webhook_id, is_gone, l.state = 'enabled' as may_suspend,
+        case when succeeded then s.first_failure_at else coalesce(l.first_failure_at, s.first_failure_at) end as since,
+        case when succeeded then 0 else l.failed_attempts end + failures as failed
+      from sign s join locked l using (webhook_id)
+    ), judged as (
+      select *, case
+        when not may_suspend then null
+        when is_gone then 'answered 410 Gone'
+        when since <= ${now}::timestamptz - ${SUSPEND_AFTER}::interval and failed >= ${SUSPEND_AFTER_ATTEMPTS}::int
+          then 'nothing but failures for ' || ${SUSPEND_AFTER}::text
+        end as reason
+      from counted
+    )
+    update webhook w set
+      first_failure_at = since,
+      failed_attempts = failed,
+      state = case when reason is null then w.state else 'suspended' end,
+      state_reason = coalesce(reason, w.state_reason),
+      state_changed_at = case when reason is null then w.state_changed_at else ${now} end
+    from judged where w.webhook_id = judged.webhook_id
+    returning w.webhook_id, w.app_id, reason`.execute(db);
+  return rows.filter((row): row is Suspension => row.reason !== null);
+}

@@ -1,0 +1,62 @@
+// A connection that listens for nudges and comes back by itself when it is lost. What is missed meanwhile is found by polling.
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { CHANNEL } from './nudge.ts';
+
+const RECONNECT_MS = 1_000;
+
+export interface Listener {
+  stop: () => Promise<void>;
+}
+
+export function listenForNudges(connectionString: string, onNudge: () => void, log: Logger): Listener {
+  let isStopped = false;
+  let client: pg.Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  function reconnect(error: Error): void {
+    if (isStopped || timer) return;
+    log.warn({ err: error }, 'webhook nudges are lost for the moment; polling goes on');
+    timer = setTimeout(() => {
+      timer = undefined;
+      connection = connect();
+    }, RECONNECT_MS);
+  }
+
+  async function connect(): Promise<void> {
+    const next = new pg.Client({
+      connectionString,
+      application_name: 'sps-webhooks',
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+    });
+    client = next;
+    let isLost = false;
+    const lose = (error: Error) => {
+      if (isLost) return;
+      isLost = true;
+      void next.end().catch(() => undefined);
+      reconnect(error);
+    };
+    next.on('error', lose);
+    next.on('end', () => lose(new Error('the connection ended')));
+    next.on('notification', onNudge);
+    try {
+      await next.connect();
+      await next.query(`listen ${CHANNEL}`);
+      onNudge();
+    } catch (error) {
+      lose(error as Error);
+    }
+  }
+
+  let connection = connect();
+  return {
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await connection;
+      await client?.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+// Figures of the webhooks at /metrics (Prometheus). Labels are apps, never addresses or keys.
+import { type Kysely, sql } from 'kysely';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { DB } from '../db/types.ts';
+import type { Deps } from '../deps.ts';
+
+const registry = new Registry();
+const labelNames = ['app_id'] as const;
+
+/** Attempts of this process. */
+export const attemptCounter = new Counter({
+  name: 'sps_webhook_attempts_total',
+  help: 'Attempts to deliver an event, by result: delivered, failed (to be tried again) or dead (the last one).',
+  labelNames: [...labelNames, 'result'],
+  registers: [registry],
+});
+
+export const attemptSeconds = new Histogram({
+  name: 'sps_webhook_attempt_seconds',
+  help: 'Duration of attempts to deliver an event.',
+  labelNames,
+  buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  registers: [registry],
+});
+
+const waiting = new Gauge({
+  name: 'sps_webhook_waiting',
+  help: 'Deliveries that wait, by the state of their endpoint.',
+  labelNames: [...labelNames, 'endpoint_state'],
+  registers: [registry],
+});
+
+const oldestWaiting = new Gauge({
+  name: 'sps_webhook_oldest_waiting_seconds',
+  help: 'Age of the delivery that has waited longest, by the state of its endpoint.',
+  labelNames: [...labelNames, 'endpoint_state'],
+  registers: [registry],
+});
+
+const dead = new Gauge({
+  name: 'sps_webhook_dead',
+  help: 'Dead deliveries that can be replayed.',
+  labelNames,
+  registers: [registry],
+});
+
+interface Backlog {
+  app_id: string;
+  state: string;
+  waiting: number;
+  oldest_at: string | null;
+  dead: number;
+}
+
+async function countBacklog(db: Kysely<DB>): Promise<Backlog[]> {
+  const { rows } = await sql<Backlog>`
+    select w.app_id, w.state, sum(p.waiting)::float8 as waiting, min(p.oldest_at) as oldest_at, sum(d.dead)::float8 as dead
+    from webhook w
+    cross join lateral (
+      select count(*) as waiting, min(queued_at) as oldest_at from webhook_delivery
+      where webhook_id = w.webhook_id and state = 'pending') p
+    cross join lateral (
+      select count(*) as dead from webhook_delivery where webhook_id = w.webhook_id and state = 'dead') d
+    group by w.app_id, w.state`.execute(db);
+  return rows;
+}
+
+/** The webhooks' part of /metrics: the attempts of this process, and the backlog of all as the database knows it. */
+export async function webhookMetrics({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<string> {
+  const backlog = await countBacklog(db);
+  const deadByApp = new Map<string, number>();
+  for (const gauge of [waiting, oldestWaiting, dead]) gauge.reset();
+  for (const row of backlog) {
+    const labels = { app_id: row.app_id, endpoint_state: row.state };
+    waiting.set(labels, row.waiting);
+    const age = row.oldest_at === null ? 0 : (now().getTime() - Date.parse(row.oldest_at)) / 1000;
+    oldestWaiting.set(labels, Math.max(0, age));
+    deadByApp.set(row.app_id, (deadByApp.get(row.app_id) ?? 0) + row.dead);
+  }
+  for (const [app_id, count] of deadByApp) dead.set({ app_id }, count);
+  return registry.metrics();
+}

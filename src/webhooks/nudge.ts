@@ -1,0 +1,28 @@
+// Telling dispatchers, of whatever process, that something is due. Sent after the commit and outside of it: a notify inside the
+// transaction makes commits wait for one another (measured with 32 connections: 11,000 commits/s without, 3,400 to 5,000 with).
+// A nudge that is lost costs the polling interval, nothing else.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+
+export const CHANNEL = 'webhook_delivery';
+
+const underWay = new WeakMap<Kysely<DB>, { again: boolean }>();
+
+/** Nudges; while one nudge is under way the next ones are gathered into a single one. Never rejects. */
+export function nudgeDispatchers(db: Kysely<DB>): void {
+  const current = underWay.get(db);
+  if (current) {
+    current.again = true;
+    return;
+  }
+  const state = { again: true };
+  underWay.set(db, state);
+  void send(db, state).finally(() => underWay.delete(db));
+}
+
+async function send(db: Kysely<DB>, state: { again: boolean }): Promise<void> {
+  while (state.again) {
+    state.again = false;
+    await sql`select pg_notify(${CHANNEL}, '')`.execute(db).catch(() => undefined);
+  }
+}

@@ -1,0 +1,55 @@
+// Writing events. They are stored in the transaction of what they tell of; what follows its commit is only a nudge.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+import type { WebhookEvent } from './events.ts';
+
+/**
+ * Stores events of one app and a delivery of each for every endpoint that wants its type, in one statement; nothing where no
+ * endpoint is enabled (a suspended one counts). The caller holds the row locks of the profiles: that is what orders the events of
+ * a profile. Returns how many were stored; if any, call `nudgeDispatchers` once the transaction has committed.
+ */
+export async function recordEvents(
+  trx: Kysely<DB>,
+  { app_id }: { app_id: string },
+  events: readonly WebhookEvent[],
+): Promise<number> {
+  const { rows } = await sql<{ stored: number }>`
+    with endpoint as materialized (
+      select webhook_id, event_types from webhook where app_id = ${app_id} and state <> 'disabled'
+    ), event as (
+      insert into webhook_event (event_id, app_id, profile_id, customer_user_id, event_type, payload)
+      select event_id, ${app_id}::uuid, profile_id, customer_user_id, event_type, payload::json
+      from unnest(
+        ${events.map(({ event_id }) => event_id)}::uuid[],
+        ${events.map(({ profile_id }) => profile_id)}::uuid[],
+        ${events.map(({ customer_user_id }) => customer_user_id)}::text[],
+        ${events.map(({ event_type }) => event_type)}::text[],
+        ${events.map(({ payload }) => JSON.stringify(payload))}::text[]
+      ) with ordinality as given (event_id, profile_id, customer_user_id, event_type, payload, place)
+      where exists (select from endpoint)
+      order by place
+      returning sequence, profile_id, event_type
+    ), delivery as (
+      insert into webhook_delivery (sequence, webhook_id, profile_id)
+      select sequence, webhook_id, profile_id from event cross join endpoint
+      where event_types is null or event_type = any(event_types)
+    )
+    select count(*)::integer as stored from event`.execute(trx);
+  return rows[0]?.stored ?? 0;
+}
+
+/** Takes what names a deleted profile out of its events, also of those still to be delivered, and out of the answers kept. */
+export async function scrubEventsOf(trx: Kysely<DB>, appId: string, profileId: string): Promise<void> {
+  await sql`
+    with scrubbed as (
+      update webhook_event set
+        customer_user_id = null,
+        payload = jsonb_set(
+          payload::jsonb || '{"customer_user_id": null, "user_attributes": {}}',
+          '{attributions,custom,network_user_id}', 'null', false)::json
+      where app_id = ${appId} and profile_id = ${profileId}
+      returning sequence
+    )
+    update webhook_delivery set last_answer = null
+    from scrubbed where webhook_delivery.sequence = scrubbed.sequence and last_answer is not null`.execute(trx);
+}

@@ -1,0 +1,165 @@
+// The queue: taking deliveries that are due, keeping them, and settling them. One function, one statement.
+//
+// Order per profile and endpoint: a delivery is taken only if none with a smaller sequence is pending for the same endpoint and
+// profile. One that must wait is put off (its due_at is moved), so that a long wait behind a failing one is not looked at again and
+// again; whatever finishes makes its successor due. Should that be missed (both statements at the same moment), due_at comes.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+import type { SecretColumns } from './secrets.ts';
+
+export interface ClaimLimits {
+  /** Deliveries in all, and per endpoint; an endpoint that has failed `ailingAfter` times running gets `ailingSlots`. */
+  total: number;
+  perEndpoint: number;
+  ailingAfter: number;
+  ailingSlots: number;
+}
+
+export interface ClaimRequest extends ClaimLimits {
+  now: Date;
+  leaseUntil: Date;
+  claimId: string;
+  /** How many deliveries this process holds, per endpoint. */
+  held: ReadonlyMap<string, number>;
+}
+
+export interface Claimed extends SecretColumns {
+  sequence: bigint;
+  webhook_id: string;
+  claim_id: string;
+  app_id: string;
+  event_id: string;
+  body: string;
+  attempts: number;
+  url: string;
+  /** Whether the endpoint's last attempt failed. */
+  is_ailing: boolean;
+}
+
+/** How many more rows than there are slots are looked at per endpoint, to put off what must wait. */
+const LOOK_AHEAD = 64;
+const PUT_OFF_BEHIND_RUNNING = '250 milliseconds';
+const PUT_OFF_BEHIND_WAITING = '30 seconds';
+
+/** Takes what is due, fairly among endpoints; also says how many had to be put off. */
+export async function claimDue(db: Kysely<DB>, request: ClaimRequest): Promise<{ claimed: Claimed[]; putOff: number }> {
+  const { now, leaseUntil, claimId, held, total, perEndpoint, ailingAfter, ailingSlots } = request;
+  const { rows } = await sql<Claimed | (Claimed & { claim_id: null })>`
+    with room as materialized (
+      select webhook_id,
+        case when failed_attempts >= ${ailingAfter}::int then ${ailingSlots}::int else ${perEndpoint}::int end
+          - coalesce(held, 0) as slots
+      from webhook
+      left join unnest(${[...held.keys()]}::uuid[], ${[...held.values()]}::int[]) as h (webhook_id, held) using (webhook_id)
+      where state = 'enabled'
+    ), due as materialized (
+      select d.*, slots from room cross join lateral (
+        select sequence, webhook_id, profile_id, due_at from webhook_delivery
+        where webhook_id = room.webhook_id and state = 'pending' and due_at <= ${now}
+        order by due_at, sequence
+        limit greatest(slots, 0) + ${LOOK_AHEAD}::int
+        for update skip locked
+      ) d
+      where slots > 0
+    ), judged as (
+      select due.*, put_off_until,
+        row_number() over (partition by webhook_id, put_off_until is null order by due_at, sequence) as place
+      from due left join lateral (
+        select case when claim_id is not null then ${now}::timestamptz + ${PUT_OFF_BEHIND_RUNNING}::interval
+          else greatest(earlier.due_at, ${now}::timestamptz + ${PUT_OFF_BEHIND_WAITING}::interval) end as put_off_until
+        from webhook_delivery earlier
+        where earlier.webhook_id = due.webhook_id and earlier.profile_id = due.profile_id and earlier.state = 'pending'
+          and earlier.sequence < due.sequence
+        order by earlier.sequence desc limit 1
+      ) nearest on true
+    ), chosen as (
+      (select * from judged where put_off_until is null and place <= slots order by place, sequence limit ${total})
+      union all
+      select * from judged where put_off_until is not null
+    )
+    update webhook_delivery d set
+      claim_id = case when put_off_until is null then ${claimId}::uuid end,
+      due_at = coalesce(put_off_until, ${leaseUntil})
+    from chosen join webhook w using (webhook_id) join webhook_event e using (sequence)
+    where d.sequence = chosen.sequence and d.webhook_id = chosen.webhook_id
+    returning d.sequence, d.webhook_id, d.claim_id, d.attempts, e.app_id, e.event_id,
+      case when put_off_until is null then e.payload::text end as body,
+      w.url, w.secret, w.previous_secret, w.previous_secret_until, w.authorization_value,
+      w.first_failure_at is not null as is_ailing`.execute(db);
+  const claimed = rows.filter((row): row is Claimed => row.claim_id !== null);
+  return { claimed, putOff: rows.length - claimed.length };
+}
+
+/** What names a claimed delivery. */
+export interface ClaimKey {
+  sequence: bigint;
+  webhook_id: string;
+  claim_id: string;
+}
+
+/** Prolongs the lease of what this process still holds. */
+export async function renewLeases(db: Kysely<DB>, claims: readonly ClaimKey[], leaseUntil: Date): Promise<void> {
+  // Rows that are just being settled are skipped: two statements that lock many rows would deadlock now and then.
+  await sql`
+    with mine as (
+      select d.sequence, d.webhook_id
+      from webhook_delivery d join unnest(
+        ${claims.map(({ sequence }) => sequence)}::bigint[],
+        ${claims.map(({ webhook_id }) => webhook_id)}::uuid[],
+        ${claims.map(({ claim_id }) => claim_id)}::uuid[]
+      ) as held (sequence, webhook_id, claim_id) using (sequence, webhook_id, claim_id)
+      where d.state = 'pending'
+      for update of d skip locked
+    )
+    update webhook_delivery d set due_at = ${leaseUntil}
+    from mine where d.sequence = mine.sequence and d.webhook_id = mine.webhook_id`.execute(db);
+}
+
+export interface Settlement extends ClaimKey {
+  state: 'pending' | 'delivered' | 'dead';
+  /** The next attempt, of a pending one. */
+  due_at: Date | null;
+  attempted_at: Date;
+  status: number | null;
+  error: string | null;
+  answer: string | null;
+}
+
+/** Records the results of attempts, from those who still hold the claim, and makes the successors of what finished due. */
+export async function settle(db: Kysely<DB>, settlements: readonly Settlement[], now: Date): Promise<ClaimKey[]> {
+  const column = <K extends keyof Settlement>(name: K) => settlements.map((one) => one[name]);
+  const { rows } = await sql<ClaimKey>`
+    with result as (
+      select * from unnest(
+        ${column('sequence')}::bigint[], ${column('webhook_id')}::uuid[], ${column('claim_id')}::uuid[],
+        ${column('state')}::text[], ${column('due_at')}::timestamptz[], ${column('attempted_at')}::timestamptz[],
+        ${column('status')}::int[], ${column('error')}::text[], ${column('answer')}::text[]
+      ) as r (sequence, webhook_id, claim_id, state, due_at, attempted_at, status, error, answer)
+    ), settled as (
+      update webhook_delivery d set
+        state = r.state,
+        due_at = coalesce(r.due_at, d.due_at),
+        claim_id = null,
+        attempts = d.attempts + 1,
+        attempted_at = r.attempted_at,
+        finished_at = case when r.state <> 'pending' then ${now}::timestamptz end,
+        last_status = r.status,
+        last_error = r.error,
+        last_answer = r.answer
+      from result r
+      where d.sequence = r.sequence and d.webhook_id = r.webhook_id and d.claim_id = r.claim_id and d.state = 'pending'
+      returning d.sequence, d.webhook_id, r.claim_id, d.profile_id, d.state
+    ), freed as (
+      update webhook_delivery d set due_at = ${now}
+      from settled s cross join lateral (
+        select later.sequence from webhook_delivery later
+        where later.webhook_id = s.webhook_id and later.profile_id = s.profile_id and later.state = 'pending'
+          and later.sequence > s.sequence
+        order by later.sequence limit 1
+      ) successor
+      where s.state <> 'pending' and d.sequence = successor.sequence and d.webhook_id = s.webhook_id
+        and d.state = 'pending' and d.claim_id is null
+    )
+    select sequence, webhook_id, claim_id from settled`.execute(db);
+  return rows;
+}

@@ -1,0 +1,87 @@
+// Events older than EVENT_RETENTION_DAYS go, in small batches; deliveries that have waited as long become dead first.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+import type { Deps } from '../deps.ts';
+
+const EVERY_MS = 10 * 60_000;
+const BATCH = 1_000;
+/** A delivery that died of age is kept this long, so that somebody can see it and replay it. */
+const KEPT_AFTER_DEATH = '7 days';
+
+interface Batch {
+  /** Where the next batch begins, null at the end. */
+  next: string | null;
+  died: number;
+  pruned: number;
+}
+
+/**
+ * One batch of the oldest events, from `after` on. Sequences grow with time, so the walk ends at the first batch that holds
+ * nothing old. Deliveries of endpoints that were removed die like those that waited too long.
+ */
+async function sweepBatch(db: Kysely<DB>, after: string, { cutoff, now }: { cutoff: Date; now: Date }): Promise<Batch> {
+  const { rows } = await sql<Batch>`
+    with batch as materialized (
+      select sequence, created_at from webhook_event where sequence > ${after}::bigint order by sequence limit ${BATCH}
+    ), old as materialized (
+      select sequence from batch where created_at < ${cutoff}
+    ), died as (
+      update webhook_delivery d set state = 'dead', claim_id = null, finished_at = ${now}, last_error = 'waited too long'
+      from old where d.sequence = old.sequence and d.state = 'pending' and d.queued_at < ${cutoff}
+      returning d.sequence
+    ), pruned as (
+      delete from webhook_event e using old
+      where e.sequence = old.sequence and not exists (
+        select from webhook_delivery d where d.sequence = old.sequence
+          and (d.state = 'pending' or d.finished_at > ${now}::timestamptz - ${KEPT_AFTER_DEATH}::interval))
+      returning e.sequence
+    ), pruned_delivery as (
+      delete from webhook_delivery d using pruned where d.sequence = pruned.sequence
+    )
+    select
+      case when (select count(*) from old) > 0 then (select max(sequence)::text from batch) end as next,
+      (select count(*)::integer from died) as died,
+      (select count(*)::integer from pruned) as pruned`.execute(db);
+  const [batch] = rows;
+  if (!batch) throw new Error('a count gave no row');
+  return batch;
+}
+
+/** Walks over all old events once; ends early when `isStopped` says so. */
+export async function sweepEvents(
+  { db, config, log, now }: Pick<Deps, 'db' | 'config' | 'log' | 'now'>,
+  isStopped: () => boolean = () => false,
+): Promise<{ died: number; pruned: number }> {
+  const at = now();
+  const cutoff = new Date(at.getTime() - config.EVENT_RETENTION_DAYS * 86_400_000);
+  const total = { died: 0, pruned: 0 };
+  let after: string | null = '0';
+  while (after !== null && !isStopped()) {
+    const batch: Batch = await sweepBatch(db, after, { cutoff, now: at });
+    total.died += batch.died;
+    total.pruned += batch.pruned;
+    after = batch.next;
+  }
+  if (total.died > 0) log.warn({ deliveries: total.died }, 'webhook deliveries died of age');
+  if (total.pruned > 0) log.info({ events: total.pruned }, 'old webhook events pruned');
+  return total;
+}
+
+/** Sweeps now and then until stopped. Several processes may do so at once. */
+export function startRetention(deps: Pick<Deps, 'db' | 'config' | 'log' | 'now'>): { stop: () => Promise<void> } {
+  let isStopped = false;
+  let running: Promise<unknown> = Promise.resolve();
+  const sweep = () => {
+    running = sweepEvents(deps, () => isStopped).catch((error) =>
+      deps.log.warn({ err: error }, 'old webhook events cannot be pruned; trying again later'),
+    );
+  };
+  const timer = setInterval(sweep, EVERY_MS);
+  return {
+    async stop() {
+      isStopped = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,98 @@
+// Settles what attempts ended with. While one group is being written the next one gathers, as with attribution; while the
+// database is away results are kept and written when it is back.
+import type { Logger } from 'pino';
+import type { Deps } from '../deps.ts';
+import { recordHealth, sumUpHealth } from './health.ts';
+import { attemptCounter } from './metrics.ts';
+import type { Outcome } from './outcome.ts';
+import { type Claimed, settle } from './queue.ts';
+
+export interface Settler {
+  add: (delivery: Claimed, outcome: Outcome) => void;
+  /** Resolves when everything added has been written, or `giveUpMs` after the call. */
+  drain: (giveUpMs: number) => Promise<void>;
+}
+
+interface Result extends Outcome {
+  delivery: Claimed;
+}
+
+const LARGEST_GROUP = 500;
+const RETRY_MS = 250;
+
+function logResults(log: Logger, group: readonly Result[]): void {
+  for (const { delivery, settlement } of group) {
+    const { app_id, webhook_id, event_id } = delivery;
+    const details = { app_id, webhook_id, event_id, status: settlement.status, error: settlement.error };
+    if (settlement.state === 'pending')
+      log.info({ ...details, next_attempt_at: settlement.due_at }, 'webhook attempt failed');
+    if (settlement.state === 'dead') log.warn(details, 'webhook delivery is dead');
+  }
+}
+
+/** `onSettled` is told of each group that has been written. */
+export function createSettler(
+  { db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>,
+  onSettled: (deliveries: readonly Claimed[]) => void,
+): Settler {
+  const waiting: Result[] = [];
+  let running: Promise<void> | undefined;
+
+  async function write(group: readonly Result[]): Promise<void> {
+    const written = await settle(
+      db,
+      group.map(({ settlement }) => settlement),
+      now(),
+    );
+    const accepted = new Set(written.map(({ sequence, claim_id }) => `${sequence} ${claim_id}`));
+    const results = group.filter(({ settlement: { sequence, claim_id } }) => accepted.has(`${sequence} ${claim_id}`));
+    for (const { delivery, settlement } of results) {
+      const result = settlement.state === 'pending' ? 'failed' : settlement.state;
+      attemptCounter.inc({ app_id: delivery.app_id, result });
+    }
+    logResults(log, results);
+    await recordHealthOf(group);
+  }
+
+  async function recordHealthOf(group: readonly Result[]): Promise<void> {
+    // An endpoint that was well and still is has nothing to record.
+    const telling = group.filter(({ succeeded, delivery }) => !succeeded || delivery.is_ailing);
+    if (telling.length === 0) return;
+    const signs = telling.map(({ settlement: { webhook_id, attempted_at: at }, succeeded, isGone }) => ({
+      webhook_id,
+      succeeded,
+      isGone,
+      at,
+    }));
+    for (const { webhook_id, app_id, reason } of await recordHealth(db, sumUpHealth(signs), now())) {
+      log.warn({ webhook_id, app_id, reason }, 'webhook endpoint suspended');
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (waiting.length > 0) {
+      const group = waiting.slice(0, LARGEST_GROUP);
+      try {
+        await write(group);
+      } catch (error) {
+        log.warn({ err: error }, 'webhook results cannot be written; trying again');
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        continue;
+      }
+      waiting.splice(0, group.length);
+      onSettled(group.map(({ delivery }) => delivery));
+    }
+    running = undefined;
+  }
+
+  return {
+    add(delivery, outcome) {
+      waiting.push({ ...outcome, delivery });
+      running ??= run();
+    },
+    async drain(giveUpMs) {
+      if (!running) return;
+      await Promise.race([running, new Promise((resolve) => setTimeout(resolve, giveUpMs).unref())]);
+    },
+  };
+}

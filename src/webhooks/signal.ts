@@ -1,0 +1,31 @@
+// A wake-up for a loop: whoever finds something to do calls `wake`; a wake-up while nobody waits is kept.
+
+export interface Signal {
+  wake: () => void;
+  /** Resolves at the next wake-up, at once if there was one since the last wait, or after `timeoutMs`. */
+  wait: (timeoutMs: number) => Promise<void>;
+}
+
+export function createSignal(): Signal {
+  let isSet = false;
+  let resume: (() => void) | undefined;
+  return {
+    wake() {
+      isSet = true;
+      resume?.();
+    },
+    async wait(timeoutMs) {
+      if (!isSet) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, timeoutMs);
+          resume = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      resume = undefined;
+      isSet = false;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+// The test event that an endpoint must answer with 2xx when it is added or tested.
+import { randomUUID } from 'node:crypto';
+import { OperatorError } from '../apps/service.ts';
+import type { Deps } from '../deps.ts';
+import { type Attempt, createSender, isDelivered } from './delivery.ts';
+import type { Edges } from './dispatcher.ts';
+import { EVENT_API_VERSION } from './events.ts';
+
+export interface TestTarget {
+  webhook_id: string;
+  url: string;
+  authorization: string | null;
+  signing: readonly string[];
+}
+
+const HINT =
+  'A receiver that already checks signatures does not know the secret of a webhook that is being added: add it with --no-verify, give it the secret, then run `sps webhook test`.';
+
+/** Sends it, outside of the queue and the feed. Throws an OperatorError unless the answer is 2xx. */
+export async function sendTestEvent(
+  { config, now }: Pick<Deps, 'config' | 'now'>,
+  { webhook_id, url, authorization, signing }: TestTarget,
+  { resolve, deadlineMs }: Edges,
+): Promise<Attempt> {
+  const policy = { allowHttp: config.WEBHOOK_ALLOW_HTTP, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE };
+  const sender = createSender({
+    policy,
+    now,
+    ...(resolve && { resolve }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+  });
+  const id = randomUUID();
+  const body = JSON.stringify({
+    event_type: 'test',
+    event_datetime: now().toISOString().replace('Z', '000+0000'),
+    event_api_version: EVENT_API_VERSION,
+    event_properties: { profile_event_id: id, webhook_id },
+  });
+  const attempt = await sender.send({ url, authorization, secrets: signing, id, body });
+  await sender.close();
+  if (isDelivered(attempt)) return attempt;
+  const { status, error, answer } = attempt;
+  const answered = status === null ? '' : `it answered ${status}${answer ? ` (${answer.slice(0, 200)})` : ''}`;
+  throw new OperatorError(`The test event was not accepted: ${[answered, error].filter(Boolean).join(', ')}.\n${HINT}`);
+}

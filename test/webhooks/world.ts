@@ -1,0 +1,80 @@
+// A service with an access level and profiles, receivers, a dispatcher and a clock that the test moves.
+import { addAccessLevel } from '../../src/apps/service.ts';
+import { type Dispatcher, type Edges, startDispatcher } from '../../src/webhooks/dispatcher.ts';
+import { addWebhook, type NewWebhook } from '../../src/webhooks/endpoints.ts';
+import { type Answer, startService, type TestService } from '../setup/service.ts';
+import { type Behaviour, type Receiver, startReceiver } from './receiver.ts';
+
+export interface World {
+  service: TestService;
+  /** Moves the clock of the service and of its dispatchers forward. */
+  pass: (seconds: number) => void;
+  addProfile: (customerUserId: string) => Promise<string>;
+  grant: (customerUserId: string, body?: object) => Promise<Answer>;
+  receive: (behaviour?: Behaviour) => Promise<Receiver>;
+  addEndpoint: (url: string, input?: Partial<NewWebhook>) => Promise<{ webhook_id: string; secret: string }>;
+  dispatch: (edges?: Edges) => Dispatcher;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  feed: (query?: string) => Promise<any>;
+  close: () => Promise<void>;
+}
+
+const GRANT = '/api/v2/server-side-api/purchase/profile/grant/access-level/';
+
+export async function createWorld(env: Record<string, string> = {}): Promise<World> {
+  let offsetMs = 0;
+  const now = () => new Date(Date.now() + offsetMs);
+  const service = await startService({ env: { WEBHOOK_ALLOW_PRIVATE: 'true', ...env }, now });
+  const { deps, appId, database, secretKey } = service;
+  await addAccessLevel(deps, appId, 'premium');
+  const closers: (() => Promise<void>)[] = [];
+
+  async function addProfile(customerUserId: string): Promise<string> {
+    const { profile_id } = await deps.db
+      .insertInto('profile')
+      .values({ app_id: appId, customer_user_id: customerUserId, installed_at: '2025-01-01T00:00:00Z' })
+      .returning('profile_id')
+      .executeTakeFirstOrThrow();
+    await deps.db
+      .insertInto('profile_identity')
+      .values({ app_id: appId, customer_user_id: customerUserId, profile_id })
+      .execute();
+    return profile_id;
+  }
+
+  return {
+    service,
+    pass: (seconds) => {
+      offsetMs += seconds * 1000;
+    },
+    addProfile,
+    grant: (customerUserId, body = {}) =>
+      service.call('POST', GRANT, {
+        key: secretKey,
+        headers: { 'service-customer-user-id': customerUserId },
+        body: { access_level_id: 'premium', ...body },
+      }),
+    async receive(behaviour) {
+      const receiver = await startReceiver(behaviour);
+      closers.push(receiver.close);
+      return receiver;
+    },
+    addEndpoint: (url, input = {}) => addWebhook(deps, { appId, url, verify: false, ...input }),
+    dispatch(edges = {}) {
+      const dispatcher = startDispatcher(
+        { ...deps, connectionString: database.url },
+        { pollMs: 20, deadlineMs: 500, random: () => 0.5, ...edges },
+      );
+      closers.unshift(dispatcher.stop);
+      return dispatcher;
+    },
+    async feed(query = '') {
+      const { json } = await service.call('GET', `/api/v1/client-api/events/${query}`, { key: secretKey });
+      return json;
+    },
+    async close() {
+      for (const close of closers) await close();
+      await service.close();
+    },
+  };
+}
