@@ -20,20 +20,43 @@ const ajv = new Ajv({
   },
 });
 ajv.addVocabulary(['rules']);
+ajv.addKeyword({
+  keyword: 'maxDecimals',
+  type: 'number',
+  // Of the shortest decimal text; an exponent stands for more decimals, or for a number beyond every bound.
+  validate: (most: number, value: number) => new RegExp(`^-?\\d+(\\.\\d{1,${most}})?$`).test(String(value)),
+});
 
 interface ObjectSchema {
   properties?: Record<string, unknown>;
   rules?: Rules;
 }
 
-function problemsOf(schema: ObjectSchema, errors: readonly ErrorObject[], body: unknown): ApiError | undefined {
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) return apiError('body_not_object');
+function listFieldErrors(schema: ObjectSchema, errors: readonly ErrorObject[], body: object): FieldError[] {
   const found = [...toFieldErrors(errors), ...(schema.rules?.(body as Record<string, unknown>) ?? [])];
   const order = Object.keys(schema.properties ?? {});
   const rank = ({ source }: FieldError) => order.indexOf(source.split('.')[0] ?? source) >>> 0;
   const fields = [...new Map(found.toReversed().map((field) => [field.source, field])).values()].toReversed();
-  const [first, ...rest] = fields.sort((a, b) => rank(a) - rank(b));
+  return fields.sort((a, b) => rank(a) - rank(b));
+}
+
+function isObject(value: unknown): value is object {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+function problemsOf(schema: ObjectSchema, errors: readonly ErrorObject[], body: unknown): ApiError | undefined {
+  if (!isObject(body)) return apiError('body_not_object');
+  const [first, ...rest] = listFieldErrors(schema, errors, body);
   return first && validationError([first, ...rest]);
+}
+
+/** A check of values that come from elsewhere than a request: what is wrong with each field, nothing if it is valid. */
+export function compileCheck(schema: ObjectSchema): (value: unknown) => FieldError[] {
+  const validate = ajv.compile(schema);
+  return (value) => {
+    if (!isObject(value)) return [{ source: 'non_field_errors', code: 'type_error', message: 'Must be a JSON object.' }];
+    return listFieldErrors(schema, validate(value) ? [] : (validate.errors ?? []), value);
+  };
 }
 
 /** Fastify's validator compiler: the error it gives is already in the envelope. */

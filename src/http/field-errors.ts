@@ -37,6 +37,7 @@ const FAULTS: Record<string, (error: ErrorObject) => Fault> = {
   pattern: ({ parentSchema }) => rule(parentSchema?.description ?? 'Has the wrong form.'),
   minimum: ({ params }) => rule(`Must be at least ${params.limit}.`),
   maximum: ({ params }) => rule(`Must be at most ${params.limit}.`),
+  maxDecimals: ({ schema }) => rule(`Must have at most ${schema} decimals.`),
   minItems: ({ params }) => rule(`Must have at least ${params.limit} elements.`),
   maxItems: ({ params }) => rule(`Must have at most ${params.limit} elements.`),
   additionalProperties: () => rule('Unknown field.'),

@@ -1,0 +1,116 @@
+// The derivation of chains (analytics 1, "Derived") as SQL: a series of subqueries, each of which reads the one before.
+// Its slow, obvious twin is the oracle in test/analytics/. Read from the bottom: `datedFacts` is the result.
+import { type RawBuilder, sql } from 'kysely';
+import { DURATIONS, PERIODS, REASONS } from './codes.ts';
+
+type Duration = (typeof DURATIONS)[number];
+
+/** Whole days of a period → its class. */
+const LENGTHS: readonly (readonly [number, number, Duration])[] = [
+  [6, 8, 'Weekly'],
+  [28, 31, 'Monthly'],
+  [59, 62, '2 months'],
+  [89, 93, '3 months'],
+  [180, 184, '6 months'],
+  [360, 372, 'Annual'],
+];
+
+/** Months of a class as a fraction: a week is 12/52. */
+const MONTHS: readonly (readonly [Duration, number, number])[] = [
+  ['Weekly', 12, 52],
+  ['Monthly', 1, 1],
+  ['2 months', 2, 1],
+  ['3 months', 3, 1],
+  ['6 months', 6, 1],
+  ['Annual', 12, 1],
+];
+
+const durationCode = (duration: Duration) => sql.lit(DURATIONS.indexOf(duration));
+const periodCode = (name: (typeof PERIODS)[number]) => sql.lit(PERIODS.indexOf(name));
+
+/** The code of a text expression: its position in the list. */
+function codeOf(expression: string, list: readonly string[]): RawBuilder<unknown> {
+  return sql`array_position(array[${sql.join(list.map((name) => sql.lit(name)))}], ${sql.ref(expression)}) - 1`;
+}
+
+const CHAIN = sql`partition by profile_id, store, store_original_transaction_id, purchase_type`;
+const IN_ORDER = sql`order by purchased_at, store_transaction_id collate "C"`;
+
+/** With the next transaction of the chain, what ends the period, and how long it is. */
+const linked = sql`
+  select *,
+    lead(purchased_at) over chain as next_at,
+    is_subscription and (offer_type is not distinct from 'free_trial'
+      or (revenue_nano = 0 and row_number() over chain = 1)) as is_trial,
+    case when is_subscription then coalesce(grace_period_expires_at, expires_at) end as own_end,
+    case when is_subscription then extract(epoch from expires_at - purchased_at) end as seconds
+  from (select *, purchase_type = 'subscription' as is_subscription from counted) one
+  window chain as (${CHAIN} ${IN_ORDER})`;
+
+const LENGTH_CLASS = sql`case ${sql.join(
+  LENGTHS.map(
+    ([least, most, duration]) =>
+      sql`when round(seconds / 86400) between ${sql.lit(least)} and ${sql.lit(most)} then ${durationCode(duration)}`,
+  ),
+  sql` `,
+)} end`;
+
+/** With the number of the paid period: 0 is a trial, null a one-time purchase. */
+const numbered = sql`
+  select *, ${LENGTH_CLASS} as length_class,
+    case when is_trial then 0 when is_subscription then count(*) filter (where not is_trial) over chain end as paid_number,
+    least(refunded_at, own_end) as end_moment
+  from (${linked}) linked
+  window chain as (${CHAIN} ${IN_ORDER} rows unbounded preceding)`;
+
+const classed = sql`
+  select *, case
+    when configured_duration is not null then ${codeOf('configured_duration', DURATIONS)}
+    when is_subscription then coalesce(length_class, ${durationCode('Uncategorized')})
+    else ${durationCode('Lifetime')} end as own_duration
+  from (${numbered}) numbered`;
+
+/** A trial of an unconfigured product takes the duration of its chain's first paid period. */
+const categorized = sql`
+  select *, case when is_trial and configured_duration is null
+    then coalesce(max(own_duration) filter (where paid_number = 1) over chain, ${durationCode('Uncategorized')})
+    else own_duration end as duration
+  from (${classed}) classed
+  window chain as (${CHAIN})`;
+
+/** An amount per month, rounded once to 10^-9 USD; null where the period adds nothing to MRR. */
+function monthly(amount: string): RawBuilder<unknown> {
+  const nano = sql`${sql.ref(amount)}::numeric`;
+  const whens = MONTHS.map(
+    ([duration, over, under]) =>
+      sql`when ${durationCode(duration)} then round(${nano} * ${sql.lit(under)} / ${sql.lit(over)})`,
+  );
+  return sql`case when paid_number > 0 then case coalesce(length_class, duration) ${sql.join(whens, sql` `)}
+    when ${durationCode('Uncategorized')} then round(${nano} * 365 * 86400 / (12 * seconds)) end end::bigint`;
+}
+
+/**
+ * The facts of the purchases in the relation `counted` (whole chains, with `configured_duration` of the product), under
+ * the names of fact_transaction's columns; dimensions still as texts, days and install still missing.
+ */
+export const datedFacts = sql`
+  select profile_id, purchase_no, purchased_at,
+    case when is_subscription then least(own_end, next_at) end as active_until,
+    case when is_subscription and (next_at <= end_moment) is not true then end_moment end as lapse_at,
+    refunded_at,
+    case when is_subscription and not renew_status then renew_status_changed_at end as renewal_cancelled_at,
+    case when is_subscription and grace_period_expires_at is not null then billing_issue_detected_at end as grace_at,
+    case when not is_subscription then null
+      when grace_period_expires_at is null then billing_issue_detected_at
+      when next_at <= grace_period_expires_at then null
+      else grace_period_expires_at end as billing_issue_at,
+    revenue_nano as revenue, proceeds_nano as proceeds, net_nano as net,
+    ${monthly('revenue_nano')} as monthly_revenue,
+    ${monthly('proceeds_nano')} as monthly_proceeds,
+    ${monthly('net_nano')} as monthly_net,
+    store, store_product_id, price_country, offer_category, offer_type, offer_id, paywall_id, audience_id, placement_id,
+    case when is_subscription then least(paid_number, ${periodCode('renewal_6_plus')}) else ${periodCode('one_time')} end as period,
+    duration,
+    case when not is_subscription then 0 when renew_status then 1 else 2 end as renewal_status,
+    coalesce(${codeOf('cancellation_reason', REASONS)}, 0) as cancellation_reason
+  from (${categorized}) categorized`;

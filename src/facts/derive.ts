@@ -1,0 +1,135 @@
+// Writes the facts of transactions: the same statements for a single transaction and for a million.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+import type { App } from '../deps.ts';
+import { findZone, zoneChanges } from '../lib/zone.ts';
+import { datedFacts } from './chains.ts';
+
+/** A relation (table or subquery) with a row per chain: profile_id, store, store_original_transaction_id. */
+export type Chains = RawBuilder<unknown>;
+
+/** The instants of a fact and the days that stand beside them. */
+const DAY_OF = {
+  purchased_at: 'purchased_day',
+  active_until: 'active_until_day',
+  lapse_at: 'lapse_day',
+  refunded_at: 'refunded_day',
+  renewal_cancelled_at: 'renewal_cancelled_day',
+  grace_at: 'grace_day',
+  billing_issue_at: 'billing_issue_day',
+} as const;
+
+const DERIVED = [
+  ...Object.keys(DAY_OF),
+  ...Object.values(DAY_OF),
+  ...['installed_at', 'installed_day'],
+  ...['revenue', 'proceeds', 'net', 'monthly_revenue', 'monthly_proceeds', 'monthly_net'],
+  ...['store_key', 'product_key', 'placement_key', 'offer_key', 'attribution_key', 'country_key'],
+  ...['period', 'duration', 'renewal_status', 'cancellation_reason'],
+];
+
+function columns(prefix = ''): RawBuilder<unknown> {
+  return sql.join(DERIVED.map((column) => sql.ref(`${prefix}${column}`)));
+}
+
+const ASSIGNMENTS = sql.join(DERIVED.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`));
+const DAYS = sql.join(
+  Object.entries(DAY_OF).map(
+    ([instant, day]) => sql`local_day(${sql.ref(`f.${instant}`)}, z.changes_at, z.offsets_s) as ${sql.ref(day)}`,
+  ),
+);
+
+/** The reporting zone of an app as the arguments of SQL's local_day(). */
+export function zoneRelation(timezone: string): RawBuilder<unknown> {
+  const zone = findZone(timezone);
+  if (!zone) throw new Error(`the app has the unknown zone ${timezone}`);
+  const { changesAt, offsetsSeconds } = zoneChanges(zone);
+  return sql`(select ${changesAt}::timestamptz[] as changes_at, ${offsetsSeconds}::integer[] as offsets_s)`;
+}
+
+/** Makes the dimension rows that the purchases of these chains need; ordered, so that two writers do not deadlock. */
+async function ensureDimensions(trx: Kysely<DB>, app: App, chains: Chains): Promise<void> {
+  await sql`
+    with touched as ${chains}, bought as (
+      select distinct p.store, p.store_product_id, p.offer_category, p.offer_type, p.offer_id,
+        p.paywall_id, p.audience_id, p.placement_id
+      from touched join purchase p using (profile_id, store, store_original_transaction_id)
+      where p.app_id = ${app.app_id}
+    ), stores as (
+      insert into dim_store (store) select distinct store from bought
+      where store not in (select store from dim_store) order by 1 on conflict do nothing
+    ), products as (
+      insert into dim_product (store_product_id) select distinct store_product_id from bought b
+      where not exists (select from dim_product d where d.store_product_id = b.store_product_id)
+      order by 1 on conflict do nothing
+    ), offers as (
+      insert into dim_offer (tuple_hash, offer_category, offer_type, offer_id)
+      select distinct tuple_hash(offer_category, offer_type, offer_id), offer_category, offer_type, offer_id from bought b
+      where not exists (select from dim_offer d where d.tuple_hash = tuple_hash(b.offer_category, b.offer_type, b.offer_id))
+      order by 1 on conflict do nothing
+    )
+    insert into dim_placement (tuple_hash, paywall_id, audience_id, placement_id)
+    select distinct tuple_hash(paywall_id, audience_id, placement_id), paywall_id, audience_id, placement_id from bought b
+    where not exists (
+      select from dim_placement d where d.tuple_hash = tuple_hash(b.paywall_id, b.audience_id, b.placement_id))
+    order by 1 on conflict do nothing`.execute(trx);
+}
+
+/** Removes facts of these chains that no longer count: their transactions became sandbox or family-shared. */
+async function removeUncounted(trx: Kysely<DB>, app: App, chains: Chains): Promise<void> {
+  await sql`
+    with touched as ${chains}
+    delete from fact_transaction f
+    using touched join purchase p using (profile_id, store, store_original_transaction_id)
+    where p.app_id = ${app.app_id} and (p.environment <> 'Production' or p.is_family_shared)
+      and f.app_key = ${app.app_key} and f.profile_id = p.profile_id and f.purchase_no = p.purchase_no`.execute(trx);
+}
+
+/**
+ * Derives the facts of these chains anew and writes those that differ. The caller holds the locks of their profiles, or
+ * two writers of one chain could each derive it without the other's transaction.
+ */
+export async function deriveFacts(trx: Kysely<DB>, app: App, chains: Chains): Promise<void> {
+  await ensureDimensions(trx, app, chains);
+  await removeUncounted(trx, app, chains);
+  await sql`
+    with touched as ${chains}, counted as (
+      select p.*, product.duration as configured_duration
+      from touched join purchase p using (profile_id, store, store_original_transaction_id)
+      left join product using (app_id, store, store_product_id)
+      where p.app_id = ${app.app_id} and p.environment = 'Production' and not p.is_family_shared
+    ), fact as (
+      select f.*, ${DAYS}, install.installed_at, install.installed_day, dim_store.store_key, dim_product.product_key,
+        dim_placement.placement_key, dim_offer.offer_key, install.attribution_key, dim_country.country_key
+      from (${datedFacts}) f
+      cross join ${zoneRelation(app.timezone)} z
+      join fact_install install on install.app_key = ${app.app_key} and install.profile_id = f.profile_id
+      join dim_store on dim_store.store = f.store
+      join dim_product on dim_product.store_product_id = f.store_product_id
+      join dim_country on dim_country.country = lower(f.price_country)
+      join dim_offer on dim_offer.tuple_hash = tuple_hash(f.offer_category, f.offer_type, f.offer_id)
+      join dim_placement on dim_placement.tuple_hash = tuple_hash(f.paywall_id, f.audience_id, f.placement_id)
+    )
+    insert into fact_transaction as old (app_key, profile_id, purchase_no, ${columns()})
+    select ${app.app_key}, profile_id, purchase_no, ${columns()} from fact
+    on conflict (app_key, profile_id, purchase_no) do update set ${ASSIGNMENTS}
+    where (${columns('old.')}) is distinct from (${columns('excluded.')})`.execute(trx);
+}
+
+/** Derives the facts of all transactions of these products anew, after their configuration changed. */
+export async function rederiveProducts(
+  trx: Kysely<DB>,
+  app: App,
+  products: readonly { store: string; store_product_id: string }[],
+): Promise<void> {
+  const stores = products.map(({ store }) => store);
+  const ids = products.map(({ store_product_id }) => store_product_id);
+  const chains = sql`(
+    select distinct p.profile_id, p.store, p.store_original_transaction_id
+    from purchase p
+    join unnest(${stores}::text[], ${ids}::text[]) as changed (store, store_product_id) using (store, store_product_id)
+    where p.app_id = ${app.app_id})`;
+  await sql`select from profile where app_id = ${app.app_id}
+    and profile_id in (select profile_id from ${chains} touched) order by profile_id for no key update`.execute(trx);
+  await deriveFacts(trx, app, chains);
+}

@@ -1,0 +1,81 @@
+// Money of a transaction in whole 10^-9 USD (analytics 1): fixed when it is recorded, integers from the wire on. Pure.
+import type { FieldError } from '../errors.ts';
+import type { TransactionRecord } from './record.ts';
+
+export interface Amounts {
+  revenue_nano: bigint;
+  proceeds_nano: bigint;
+  net_nano: bigint;
+}
+
+/** What pricing needs to know: decimal texts, undefined where there is none. */
+export interface PriceBook {
+  /** The app's commission for a store, a fraction. */
+  commissionOf: (store: string) => string | undefined;
+  /** USD per unit of a currency on a UTC day (`YYYY-MM-DD`), or on the nearest of the seven days before it. */
+  rateOf: (currency: string, day: string) => string | undefined;
+}
+
+const MOST_NANO = 10n ** 18n;
+const NANO_DECIMALS = 9;
+const STORE_COMMISSIONS: Readonly<Record<string, string>> = { app_store: '0.3', play_store: '0.3' };
+
+interface Decimal {
+  digits: bigint;
+  decimals: number;
+}
+
+function parseDecimal(text: string): Decimal {
+  const [whole = '0', fraction = ''] = text.split('.');
+  return { digits: BigInt(whole + fraction), decimals: fraction.length };
+}
+
+/** Drops decimals beyond `decimals`, half away from zero; only for amounts that are not negative. */
+function rescale({ digits, decimals }: Decimal, to: number): bigint {
+  if (decimals <= to) return digits * 10n ** BigInt(to - decimals);
+  const divisor = 10n ** BigInt(decimals - to);
+  return (digits + divisor / 2n) / divisor;
+}
+
+function multiply(a: Decimal, b: Decimal): Decimal {
+  return { digits: a.digits * b.digits, decimals: a.decimals + b.decimals };
+}
+
+function toNano(text: string): bigint {
+  return rescale(parseDecimal(text), NANO_DECIMALS);
+}
+
+function revenueOf(record: TransactionRecord, book: PriceBook): bigint | FieldError {
+  const { price_value, price_value_usd, price_currency, purchased_at } = record;
+  if (price_value_usd !== null) return toNano(price_value_usd);
+  if (price_currency === 'USD') return toNano(price_value);
+  const rate = book.rateOf(price_currency, purchased_at.slice(0, 10));
+  if (rate !== undefined) return rescale(multiply(parseDecimal(price_value), parseDecimal(rate)), NANO_DECIMALS);
+  const message = `There is no rate of ${price_currency} for the day of purchase or the seven before it; give value_usd.`;
+  return { source: 'price.value_usd', code: 'value_error', message };
+}
+
+function proceedsOf(record: TransactionRecord, revenue: bigint, book: PriceBook): bigint {
+  if (record.price_proceeds_usd !== null) return toNano(record.price_proceeds_usd);
+  const commission = parseDecimal(book.commissionOf(record.store) ?? STORE_COMMISSIONS[record.store] ?? '0');
+  const kept = { digits: 10n ** BigInt(commission.decimals) - commission.digits, decimals: commission.decimals };
+  return rescale(multiply({ digits: revenue, decimals: NANO_DECIMALS }, kept), NANO_DECIMALS);
+}
+
+/** The amounts of a record, or the field because of which it has none. */
+export function priceRecord(record: TransactionRecord, book: PriceBook): Amounts | FieldError {
+  const revenue = revenueOf(record, book);
+  if (typeof revenue !== 'bigint') return revenue;
+  if (revenue > MOST_NANO) {
+    return { source: 'price.value', code: 'value_error', message: 'Must be at most 1000000000 USD.' };
+  }
+  const proceeds = proceedsOf(record, revenue, book);
+  if (proceeds > revenue) {
+    return { source: 'price.proceeds_usd', code: 'value_error', message: 'Must not be more than the price in USD.' };
+  }
+  const tax = record.price_tax_usd === null ? 0n : toNano(record.price_tax_usd);
+  if (tax > proceeds) {
+    return { source: 'price.tax_usd', code: 'value_error', message: 'Must not be more than the proceeds.' };
+  }
+  return { revenue_nano: revenue, proceeds_nano: proceeds, net_nano: proceeds - tax };
+}

@@ -1,0 +1,102 @@
+// The rules between the members of a transaction record (analytics 1), each with its own message. Pure.
+import type { FieldError } from '../errors.ts';
+import { parseDatetime } from '../lib/datetime.ts';
+
+type Body = Record<string, unknown>;
+
+function moment(body: Body, name: string): string | undefined {
+  const value = body[name];
+  return typeof value === 'string' ? parseDatetime(value) : undefined;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function wrong(source: string, message: string): FieldError {
+  return { source, code: 'value_error', message };
+}
+
+function missingOfSubscription(body: Body): FieldError[] {
+  if (body['purchase_type'] !== 'subscription') return [];
+  return ['originally_purchased_at', 'expires_at', 'renew_status']
+    .filter((name) => !isGiven(body[name]))
+    .map((source) => ({ source, code: 'missing', message: `The field ${source} is required of a subscription.` }));
+}
+
+function ownChain(body: Body): FieldError[] {
+  const { purchase_type, store_transaction_id, store_original_transaction_id } = body;
+  if (purchase_type !== 'one_time_purchase' || store_transaction_id === store_original_transaction_id) return [];
+  return [wrong('store_original_transaction_id', 'Of a one-time purchase it must repeat store_transaction_id.')];
+}
+
+/** [earlier, later, may they be equal] */
+const ORDER: readonly (readonly [string, string, boolean])[] = [
+  ['originally_purchased_at', 'purchased_at', true],
+  ['purchased_at', 'expires_at', false],
+  ['purchased_at', 'renew_status_changed_at', true],
+  ['purchased_at', 'billing_issue_detected_at', true],
+  ['expires_at', 'grace_period_expires_at', false],
+  ['purchased_at', 'refunded_at', true],
+];
+
+function datesInOrder(body: Body): FieldError[] {
+  return ORDER.flatMap(([earlier, later, mayBeEqual]) => {
+    const [from, to] = [moment(body, earlier), moment(body, later)];
+    if (from === undefined || to === undefined || from < to || (mayBeEqual && from === to)) return [];
+    const isOriginal = earlier === 'originally_purchased_at';
+    if (isOriginal) return [wrong(earlier, `Must not be after ${later}.`)];
+    return [wrong(later, mayBeEqual ? `Must not be before ${earlier}.` : `Must be after ${earlier}.`)];
+  });
+}
+
+function graceNeedsIssue(body: Body): FieldError[] {
+  if (!isGiven(body['grace_period_expires_at']) || isGiven(body['billing_issue_detected_at'])) return [];
+  return [wrong('grace_period_expires_at', 'A grace period needs billing_issue_detected_at.')];
+}
+
+function refundHasReason(body: Body): FieldError[] {
+  const isRefunded = isGiven(body['refunded_at']);
+  const saysRefund = body['cancellation_reason'] === 'refund';
+  if (isRefunded && !saysRefund) return [wrong('cancellation_reason', 'Must be refund where refunded_at is given.')];
+  if (!isRefunded && saysRefund) return [wrong('refunded_at', 'Is needed where cancellation_reason is refund.')];
+  return [];
+}
+
+function offerFits(body: Body): FieldError[] {
+  const offer = body['offer'] as Body | null | undefined;
+  const price = body['price'] as Body | null | undefined;
+  if (typeof offer !== 'object' || offer === null) return [];
+  if (isGiven(offer['category']) && offer['category'] !== 'introductory' && !offer['id']) {
+    return [wrong('offer.id', 'Is needed unless the category is introductory.')];
+  }
+  const isPaid = typeof price === 'object' && price !== null && (price['value'] || price['value_usd']);
+  return offer['type'] === 'free_trial' && isPaid ? [wrong('offer.type', 'A free_trial must have the price 0.')] : [];
+}
+
+function priceParts(body: Body): FieldError[] {
+  const price = body['price'] as Body | null | undefined;
+  if (typeof price !== 'object' || price === null) return [];
+  const { value, value_usd, proceeds_usd, tax_usd, currency } = price;
+  const revenue = value_usd ?? (currency === 'USD' ? value : undefined);
+  if (typeof proceeds_usd === 'number' && typeof revenue === 'number' && proceeds_usd > revenue) {
+    return [wrong('price.proceeds_usd', 'Must not be more than the price in USD.')];
+  }
+  const most = proceeds_usd ?? revenue;
+  if (typeof tax_usd === 'number' && typeof most === 'number' && tax_usd > most) {
+    return [wrong('price.tax_usd', 'Must not be more than the proceeds.')];
+  }
+  return [];
+}
+
+export function transactionRules(body: Body): FieldError[] {
+  return [
+    missingOfSubscription,
+    ownChain,
+    datesInOrder,
+    graceNeedsIssue,
+    refundHasReason,
+    offerFits,
+    priceParts,
+  ].flatMap((rule) => rule(body));
+}

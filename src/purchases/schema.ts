@@ -1,0 +1,77 @@
+// The transaction record (analytics 1): the same members wherever a transaction enters.
+import { type Static, Type } from '@sinclair/typebox';
+import { CANCELLATION_REASONS } from '../facts/codes.ts';
+import { Datetime, NullableDatetime, NullableOneOf, NullableText, OneOf, Text } from '../lib/typebox.ts';
+import { transactionRules } from './rules.ts';
+
+export const PURCHASE_TYPES = ['subscription', 'one_time_purchase'] as const;
+export const ENVIRONMENTS = ['Production', 'Sandbox'] as const;
+export const OFFER_CATEGORIES = ['introductory', 'promotional', 'offer_code', 'win_back', 'retention'] as const;
+export const OFFER_TYPES = ['free_trial', 'pay_as_you_go', 'pay_up_front'] as const;
+const ID_LENGTH = 255;
+const MOST_USD = 1_000_000_000;
+const MOST_UNITS = 1_000_000_000_000;
+
+const NullableBoolean = Type.Optional(Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] }));
+
+function Usd(description: string) {
+  return Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      minimum: 0,
+      maximum: MOST_USD,
+      maxDecimals: 6,
+      description,
+    }),
+  );
+}
+
+const Id = (description: string) => Text(ID_LENGTH, { minLength: 1, description });
+const NullableId = (description: string) => Type.Optional(NullableText(ID_LENGTH, { description }));
+const Moment = (description: string) => Type.Optional(NullableDatetime({ description }));
+
+export const Price = Type.Object({
+  country: Type.String({ pattern: '^[A-Za-z]{2}$', description: 'Must be a 2-letter country code.' }),
+  currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'Must be a currency code of ISO 4217, such as USD.' }),
+  value: Type.Unsafe<number>({ type: 'number', minimum: 0, maximum: MOST_UNITS, maxDecimals: 6 }),
+  value_usd: Usd('The price in USD; needed unless the currency is USD or has a known rate.'),
+  proceeds_usd: Usd('What the store pays out, at most the price.'),
+  tax_usd: Usd('Tax within the proceeds.'),
+});
+
+const Offer = Type.Object({
+  category: OneOf(OFFER_CATEGORIES),
+  type: OneOf(OFFER_TYPES),
+  id: NullableId('Needed unless the category is introductory.'),
+});
+
+export const TransactionBody = Type.Object(
+  {
+    purchase_type: OneOf(PURCHASE_TYPES),
+    store: Text(50, { minLength: 1, description: 'app_store, play_store, stripe or a custom store id.' }),
+    environment: Type.Optional(NullableOneOf(ENVIRONMENTS, { description: 'Production unless given.' })),
+    store_product_id: Id('Product identifier in the store.'),
+    store_base_plan_id: NullableId('Base plan of the product, in stores that have them.'),
+    store_transaction_id: Id('Unique in its chain: the same id again replaces that transaction as a whole.'),
+    store_original_transaction_id: Id('The chain that it belongs to; a one-time purchase repeats its own id.'),
+    is_family_shared: NullableBoolean,
+    price: Price,
+    purchased_at: Datetime({ description: 'When the period begins or the purchase was made.' }),
+    originally_purchased_at: Moment('When the chain began; required of a subscription.'),
+    expires_at: Moment('When the period ends; required of a subscription.'),
+    renew_status: NullableBoolean,
+    renew_status_changed_at: Moment('When renew_status became what it is.'),
+    billing_issue_detected_at: Moment('When a renewal could not be charged.'),
+    grace_period_expires_at: Moment('Until when the store keeps trying and access goes on.'),
+    offer: Type.Optional(Type.Unsafe<Static<typeof Offer> | null>({ ...Offer, type: ['object', 'null'] })),
+    paywall_id: NullableId('Paywall on which it was bought.'),
+    audience_id: NullableId('Audience to which the paywall was shown.'),
+    placement_id: NullableId('Placement at which the paywall was shown.'),
+    variation_id: NullableId('Variation of the paywall.'),
+    refunded_at: Moment('When the whole price was refunded.'),
+    cancellation_reason: Type.Optional(NullableOneOf(CANCELLATION_REASONS)),
+  },
+  { rules: transactionRules },
+);
+
+export type TransactionBody = Static<typeof TransactionBody>;

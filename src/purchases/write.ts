@@ -1,0 +1,147 @@
+// Writing transactions from a staged relation: the same statements for one record and for a chunk of an import.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+import type { App } from '../deps.ts';
+import { deriveFacts } from '../facts/derive.ts';
+import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS, type StagedTransaction } from './columns.ts';
+
+/** A table or subquery with STAGED_COLUMNS, whose profiles the caller has locked in the order of profile_id. */
+export type Staged = RawBuilder<unknown>;
+
+const KEY = ['store', 'store_original_transaction_id', 'store_transaction_id'];
+
+function list(names: readonly string[], prefix = ''): RawBuilder<unknown> {
+  return sql.join(names.map((name) => sql.ref(`${prefix}${name}`)));
+}
+
+/** Staged transactions given as values: for a request, where a temporary table would cost more than it saves. */
+export function stageValues(transactions: readonly StagedTransaction[]): Staged {
+  const definition = STAGED_COLUMNS.map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`);
+  const json = JSON.stringify(transactions, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+  return sql`(select * from jsonb_to_recordset(${json}::jsonb) as given (${sql.join(definition)}))`;
+}
+
+/** Gives chains without an owner to the profile of their first staged transaction. */
+async function claimChains(trx: Kysely<DB>, app: App, staged: Staged): Promise<void> {
+  await sql`
+    insert into purchase_chain as c (app_id, store, store_original_transaction_id, profile_id)
+    select distinct on (store, store_original_transaction_id) ${app.app_id}::uuid, store, store_original_transaction_id, profile_id
+    from ${staged} s
+    order by store, store_original_transaction_id, position
+    on conflict (app_id, store, store_original_transaction_id) do nothing`.execute(trx);
+}
+
+interface Chain {
+  profile_id: string;
+  store: string;
+  store_original_transaction_id: string;
+}
+
+/** A chain that a staged transaction brings to another profile than its owner. */
+interface ForeignChain extends Chain {
+  owner_id: string;
+  is_owner_deleted: boolean;
+}
+
+async function listForeignChains(trx: Kysely<DB>, app: App, staged: Staged): Promise<ForeignChain[]> {
+  const { rows } = await sql<ForeignChain>`
+    select distinct on (s.store, s.store_original_transaction_id) s.store, s.store_original_transaction_id, s.profile_id,
+      owner.profile_id as owner_id, owner.deleted_at is not null as is_owner_deleted
+    from ${staged} s
+    join purchase_chain c using (store, store_original_transaction_id)
+    join profile owner on owner.app_id = c.app_id and owner.profile_id = c.profile_id
+    where c.app_id = ${app.app_id} and c.profile_id <> s.profile_id
+    order by s.store, s.store_original_transaction_id, position`.execute(trx);
+  return rows;
+}
+
+/** Moves a chain with its transactions to another profile: rows that are spread by profile are deleted and inserted. */
+async function moveChain(trx: Kysely<DB>, app: App, chain: ForeignChain): Promise<void> {
+  const { store, store_original_transaction_id, owner_id, profile_id } = chain;
+  const kept = ['purchase_no', 'purchase_id', ...RECORD_COLUMNS, ...AMOUNT_COLUMNS, 'recorded_at'];
+  await sql`select from profile where app_id = ${app.app_id} and profile_id = ${owner_id} for no key update`.execute(
+    trx,
+  );
+  await sql`
+    update purchase_chain set profile_id = ${profile_id}
+    where app_id = ${app.app_id} and store = ${store}
+      and store_original_transaction_id = ${store_original_transaction_id}`.execute(trx);
+  await sql`
+    with gone as (
+      delete from purchase
+      where app_id = ${app.app_id} and profile_id = ${owner_id} and store = ${store}
+        and store_original_transaction_id = ${store_original_transaction_id}
+      returning ${list(kept)}
+    ), uncounted as (
+      delete from fact_transaction f using gone
+      where f.app_key = ${app.app_key} and f.profile_id = ${owner_id} and f.purchase_no = gone.purchase_no
+    )
+    insert into purchase (app_id, profile_id, ${list(kept)})
+    select ${app.app_id}, ${profile_id}, ${list(kept)} from gone`.execute(trx);
+}
+
+/** Moves the chains that may move: those of deleted profiles, and all where the app transfers. */
+async function moveChains(trx: Kysely<DB>, app: App, staged: Staged): Promise<Chain[]> {
+  const moved = (await listForeignChains(trx, app, staged)).filter(
+    ({ is_owner_deleted }) => is_owner_deleted || app.sharing === 'transfer',
+  );
+  for (const chain of moved) await moveChain(trx, app, chain);
+  return moved;
+}
+
+async function listRefused(trx: Kysely<DB>, app: App, staged: Staged): Promise<bigint[]> {
+  const { rows } = await sql<{ position: bigint }>`
+    select position from ${staged} s join purchase_chain c using (store, store_original_transaction_id)
+    where c.app_id = ${app.app_id} and c.profile_id <> s.profile_id`.execute(trx);
+  return rows.map(({ position }) => position);
+}
+
+/**
+ * Inserts or replaces the transactions of chains that belong to their profile; of the same id the last one counts.
+ * A row for every transaction that is new or differs from what was there.
+ */
+async function upsertPurchases(trx: Kysely<DB>, app: App, staged: Staged): Promise<Chain[]> {
+  const columns = [...RECORD_COLUMNS, ...AMOUNT_COLUMNS];
+  const replaced = columns.filter((name) => !KEY.includes(name));
+  const assignments = replaced.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
+  const { rows } = await sql<Chain>`
+    insert into purchase as old (app_id, profile_id, ${list(columns)})
+    select distinct on (profile_id, ${list(KEY)}) ${app.app_id}::uuid, profile_id, ${list(columns)}
+    from ${staged} s join purchase_chain c using (store, store_original_transaction_id, profile_id)
+    where c.app_id = ${app.app_id}
+    order by profile_id, ${list(KEY)}, position desc
+    on conflict (app_id, profile_id, store, store_original_transaction_id, store_transaction_id)
+      do update set ${sql.join(assignments)}, recorded_at = clock_timestamp()
+      where (${list(RECORD_COLUMNS, 'old.')}) is distinct from (${list(RECORD_COLUMNS, 'excluded.')})
+    returning profile_id, store, store_original_transaction_id`.execute(trx);
+  return rows;
+}
+
+function chainRelation(chains: readonly Chain[]): RawBuilder<unknown> {
+  const distinct = [...new Map(chains.map((chain) => [JSON.stringify(Object.values(chain)), chain])).values()];
+  const column = (name: keyof Chain) => distinct.map((chain) => chain[name]);
+  return sql`(select * from unnest(${column('profile_id')}::uuid[], ${column('store')}::text[],
+    ${column('store_original_transaction_id')}::text[]) as t (profile_id, store, store_original_transaction_id))`;
+}
+
+export interface WriteOutcome {
+  /** Positions of transactions whose chain belongs to another living profile; nothing of them is written. */
+  refused: ReadonlySet<number>;
+  /** How many transactions were new or differed from what was there. */
+  written: number;
+}
+
+/** Writes staged transactions and their facts. The same transactions again change nothing. */
+export async function writeTransactions(trx: Kysely<DB>, app: App, staged: Staged): Promise<WriteOutcome> {
+  await claimChains(trx, app, staged);
+  const moved = await moveChains(trx, app, staged);
+  const refused = await listRefused(trx, app, staged);
+  const written = await upsertPurchases(trx, app, staged);
+  const touched = [...moved, ...written].map(({ profile_id, store, store_original_transaction_id }) => ({
+    profile_id,
+    store,
+    store_original_transaction_id,
+  }));
+  if (touched.length > 0) await deriveFacts(trx, app, chainRelation(touched));
+  return { refused: new Set(refused.map(Number)), written: written.length };
+}
