@@ -13,7 +13,7 @@ function isAbsent(value: unknown): boolean {
 }
 
 function needsIdentifier(body: Record<string, unknown>): FieldError[] {
-  if (!isAbsent(body['customer_user_id']) || !isAbsent(body['profile_id'])) return [];
+  if (!isAbsent(body.customer_user_id) || !isAbsent(body.profile_id)) return [];
   const message = 'Either customer_user_id or profile_id is required.';
   return ['customer_user_id', 'profile_id'].map((source) => ({ source, code: 'missing', message }));
 }

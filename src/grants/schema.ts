@@ -5,7 +5,7 @@ import { parseDatetime } from '../lib/datetime.ts';
 import { NullableDatetime, Text } from '../lib/typebox.ts';
 
 function endsAfterStart(body: Record<string, unknown>): FieldError[] {
-  const [start, end] = [body['starts_at'], body['expires_at']].map((value) =>
+  const [start, end] = [body.starts_at, body.expires_at].map((value) =>
     typeof value === 'string' ? parseDatetime(value) : undefined,
   );
   if (start === undefined || end === undefined || end > start) return [];

@@ -18,7 +18,7 @@ function wrong(source: string, message: string): FieldError {
 }
 
 function missingOfSubscription(body: Body): FieldError[] {
-  if (body['purchase_type'] !== 'subscription') return [];
+  if (body.purchase_type !== 'subscription') return [];
   return ['originally_purchased_at', 'expires_at', 'renew_status']
     .filter((name) => !isGiven(body[name]))
     .map((source) => ({ source, code: 'missing', message: `The field ${source} is required of a subscription.` }));
@@ -51,31 +51,31 @@ function datesInOrder(body: Body): FieldError[] {
 }
 
 function graceNeedsIssue(body: Body): FieldError[] {
-  if (!isGiven(body['grace_period_expires_at']) || isGiven(body['billing_issue_detected_at'])) return [];
+  if (!isGiven(body.grace_period_expires_at) || isGiven(body.billing_issue_detected_at)) return [];
   return [wrong('grace_period_expires_at', 'A grace period needs billing_issue_detected_at.')];
 }
 
 function refundHasReason(body: Body): FieldError[] {
-  const isRefunded = isGiven(body['refunded_at']);
-  const saysRefund = body['cancellation_reason'] === 'refund';
+  const isRefunded = isGiven(body.refunded_at);
+  const saysRefund = body.cancellation_reason === 'refund';
   if (isRefunded && !saysRefund) return [wrong('cancellation_reason', 'Must be refund where refunded_at is given.')];
   if (!isRefunded && saysRefund) return [wrong('refunded_at', 'Is needed where cancellation_reason is refund.')];
   return [];
 }
 
 function offerFits(body: Body): FieldError[] {
-  const offer = body['offer'] as Body | null | undefined;
-  const price = body['price'] as Body | null | undefined;
+  const offer = body.offer as Body | null | undefined;
+  const price = body.price as Body | null | undefined;
   if (typeof offer !== 'object' || offer === null) return [];
-  if (isGiven(offer['category']) && offer['category'] !== 'introductory' && !offer['id']) {
+  if (isGiven(offer.category) && offer.category !== 'introductory' && !offer.id) {
     return [wrong('offer.id', 'Is needed unless the category is introductory.')];
   }
-  const isPaid = typeof price === 'object' && price !== null && (price['value'] || price['value_usd']);
-  return offer['type'] === 'free_trial' && isPaid ? [wrong('offer.type', 'A free_trial must have the price 0.')] : [];
+  const isPaid = typeof price === 'object' && price !== null && (price.value || price.value_usd);
+  return offer.type === 'free_trial' && isPaid ? [wrong('offer.type', 'A free_trial must have the price 0.')] : [];
 }
 
 function priceParts(body: Body): FieldError[] {
-  const price = body['price'] as Body | null | undefined;
+  const price = body.price as Body | null | undefined;
   if (typeof price !== 'object' || price === null) return [];
   const { value, value_usd, proceeds_usd, tax_usd, currency } = price;
   const revenue = value_usd ?? (currency === 'USD' ? value : undefined);
