@@ -1,4 +1,5 @@
 // The only reader of process.env. One record per variable: the README's table and .env.example are printed from it.
+import { isIP } from 'node:net';
 
 /** One environment variable: how it is read, what it is when unset, and what the README says of it. */
 interface Variable<T> {
@@ -43,10 +44,10 @@ function oneOf<const T extends string>(values: readonly T[], fallback: T, words:
   return { parse, fallback, words };
 }
 
-function list(pattern: RegExp, form: string, words: string): Variable<readonly string[]> {
+function list(accepts: (part: string) => boolean, form: string, words: string): Variable<readonly string[]> {
   const parse = (value: string) => {
     const parts = value.split(',').map((part) => part.trim());
-    if (!parts.every((part) => pattern.test(part))) throw new Problem(`must be ${form}, separated by commas`);
+    if (!parts.every(accepts)) throw new Problem(`must be ${form}, separated by commas`);
     return parts;
   };
   return { parse, fallback: [], words };
@@ -58,6 +59,13 @@ function matching(accepts: (value: string) => boolean, form: string, words: stri
     return value;
   };
   return { parse, fallback: undefined, words };
+}
+
+function isNetwork(value: string): boolean {
+  const [address = '', bits, ...rest] = value.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
 function isOrigin(value: string): boolean {
@@ -85,8 +93,15 @@ export const VARIABLES = {
   DATABASE_POOL_SIZE: whole(2, 200, 16, 'Connections for everything but charts.'),
   ANALYTICS_POOL_SIZE: whole(1, 100, 4, 'Connections for charts and the event feed.'),
   ANALYTICS_TIMEOUT_MS: whole(100, 600_000, 30_000, 'Longest time a chart may compute, in milliseconds.'),
+  REQUEST_TIMEOUT_MS: whole(
+    100,
+    600_000,
+    30_000,
+    'Longest time in which a request must have arrived, in milliseconds.',
+  ),
+  MAX_CONNECTIONS: whole(1, 1_000_000, 10_000, 'Connections at once; more are closed unanswered.'),
   HEADER_ALIASES: list(
-    /^[a-z][a-z0-9]{0,30}$/,
+    (part) => /^[a-z][a-z0-9]{0,30}$/.test(part),
     'prefixes of lower-case letters and digits',
     'Prefixes whose `-customer-user-id`, `-profile-id` and `-tz` headers mean the same as the `service-` ones.',
   ),
@@ -104,8 +119,8 @@ export const VARIABLES = {
     'Attribution requests per second and client address; 0 is no limit.',
   ),
   TRUST_PROXY: list(
-    /^[0-9a-fA-F.:]+(\/\d{1,3})?$/,
-    'addresses or networks',
+    isNetwork,
+    'IP addresses or networks such as 10.0.0.0/8',
     'Proxies whose `X-Forwarded-For` is believed.',
   ),
   ADMIN_CORS_ORIGIN: matching(
@@ -148,6 +163,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       problems.push(`${name} ${error.message}`);
     }
   }
+  const { PORT, ADMIN_PORT } = config;
+  if (ADMIN_PORT === PORT && PORT !== 0 && PORT !== undefined) problems.push('ADMIN_PORT must differ from PORT');
   if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n  ${problems.join('\n  ')}`);
   return config as Config;
 }

@@ -35,6 +35,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     needsBody?: boolean;
     operation?: string;
+    /** The origin whose pages may call. */
+    corsOrigin?: string | undefined;
   }
 }
 

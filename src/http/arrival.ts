@@ -1,0 +1,28 @@
+// What every request passes first: id and safe headers for the answer, then whether it can be taken at all.
+// Hooks here use callbacks, not promises: they run before every attribution.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { apiError } from '../errors.ts';
+
+/** The headers that every answer carries. */
+export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('request-id', request.id);
+  reply.header('x-content-type-options', 'nosniff');
+}
+
+function isWithoutHost({ raw }: FastifyRequest): boolean {
+  return raw.headers.host === undefined && raw.httpVersion === '1.1';
+}
+
+export function registerArrival(app: FastifyInstance): void {
+  let isClosing = false;
+  app.addHook('preClose', (done) => {
+    isClosing = true;
+    done();
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    setCommonHeaders(request, reply);
+    if (isClosing) done(apiError('unavailable'));
+    else if (isWithoutHost(request)) done(apiError('malformed_request', '', { connection: 'close' }));
+    else done();
+  });
+}

@@ -1,0 +1,57 @@
+// Answers what never becomes a Fastify request: broken HTTP, headers too large, requests too slow, CONNECT.
+// A parser's error holds the bytes of the request, key included: only its code is logged.
+import type { Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
+import { type ApiError, apiError, type ConditionName } from '../errors.ts';
+import { newRequestId } from './request-id.ts';
+
+const CONDITIONS_BY_CODE: Record<string, ConditionName> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+/** Time for the client to read the answer before the connection is cut. */
+const LINGER_MS = 1_000;
+
+function refuse(log: Logger, socket: Duplex, { error, cause }: { error: ApiError; cause: string }): void {
+  const requestId = newRequestId();
+  const text = JSON.stringify(error.body);
+  const headers = {
+    ...error.headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    'request-id': requestId,
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${error.statusCode} ${error.body.error_code}`, ...lines, '', text].join('\r\n'));
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  log.info({ request_id: requestId, status: error.statusCode, cause }, 'request');
+}
+
+function hasAnswerBegun(socket: Duplex): boolean {
+  return (socket as { _httpMessage?: ServerResponse })._httpMessage?.headersSent === true;
+}
+
+/** Fastify's clientErrorHandler. */
+export function createBrokenRequestHandler(log: Logger): (error: Error & { code?: string }, socket: Duplex) => void {
+  return ({ code = '' }, socket) => {
+    if (code === 'ECONNRESET' || !socket.writable || hasAnswerBegun(socket)) {
+      socket.destroy();
+      return;
+    }
+    refuse(log, socket, { error: apiError(CONDITIONS_BY_CODE[code] ?? 'malformed_request'), cause: code });
+  };
+}
+
+/** What Node would answer by itself with an empty body, or not at all. */
+export function answerOddRequests(server: Server, log: Logger): void {
+  server.on('connect', (_request, socket) => {
+    const error = apiError('method_not_allowed', 'CONNECT', { allow: 'GET, HEAD, POST' });
+    refuse(log, socket, { error, cause: 'CONNECT' });
+  });
+  // An unknown Expect may be ignored (RFC 9110, 10.1.1).
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+}

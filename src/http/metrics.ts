@@ -1,0 +1,87 @@
+// /metrics for Prometheus: this process, its requests, and what the features add.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { BlockList } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { Deps } from '../deps.ts';
+import { apiError } from '../errors.ts';
+
+const registry = new Registry();
+collectDefaultMetrics({ register: registry });
+
+const requests = new Counter({
+  name: 'sps_http_requests_total',
+  help: 'Requests answered, by operation and status.',
+  labelNames: ['operation', 'status'],
+  registers: [registry],
+});
+
+const seconds = new Histogram({
+  name: 'sps_http_request_seconds',
+  help: 'Time from the arrival of a request to its answer.',
+  labelNames: ['operation'],
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  registers: [registry],
+});
+
+export interface MetricsOptions {
+  /** On a listener of its own everybody may read; on the public one loopback and holders of METRICS_TOKEN. */
+  isOpen: boolean;
+  /** Figures of the features, in Prometheus' text form. */
+  parts: readonly (() => Promise<string>)[];
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+const LOOPBACK_NAME = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
+const FORWARDING_HEADERS = [
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+  'via',
+];
+
+/** A proxy on this machine connects from loopback too, for whoever sent it: what it forwards is not local. */
+function isLocal({ socket: { remoteAddress = '' }, headers }: FastifyRequest): boolean {
+  if (!loopback.check(remoteAddress, remoteAddress.includes(':') ? 'ipv6' : 'ipv4')) return false;
+  return LOOPBACK_NAME.test(headers.host ?? '') && FORWARDING_HEADERS.every((name) => headers[name] === undefined);
+}
+
+function hasToken({ headers: { authorization = '' } }: FastifyRequest, token: string | undefined): boolean {
+  const sha256 = (text: string) => createHash('sha256').update(text).digest();
+  return token !== undefined && timingSafeEqual(sha256(authorization), sha256(`Bearer ${token}`));
+}
+
+export function registerMetrics(
+  app: FastifyInstance,
+  deps: Pick<Deps, 'config' | 'log'>,
+  options: MetricsOptions,
+): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { operation = request.routeOptions.url ?? 'none' } = request.routeOptions.config;
+    requests.inc({ operation, status: reply.statusCode });
+    seconds.observe({ operation }, reply.elapsedTime / 1000);
+    done();
+  });
+
+  /** The figures of a feature may need the database; without it the others are still wanted. */
+  async function readPart(part: () => Promise<string>): Promise<string> {
+    try {
+      return await part();
+    } catch (error) {
+      deps.log.warn({ err: error }, 'some metrics could not be read');
+      return '';
+    }
+  }
+
+  app.get('/metrics', async (request, reply) => {
+    const isAllowed = options.isOpen || isLocal(request) || hasToken(request, deps.config.METRICS_TOKEN);
+    if (!isAllowed) throw apiError('not_authenticated', '', { 'www-authenticate': 'Bearer' });
+    const texts = await Promise.all([registry.metrics(), ...options.parts.map(readPart)]);
+    return reply.type(registry.contentType).header('cache-control', 'no-store').send(texts.join('\n'));
+  });
+}

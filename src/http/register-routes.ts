@@ -1,0 +1,56 @@
+// Puts the rows of routes.ts into the app, each behind its key, its limit and its headers.
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import type { Config } from '../config.ts';
+import { apiError } from '../errors.ts';
+import { authenticate, type Keyring } from './auth.ts';
+import { corsHeaders, corsOriginOf } from './cors.ts';
+import type { LimitOf } from './limits.ts';
+import type { Route } from './operation.ts';
+import { BODY_LIMIT } from './server-options.ts';
+
+export interface RouteParts {
+  config: Config;
+  keyring: Keyring;
+  limitOf: LimitOf;
+}
+
+/** Set on arrival, so that errors carry them too. */
+function setHeaders(headers: Record<string, string>): onRequestHookHandler {
+  return (_request, reply, done) => {
+    reply.headers(headers);
+    done();
+  };
+}
+
+function registerRoute(app: FastifyInstance, route: Route, { config, keyring, limitOf }: RouteParts): void {
+  const { method, path, key, address, operation } = route;
+  const corsOrigin = corsOriginOf(route, config);
+  const limit = limitOf(route);
+  const headers = {
+    ...(corsOrigin && corsHeaders(corsOrigin)),
+    ...(key === 'secret' && { 'cache-control': 'no-store' }),
+  };
+  app.route({
+    method,
+    url: path,
+    bodyLimit: operation.bodyLimit ?? BODY_LIMIT,
+    config: { needsBody: operation.body !== undefined, operation: operation.summary, corsOrigin },
+    schema: {
+      ...(operation.body && { body: operation.body }),
+      ...(operation.querystring && { querystring: operation.querystring }),
+    },
+    onRequest: [
+      setHeaders(headers),
+      authenticate(keyring, { kind: key, charts: address === 'admin' }),
+      ...(limit ? [limit] : []),
+    ] as onRequestHookHandler[],
+    handler: (request, reply) => {
+      if (!request.caller) throw apiError('not_authenticated');
+      return operation.handle({ app: request.caller.app, body: request.body as never, request, reply });
+    },
+  });
+}
+
+export function registerRoutes(app: FastifyInstance, routes: readonly Route[], parts: RouteParts): void {
+  for (const route of routes) registerRoute(app, route, parts);
+}

@@ -1,0 +1,39 @@
+// How the HTTP server is set up: time-outs, sizes, whose X-Forwarded-For is believed, what Fastify itself logs.
+import type { Server } from 'node:http';
+import { type FastifyHttpOptions, LogController } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { createBrokenRequestHandler } from './broken-request.ts';
+import { answerUnroutable } from './errors.ts';
+import { newRequestId } from './request-id.ts';
+
+export const BODY_LIMIT = 64 * 1024;
+
+/** Longer than load balancers keep idle connections, so that they are the ones to close them. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const CHECK_INTERVAL_MS = 2_000;
+
+export function serverOptions({ config, log }: Pick<Deps, 'config' | 'log'>): FastifyHttpOptions<Server> {
+  const { REQUEST_TIMEOUT_MS, TRUST_PROXY } = config;
+  return {
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    genReqId: newRequestId,
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    http: {
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS),
+      connectionsCheckingInterval: Math.min(CHECK_INTERVAL_MS, REQUEST_TIMEOUT_MS),
+      // Node would answer a missing Host with an empty body; arrival.ts gives the envelope.
+      requireHostHeader: false,
+    },
+    trustProxy: TRUST_PROXY.length > 0 ? [...TRUST_PROXY] : false,
+    routerOptions: { ignoreTrailingSlash: true },
+    exposeHeadRoutes: true,
+    // Closing is answered in arrival.ts, in the envelope.
+    return503OnClosing: false,
+    clientErrorHandler: createBrokenRequestHandler(log) as never,
+    frameworkErrors: answerUnroutable as never,
+  };
+}

@@ -1,0 +1,47 @@
+// Requests that no route takes: a browser's preflight, another method of a known path (405 with Allow), else 404.
+// Answered before the body is read, so that its type and size do not matter.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { apiError } from '../errors.ts';
+import { preflightHeaders } from './cors.ts';
+
+interface KnownPath {
+  methods: Set<string>;
+  corsOrigin: string | undefined;
+}
+
+function pathOf(request: FastifyRequest): string {
+  const path = decodeURI(request.url.split('?', 1)[0] ?? '');
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+}
+
+/** To be called before the routes are registered. */
+export function registerUnrouted(app: FastifyInstance): void {
+  const paths = new Map<string, KnownPath>();
+
+  app.addHook('onRoute', ({ url, method, config }) => {
+    const path = paths.get(url) ?? { methods: new Set(), corsOrigin: config?.corsOrigin };
+    for (const one of [method].flat()) path.methods.add(one);
+    paths.set(url, path);
+  });
+
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) {
+      done();
+      return;
+    }
+    const path = paths.get(pathOf(request));
+    if (path?.corsOrigin && isPreflight(request)) {
+      reply
+        .code(204)
+        .headers(preflightHeaders(path.corsOrigin, [...path.methods]))
+        .send();
+      return;
+    }
+    const allow = path && [...path.methods].join(', ');
+    done(allow ? apiError('method_not_allowed', request.method, { allow }) : apiError('path_not_found'));
+  });
+}
