@@ -42,7 +42,7 @@ export async function provideBinaries(server: ServerPackage, account: Account, h
   const secondTrial = await tryPostgres(account, copied);
   if (secondTrial.code === 0) return copied;
   throw new EmbeddedDatabaseError(
-    `The embedded PostgreSQL does not run on this system (${secondTrial.output.trim()}): set DATABASE_URL to a PostgreSQL of your own.`,
+    `The embedded PostgreSQL does not run here (${secondTrial.output.trim()}): set SPS_DATA_DIR to a folder whose programs may run, or DATABASE_URL to a PostgreSQL of your own.`,
   );
 }
 

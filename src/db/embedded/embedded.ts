@@ -77,13 +77,13 @@ async function findOrMakeCluster({ dataDir, log }: EmbeddedOptions): Promise<Clu
 
 async function make(server: ServerPackage, dataDir: string, log: Logger): Promise<string> {
   const account = await chooseAccount('');
-  log.info({ dataDir }, 'making the embedded database');
   await makeHome(dataDir, account, async (home) => {
     await createCluster({ home, account, bin: await provideBinaries(server, account, home) });
   });
   const home = await findHome(dataDir);
   if (!home)
     throw new EmbeddedDatabaseError(`The database in ${dataDir} was removed while it was being made: start again.`);
+  log.info({ folder: home }, 'made the embedded database');
   return home;
 }
 

@@ -4,9 +4,10 @@ export class EmbeddedDatabaseError extends Error {
   override name = 'EmbeddedDatabaseError';
 }
 
-/** The last line that a program of PostgreSQL printed, without its time, process and severity. */
-export function lastComplaint(output: string): string {
+/** The first reason that a program of PostgreSQL printed, without its time and process; what it told clients is none. */
+export function findComplaint(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
-  const line = lines.findLast((one) => /(FATAL|PANIC|error):/.test(one)) ?? lines.at(-1) ?? 'it printed nothing';
+  const reasons = lines.filter((line) => /(FATAL|PANIC|error):/.test(line) && !line.includes('the database system is'));
+  const line = reasons[0] ?? lines.at(-1) ?? 'it printed nothing';
   return line.replace(/^.*?(FATAL|PANIC|error):\s*/, '').trim();
 }
