@@ -1,0 +1,33 @@
+// A private PostgreSQL for one run of the tests, in a temporary folder: fast and forgetful.
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chooseAccount } from '../../src/db/embedded/account.ts';
+import { findServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
+import { type Cluster, connectionStringOf, createCluster, dataFolder } from '../../src/db/embedded/cluster.ts';
+import { findHome, makeHome } from '../../src/db/embedded/home.ts';
+import { readLastPort } from '../../src/db/embedded/postmaster.ts';
+import { launchServer, stopServer } from '../../src/db/embedded/server.ts';
+
+const FORGETFUL = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
+
+export async function startTemporaryServer(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'sps-test-'));
+  // The server's user, if we are root, must pass through.
+  await chmod(folder, 0o711);
+  const server = await findServerPackage();
+  const account = await chooseAccount(join(folder, 'postgres'));
+  await makeHome(folder, account, async (home) => {
+    await createCluster({ home, account, bin: await provideBinaries(server, account, home) }, ['--no-sync']);
+  });
+  const home = (await findHome(folder)) ?? folder;
+  const cluster: Cluster = { home, account, bin: await provideBinaries(server, account, home) };
+  await launchServer(cluster, { preferredPort: 0, settings: FORGETFUL });
+  return {
+    url: await connectionStringOf(cluster, await readLastPort(dataFolder(home))),
+    stop: async () => {
+      await stopServer(cluster);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
