@@ -1,0 +1,146 @@
+// Claims and leases: what a process that died held is taken over, what a live one holds is left alone.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type ClaimRequest, claimDue, renewLeases, type Settlement, settle } from '../../src/webhooks/queue.ts';
+import { hanging } from './receiver.ts';
+import { createWorld, type World } from './world.ts';
+
+let world: World;
+let db: World['service']['deps']['db'];
+
+beforeEach(async () => {
+  world = await createWorld();
+  ({ db } = world.service.deps);
+  await world.addProfile('ann');
+  await world.addProfile('bob');
+});
+
+afterEach(async () => {
+  await world.close();
+});
+
+function claim(changes: Partial<ClaimRequest> = {}) {
+  const now = world.service.deps.now();
+  const leaseUntil = new Date(now.getTime() + 30_000);
+  const limits = { total: 100, perEndpoint: 16, ailingAfter: 5, ailingSlots: 2 };
+  return claimDue(db, { ...limits, now, leaseUntil, claimId: randomUUID(), held: new Map(), ...changes });
+}
+
+const delivered = { state: 'delivered', due_at: null, status: 200, error: null, answer: 'ok' } as const;
+
+describe('a claim', () => {
+  beforeEach(async () => {
+    await world.addEndpoint('http://127.0.0.1:9/');
+    await world.grant('ann');
+    await world.grant('ann');
+    await world.grant('bob');
+  });
+
+  it('takes the first of each profile, once', async () => {
+    const { claimed, putOff } = await claim();
+    expect([claimed.length, putOff]).toEqual([2, 1]);
+    expect(await claim()).toEqual({ claimed: [], putOff: 0 });
+  });
+
+  it('is shared out among claims at the same moment', async () => {
+    const claims = await Promise.all(Array.from({ length: 8 }, () => claim()));
+    const sequences = claims.flatMap(({ claimed }) => claimed.map(({ sequence }) => sequence));
+    expect(sequences.length).toBe(new Set(sequences).size);
+    expect(sequences.length).toBeGreaterThanOrEqual(1);
+  });
+
+  it('ends with its lease, unless that is renewed', async () => {
+    const { claimed } = await claim();
+    world.pass(29);
+    await renewLeases(db, claimed.slice(0, 1), new Date(world.service.deps.now().getTime() + 30_000));
+    world.pass(2);
+    const later = await claim();
+    expect(later.claimed.map(({ sequence }) => sequence)).toEqual([claimed[1]?.sequence]);
+  });
+
+  it('is needed to settle: who lost it changes nothing', async () => {
+    const { claimed } = await claim();
+    world.pass(31);
+    const again = await claim();
+    const now = world.service.deps.now();
+    const of = ({ sequence, webhook_id, claim_id }: (typeof claimed)[0]): Settlement => ({
+      sequence,
+      webhook_id,
+      claim_id,
+      attempted_at: now,
+      ...delivered,
+    });
+    expect(await settle(db, claimed.map(of), now)).toEqual([]);
+    expect(await settle(db, again.claimed.map(of), now)).toHaveLength(2);
+    expect(await settle(db, again.claimed.map(of), now)).toEqual([]);
+    const [successor] = (await claim()).claimed;
+    expect(successor?.sequence).toBe(2n);
+  });
+
+  it('counts what the process already holds of an endpoint', async () => {
+    const { webhook_id } = await db.selectFrom('webhook').select('webhook_id').executeTakeFirstOrThrow();
+    expect((await claim({ perEndpoint: 3, held: new Map([[webhook_id, 3]]) })).claimed).toHaveLength(0);
+    expect((await claim({ perEndpoint: 3, held: new Map([[webhook_id, 2]]) })).claimed).toHaveLength(1);
+    expect((await claim({ total: 0 })).claimed).toHaveLength(0);
+  });
+});
+
+describe('a dispatcher', () => {
+  it('renews the lease of what takes long, so that no other sends it too', async () => {
+    const receiver = await world.receive(hanging);
+    await world.addEndpoint(receiver.url);
+    await world.grant('ann');
+    for (let i = 0; i < 3; i++) world.dispatch({ leaseMs: 300, deadlineMs: 1_500 });
+    await sleep(1_300);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('sends what a process that died held, when its lease is over', async () => {
+    const receiver = await world.receive();
+    await world.addEndpoint(receiver.url);
+    await world.grant('ann');
+    await claim();
+    world.dispatch();
+    await sleep(200);
+    expect(receiver.received).toHaveLength(0);
+    world.pass(30);
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1));
+  });
+
+  it('finishes what is under way when it stops, takes nothing more and leaves nothing claimed', async () => {
+    const receiver = await world.receive((response) => {
+      setTimeout(() => response.end(), 200);
+    });
+    await world.addEndpoint(receiver.url);
+    for (let i = 0; i < 30; i++) {
+      await world.addProfile(`p${i}`);
+      await world.grant(`p${i}`);
+    }
+    const dispatcher = world.dispatch({ limits: { perEndpoint: 10 } });
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(10));
+    await dispatcher.stop();
+    await sleep(100);
+    expect(receiver.received).toHaveLength(10);
+    const rows = await db.selectFrom('webhook_delivery').select(['state', 'claim_id']).execute();
+    expect(rows.filter(({ state }) => state === 'delivered')).toHaveLength(10);
+    expect(rows.filter(({ claim_id }) => claim_id !== null)).toEqual([]);
+  });
+
+  it('is woken by a grant of any process; polling is only behind it', async () => {
+    const receiver = await world.receive();
+    await world.addEndpoint(receiver.url);
+    world.dispatch({ pollMs: 60_000 });
+    await sleep(200);
+    const latencies: number[] = [];
+    for (let i = 0; i < 20; i++) {
+      const before = performance.now();
+      await world.grant(i % 2 ? 'ann' : 'bob');
+      await vi.waitFor(() => expect(receiver.received).toHaveLength(i + 1), { interval: 1 });
+      latencies.push((receiver.received[i]?.at ?? Number.NaN) - before);
+      await sleep(10);
+    }
+    latencies.sort((a, b) => a - b);
+    expect(latencies[10]).toBeLessThan(100);
+  });
+});

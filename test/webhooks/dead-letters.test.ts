@@ -1,0 +1,85 @@
+// Dead deliveries: seen, and sent again.
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { listDeliveries, replayDeliveries } from '../../src/webhooks/dead-letters.ts';
+import { RETRY_WAITS_S } from '../../src/webhooks/schedule.ts';
+import { answering, type Receiver } from './receiver.ts';
+import { createWorld, type World } from './world.ts';
+
+let world: World;
+let deps: World['service']['deps'];
+let receiver: Receiver;
+let webhookId: string;
+let betweenGrants: string;
+
+beforeAll(async () => {
+  world = await createWorld();
+  ({ deps } = world.service);
+  receiver = await world.receive(answering(500, 'broken'));
+  ({ webhook_id: webhookId } = await world.addEndpoint(receiver.url));
+  await world.addProfile('ann');
+  await world.addProfile('bob');
+  await world.grant('ann', { starts_at: '2025-01-01T00:00:01Z' });
+  betweenGrants = new Date().toISOString();
+  await world.grant('ann', { starts_at: '2025-01-01T00:00:02Z' });
+  await world.grant('bob', { starts_at: '2025-01-01T00:00:03Z' });
+  await deps.db.updateTable('webhook_delivery').set({ attempts: RETRY_WAITS_S.length }).execute();
+  world.dispatch();
+  await vi.waitFor(async () => expect(await listDeliveries(deps, webhookId, { state: 'dead' })).toHaveLength(3));
+});
+
+afterAll(async () => {
+  await world.close();
+});
+
+it('are listed newest first, by state, with the last answer', async () => {
+  const dead = await listDeliveries(deps, webhookId, { state: 'dead' });
+  expect(dead[0]).toEqual({
+    delivery_id: expect.stringMatching(new RegExp(`^\\d+-${webhookId}$`)),
+    event_id: expect.any(String),
+    event_type: 'access_level_updated',
+    profile_id: expect.any(String),
+    state: 'dead',
+    attempts: 10,
+    last_status: 500,
+    last_error: null,
+    last_answer: 'broken',
+    created_at: expect.stringMatching(/\+0000$/),
+    attempted_at: expect.stringMatching(/\+0000$/),
+    next_attempt_at: null,
+  });
+  expect(await listDeliveries(deps, webhookId)).toEqual(dead);
+  expect(await listDeliveries(deps, webhookId, { limit: 2 })).toEqual(dead.slice(0, 2));
+  expect(await listDeliveries(deps, webhookId, { state: 'pending' })).toEqual([]);
+  await expect(listDeliveries(deps, 'none')).rejects.toThrow('There is no webhook none');
+});
+
+it('go out again from a datetime on, and one by one; with the same webhook-id', async () => {
+  const [newest, , oldest] = await listDeliveries(deps, webhookId);
+  const ids = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
+  receiver.behave(answering(200));
+  receiver.received.length = 0;
+
+  expect(await replayDeliveries(deps, { webhookId, since: betweenGrants })).toEqual({ replayed: 2 });
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(2));
+  expect(await replayDeliveries(deps, { deliveryId: oldest?.delivery_id ?? '' })).toEqual({ replayed: 1 });
+  await vi.waitFor(async () => expect(await listDeliveries(deps, webhookId, { state: 'delivered' })).toHaveLength(3));
+  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(ids);
+  expect((await listDeliveries(deps, webhookId)).map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
+
+  // A delivered one may be asked for by its id, never by a datetime.
+  expect(await replayDeliveries(deps, { webhookId, since: '2020-01-01T00:00:00Z' })).toEqual({ replayed: 0 });
+  await replayDeliveries(deps, { deliveryId: newest?.delivery_id ?? '' });
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(4));
+});
+
+it('mistakes are named', async () => {
+  await expect(replayDeliveries(deps, { webhookId, since: 'yesterday' })).rejects.toThrow(
+    'yesterday is not a datetime',
+  );
+  await expect(replayDeliveries(deps, { webhookId: 'none', since: betweenGrants })).rejects.toThrow(
+    'There is no webhook none',
+  );
+  for (const deliveryId of ['7', `999999-${webhookId}`]) {
+    await expect(replayDeliveries(deps, { deliveryId })).rejects.toThrow(`There is no delivery ${deliveryId}`);
+  }
+});

@@ -1,0 +1,199 @@
+// What an operator does to endpoints, as the sps program calls it.
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  addWebhook,
+  disableWebhook,
+  enableWebhook,
+  listWebhooks,
+  removeWebhook,
+  resumeWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+} from '../../src/webhooks/endpoints.ts';
+import { answering, hanging, type Receiver } from './receiver.ts';
+import { createWorld, type World } from './world.ts';
+
+let world: World;
+let receiver: Receiver;
+let deps: World['service']['deps'];
+let appId: string;
+
+beforeAll(async () => {
+  world = await createWorld();
+  ({ deps, appId } = world.service);
+  await world.addProfile('ann');
+});
+
+beforeEach(async () => {
+  await deps.db.deleteFrom('webhook').execute();
+  receiver = await world.receive();
+});
+
+afterAll(async () => {
+  await world.close();
+});
+
+async function only() {
+  const rows = await listWebhooks(deps, appId);
+  expect(rows).toHaveLength(1);
+  return rows[0] as (typeof rows)[0];
+}
+
+describe('add', () => {
+  it('sends a signed test event and stores the endpoint when it gets 2xx', async () => {
+    const added = await addWebhook(deps, { appId, url: `${receiver.url}/hook#part`, authorization: 'Bearer x' });
+    const [{ body, headers } = { body: '', headers: {} }] = receiver.received;
+    expect(headers).toMatchObject({ authorization: 'Bearer x' });
+    expect(new Webhook(added.secret).verify(body, headers as Record<string, string>)).toMatchObject({
+      event_type: 'test',
+      event_api_version: 1,
+      event_properties: {
+        webhook_id: added.webhook_id,
+        profile_event_id: (headers as Record<string, string>)['webhook-id'],
+      },
+    });
+    expect(await only()).toMatchObject({
+      webhook_id: added.webhook_id,
+      app_id: appId,
+      url: `${receiver.url}/hook`,
+      state: 'enabled',
+      has_authorization: true,
+      event_types: null,
+      failed_attempts: 0,
+      waiting: 0,
+      dead: 0,
+    });
+    expect(JSON.stringify(await only())).not.toContain(added.secret);
+  });
+
+  it.each([
+    ['an error', answering(401, 'bad signature'), /it answered 401 \(bad signature\)[\s\S]*--no-verify/],
+    ['a redirect', answering(302), /it answered 302/],
+    ['nothing', hanging, /no complete answer within 0.2 s/],
+  ])('stores nothing when the receiver answers with %s', async (_words, behaviour, message) => {
+    receiver.behave(behaviour);
+    await expect(addWebhook(deps, { appId, url: receiver.url }, { deadlineMs: 200 })).rejects.toThrow(message);
+    expect(await listWebhooks(deps)).toEqual([]);
+  });
+
+  it('asks nothing with verify: false', async () => {
+    receiver.behave(answering(500));
+    await addWebhook(deps, { appId, url: receiver.url, verify: false });
+    expect(receiver.received).toEqual([]);
+  });
+
+  it.each([
+    [{ url: 'nonsense' }, /it is not a URL/],
+    [{ url: 'https://169.254.169.254/' }, /metadata address/],
+    [{ url: 'https://user:secret@example.com/' }, /user name or password/],
+    [{ authorization: 'a\r\nX-Other: b' }, /printable ASCII/],
+    [{ authorization: '' }, /printable ASCII/],
+    [{ events: ['nothing_happened'] }, /There is no event nothing_happened; there are access_level_updated/],
+    [{ events: [] }, /There is no event/],
+    [{ appId: 'none' }, /There is no app none/],
+  ])('refuses %j', async (input, message) => {
+    await expect(addWebhook(deps, { appId, url: receiver.url, ...input })).rejects.toThrow(message);
+    expect(await listWebhooks(deps)).toEqual([]);
+  });
+
+  it('refuses private addresses and http unless they are allowed', async () => {
+    const strict = { ...deps, config: { ...deps.config, WEBHOOK_ALLOW_PRIVATE: false } };
+    await expect(addWebhook(strict, { appId, url: receiver.url })).rejects.toThrow(/must begin with https:/);
+    const resolve = async () => [{ address: '10.0.0.1', family: 4 }];
+    await expect(addWebhook(strict, { appId, url: 'https://hook.example/' }, { resolve })).rejects.toThrow(
+      /10.0.0.1 is a private/,
+    );
+  });
+});
+
+describe('states', () => {
+  it('disable and enable; each change is shown with its time and reason', async () => {
+    const { webhook_id } = await world.addEndpoint(receiver.url);
+    const { state_changed_at } = await only();
+    world.pass(10);
+    expect(await disableWebhook(deps, webhook_id)).toEqual({ webhook_id, state: 'disabled' });
+    expect(await only()).toMatchObject({ state: 'disabled', state_reason: 'disabled by the operator' });
+    expect((await only()).state_changed_at > state_changed_at).toBe(true);
+    await expect(disableWebhook(deps, webhook_id)).rejects.toThrow(
+      'The webhook is disabled: there is nothing to disable.',
+    );
+    await enableWebhook(deps, webhook_id);
+    expect(await only()).toMatchObject({ state: 'enabled', state_reason: 'enabled by the operator' });
+    await expect(enableWebhook(deps, webhook_id)).rejects.toThrow(/The webhook is enabled/);
+    await expect(resumeWebhook(deps, webhook_id)).rejects.toThrow(/only a suspended one is resumed/);
+  });
+
+  it('a disabled endpoint keeps what waits and gets nothing new; enabled again, what waited goes out', async () => {
+    const other = await world.receive();
+    await world.addEndpoint(other.url);
+    const { webhook_id } = await world.addEndpoint(receiver.url);
+    await world.grant('ann', { starts_at: '2025-01-01T00:00:01Z' });
+    await disableWebhook(deps, webhook_id);
+    await world.grant('ann', { starts_at: '2025-01-01T00:00:02Z' });
+    const dispatcher = world.dispatch();
+    await vi.waitFor(() => expect(other.received).toHaveLength(2));
+    expect(receiver.received).toEqual([]);
+    await enableWebhook(deps, webhook_id);
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1));
+    expect(receiver.events()[0].event_properties.starts_at).toBe('2025-01-01T00:00:01.000000+0000');
+    await dispatcher.stop();
+  });
+
+  it('an unknown id is a mistake, whatever is asked', async () => {
+    for (const ask of [enableWebhook, disableWebhook, resumeWebhook, rotateWebhookSecret, testWebhook, removeWebhook]) {
+      await expect(ask(deps, 'no-uuid')).rejects.toThrow('There is no webhook no-uuid');
+      await expect(ask(deps, '11111111-1111-4111-8111-111111111111')).rejects.toThrow('There is no webhook 1111');
+    }
+  });
+});
+
+it('rotate: both secrets sign for a day, then only the new one', async () => {
+  const { webhook_id, secret: old } = await world.addEndpoint(receiver.url);
+  const { secret, previous_secret_until } = await rotateWebhookSecret(deps, webhook_id);
+  expect(secret).not.toBe(old);
+  expect(Date.parse(previous_secret_until) - deps.now().getTime()).toBeGreaterThan(86_390_000);
+  const isAccepted = async (by: string) => {
+    receiver.received.length = 0;
+    await testWebhook({ ...deps, now: () => new Date() }, webhook_id);
+    const [{ body, headers } = { body: '', headers: {} }] = receiver.received;
+    try {
+      new Webhook(by).verify(body, headers as Record<string, string>);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  expect([await isAccepted(secret), await isAccepted(old)]).toEqual([true, true]);
+  await deps.db.updateTable('webhook').set({ previous_secret_until: new Date().toISOString() }).execute();
+  expect([await isAccepted(secret), await isAccepted(old)]).toEqual([true, false]);
+});
+
+it('test: says what came instead of 2xx, and leaves no trace in the feed', async () => {
+  const { webhook_id } = await world.addEndpoint(receiver.url);
+  const before = (await world.feed()).data.length;
+  expect(await testWebhook(deps, webhook_id)).toMatchObject({ webhook_id, status: 200 });
+  receiver.behave(answering(503, 'down'));
+  await expect(testWebhook(deps, webhook_id)).rejects.toThrow('it answered 503 (down)');
+  expect((await world.feed()).data).toHaveLength(before);
+});
+
+it('remove: what waits is dead, the feed keeps its history, grants write no more events', async () => {
+  const { webhook_id } = await world.addEndpoint(receiver.url);
+  await world.grant('ann');
+  await removeWebhook(deps, webhook_id);
+  const [{ deliveries }, ...rest] = (await world.feed()).data;
+  expect(deliveries).toEqual([{ webhook_id, state: 'dead', attempts: 0, last_status: null, next_attempt_at: null }]);
+  await world.grant('ann');
+  expect((await world.feed()).data).toHaveLength(rest.length + 1);
+});
+
+it('list: of one app or of all, with what waits and what is dead', async () => {
+  await world.addEndpoint(receiver.url);
+  await world.grant('ann');
+  expect(await only()).toMatchObject({ waiting: 1, dead: 0 });
+  await deps.db.updateTable('webhook_delivery').set({ state: 'dead' }).where('state', '=', 'pending').execute();
+  expect(await only()).toMatchObject({ waiting: 0, dead: 1 });
+  expect(await listWebhooks(deps)).toHaveLength(1);
+  await expect(listWebhooks(deps, 'none')).rejects.toThrow('There is no app none');
+});

@@ -1,0 +1,154 @@
+// The event feed: pages, filters, and what is refused.
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../src/apps/service.ts';
+import { recordEvents } from '../../src/webhooks/outbox.ts';
+import { createWorld, type World } from './world.ts';
+
+let world: World;
+const [ann, bob] = [randomUUID(), randomUUID()];
+
+beforeAll(async () => {
+  world = await createWorld();
+  const { deps, app } = world.service;
+  await world.addEndpoint('http://127.0.0.1:9/');
+  for (let n = 0; n < 25; n++) {
+    const isAnn = n % 5 === 0;
+    const event = {
+      event_id: randomUUID(),
+      event_type: 'access_level_updated' as const,
+      profile_id: isAnn ? ann : bob,
+      customer_user_id: isAnn ? 'Änn' : null,
+      payload: { n },
+    };
+    await recordEvents(deps.db, app, [event]);
+  }
+  // Four at a time share an instant, so that pages must break ties.
+  await sql`update webhook_event set
+    created_at = timestamptz '2025-01-15T10:30:00.123456Z' + interval '1 hour' * ((payload->>'n')::int / 4)`.execute(
+    deps.db,
+  );
+});
+
+afterAll(async () => {
+  await world.close();
+});
+
+async function numbers(query: string): Promise<number[]> {
+  return (await world.feed(query)).data.map(({ payload }: { payload: { n: number } }) => payload.n);
+}
+
+const newestFirst = Array.from({ length: 25 }, (_, i) => 24 - i);
+
+describe('pages', () => {
+  it('are newest first, 50 unless said otherwise', async () => {
+    expect(await numbers('')).toEqual(newestFirst);
+    expect((await world.feed()).next_cursor).toBeNull();
+  });
+
+  it.each([1, 3, 4, 7, 24, 25])('of %i give every event once', async (limit) => {
+    const seen: number[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const page: { data: { payload: { n: number } }[]; next_cursor: string | null } = await world.feed(
+        `?limit=${limit}${cursor && `&cursor=${cursor}`}`,
+      );
+      expect(page.data.length).toBeGreaterThan(0);
+      seen.push(...page.data.map(({ payload }) => payload.n));
+      cursor = page.next_cursor;
+    }
+    expect(seen).toEqual(newestFirst);
+  });
+
+  it('are not disturbed by events that come meanwhile', async () => {
+    const { next_cursor } = await world.feed('?limit=10');
+    const { deps, app } = world.service;
+    const late = {
+      event_id: randomUUID(),
+      event_type: 'access_level_updated' as const,
+      profile_id: bob,
+      customer_user_id: null,
+    };
+    await recordEvents(deps.db, app, [{ ...late, payload: { n: 99 } }]);
+    expect((await numbers(`?limit=10&cursor=${next_cursor}`))[0]).toBe(14);
+    await deps.db.deleteFrom('webhook_event').where('event_id', '=', late.event_id).execute();
+  });
+});
+
+describe('filters', () => {
+  it.each([
+    [`profile_id=${ann}`, [20, 15, 10, 5, 0]],
+    [`profile_id=${ann.toUpperCase()}`, [20, 15, 10, 5, 0]],
+    [`customer_user_id=${encodeURIComponent('Änn')}`, [20, 15, 10, 5, 0]],
+    ['customer_user_id=nobody', []],
+    [`profile_id=${bob}&customer_user_id=${encodeURIComponent('Änn')}`, []],
+    [`profile_id=${randomUUID()}`, []],
+    ['event_type=access_level_updated&limit=2', [24, 23]],
+    ['since=2025-01-15T16:30:00.123456Z', [24]],
+    ['since=2025-01-15T16:30:00.123457Z', []],
+    ['until=2025-01-15T11:30:00.123456Z', [3, 2, 1, 0]],
+    ['since=2025-01-15T12:30:00Z&until=2025-01-15T13:00:00%2B0000', [11, 10, 9, 8]],
+    ['profile_id=&customer_user_id=&cursor=&limit=1', [24]],
+  ])('%s', async (query, expected) => {
+    expect(await numbers(`?${query}`)).toEqual(expected);
+  });
+});
+
+describe('what is refused', () => {
+  it.each([
+    ['limit=0', 'value_error', 'limit'],
+    ['limit=201', 'value_error', 'limit'],
+    ['limit=1.5', 'value_error', 'limit'],
+    ['limit=', 'value_error', 'limit'],
+    ['limit=1&limit=2', 'type_error', 'limit'],
+    ['cursor=abc', 'value_error', 'cursor'],
+    ['event_type=nothing', 'enum', 'event_type'],
+    ['profile_id=ann', 'value_error', 'profile_id'],
+    ['customer_user_id=a%00b', 'value_error', 'customer_user_id'],
+    [`customer_user_id=${'a'.repeat(256)}`, 'value_error', 'customer_user_id'],
+    ['since=2025-01-15', 'datetime', 'since'],
+    ['until=soon', 'datetime', 'until'],
+    ['since=2025-01-15T10:00:00Z&until=2025-01-15T10:00:00Z', 'value_error', 'until'],
+    ['event_tpye=access_level_updated', 'value_error', 'event_tpye'],
+  ])('%s', async (query, code, source) => {
+    const { secretKey: key } = world.service;
+    const { status, json } = await world.service.call('GET', `/api/v1/client-api/events/?${query}`, { key });
+    expect(status).toBe(400);
+    expect(json).toEqual({ errors: [{ source, errors: [expect.any(String)] }], error_code: code, status_code: 400 });
+  });
+
+  it('every field at once', async () => {
+    const { secretKey: key } = world.service;
+    const { json } = await world.service.call('GET', '/api/v1/client-api/events/?limit=x&event_type=y&since=z', {
+      key,
+    });
+    expect(json.errors.map(({ source }: { source: string }) => source)).toEqual(['limit', 'event_type', 'since']);
+  });
+
+  it.each(['none', 'public'])('a caller with the key: %s', async (kind) => {
+    const key = kind === 'public' ? { key: world.service.publicKey } : {};
+    const { status, json } = await world.service.call('GET', '/api/v1/client-api/events/', key);
+    expect(status).toBe(401);
+    expect(json.error_code).toBe('not_authenticated');
+  });
+
+  it('another method', async () => {
+    const { status, headers } = await world.service.call('POST', '/api/v1/client-api/events/', {
+      key: world.service.secretKey,
+      body: {},
+    });
+    expect(status).toBe(405);
+    expect(headers['allow']).toContain('GET');
+  });
+});
+
+it('shows an app its own events only, with or without the slash, and is not stored by caches', async () => {
+  const other = await createApp(world.service.deps, { name: 'Other' });
+  const { status, json, headers } = await world.service.call('GET', '/api/v1/client-api/events', {
+    key: other.secret_key,
+  });
+  expect(status).toBe(200);
+  expect(json).toEqual({ data: [], next_cursor: null });
+  expect(headers['cache-control']).toBe('no-store');
+});

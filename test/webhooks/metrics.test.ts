@@ -1,0 +1,65 @@
+// The figures at /metrics: per app, without addresses or secrets.
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { disableWebhook } from '../../src/webhooks/endpoints.ts';
+import { webhookMetrics } from '../../src/webhooks/metrics.ts';
+import { RETRY_WAITS_S } from '../../src/webhooks/schedule.ts';
+import { answering } from './receiver.ts';
+import { createWorld, type World } from './world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await createWorld();
+  await world.addProfile('ann');
+});
+
+afterAll(async () => {
+  await world.close();
+});
+
+async function figures(): Promise<Record<string, number>> {
+  const text = await webhookMetrics(world.service.deps);
+  const lines = text.split('\n').filter((line) => line && !line.startsWith('#'));
+  return Object.fromEntries(
+    lines.map((line) => {
+      const at = line.lastIndexOf(' ');
+      return [line.slice(0, at).replace(`app_id="${world.service.appId}"`, 'app'), Number(line.slice(at + 1))];
+    }),
+  );
+}
+
+it('counts what waits, for how long, what was delivered, failed and died, and how long attempts took', async () => {
+  const receiver = await world.receive();
+  const { webhook_id, secret } = await world.addEndpoint(receiver.url, { authorization: 'Bearer hidden' });
+  await world.grant('ann');
+  await world.grant('ann');
+  world.pass(100);
+  const waiting = await figures();
+  expect(waiting['sps_webhook_waiting{app,endpoint_state="enabled"}']).toBe(2);
+  expect(waiting['sps_webhook_oldest_waiting_seconds{app,endpoint_state="enabled"}']).toBeCloseTo(100, -1);
+
+  world.dispatch();
+  await vi.waitFor(async () => expect((await figures())['sps_webhook_attempts_total{app,result="delivered"}']).toBe(2));
+  receiver.behave(answering(500));
+  await world.grant('ann');
+  await vi.waitFor(async () => expect((await figures())['sps_webhook_attempts_total{app,result="failed"}']).toBe(1));
+  const { db } = world.service.deps;
+  await db
+    .updateTable('webhook_delivery')
+    .set({ attempts: RETRY_WAITS_S.length })
+    .where('state', '=', 'pending')
+    .execute();
+  world.pass(5);
+  await vi.waitFor(async () => expect((await figures())['sps_webhook_attempts_total{app,result="dead"}']).toBe(1));
+  expect(await figures()).toMatchObject({
+    'sps_webhook_waiting{app,endpoint_state="enabled"}': 0,
+    'sps_webhook_oldest_waiting_seconds{app,endpoint_state="enabled"}': 0,
+    'sps_webhook_dead{app}': 1,
+    'sps_webhook_attempt_seconds_count{app}': 4,
+  });
+
+  await disableWebhook(world.service.deps, webhook_id);
+  expect(Object.keys(await figures())).not.toContain('sps_webhook_waiting{app,endpoint_state="enabled"}');
+  const text = await webhookMetrics(world.service.deps);
+  for (const hidden of [receiver.url, '127.0.0.1', secret, 'hidden', webhook_id]) expect(text).not.toContain(hidden);
+});

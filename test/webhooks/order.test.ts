@@ -1,0 +1,138 @@
+// Order per profile and endpoint, bounded concurrency, and that a slow endpoint delays only itself.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { RETRY_WAITS_S } from '../../src/webhooks/schedule.ts';
+import { answering, type Behaviour, hanging, type Receiver } from './receiver.ts';
+import { createWorld, type World } from './world.ts';
+
+let world: World;
+
+beforeEach(async () => {
+  world = await createWorld();
+});
+
+afterEach(async () => {
+  await world.close();
+});
+
+function startsOf(
+  events: { customer_user_id: string; event_properties: { starts_at: string } }[],
+  name: string,
+): number[] {
+  return events
+    .filter(({ customer_user_id }) => customer_user_id === name)
+    .map(({ event_properties }) => Number(event_properties.starts_at.slice(14, 16)));
+}
+
+const minute = (n: number) => ({ starts_at: `2025-01-01T00:${String(n).padStart(2, '0')}:00Z` });
+
+it('a later event waits while an earlier one is pending; other profiles and other endpoints do not', async () => {
+  const [failing, healthy] = [await world.receive(answering(500)), await world.receive()];
+  await world.addEndpoint(failing.url);
+  await world.addEndpoint(healthy.url);
+  await world.addProfile('ann');
+  await world.addProfile('bob');
+  for (const n of [0, 1, 2]) await world.grant('ann', minute(n));
+  await world.grant('bob', minute(0));
+  world.dispatch();
+  await vi.waitFor(() => expect(healthy.received).toHaveLength(4));
+  await vi.waitFor(() => expect(failing.received).toHaveLength(2));
+  await sleep(400);
+  expect(startsOf(failing.events(), 'ann')).toEqual([0]);
+  expect(startsOf(failing.events(), 'bob')).toEqual([0]);
+  expect(startsOf(healthy.events(), 'ann')).toEqual([0, 1, 2]);
+  failing.behave(answering(200));
+  world.pass(5);
+  await vi.waitFor(() => expect(startsOf(failing.events(), 'ann')).toEqual([0, 0, 1, 2]));
+});
+
+it('a dead one lets go', async () => {
+  const receiver = await world.receive((response, { body }) => {
+    const isFirst = JSON.parse(body).event_properties.starts_at.includes('T00:00');
+    response.writeHead(isFirst ? 500 : 200).end();
+  });
+  await world.addEndpoint(receiver.url);
+  await world.addProfile('ann');
+  for (const n of [0, 1, 2]) await world.grant('ann', minute(n));
+  world.dispatch();
+  for (const [i, wait] of RETRY_WAITS_S.entries()) {
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(i + 1));
+    await sleep(30);
+    world.pass(wait);
+  }
+  await vi.waitFor(() => expect(startsOf(receiver.events(), 'ann').slice(9)).toEqual([0, 1, 2]));
+  const states = (await world.feed()).data.map(
+    (event: { deliveries: { state: string }[] }) => event.deliveries[0]?.state,
+  );
+  expect(states).toEqual(['delivered', 'delivered', 'dead']);
+});
+
+it('keeps a burst for one profile in order with several dispatchers, without waiting for polls', async () => {
+  const receiver = await world.receive();
+  await world.addEndpoint(receiver.url);
+  await world.addProfile('ann');
+  for (let i = 0; i < 3; i++) world.dispatch({ pollMs: 1_000 });
+  await sleep(50);
+  const started = performance.now();
+  for (let n = 0; n < 40; n++) await world.grant('ann', minute(n));
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(40), { timeout: 10_000, interval: 5 });
+  expect(startsOf(receiver.events(), 'ann')).toEqual(Array.from({ length: 40 }, (_, n) => n));
+  expect(performance.now() - started).toBeLessThan(6_000);
+});
+
+/** Answers after 20 ms and keeps the largest number of requests that were under way at once. */
+function counting(status: number, all: { running: number; most: number }) {
+  const own = { running: 0, most: 0 };
+  const behaviour: Behaviour = (response) => {
+    for (const count of [own, all]) count.most = Math.max(count.most, ++count.running);
+    setTimeout(() => {
+      for (const count of [own, all]) count.running -= 1;
+      response.writeHead(status).end();
+    }, 20);
+  };
+  return { own, behaviour };
+}
+
+it('sends at most so many at once to an endpoint, fewer to one that keeps failing, and so many in all', async () => {
+  const all = { running: 0, most: 0 };
+  const [well, other, ailing] = [counting(200, all), counting(200, all), counting(500, all)];
+  const receivers: Receiver[] = [];
+  for (const { behaviour } of [well, other, ailing]) receivers.push(await world.receive(behaviour));
+  for (let i = 0; i < 60; i++) await world.addProfile(`p${i}`);
+  const endpoints = [];
+  for (const { url } of receivers) endpoints.push(await world.addEndpoint(url));
+  const failures = { failed_attempts: 5, first_failure_at: new Date().toISOString() };
+  await world.service.deps.db
+    .updateTable('webhook')
+    .set(failures)
+    .where('webhook_id', '=', endpoints[2]?.webhook_id ?? '')
+    .execute();
+  for (let i = 0; i < 60; i++) await world.grant(`p${i}`);
+  world.dispatch({ limits: { perEndpoint: 6, total: 10, ailingAfter: 5, ailingSlots: 2 } });
+  await vi.waitFor(() => expect(receivers.map(({ received }) => received.length)).toEqual([60, 60, 60]), {
+    timeout: 10_000,
+  });
+  expect(ailing.own.most).toBe(2);
+  expect(well.own.most).toBeLessThanOrEqual(6);
+  expect(well.own.most).toBeGreaterThanOrEqual(4);
+  expect(all.most).toBe(10);
+});
+
+it('an endpoint that hangs does not slow another: its median stays under 100 ms', async () => {
+  const [slow, quick] = [await world.receive(hanging), await world.receive()];
+  await world.addEndpoint(slow.url);
+  await world.addEndpoint(quick.url);
+  for (let i = 0; i < 40; i++) await world.addProfile(`p${i}`);
+  world.dispatch({ pollMs: 1_000, deadlineMs: 3_000 });
+  await sleep(50);
+  const latencies: number[] = [];
+  for (let i = 0; i < 120; i++) {
+    await world.grant(`p${i % 40}`);
+    const answered = performance.now();
+    await vi.waitFor(() => expect(quick.received).toHaveLength(i + 1), { timeout: 5_000, interval: 1 });
+    latencies.push((quick.received[i]?.at ?? Number.NaN) - answered);
+  }
+  expect(slow.received.length).toBeGreaterThanOrEqual(16);
+  latencies.sort((x, y) => x - y);
+  expect(latencies[60]).toBeLessThan(100);
+});

@@ -1,0 +1,136 @@
+// Writing events: in the caller's transaction, for the endpoints that want them, in order.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { inTransaction } from '../../src/db/client.ts';
+import { disableWebhook } from '../../src/webhooks/endpoints.ts';
+import type { WebhookEvent } from '../../src/webhooks/events.ts';
+import { recordEvents, scrubEventsOf } from '../../src/webhooks/outbox.ts';
+import { createWorld, type World } from './world.ts';
+
+let world: World;
+let db: World['service']['deps']['db'];
+let app: World['service']['app'];
+
+beforeAll(async () => {
+  world = await createWorld();
+  ({ db } = world.service.deps);
+  ({ app } = world.service);
+});
+
+beforeEach(async () => {
+  for (const table of ['webhook_delivery', 'webhook_event', 'webhook'] as const) await db.deleteFrom(table).execute();
+});
+
+afterAll(async () => {
+  await world.close();
+});
+
+function event(changes: Partial<WebhookEvent> = {}): WebhookEvent {
+  return {
+    event_id: randomUUID(),
+    event_type: 'access_level_updated',
+    profile_id: randomUUID(),
+    customer_user_id: 'ann',
+    payload: { n: 1 },
+    ...changes,
+  };
+}
+
+const addEndpoint = (input = {}) => world.addEndpoint('http://127.0.0.1:9/', input);
+
+it('stores the event and a delivery per endpoint, and counts the events', async () => {
+  const ids = [(await addEndpoint()).webhook_id, (await addEndpoint()).webhook_id];
+  const { event_id, profile_id } = event();
+  expect(await recordEvents(db, app, [event({ event_id, profile_id })])).toBe(1);
+  const deliveries = await db.selectFrom('webhook_delivery').select(['webhook_id', 'profile_id', 'state']).execute();
+  expect(deliveries.map(({ webhook_id }) => webhook_id).sort()).toEqual(ids.sort());
+  expect(new Set(deliveries.map((one) => `${one.profile_id} ${one.state}`))).toEqual(
+    new Set([`${profile_id} pending`]),
+  );
+});
+
+it('several events of a profile get ascending sequences in the order given', async () => {
+  await addEndpoint();
+  const profile_id = randomUUID();
+  const events = Array.from({ length: 50 }, (_, n) => event({ profile_id, payload: { n } }));
+  expect(await recordEvents(db, app, events)).toBe(50);
+  const stored = await db.selectFrom('webhook_event').select('event_id').orderBy('sequence').execute();
+  expect(stored.map(({ event_id }) => event_id)).toEqual(events.map(({ event_id }) => event_id));
+});
+
+describe('which endpoints count', () => {
+  it('none: no event', async () => {
+    expect(await recordEvents(db, app, [event()])).toBe(0);
+  });
+
+  it('a disabled one does not', async () => {
+    await disableWebhook(world.service.deps, (await addEndpoint()).webhook_id);
+    expect(await recordEvents(db, app, [event()])).toBe(0);
+  });
+
+  it('a suspended one does, and its deliveries wait', async () => {
+    await addEndpoint();
+    await db.updateTable('webhook').set({ state: 'suspended' }).execute();
+    expect(await recordEvents(db, app, [event()])).toBe(1);
+    expect(await db.selectFrom('webhook_delivery').selectAll().execute()).toHaveLength(1);
+  });
+
+  it('one that does not want the type: the event is in the feed, without a delivery', async () => {
+    await addEndpoint();
+    await db
+      .updateTable('webhook')
+      .set({ event_types: ['something_else'] })
+      .execute();
+    expect(await recordEvents(db, app, [event()])).toBe(1);
+    expect(await db.selectFrom('webhook_delivery').selectAll().execute()).toEqual([]);
+  });
+
+  it('one of another app does not', async () => {
+    await addEndpoint();
+    expect(await recordEvents(db, { app_id: randomUUID() }, [event()])).toBe(0);
+  });
+});
+
+it('leaves nothing when the transaction of the caller fails', async () => {
+  await addEndpoint();
+  const failing = inTransaction(db, async (trx) => {
+    await recordEvents(trx, app, [event()]);
+    throw new Error('no');
+  });
+  await expect(failing).rejects.toThrow('no');
+  expect(await db.selectFrom('webhook_event').selectAll().execute()).toEqual([]);
+  expect(await db.selectFrom('webhook_delivery').selectAll().execute()).toEqual([]);
+});
+
+it('a deleted profile is taken out of its events and of the answers to them', async () => {
+  await addEndpoint();
+  const [profile_id, other] = [randomUUID(), randomUUID()];
+  const payload = {
+    event_type: 'access_level_updated',
+    customer_user_id: 'ann',
+    attributions: { custom: { status: 'organic', network_user_id: 'net-1' } },
+    user_attributes: { name: 'Ann' },
+  };
+  await recordEvents(db, app, [event({ profile_id, payload }), event({ profile_id: other, payload })]);
+  await recordEvents(db, app, [event({ profile_id, payload: { ...payload, attributions: {} } })]);
+  await db.updateTable('webhook_delivery').set({ last_answer: 'hello ann' }).execute();
+  await scrubEventsOf(db, app.app_id, profile_id);
+
+  const events = await db
+    .selectFrom('webhook_event')
+    .select(['profile_id', 'customer_user_id', 'payload'])
+    .orderBy('sequence')
+    .execute();
+  const nameless = { event_type: 'access_level_updated', customer_user_id: null, user_attributes: {} };
+  expect(events).toEqual([
+    {
+      profile_id,
+      customer_user_id: null,
+      payload: { ...nameless, attributions: { custom: { status: 'organic', network_user_id: null } } },
+    },
+    { profile_id: other, customer_user_id: 'ann', payload },
+    { profile_id, customer_user_id: null, payload: { ...nameless, attributions: {} } },
+  ]);
+  const answers = await db.selectFrom('webhook_delivery').select(['profile_id', 'last_answer']).execute();
+  for (const one of answers) expect(one.last_answer).toBe(one.profile_id === other ? 'hello ann' : null);
+});

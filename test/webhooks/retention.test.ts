@@ -1,0 +1,106 @@
+// Old events go, what waits too long dies first, whatever is younger or unfinished stays.
+import { randomUUID } from 'node:crypto';
+import { CompiledQuery } from 'kysely';
+import { afterAll, beforeEach, expect, it } from 'vitest';
+import { addWebhook } from '../../src/webhooks/endpoints.ts';
+import { recordEvents } from '../../src/webhooks/outbox.ts';
+import { sweepEvents } from '../../src/webhooks/retention.ts';
+import { createWorld, type World } from './world.ts';
+
+const DAY = 86_400;
+
+let world: World | undefined;
+
+beforeEach(async () => {
+  await world?.close();
+  world = await createWorld({ EVENT_RETENTION_DAYS: '10' });
+});
+
+afterAll(async () => {
+  await world?.close();
+});
+
+function inWorld() {
+  if (!world) throw new Error('no world');
+  const { deps, app, appId } = world.service;
+  return { world, deps, app, appId, db: deps.db };
+}
+
+/** Events of that many days ago, delivered unless said otherwise. */
+async function record(daysAgo: number, { state = 'delivered', count = 1 } = {}): Promise<void> {
+  const { deps, app, db } = inWorld();
+  const events = Array.from({ length: count }, () => ({
+    event_id: randomUUID(),
+    event_type: 'access_level_updated' as const,
+    profile_id: randomUUID(),
+    customer_user_id: null,
+    payload: { daysAgo },
+  }));
+  await recordEvents(deps.db, app, events);
+  const at = `now() - interval '${daysAgo} days'`;
+  await db.executeQuery(
+    CompiledQuery.raw(`update webhook_event set created_at = ${at} where payload->>'daysAgo' = '${daysAgo}'`),
+  );
+  await db.executeQuery(
+    CompiledQuery.raw(
+      `update webhook_delivery d set queued_at = ${at}, due_at = ${at}, state = '${state}',
+         finished_at = case when '${state}' <> 'pending' then ${at} end
+       from webhook_event e where e.sequence = d.sequence and e.payload->>'daysAgo' = '${daysAgo}'`,
+    ),
+  );
+}
+
+async function left() {
+  const { db } = inWorld();
+  const events = await db.selectFrom('webhook_event').select('payload').orderBy('sequence').execute();
+  const deliveries = await db.selectFrom('webhook_delivery').select('state').orderBy('sequence').execute();
+  return {
+    events: events.map(({ payload }) => (payload as { daysAgo: number }).daysAgo),
+    deliveries: deliveries.map(({ state }) => state),
+  };
+}
+
+it('prunes finished events that are older than the days set, with their deliveries', async () => {
+  const { deps, appId } = inWorld();
+  await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
+  await record(30);
+  await record(29, { state: 'dead' });
+  await record(11);
+  await record(9);
+  expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 3 });
+  expect(await left()).toEqual({ events: [9], deliveries: ['delivered'] });
+  expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 0 });
+});
+
+it('lets die what has waited longer, and keeps it a week to be seen and replayed', async () => {
+  const { deps, appId, world } = inWorld();
+  await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
+  await record(12, { state: 'pending' });
+  await record(9, { state: 'pending' });
+  expect(await sweepEvents(deps)).toEqual({ died: 1, pruned: 0 });
+  expect(await left()).toEqual({ events: [12, 9], deliveries: ['dead', 'pending'] });
+  world.pass(6 * DAY);
+  expect(await sweepEvents(deps)).toEqual({ died: 1, pruned: 0 });
+  world.pass(2 * DAY);
+  expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 1 });
+  expect(await left()).toEqual({ events: [9], deliveries: ['dead'] });
+});
+
+it('prunes an event that nobody wanted', async () => {
+  const { deps, appId, db } = inWorld();
+  await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
+  await db.updateTable('webhook').set({ event_types: [] }).execute();
+  await record(11);
+  expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 1 });
+  expect(await left()).toEqual({ events: [], deliveries: [] });
+});
+
+it('walks in batches, also past old events that must stay', async () => {
+  const { deps, appId } = inWorld();
+  await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
+  await record(25, { count: 2_500 });
+  await record(24, { count: 10 });
+  await record(1, { count: 5 });
+  expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 2_510 });
+  expect((await left()).events).toEqual([1, 1, 1, 1, 1]);
+});
