@@ -1,0 +1,105 @@
+// Builds src/ into dist/ if anything it is made from has changed since (--force: always). Safe for two at once: each builds
+// into a folder of its own and puts the whole in place by renaming. Prints to standard error only, as `sps --json` runs it.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const INPUTS = ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json', 'scripts/build.js'];
+const DIST = join(ROOT, 'dist');
+const STAMP = '.stamp';
+
+/** What is built into `out`, in this order. The dashboard's place is here: a Vite build of src/dashboard into out/dashboard. */
+const STEPS = [buildServer];
+
+function buildServer(out) {
+  const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '..', 'bin', 'tsc');
+  const args = [tsc, '-p', join(ROOT, 'tsconfig.build.json'), '--outDir', out];
+  const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error('the TypeScript compiler found errors');
+}
+
+/** Paths, sizes and times of everything that goes in: read in milliseconds. */
+function stampOf(inputs) {
+  const hash = createHash('sha256');
+  for (const path of inputs.flatMap(listFiles).sort()) {
+    const { size, mtimeMs } = statSync(path);
+    hash.update(`${path} ${size} ${mtimeMs}\n`);
+  }
+  return hash.digest('hex');
+}
+
+function listFiles(input) {
+  const path = join(ROOT, input);
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return existsSync(path) ? [path] : [];
+  const entries = readdirSync(path, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+function isFresh(stamp) {
+  const file = join(DIST, STAMP);
+  return existsSync(file) && readFileSync(file, 'utf8') === stamp;
+}
+
+/** Another build may put its own in place between our two renames: then ours, as new or newer, replaces it. */
+function putInPlace(out) {
+  const old = `${out}-old`;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if (existsSync(DIST)) renameSync(DIST, old);
+    } catch (error) {
+      if (error.code !== 'ENOENT') throw error;
+    }
+    try {
+      renameSync(out, DIST);
+      break;
+    } catch (error) {
+      if (attempt === 20) throw error;
+    } finally {
+      rmSync(old, { recursive: true, force: true });
+    }
+  }
+}
+
+function build() {
+  // Taken first: a file that changes while we build makes the result stale.
+  const stamp = stampOf(INPUTS);
+  if (isFresh(stamp) && !process.argv.includes('--force')) return;
+  process.stderr.write('building dist/ …\n');
+  const out = join(ROOT, `.dist-${process.pid}-${Date.now()}`);
+  try {
+    mkdirSync(out);
+    for (const step of STEPS) step(out);
+    writeFileSync(join(out, STAMP), stamp);
+    putInPlace(out);
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
+}
+
+// A released image has dist/ and no sources.
+if (existsSync(join(ROOT, 'src'))) {
+  try {
+    build();
+  } catch (error) {
+    const isMissing = error.code === 'MODULE_NOT_FOUND';
+    process.stderr.write(
+      isMissing
+        ? 'dist/ must be built and TypeScript is not installed: run npm ci.\n'
+        : `The build failed: ${error.message}.\n`,
+    );
+    process.exitCode = 1;
+  }
+}
