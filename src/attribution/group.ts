@@ -1,5 +1,6 @@
 // Group commit: while one group is being written the next one gathers, so that the cost of a commit is shared. No timer, no
 // acknowledgement before the commit, a bounded queue. Apps take turns, so that a busy one does not delay the others.
+import { isDatabaseUnavailable } from '../db/failures.ts';
 import { apiError } from '../errors.ts';
 
 const MOST_WAITING = 20_000;
@@ -13,7 +14,7 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** Turns `write`, which writes many items in one commit, into a function that writes one; items of one lane keep their order. */
+/** Turns `write`, which writes many items in one commit, into a function that writes one. */
 export function createGroupWriter<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly Result[]>,
 ): (lane: string, item: Item) => Promise<Result> {
@@ -40,9 +41,9 @@ export function createGroupWriter<Item, Result>(
       const results = await write(group.map(({ item }) => item));
       for (const [index, { resolve }] of group.entries()) resolve(results[index] as Result);
     } catch (error) {
-      if (group.length === 1) group[0]?.reject(error);
-      // One bad item must not fail its neighbours: each is tried alone.
-      else for (const one of group) await settle([one]);
+      // One bad item must not fail its neighbours: each is tried alone. While the database is away that would only take longer.
+      if (group.length > 1 && !isDatabaseUnavailable(error)) for (const one of group) await settle([one]);
+      else for (const { reject } of group) reject(error);
     }
   }
 

@@ -17,6 +17,8 @@ export interface Label {
 const MOST_REMEMBERED = 20_000;
 
 export interface Labels {
+  /** The key of each label in the same order, as far as they are remembered. */
+  recall(labels: readonly Label[]): (number | undefined)[];
   /** The key of each label, in the same order; new ones are written. */
   keysOf(labels: readonly Label[]): Promise<number[]>;
 }
@@ -29,6 +31,8 @@ export function createLabels(db: Kysely<DB>): Labels {
   const remembered = new Map<string, number>();
 
   return {
+    recall: (labels) => labels.map((label) => remembered.get(nameOf(label))),
+
     async keysOf(labels) {
       const names = labels.map(nameOf);
       const unknown = new Map(labels.map((label, index) => [names[index] as string, label]));

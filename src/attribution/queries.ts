@@ -3,10 +3,14 @@ import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { Label } from './labels.ts';
 
-export interface AttributionRow {
+/** By what a post names its profile; both given must name the same one. */
+export interface Naming {
   app_id: string;
   customer_user_id: string | null;
   profile_id: string | null;
+}
+
+export interface AttributionRow extends Naming {
   attribution_key: number;
   attribution_user_id: string | null;
 }
@@ -38,6 +42,25 @@ export async function ensureLabels(db: Kysely<DB>, labels: readonly Label[]): Pr
   return rows.map(({ attribution_key }) => attribution_key);
 }
 
+const namesOneProfile = sql`
+  case when given.customer_user_id is null then given_id is not null
+    else identity.profile_id is not null and (given_id is null or given_id = identity.profile_id) end`;
+
+/** Whether each names a living profile. */
+export async function findProfiles(db: Kysely<DB>, namings: readonly Naming[]): Promise<boolean[]> {
+  const column = (name: keyof Naming) => namings.map((naming) => naming[name]);
+  const { rows } = await sql<{ is_found: boolean }>`
+    select profile.profile_id is not null as is_found
+    from unnest(${column('app_id')}::uuid[], ${column('customer_user_id')}::text[], ${column('profile_id')}::uuid[])
+      with ordinality as given (app_id, customer_user_id, given_id, position)
+    left join profile_identity identity using (app_id, customer_user_id)
+    left join profile on profile.app_id = given.app_id
+      and profile.profile_id = coalesce(identity.profile_id, given_id)
+      and profile.deleted_at is null and ${namesOneProfile}
+    order by position`.execute(db);
+  return rows.map(({ is_found }) => is_found);
+}
+
 type Outcome = 'written' | 'no_profile' | 'again';
 
 /** Writes the first row of every profile; further rows of the same profile answer `again`. One statement, one commit. */
@@ -57,8 +80,7 @@ async function writeOncePerProfile(
       select given.*, coalesce(identity.profile_id, given_id) as profile_id
       from given
       left join profile_identity identity using (app_id, customer_user_id)
-      where case when given.customer_user_id is null then given_id is not null
-        else identity.profile_id is not null and (given_id is null or given_id = identity.profile_id) end
+      where ${namesOneProfile}
     ), living as (
       select app_id, profile_id from profile
       where (app_id, profile_id) in (select app_id, profile_id from named) and deleted_at is null

@@ -4,7 +4,7 @@ import { apiError } from '../errors.ts';
 import { isUuid } from '../profile/identity.ts';
 import { createGroupWriter } from './group.ts';
 import { createLabels, type Label } from './labels.ts';
-import { type AttributionRow, writeAttributions } from './queries.ts';
+import { type AttributionRow, findProfiles, type Naming, writeAttributions } from './queries.ts';
 import type { AttributionBody } from './schema.ts';
 
 /** Attributions of the API name no source; charts show them under this one (decisions 4). */
@@ -22,7 +22,15 @@ function labelOf(body: AttributionBody): Label {
   };
 }
 
-interface Request {
+function namingOf({ app, body }: Post): Naming {
+  return {
+    app_id: app.app_id,
+    customer_user_id: body.customer_user_id || null,
+    profile_id: body.profile_id || null,
+  };
+}
+
+interface Post {
   app: App;
   body: AttributionBody;
 }
@@ -33,23 +41,41 @@ export function createAttributionRecorder({
 }: Pick<Deps, 'db'>): (app: App, body: AttributionBody) => Promise<void> {
   const labels = createLabels(db);
 
-  function createWriter(policy: App['attribution_policy']) {
-    return createGroupWriter(async (requests: readonly Request[]) => {
-      const keys = await labels.keysOf(requests.map(({ body }) => labelOf(body)));
-      const rows = requests.map(
-        ({ app, body }, index): AttributionRow => ({
-          app_id: app.app_id,
-          customer_user_id: body.customer_user_id || null,
-          profile_id: body.profile_id || null,
-          attribution_key: keys[index] as number,
-          attribution_user_id: body.attribution_user_id || null,
-        }),
-      );
-      return writeAttributions(db, rows, policy === 'last');
-    });
+  /** The label's key of each post. New labels are written for living profiles alone: a public key must not fill the table. */
+  async function keysOf(posts: readonly Post[]): Promise<(number | undefined)[]> {
+    const asked = posts.map(({ body }) => labelOf(body));
+    const keys = labels.recall(asked);
+    const unknown = posts.flatMap((post, index) => (keys[index] === undefined ? [{ post, index }] : []));
+    if (unknown.length === 0) return keys;
+    const found = await findProfiles(
+      db,
+      unknown.map(({ post }) => namingOf(post)),
+    );
+    const wanted = unknown.filter((_, position) => found[position]);
+    const learned = await labels.keysOf(wanted.map(({ index }) => asked[index] as Label));
+    for (const [position, { index }] of wanted.entries()) keys[index] = learned[position];
+    return keys;
   }
 
-  const enqueue = { first: createWriter('first'), last: createWriter('last') };
+  /** Whether each post found its profile. */
+  async function write(posts: readonly Post[], replaces: boolean): Promise<boolean[]> {
+    const keys = await keysOf(posts);
+    const rows = posts.flatMap((post, index): (AttributionRow & { index: number })[] => {
+      const attribution_key = keys[index];
+      if (attribution_key === undefined) return [];
+      const attribution_user_id = post.body.attribution_user_id || null;
+      return [{ ...namingOf(post), attribution_key, attribution_user_id, index }];
+    });
+    const isFound = posts.map(() => false);
+    const outcomes = await writeAttributions(db, rows, replaces);
+    for (const [position, { index }] of rows.entries()) isFound[index] = outcomes[position] === true;
+    return isFound;
+  }
+
+  const enqueue = {
+    first: createGroupWriter((posts: readonly Post[]) => write(posts, false)),
+    last: createGroupWriter((posts: readonly Post[]) => write(posts, true)),
+  };
 
   return async (app, body) => {
     if (body.profile_id && !isUuid(body.profile_id)) throw apiError('profile_not_found');

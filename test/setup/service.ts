@@ -1,10 +1,13 @@
-// The real app on a real port, with one app of two keys to call it with.
+// The real app on a real port, with one app of two keys to call it with. Every answer is held against its declaration.
 import pino from 'pino';
 import { Agent, request } from 'undici';
-import { buildApp } from '../../src/app.ts';
+import { type Addresses, buildApp } from '../../src/app.ts';
 import { createApp } from '../../src/apps/service.ts';
 import { loadConfig } from '../../src/config.ts';
+import { createDb, createPool } from '../../src/db/client.ts';
 import type { App, Deps } from '../../src/deps.ts';
+import { listRoutes } from '../../src/routes.ts';
+import { createAnswerCheck } from './answers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 export interface Answer {
@@ -24,6 +27,7 @@ export interface CallOptions {
 
 export interface TestService {
   url: string;
+  port: number;
   deps: Deps;
   database: TestDatabase;
   app: App;
@@ -31,6 +35,9 @@ export interface TestService {
   publicKey: string;
   secretKey: string;
   call: (method: string, path: string, options?: CallOptions) => Promise<Answer>;
+  startDraining: () => void;
+  /** Stops serving; `close` does it too. */
+  stop: () => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -38,22 +45,38 @@ export interface ServiceOptions {
   env?: Record<string, string>;
   now?: () => Date;
   app?: Parameters<typeof createApp>[1];
+  addresses?: Addresses;
+  /** Hears every log line, from level debug on. */
+  onLog?: (line: string) => void;
+  /** The address by which the service reaches the database, if not directly. */
+  throughProxy?: (databaseUrl: string) => string;
+}
+
+function createLog(onLog: ServiceOptions['onLog']) {
+  if (onLog) return pino({ level: 'debug' }, { write: onLog });
+  return pino({ level: process.env.TEST_LOG ?? 'silent' });
+}
+
+function connectServiceDb(url: string) {
+  const settings = { connectionString: url, max: 10, statementTimeoutMs: 10_000, applicationName: 'sps-test' };
+  return createDb(createPool(settings, () => {}));
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const database = await createTestDatabase();
-  const { db } = database;
+  const db = options.throughProxy ? connectServiceDb(options.throughProxy(database.url)) : database.db;
   const config = loadConfig({ RATE_LIMIT_ANALYTICS: '0', RATE_LIMIT_SERVER: '0', ...options.env });
-  const log = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
+  const log = createLog(options.onLog);
   const deps: Deps = { db, analyticsDb: db, config, log, now: options.now ?? (() => new Date()) };
-  const created = await createApp(deps, options.app ?? { name: 'Test' });
-  const { app } = await buildApp(deps);
+  const created = await createApp(database, options.app ?? { name: 'Test' });
+  const { app, startDraining } = await buildApp(deps, options.addresses);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const dispatcher = new Agent({ pipelining: 1, connections: 64 });
+  const checkAnswer = createAnswerCheck(listRoutes(deps));
 
   async function call(method: string, path: string, { key, headers = {}, body }: CallOptions = {}): Promise<Answer> {
     const isRaw = typeof body === 'string' || body instanceof Uint8Array;
-    const answer = await request(`${url}${path}`, {
+    const response = await request(`${url}${path}`, {
       dispatcher,
       method: method as 'POST',
       headers: {
@@ -63,13 +86,23 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       },
       body: body === undefined ? null : isRaw ? (body as string) : JSON.stringify(body),
     });
-    const text = await answer.body.text();
-    const isJson = String(answer.headers['content-type']).startsWith('application/json');
-    return { status: answer.statusCode, headers: answer.headers, text, json: isJson ? JSON.parse(text) : undefined };
+    const text = await response.body.text();
+    const isJson = text !== '' && String(response.headers['content-type']).startsWith('application/json');
+    const json = isJson ? JSON.parse(text) : undefined;
+    const answer = { status: response.statusCode, headers: response.headers, text, json };
+    checkAnswer(method, path, answer);
+    return answer;
+  }
+
+  let stopping: Promise<unknown> | undefined;
+  async function stop(): Promise<void> {
+    stopping ??= app.close().then(() => (db === database.db ? undefined : db.destroy()));
+    await stopping;
   }
 
   return {
     url,
+    port: Number(new URL(url).port),
     deps,
     database,
     app: created.app,
@@ -77,8 +110,10 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     publicKey: created.public_key,
     secretKey: created.secret_key,
     call,
+    startDraining,
+    stop,
     close: async () => {
-      await app.close();
+      await stop();
       await dispatcher.close();
       await database.close();
     },

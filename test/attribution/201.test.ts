@@ -1,0 +1,203 @@
+// Add attribution succeeds (interface 4.1, decisions 4): what is stored, and what a further record does to it.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startService, type TestService } from '../setup/service.ts';
+import { addProfile } from '../setup/world.ts';
+import { ATTRIBUTION, post, readRecord } from './world.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+const FULL = {
+  status: 'non_organic',
+  attribution_user_id: 'user-1',
+  channel: 'search',
+  campaign: 'spring',
+  ad_group: 'group',
+  ad_set: 'set',
+  creative: 'word',
+};
+const EMPTY = {
+  attribution_user_id: null,
+  channel: null,
+  campaign: null,
+  ad_group: null,
+  ad_set: null,
+  creative: null,
+};
+
+test('201 with an empty body, and the record is stored under the source custom', async () => {
+  const profileId = await addProfile(service, 'anna');
+  const answer = await post(service, { ...FULL, customer_user_id: 'anna' });
+  expect(answer).toMatchObject({ status: 201, text: '' });
+  expect(answer.headers['content-length']).toBe('0');
+  expect(await readRecord(service, profileId)).toMatchObject({ ...FULL, source: 'custom', superseded: [] });
+});
+
+test.each(['organic', 'non_organic', 'unknown'])('the status %s is permitted', async (status) => {
+  const profileId = await addProfile(service, `with ${status}`);
+  expect(await post(service, { status, profile_id: profileId })).toMatchObject({ status: 201 });
+  expect(await readRecord(service, profileId)).toMatchObject({ status, ...EMPTY });
+});
+
+test('a profile is named by customer_user_id, by profile_id in either case of letters, or by both', async () => {
+  const profileId = await addProfile(service, 'both');
+  const namings = [
+    { customer_user_id: 'both' },
+    { profile_id: profileId },
+    { profile_id: profileId.toUpperCase() },
+    { customer_user_id: 'both', profile_id: profileId },
+    { customer_user_id: null, profile_id: profileId },
+    { customer_user_id: '', profile_id: profileId },
+    { customer_user_id: 'both', profile_id: null },
+    { customer_user_id: 'both', profile_id: '' },
+  ];
+  for (const [index, naming] of namings.entries()) {
+    const channel = `naming ${index}`;
+    expect(await post(service, { status: 'organic', channel, ...naming })).toMatchObject({ status: 201 });
+    expect(await readRecord(service, profileId)).toMatchObject({ channel });
+  }
+});
+
+test('the path answers without its trailing slash too', async () => {
+  await addProfile(service, 'slash');
+  const body = { status: 'organic', customer_user_id: 'slash' };
+  const answer = await service.call('POST', ATTRIBUTION.slice(0, -1), { key: service.publicKey, body });
+  expect(answer.status).toBe(201);
+});
+
+test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=latin1'])(
+  'the content type %s is taken, as UTF-8',
+  async (type) => {
+    const profileId = await addProfile(service, `type ${type}`);
+    const body = { status: 'organic', channel: 'ünïcödé 💡', profile_id: profileId };
+    expect(await post(service, body, { headers: { 'content-type': type } })).toMatchObject({ status: 201 });
+    expect(await readRecord(service, profileId)).toMatchObject({ channel: 'ünïcödé 💡' });
+  },
+);
+
+test('null and the empty string are absent, and members unknown here are ignored', async () => {
+  const profileId = await addProfile(service, 'absent');
+  const body = {
+    ...EMPTY,
+    status: 'organic',
+    channel: '',
+    ad_set: '',
+    customer_user_id: 'absent',
+    sdk: { version: 3 },
+  };
+  expect(await post(service, body)).toMatchObject({ status: 201 });
+  expect(await readRecord(service, profileId)).toMatchObject(EMPTY);
+});
+
+test('nothing is stripped or folded: spaces and case are part of a value', async () => {
+  const profileId = await addProfile(service, ' Spaced ID ');
+  expect(await post(service, { status: 'organic', campaign: ' A b ', customer_user_id: ' Spaced ID ' })).toMatchObject({
+    status: 201,
+  });
+  expect(await readRecord(service, profileId)).toMatchObject({ campaign: ' A b ' });
+});
+
+test('500 code points fit every field, 255 a customer_user_id, however many bytes they take', async () => {
+  const id = '💡'.repeat(255);
+  const profileId = await addProfile(service, id);
+  const long = Object.fromEntries(Object.keys(EMPTY).map((name) => [name, '💡'.repeat(500)]));
+  expect(await post(service, { ...long, status: 'organic', customer_user_id: id })).toMatchObject({ status: 201 });
+  expect(await readRecord(service, profileId)).toMatchObject(long);
+});
+
+test('a record replaces the previous one as a whole: an absent field becomes null', async () => {
+  const profileId = await addProfile(service, 'replaced');
+  await post(service, { ...FULL, profile_id: profileId });
+  const first = await readRecord(service, profileId);
+  await post(service, { status: 'organic', campaign: 'autumn', profile_id: profileId });
+  expect(await readRecord(service, profileId)).toMatchObject({
+    ...EMPTY,
+    status: 'organic',
+    campaign: 'autumn',
+    superseded: [
+      { status: 'non_organic', attribution_user_id: 'user-1', channel: 'search', recorded_at: first?.recorded_at },
+    ],
+  });
+});
+
+test('the same record twice changes nothing', async () => {
+  const profileId = await addProfile(service, 'twice');
+  await post(service, { ...FULL, profile_id: profileId });
+  const first = await readRecord(service, profileId);
+  expect(await post(service, { ...FULL, customer_user_id: 'twice' })).toMatchObject({ status: 201 });
+  expect(await readRecord(service, profileId)).toEqual(first);
+});
+
+test('another attribution_user_id alone is another record', async () => {
+  const profileId = await addProfile(service, 'other user');
+  await post(service, { ...FULL, profile_id: profileId });
+  await post(service, { ...FULL, attribution_user_id: null, profile_id: profileId });
+  expect(await readRecord(service, profileId)).toMatchObject({
+    attribution_user_id: null,
+    channel: 'search',
+    superseded: [{ attribution_user_id: 'user-1', channel: 'search' }],
+  });
+});
+
+test('the last ten superseded records are kept with their times, the newest first', async () => {
+  const profileId = await addProfile(service, 'many');
+  const times: (string | undefined)[] = [];
+  for (let i = 1; i <= 13; i++) {
+    await post(service, { status: 'organic', channel: `c${i}`, attribution_user_id: `u${i}`, profile_id: profileId });
+    times.push((await readRecord(service, profileId))?.recorded_at);
+  }
+  const record = await readRecord(service, profileId);
+  expect(record?.channel).toBe('c13');
+  expect(record?.superseded.map(({ channel }) => channel)).toEqual([
+    'c12',
+    'c11',
+    'c10',
+    'c9',
+    'c8',
+    'c7',
+    'c6',
+    'c5',
+    'c4',
+    'c3',
+  ]);
+  expect(record?.superseded.map(({ recorded_at }) => recorded_at)).toEqual(times.slice(2, 12).reverse());
+  expect(record?.superseded[0]?.attribution_user_id).toBe('u12');
+});
+
+test('posts that arrive together are all stored, each on its own profile', async () => {
+  const profiles = await Promise.all(Array.from({ length: 300 }, (_, i) => addProfile(service, `crowd ${i}`)));
+  const answers = await Promise.all(
+    profiles.map((profile_id, i) => post(service, { status: 'organic', campaign: `crowd ${i}`, profile_id })),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+  const campaigns = await Promise.all(profiles.map(async (id) => (await readRecord(service, id))?.campaign));
+  expect(campaigns).toEqual(profiles.map((_, i) => `crowd ${i}`));
+});
+
+test('posts for one profile that arrive together supersede each other; one that names no profile fails alone', async () => {
+  const profileId = await addProfile(service, 'hot');
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, i) =>
+      post(service, { status: 'organic', campaign: `hot ${i}`, customer_user_id: i === 3 ? 'nobody' : 'hot' }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 404, 201, 201, 201, 201]);
+  expect((await readRecord(service, profileId))?.superseded).toHaveLength(6);
+});
+
+test('an app made with --attribution first keeps the first record, and still answers 201', async () => {
+  const first = await startService({ app: { name: 'First', attribution_policy: 'first' } });
+  try {
+    const profileId = await addProfile(first, 'anna');
+    expect(await post(first, { ...FULL, profile_id: profileId })).toMatchObject({ status: 201 });
+    const record = await readRecord(first, profileId);
+    expect(await post(first, { status: 'organic', profile_id: profileId })).toMatchObject({ status: 201, text: '' });
+    expect(await readRecord(first, profileId)).toEqual(record);
+    expect(await post(first, { status: 'organic', customer_user_id: 'nobody' })).toMatchObject({ status: 404 });
+  } finally {
+    await first.close();
+  }
+});

@@ -1,0 +1,102 @@
+// What every operation owes callers without the right key (interface 5, decisions 2). Used by each 401.test.ts.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApp, createKey, revokeKey } from '../../src/apps/service.ts';
+import { startService, type TestService } from '../setup/service.ts';
+
+export interface KeyedOperation {
+  method: string;
+  path: string;
+  kind: 'public' | 'secret';
+  /** Secret keys of scope analytics may use it. */
+  isForCharts?: boolean;
+  body?: unknown;
+}
+
+const REFUSAL = {
+  errors: [{ source: 'non_field_errors', errors: ['Authentication credentials were not provided.'] }],
+  error_code: 'not_authenticated',
+  status_code: 401,
+};
+
+export function keyContract({ method, path, kind, isForCharts = false, body }: KeyedOperation): void {
+  let service: TestService;
+  const rightKey = () => (kind === 'public' ? service.publicKey : service.secretKey);
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.close());
+
+  async function expectRefused(authorization: string | undefined): Promise<void> {
+    const headers = authorization === undefined ? {} : { authorization };
+    const answer = await service.call(method, path, { headers, body });
+    expect(answer.json).toEqual(REFUSAL);
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toBe('Api-Key');
+  }
+
+  test('the right key is let in, the scheme in any case of letters', async () => {
+    for (const scheme of ['Api-Key', 'api-key', 'API-KEY']) {
+      const answer = await service.call(method, path, { headers: { authorization: `${scheme} ${rightKey()}` }, body });
+      expect(answer.status).not.toBe(401);
+    }
+  });
+
+  test('no Authorization, a blank one and one without a key are refused', async () => {
+    for (const authorization of [undefined, '', 'Api-Key', 'Api-Key ']) await expectRefused(authorization);
+  });
+
+  test('another scheme is refused, and a key without a scheme', async () => {
+    for (const scheme of ['Bearer ', 'Basic ', 'Token ', 'ApiKey ', '']) await expectRefused(`${scheme}${rightKey()}`);
+  });
+
+  test('an unknown key is refused, and one that is nearly right', async () => {
+    const key = rightKey();
+    const last = key.at(-1) === 'a' ? 'b' : 'a';
+    const [prefix = '', secret = ''] = key.split('.');
+    const wrong = [
+      `${kind}_live_AAAAAAAA.${'A'.repeat(32)}`,
+      `${key.slice(0, -1)}${last}`,
+      key.slice(0, -1),
+      `${key}a`,
+      prefix,
+      `${prefix}.`,
+      `.${secret}`,
+      secret,
+      `${key} ${key}`,
+      key.toUpperCase(),
+      'ключ',
+      '\u0000'.replace('\u0000', '%00'),
+    ];
+    for (const one of wrong) await expectRefused(`Api-Key ${Buffer.from(one).toString('latin1')}`);
+  });
+
+  test('a key of the wrong kind is refused', async () => {
+    await expectRefused(`Api-Key ${kind === 'public' ? service.secretKey : service.publicKey}`);
+  });
+
+  test(`a secret key of scope analytics is ${isForCharts ? 'let in' : 'refused'}`, async () => {
+    const { key } = await createKey(service.deps, { appId: service.appId, kind: 'secret', scope: 'analytics' });
+    if (!isForCharts) return expectRefused(`Api-Key ${key}`);
+    expect((await service.call(method, path, { key, body })).status).not.toBe(401);
+  });
+
+  test('every key of the app works until it is revoked; then it is refused within two seconds', async () => {
+    const { key, key_id } = await createKey(service.deps, { appId: service.appId, kind });
+    expect((await service.call(method, path, { key, body })).status).not.toBe(401);
+    await revokeKey(service.deps, key_id);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await expectRefused(`Api-Key ${key}`);
+    expect((await service.call(method, path, { key: rightKey(), body })).status).not.toBe(401);
+  });
+
+  test('the key is judged before the body', async () => {
+    const answer = await service.call(method, path, { body: '{', headers: { 'content-type': 'text/plain' } });
+    expect(answer.json).toEqual(REFUSAL);
+  });
+
+  test('a key of another app of the same service is let in as that app', async () => {
+    const other = await createApp(service.deps, { name: 'Other' });
+    const key = kind === 'public' ? other.public_key : other.secret_key;
+    expect((await service.call(method, path, { key, body })).status).not.toBe(401);
+  });
+}

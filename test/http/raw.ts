@@ -1,0 +1,84 @@
+// Bytes on a socket, for requests that no HTTP client would send.
+import { connect } from 'node:net';
+
+export interface RawAnswer {
+  status: number;
+  headers: Record<string, string>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  json: any;
+}
+
+function parseOne(text: string): { answer: RawAnswer; rest: string } | undefined {
+  const end = text.indexOf('\r\n\r\n');
+  if (end === -1) return undefined;
+  const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
+  );
+  const bodyEnd = end + 4 + Number(headers['content-length'] ?? 0);
+  if (text.length < bodyEnd) return undefined;
+  const body = text.slice(end + 4, bodyEnd);
+  const answer = {
+    status: Number(statusLine.split(' ')[1]),
+    headers,
+    json: body === '' ? undefined : JSON.parse(body),
+  };
+  return { answer, rest: text.slice(bodyEnd) };
+}
+
+export interface RawConnection {
+  send: (bytes: string | Buffer) => void;
+  /** The next answer; rejects if the connection ends before it. */
+  next: () => Promise<RawAnswer>;
+  /** Until the server has closed the connection. */
+  ended: Promise<void>;
+  close: () => void;
+}
+
+export function openRaw(port: number): RawConnection {
+  const socket = connect({ port, host: '127.0.0.1' });
+  let text = '';
+  let wake = () => {};
+  let isOver = false;
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+    wake();
+  });
+  socket.on('error', () => {});
+  const ended = new Promise<void>((resolve) => {
+    socket.on('close', () => {
+      isOver = true;
+      wake();
+      resolve();
+    });
+  });
+  return {
+    send: (bytes) => void socket.write(bytes),
+    async next() {
+      for (;;) {
+        const parsed = parseOne(text);
+        if (parsed) {
+          text = parsed.rest;
+          return parsed.answer;
+        }
+        if (isOver) throw new Error(`the connection ended without an answer: ${text}`);
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    ended,
+    close: () => void socket.destroy(),
+  };
+}
+
+/** Sends the bytes on a connection of its own and gives the first answer. */
+export async function sendRaw(port: number, bytes: string | Buffer): Promise<RawAnswer> {
+  const connection = openRaw(port);
+  connection.send(bytes);
+  try {
+    return await connection.next();
+  } finally {
+    connection.close();
+  }
+}

@@ -1,0 +1,96 @@
+// Holds every answer against what its operation declares: a success against its schema, an error against the envelope and
+// the conditions that the operation and all of its kind can give. Used by every call of the test service.
+import { Type } from '@sinclair/typebox';
+import { Ajv, type ValidateFunction } from 'ajv';
+import { type ApiError, CONDITIONS, type ConditionName, type ErrorBody } from '../../src/errors.ts';
+import type { Route } from '../../src/http/operation.ts';
+import type { Answer } from './service.ts';
+
+const ajv = new Ajv({
+  allErrors: true,
+  strict: false,
+  formats: {
+    text: true,
+    datetime: true,
+    uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  },
+});
+
+const isEnvelope = ajv.compile(
+  Type.Object(
+    {
+      errors: Type.Array(
+        Type.Object(
+          {
+            source: Type.Union([Type.String(), Type.Null()]),
+            errors: Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
+          },
+          { additionalProperties: false },
+        ),
+        { minItems: 1 },
+      ),
+      error_code: Type.String({ pattern: '^[a-z_]+$' }),
+      status_code: Type.Integer(),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+/** What every operation can answer, whatever it declares. */
+const COMMON: readonly ConditionName[] = [
+  'not_authenticated',
+  'malformed_body',
+  'malformed_request',
+  'body_not_object',
+  'method_not_allowed',
+  'body_too_large',
+  'unsupported_media_type',
+  'throttled',
+  'internal',
+  'unavailable',
+];
+const VALIDATION_CODES = ['missing', 'enum', 'datetime', 'type_error', 'value_error'];
+
+function demand(isTrue: boolean, what: string, answer: Answer): void {
+  if (!isTrue) throw new Error(`${what}: ${answer.status} ${answer.text.slice(0, 2000)}`);
+}
+
+function isDeclared({ error_code, status_code }: ErrorBody, { operation }: Route): boolean {
+  if (status_code === 400 && VALIDATION_CODES.includes(error_code)) return true;
+  const conditions = [...COMMON, ...operation.errors].map((name) => CONDITIONS[name]);
+  return conditions.some(({ status, code }) => status === status_code && code === error_code);
+}
+
+function checkError(answer: Answer, route: Route | undefined): void {
+  const body = answer.json as ApiError['body'];
+  demand(isEnvelope(body), 'not the envelope of interface 7', answer);
+  demand(body.status_code === answer.status, 'status_code is not the status', answer);
+  if (route) demand(isDeclared(body, route), 'an error that the operation does not declare', answer);
+}
+
+/** Makes the check for these routes; it throws at an answer that is not as declared. */
+export function createAnswerCheck(routes: readonly Route[]): (method: string, path: string, answer: Answer) => void {
+  const validators = new Map<unknown, ValidateFunction>();
+
+  function checkSuccess(answer: Answer, { operation }: Route): void {
+    const schema = operation.answers[answer.status];
+    demand(schema !== undefined, 'a status that the operation does not declare', answer);
+    if (!schema) {
+      demand(answer.text === '', 'a body where none is declared', answer);
+      return;
+    }
+    if (answer.json === undefined) return;
+    const validate = validators.get(schema) ?? ajv.compile(schema);
+    validators.set(schema, validate);
+    demand(validate(answer.json), `not the declared answer (${ajv.errorsText(validate.errors)})`, answer);
+  }
+
+  return (method, path, answer) => {
+    demand(/^[0-9a-f]{32}$/.test(String(answer.headers['request-id'])), 'no Request-Id', answer);
+    const plain = path.split('?', 1)[0]?.replace(/(.)\/$/, '$1');
+    const route = routes.find((one) => one.path === plain && one.method === method);
+    if (method === 'HEAD' || answer.status < 200) return;
+    if (answer.status >= 400) checkError(answer, route);
+    else if (route) checkSuccess(answer, route);
+  };
+}
