@@ -14,8 +14,9 @@ export async function writeInstalls(trx: Kysely<DB>, app: App, ids: RawBuilder<u
   await sql`
     with install as (
       select p.profile_id, p.installed_at, local_day(p.installed_at, z.changes_at, z.offsets_s) as installed_day,
-        dim_country.country_key, dim_store.store_key
+        dim_country.country_key, dim_store.store_key, coalesce(a.attribution_key, 0) as attribution_key
       from ${ids} i join profile p using (profile_id)
+      left join profile_attribution a using (app_id, profile_id)
       cross join ${zoneRelation(app.timezone)} z
       join dim_country on dim_country.country = coalesce(lower(p.country), '')
       join dim_store on dim_store.store = coalesce(p.store, '')
@@ -23,7 +24,7 @@ export async function writeInstalls(trx: Kysely<DB>, app: App, ids: RawBuilder<u
     ), written as (
       insert into fact_install as old
         (app_key, profile_id, installed_at, installed_day, country_key, store_key, attribution_key)
-      select ${app.app_key}, profile_id, installed_at, installed_day, country_key, store_key, 0 from install
+      select ${app.app_key}, profile_id, installed_at, installed_day, country_key, store_key, attribution_key from install
       on conflict (app_key, profile_id) do update set
         installed_at = excluded.installed_at,
         installed_day = excluded.installed_day,

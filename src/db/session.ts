@@ -1,0 +1,29 @@
+// One connection with both faces: Kysely for statements, the driver's client for COPY. What the one begins, the other continues.
+import { Kysely, PostgresDialect } from 'kysely';
+import type pg from 'pg';
+import { createPool, type PoolSettings } from './client.ts';
+import type { DB } from './types.ts';
+
+export interface Session {
+  /** One statement or transaction at a time. */
+  db: Kysely<DB>;
+  client: pg.ClientBase;
+  close: () => Promise<void>;
+}
+
+export async function openSession(settings: Omit<PoolSettings, 'max'>): Promise<Session> {
+  // The next statement hears of a broken connection by itself.
+  const pool = createPool({ ...settings, max: 1 }, () => undefined);
+  const client = await pool.connect();
+  client.on('error', () => undefined);
+  const lent = { query: client.query.bind(client) as never, release: () => undefined };
+  const dialect = new PostgresDialect({ pool: { connect: async () => lent, end: async () => undefined } });
+  return {
+    db: new Kysely<DB>({ dialect }),
+    client,
+    close: async () => {
+      client.release(true);
+      await pool.end();
+    },
+  };
+}

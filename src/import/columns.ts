@@ -1,0 +1,66 @@
+// CSV cells → the value that NDJSON would have: nested members are columns joined by `_`, an empty cell is absent. Pure.
+import type { Cells } from './csv.ts';
+
+/** As much of a JSON schema as columns are read from. */
+interface MemberSchema {
+  type?: string | readonly string[];
+  properties?: Readonly<Record<string, MemberSchema>>;
+}
+
+type Read = (cell: string) => unknown;
+
+/** Where a column goes; `path` has two names for nested members. */
+interface Column {
+  path: readonly string[];
+  read: Read;
+}
+
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+
+/** A cell that is not of its type stays text, which the check of the record then refuses. */
+const READERS: Readonly<Record<string, Read>> = {
+  number: (cell) => (NUMBER.test(cell) ? Number(cell) : cell),
+  boolean: (cell) => (/^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell),
+};
+
+function readerOf({ type = [] }: MemberSchema): Read {
+  const name = [type].flat().find((one) => one in READERS);
+  return (name !== undefined && READERS[name]) || ((cell) => cell);
+}
+
+function memberColumns(name: string, member: MemberSchema): [string, Column][] {
+  if (!member.properties) return [[name, { path: [name], read: readerOf(member) }]];
+  return Object.entries(member.properties).flatMap(([inner, schema]): [string, Column][] => {
+    const column = { path: [name, inner], read: readerOf(schema) };
+    // attribution.attribution_user_id is attribution_attribution_user_id, but nobody would write that.
+    const short: [string, Column][] = inner.startsWith(`${name}_`) ? [[inner, column]] : [];
+    return [[`${name}_${inner}`, column], ...short];
+  });
+}
+
+/** Makes the function from cells to values of a JSON schema; columns that the schema does not have are passed over. */
+export function createCellReader(schema: object): (cells: Cells) => Record<string, unknown> {
+  const members = Object.entries((schema as MemberSchema).properties ?? {});
+  const columns = new Map(members.flatMap(([name, member]) => memberColumns(name, member)));
+  /** Objects whose members are free: `custom_attributes_plan` is the member `plan` of `custom_attributes`. */
+  const free = members.filter(([, { type = [], properties }]) => [type].flat().includes('object') && !properties);
+
+  function findColumn(name: string): Column | undefined {
+    const known = columns.get(name);
+    if (known) return known;
+    const [parent] = free.find(([one]) => name.startsWith(`${one}_`)) ?? [];
+    return parent === undefined ? undefined : { path: [parent, name.slice(parent.length + 1)], read: readerOf({}) };
+  }
+
+  return (cells) => {
+    const value: Record<string, unknown> = {};
+    for (const [name, cell] of Object.entries(cells)) {
+      const column = cell === '' ? undefined : findColumn(name);
+      if (!column) continue;
+      const [outer, inner] = column.path as [string, string | undefined];
+      if (inner === undefined) value[outer] = column.read(cell);
+      else value[outer] = { ...(value[outer] as object | undefined), [inner]: column.read(cell) };
+    }
+    return value;
+  };
+}

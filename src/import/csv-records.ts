@@ -1,0 +1,78 @@
+// Lines → CSV records. A quote that is opened and never closed would take the rest of the file with it: if what it opens is no
+// record, its first line alone is given up, and reading goes on with the second.
+import { isUtf8 } from 'node:buffer';
+import { parse } from 'csv-parse/sync';
+import { type FaultyEntry, NOT_UTF8, TOO_LONG, unreadableEntry } from './entry.ts';
+import { type Line, LONGEST_LINE_BYTES } from './lines.ts';
+
+const QUOTE = 0x22;
+const NEWLINE = Buffer.from('\n');
+
+/** `line` is that of its beginning. */
+export type CsvRecord = { line: number; cells: string[] } | FaultyEntry;
+
+function opensQuote(bytes: Buffer): boolean {
+  let isOpen = false;
+  for (let at = bytes.indexOf(QUOTE); at !== -1; at = bytes.indexOf(QUOTE, at + 1)) isOpen = !isOpen;
+  return isOpen;
+}
+
+/** csv-parse is given single records, and only those with quotes: its stream swallows what follows a bad one. */
+function parseCells(text: string): string[] | undefined {
+  if (!text.includes('"')) return text.split(',');
+  try {
+    const [cells, ...others] = parse(text, { relax_column_count: true });
+    return others.length === 0 ? cells : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readRecord(lines: readonly Line[]): CsvRecord {
+  const [{ number }] = lines as [Line];
+  const parts = lines.flatMap(({ bytes }) => (bytes ? [NEWLINE, bytes] : []));
+  const bytes = Buffer.concat(parts.slice(1));
+  if (!isUtf8(bytes)) return unreadableEntry(number, NOT_UTF8, bytes);
+  const cells = parseCells(bytes.toString());
+  return cells ? { line: number, cells } : unreadableEntry(number, 'The quotes of the record do not fit.', bytes);
+}
+
+/** Makes a function from lines to the records that they complete; with `isEnd` also what waits for its end. */
+export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean) => CsvRecord[] {
+  let waiting: Line[] = [];
+  let isOpen = false;
+  let size = 0;
+
+  function wait(line: Line): void {
+    waiting.push(line);
+    size += line.bytes?.length ?? LONGEST_LINE_BYTES + 1;
+    if (line.bytes && opensQuote(line.bytes)) isOpen = !isOpen;
+  }
+  /** What waits as a record, and the lines after its first one if it was none. */
+  function settle(): { record: CsvRecord; rest: Line[] } {
+    const [first] = waiting as [Line];
+    const isTooLong = size > LONGEST_LINE_BYTES;
+    const record = isTooLong ? unreadableEntry(first.number, TOO_LONG, first.bytes) : readRecord(waiting);
+    const rest = 'cells' in record ? [] : waiting.slice(1);
+    waiting = [];
+    isOpen = false;
+    size = 0;
+    return { record, rest };
+  }
+
+  return (lines, isEnd) => {
+    const records: CsvRecord[] = [];
+    /** The next line is the last of them. */
+    let ahead = lines.toReversed();
+    for (;;) {
+      const line = ahead.pop();
+      if (line && waiting.length === 0 && line.bytes?.length === 0) continue;
+      if (line) wait(line);
+      else if (!isEnd || waiting.length === 0) return records;
+      if (line && isOpen && size <= LONGEST_LINE_BYTES) continue;
+      const { record, rest } = settle();
+      records.push(record);
+      if (rest.length > 0) ahead = [...ahead, ...rest.toReversed()];
+    }
+  };
+}

@@ -1,0 +1,46 @@
+// CSV (RFC 4180, comma, a header line): cells under the names of their columns.
+import { OperatorError } from '../apps/service.ts';
+import { createRecordSplitter } from './csv-records.ts';
+import { type Entry, unreadableEntry } from './entry.ts';
+import type { Line } from './lines.ts';
+
+export type Cells = Record<string, string>;
+
+function readHeader(cells: readonly string[]): readonly string[] {
+  const names = cells.map((cell) => cell.trim());
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new OperatorError(`The CSV has the column ${JSON.stringify(twice)} twice.`);
+  return names;
+}
+
+function toCells(names: readonly string[], cells: readonly string[]): Cells {
+  return Object.fromEntries(names.map((name, index) => [name, cells[index] as string]));
+}
+
+/** Values of entries are Cells. Throws an OperatorError if the header cannot be used. */
+export async function* readCsv(groups: AsyncIterable<Line[]>): AsyncGenerator<Entry[]> {
+  const split = createRecordSplitter();
+  let names: readonly string[] | undefined;
+
+  function readEntries(lines: readonly Line[], isEnd: boolean): Entry[] {
+    const records = split(lines, isEnd);
+    if (!names) {
+      const header = records.shift();
+      if (!header) return [];
+      if (!('cells' in header)) throw new OperatorError(`The first line of the CSV is no header: ${header.fault}`);
+      names = readHeader(header.cells);
+    }
+    return records.map((record) => toEntry(record, names as readonly string[]));
+  }
+
+  function toEntry(record: ReturnType<typeof split>[number], columns: readonly string[]): Entry {
+    if (!('cells' in record)) return record;
+    const { line, cells } = record;
+    if (cells.length === columns.length) return { line, value: toCells(columns, cells) };
+    const fault = `The record has ${cells.length} cells, the header has ${columns.length}.`;
+    return unreadableEntry(line, fault, Buffer.from(cells.join(',')));
+  }
+
+  for await (const lines of groups) yield readEntries(lines, false);
+  yield readEntries([], true);
+}

@@ -1,0 +1,20 @@
+// One record of a file as it was read, before anybody judged it.
+
+/** Of what could not be read. */
+export interface FaultyEntry {
+  line: number;
+  fault: string;
+  text: string;
+}
+
+export type Entry = { line: number; value: unknown } | FaultyEntry;
+
+/** How much of a text that is no record goes into the rejects. */
+const KEPT_CHARACTERS = 200;
+
+export function unreadableEntry(line: number, fault: string, bytes: Buffer | undefined): FaultyEntry {
+  return { line, fault, text: (bytes ?? Buffer.alloc(0)).subarray(0, KEPT_CHARACTERS).toString().toWellFormed() };
+}
+
+export const TOO_LONG = 'The record is longer than 1 MiB.';
+export const NOT_UTF8 = 'The record is not text in UTF-8.';

@@ -1,0 +1,33 @@
+// By what a record of a file names its profile (analytics 1).
+import { Type } from '@sinclair/typebox';
+import type { FieldError } from '../errors.ts';
+import { NullableText } from '../lib/typebox.ts';
+import { CUSTOMER_USER_ID_LENGTH, isUuid } from '../profile/identity.ts';
+
+export const IdentityFields = {
+  profile_id: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] })),
+  customer_user_id: Type.Optional(NullableText(CUSTOMER_USER_ID_LENGTH)),
+};
+
+/** At least one is set; a profile_id is in lower case. */
+export interface Identity {
+  profile_id: string | null;
+  customer_user_id: string | null;
+}
+
+/** Null or an empty string is the same as absent (decisions 3). */
+export function identityRules({ profile_id, customer_user_id }: Record<string, unknown>): FieldError[] {
+  if (typeof profile_id === 'string' && profile_id !== '' && !isUuid(profile_id)) {
+    return [{ source: 'profile_id', code: 'value_error', message: 'Must be a UUID.' }];
+  }
+  if (profile_id || customer_user_id) return [];
+  const message = 'Either customer_user_id or profile_id is required.';
+  return [{ source: 'customer_user_id', code: 'missing', message }];
+}
+
+export function toIdentity(body: { profile_id?: string | null; customer_user_id?: string | null }): Identity {
+  return {
+    profile_id: body.profile_id?.toLowerCase() || null,
+    customer_user_id: body.customer_user_id || null,
+  };
+}

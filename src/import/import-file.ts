@@ -1,0 +1,111 @@
+// Imports a file: read in batches, each committed whole. One batch is read while the one before is being written, so memory stays flat.
+// An import that was cut off, by kill -9 too, is run again: what it had written changes nothing the second time.
+import { OperatorError } from '../apps/service.ts';
+import { openSession, type Session } from '../db/session.ts';
+import type { App } from '../deps.ts';
+import type { FieldError } from '../errors.ts';
+import { type Batch, type Parse, readBatches } from './batches.ts';
+import { createCellReader } from './columns.ts';
+import { openRejects, type Reject, toReason } from './rejects.ts';
+import { openSource } from './source.ts';
+
+const LONGEST_STATEMENT_MS = 600_000;
+const UNIQUE_VIOLATION = '23505';
+const ATTEMPTS = 5;
+
+/** What was done with the records of a batch; those neither written nor refused were there already. */
+export interface Written {
+  written: number;
+  /** By the index of the record. */
+  refused: ReadonlyMap<number, FieldError>;
+}
+
+/** One kind of record. */
+export interface Kind<T> {
+  /** From which the columns of a CSV are read. */
+  schema: object;
+  parse: Parse<T>;
+  /** Writes the records in one transaction, with the outcome of writing them one after the other. */
+  write: (session: Session, context: { app: App; now: () => Date }, records: readonly T[]) => Promise<Written>;
+}
+
+export interface Summary {
+  read: number;
+  written: number;
+  unchanged: number;
+  rejected: number;
+}
+
+export interface ImportOptions {
+  connectionString: string;
+  app: App;
+  file: string;
+  now: () => Date;
+  /** After each batch. */
+  onProgress?: (progress: Summary & { bytes: number; sizeBytes: number }) => void;
+  signal?: AbortSignal;
+}
+
+/** Somebody else made the same profile or customer user id meanwhile: the next attempt sees it. */
+async function withoutCollisions<R>(write: () => Promise<R>): Promise<R> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (attempt === ATTEMPTS || (error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
+    }
+  }
+}
+
+function rejectsOf<T>({ items, rejects }: Batch<T>, refused: Written['refused']): Reject[] {
+  const late = [...refused].map(([index, fault]): Reject => {
+    const { line, value } = items[index] as (typeof items)[number];
+    return { line, reason: toReason([fault]), record: value };
+  });
+  return late.length === 0 ? rejects : [...rejects, ...late].sort((a, b) => a.line - b.line);
+}
+
+/** Records that are refused are in FILE.rejects.ndjson; the good ones are kept. Throws an OperatorError if it cannot begin. */
+export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Promise<Summary> {
+  const { connectionString, app, file, now, onProgress, signal } = options;
+  const source = await openSource(file, createCellReader(kind.schema));
+  const rejectsFile = await openRejects(file);
+  const session = await openSession({
+    connectionString,
+    statementTimeoutMs: LONGEST_STATEMENT_MS,
+    applicationName: 'sps-import',
+  });
+  const summary: Summary = { read: 0, written: 0, unchanged: 0, rejected: 0 };
+
+  async function write(batch: Batch<T>): Promise<void> {
+    const { items } = batch;
+    const records = items.map(({ record }) => record);
+    const { written, refused } = await withoutCollisions(() => kind.write(session, { app, now }, records));
+    const rejects = rejectsOf(batch, refused);
+    await rejectsFile.write(rejects);
+    summary.read += items.length + batch.rejects.length;
+    summary.written += written;
+    summary.unchanged += items.length - written - refused.size;
+    summary.rejected += rejects.length;
+    onProgress?.({ ...summary, bytes: batch.endBytes, sizeBytes: source.sizeBytes });
+  }
+
+  try {
+    let writing = Promise.resolve();
+    for await (const batch of readBatches(source, kind.parse)) {
+      await writing;
+      if (signal?.aborted) {
+        throw new OperatorError('Interrupted: what was written is kept; run the same import again to finish it.');
+      }
+      writing = write(batch);
+      // Its failure is met by the next await; until then it must not count as unhandled.
+      writing.catch(() => undefined);
+    }
+    await writing;
+    return summary;
+  } finally {
+    source.close();
+    await rejectsFile.close();
+    await session.close();
+  }
+}

@@ -1,0 +1,53 @@
+// Bytes → lines. A line that is longer than any record may be is passed over without being held.
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+export const LONGEST_LINE_BYTES = 1024 * 1024;
+
+/** A line without its end; `bytes` is undefined if it was too long. Numbers begin at 1. */
+export interface Line {
+  number: number;
+  bytes: Buffer | undefined;
+}
+
+function withoutReturn(bytes: Buffer): Buffer {
+  return bytes.at(-1) === RETURN ? bytes.subarray(0, -1) : bytes;
+}
+
+/** The lines of each chunk together: an iteration per line would cost more than the line. */
+export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
+  let number = 1;
+  let isFirst = true;
+  let rest: Buffer[] = [];
+  let restLength = 0;
+
+  function keep(bytes: Buffer): void {
+    restLength += bytes.length;
+    if (restLength > LONGEST_LINE_BYTES) rest = [];
+    else rest.push(bytes);
+  }
+  function endLine(): Line {
+    const isTooLong = restLength > LONGEST_LINE_BYTES;
+    const bytes = isTooLong ? undefined : withoutReturn(rest.length === 1 ? (rest[0] as Buffer) : Buffer.concat(rest));
+    rest = [];
+    restLength = 0;
+    return { number: number++, bytes };
+  }
+
+  for await (const chunk of chunks) {
+    const lines: Line[] = [];
+    let from = isFirst && chunk.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
+    isFirst = false;
+    for (;;) {
+      const to = chunk.indexOf(NEWLINE, from);
+      if (to === -1) break;
+      keep(chunk.subarray(from, to));
+      lines.push(endLine());
+      from = to + 1;
+    }
+    if (from < chunk.length) keep(chunk.subarray(from));
+    if (lines.length > 0) yield lines;
+  }
+  if (restLength > 0) yield [endLine()];
+}

@@ -1,0 +1,45 @@
+// Profiles as a kind of record to import.
+import { randomUUID } from 'node:crypto';
+import { createLabels } from '../../attribution/labels.ts';
+import { inTransaction } from '../../db/client.ts';
+import type { Session } from '../../db/session.ts';
+import type { App } from '../../deps.ts';
+import type { Kind, Written } from '../import-file.ts';
+import { applyRecords, type KeyedRecord } from './apply.ts';
+import { lockNamedProfiles, writeProfiles } from './queries.ts';
+import { ProfileBody, type ProfileRecord, parseProfile } from './record.ts';
+
+/** Attributions under the keys of their labels; the rows of labels never change, so they need not share the transaction. */
+async function withKeys({ db }: Session, records: readonly ProfileRecord[]): Promise<KeyedRecord[]> {
+  const labels = records.flatMap(({ attribution }) => (attribution ? [attribution.label] : []));
+  const keys = (labels.length > 0 ? await createLabels(db).keysOf(labels) : []).values();
+  return records.map(({ attribution, ...record }) => ({
+    ...record,
+    attribution: attribution && {
+      attribution_key: keys.next().value as number,
+      attribution_user_id: attribution.attribution_user_id,
+    },
+  }));
+}
+
+async function write(
+  session: Session,
+  { app, now }: { app: App; now: () => Date },
+  records: readonly ProfileRecord[],
+): Promise<Written> {
+  const keyed = await withKeys(session, records);
+  const settings = {
+    now: now().toISOString().replace('Z', '000Z'),
+    policy: app.attribution_policy,
+    newId: randomUUID,
+  };
+  return inTransaction(session.db, async (trx) => {
+    const known = await lockNamedProfiles(trx, app, keyed);
+    const { changes, verdicts } = applyRecords(known, keyed, settings);
+    await writeProfiles(trx, app, changes);
+    const refused = new Map(verdicts.flatMap((one, index) => (typeof one === 'string' ? [] : [[index, one] as const])));
+    return { written: verdicts.filter((one) => one === 'written').length, refused };
+  });
+}
+
+export const PROFILES: Kind<ProfileRecord> = { schema: ProfileBody, parse: parseProfile, write };

@@ -1,0 +1,126 @@
+// Statements that read and write many profiles at once; each takes its rows as arrays.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { DB } from '../../db/types.ts';
+import type { App } from '../../deps.ts';
+import { writeInstalls } from '../../facts/installs.ts';
+import { fromDatabase } from '../../lib/datetime.ts';
+import type { Attributes } from '../../profile/attributes.ts';
+import type { Identity } from '../identity.ts';
+import type { Change, Known, Profile } from './apply.ts';
+
+interface Row extends Omit<Profile, 'attribution'> {
+  attribution_key: number | null;
+  attribution_user_id: string | null;
+  is_deleted: boolean;
+}
+
+function given(values: readonly (string | null)[]): string[] {
+  return [...new Set(values.filter((value) => value !== null))];
+}
+
+/** Locks the profiles that the identifiers name, in the order of profile_id, and reads them. */
+export async function lockNamedProfiles(trx: Kysely<DB>, app: App, identities: readonly Identity[]): Promise<Known> {
+  const ids = given(identities.map(({ profile_id }) => profile_id));
+  const customerIds = given(identities.map(({ customer_user_id }) => customer_user_id));
+  const { rows } = await sql<Row>`
+    select p.profile_id, p.customer_user_id, p.installed_at, p.country, p.store, p.custom_attributes,
+      a.attribution_key, a.attribution_user_id, p.deleted_at is not null as is_deleted
+    from profile p left join profile_attribution a using (app_id, profile_id)
+    where p.app_id = ${app.app_id} and p.profile_id in (
+      select unnest(${ids}::uuid[])
+      union
+      select profile_id from profile_identity
+      where app_id = ${app.app_id} and customer_user_id = any(${customerIds}::text[]))
+    order by p.profile_id
+    for no key update of p`.execute(trx);
+  const profiles = rows
+    .filter(({ is_deleted }) => !is_deleted)
+    .map(({ attribution_key, attribution_user_id, is_deleted: _, ...row }): Profile => {
+      const attribution = attribution_key === null ? null : { attribution_key, attribution_user_id };
+      return { ...row, installed_at: fromDatabase(row.installed_at), attribution };
+    });
+  const deletedIds = new Set(rows.filter(({ is_deleted }) => is_deleted).map(({ profile_id }) => profile_id));
+  return { profiles, deletedIds };
+}
+
+function relation(profiles: readonly Profile[]): RawBuilder<unknown> {
+  const column = (name: keyof Profile) => profiles.map((profile) => profile[name]);
+  const attributes = profiles.map(({ custom_attributes }: { custom_attributes: Attributes }) =>
+    JSON.stringify(custom_attributes),
+  );
+  return sql`(select * from unnest(${column('profile_id')}::uuid[], ${column('customer_user_id')}::text[],
+    ${column('installed_at')}::timestamptz[], ${column('country')}::text[], ${column('store')}::text[],
+    ${attributes}::jsonb[]) as t (profile_id, customer_user_id, installed_at, country, store, custom_attributes))`;
+}
+
+async function insertProfiles(trx: Kysely<DB>, app: App, profiles: readonly Profile[]): Promise<void> {
+  await sql`
+    insert into profile (app_id, profile_id, customer_user_id, installed_at, country, store, custom_attributes)
+    select ${app.app_id}, profile_id, customer_user_id, installed_at, country, store, custom_attributes
+    from ${relation(profiles)} given order by profile_id`.execute(trx);
+}
+
+async function updateProfiles(trx: Kysely<DB>, app: App, profiles: readonly Profile[]): Promise<void> {
+  await sql`
+    update profile p set customer_user_id = given.customer_user_id, installed_at = given.installed_at,
+      country = given.country, store = given.store, custom_attributes = given.custom_attributes
+    from ${relation(profiles)} given
+    where p.app_id = ${app.app_id} and p.profile_id = given.profile_id`.execute(trx);
+}
+
+/** A customer user id that came to belong to somebody else meanwhile breaks the key: the chunk is then tried again. */
+async function writeIdentities(trx: Kysely<DB>, app: App, changes: readonly Change[]): Promise<void> {
+  const moved = changes.filter(({ before, after }) => before?.customer_user_id !== after.customer_user_id);
+  const freed = given(moved.map(({ before }) => before?.customer_user_id ?? null));
+  const named = moved.filter(({ after }) => after.customer_user_id !== null).map(({ after }) => after);
+  if (freed.length > 0) {
+    await sql`delete from profile_identity where app_id = ${app.app_id}
+      and customer_user_id = any(${freed}::text[])`.execute(trx);
+  }
+  if (named.length > 0) {
+    await sql`
+      insert into profile_identity (app_id, customer_user_id, profile_id)
+      select ${app.app_id}, customer_user_id, profile_id from ${relation(named)} given
+      order by customer_user_id`.execute(trx);
+  }
+}
+
+async function writeAttributions(trx: Kysely<DB>, app: App, changes: readonly Change[]): Promise<void> {
+  const labelled = changes.flatMap(({ before, after: { profile_id, attribution } }) => {
+    const { attribution_key, attribution_user_id } = before?.attribution ?? {};
+    const isSame =
+      attribution_key === attribution?.attribution_key && attribution_user_id === attribution?.attribution_user_id;
+    return attribution && !isSame ? [{ profile_id, ...attribution, is_new: before === undefined }] : [];
+  });
+  if (labelled.length === 0) return;
+  const column = (name: keyof (typeof labelled)[number]) => labelled.map((one) => one[name]);
+  await sql`
+    insert into profile_attribution as r
+      (app_id, profile_id, attribution_key, attribution_user_id, recorded_at, relabel_pending)
+    select ${app.app_id}, profile_id, attribution_key, attribution_user_id, now(), not is_new
+    from unnest(${column('profile_id')}::uuid[], ${column('attribution_key')}::integer[],
+      ${column('attribution_user_id')}::text[], ${column('is_new')}::boolean[])
+      as given (profile_id, attribution_key, attribution_user_id, is_new)
+    order by profile_id
+    on conflict (app_id, profile_id) do update set
+      attribution_key = excluded.attribution_key,
+      attribution_user_id = excluded.attribution_user_id,
+      recorded_at = excluded.recorded_at,
+      superseded_keys = (array_prepend(r.attribution_key, r.superseded_keys))[1:10],
+      superseded_user_ids = (array_prepend(r.attribution_user_id, r.superseded_user_ids))[1:10],
+      superseded_at = (array_prepend(r.recorded_at, r.superseded_at))[1:10],
+      relabel_pending = r.relabel_pending or r.attribution_key <> excluded.attribution_key`.execute(trx);
+}
+
+/** Writes changed profiles with their identities, attributions and installs. */
+export async function writeProfiles(trx: Kysely<DB>, app: App, changes: readonly Change[]): Promise<void> {
+  if (changes.length === 0) return;
+  const fresh = changes.filter(({ before }) => !before).map(({ after }) => after);
+  const updated = changes.filter(({ before }) => before).map(({ after }) => after);
+  if (fresh.length > 0) await insertProfiles(trx, app, fresh);
+  if (updated.length > 0) await updateProfiles(trx, app, updated);
+  await writeIdentities(trx, app, changes);
+  await writeAttributions(trx, app, changes);
+  const ids = changes.map(({ after }) => after.profile_id);
+  await writeInstalls(trx, app, sql`(select unnest(${ids}::uuid[]) as profile_id)`);
+}

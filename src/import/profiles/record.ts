@@ -1,0 +1,82 @@
+// The profile record (analytics 1): as it came in → what it says, or what is wrong with it. Pure.
+import { type Static, Type } from '@sinclair/typebox';
+import type { Label } from '../../attribution/labels.ts';
+import { AttributionFields } from '../../attribution/schema.ts';
+import type { FieldError } from '../../errors.ts';
+import { compileCheck } from '../../http/ajv.ts';
+import { parseDatetime } from '../../lib/datetime.ts';
+import { NullableDatetime, NullableText } from '../../lib/typebox.ts';
+import { type AttributePatch, readAttributes } from '../../profile/attributes.ts';
+import { type Identity, IdentityFields, identityRules, toIdentity } from '../identity.ts';
+
+const DEFAULT_SOURCE = 'custom';
+const SOURCE_LENGTH = 500;
+
+const Attribution = Type.Object({
+  ...AttributionFields,
+  source: Type.Optional(NullableText(SOURCE_LENGTH)),
+});
+
+export const ProfileBody = Type.Object(
+  {
+    ...IdentityFields,
+    installed_at: Type.Optional(NullableDatetime()),
+    country: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        pattern: '^[A-Za-z]{2}$',
+        description: 'Must be a 2-letter country code.',
+      }),
+    ),
+    store: Type.Optional(NullableText(50, { minLength: 1 })),
+    custom_attributes: Type.Optional(Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'] })),
+    attribution: Type.Optional(
+      Type.Unsafe<Static<typeof Attribution> | null>({ ...Attribution, type: ['object', 'null'] }),
+    ),
+  },
+  { rules: identityRules },
+);
+
+export interface ProfileRecord extends Identity {
+  /** Null is absent, as everywhere here. */
+  installed_at: string | null;
+  country: string | null;
+  store: string | null;
+  attributes: AttributePatch;
+  attribution: { label: Label; attribution_user_id: string | null } | null;
+}
+
+function toAttribution(given: Static<typeof Attribution>): ProfileRecord['attribution'] {
+  return {
+    label: {
+      status: given.status,
+      channel: given.channel || null,
+      campaign: given.campaign || null,
+      ad_group: given.ad_group || null,
+      ad_set: given.ad_set || null,
+      creative: given.creative || null,
+      source: given.source || DEFAULT_SOURCE,
+    },
+    attribution_user_id: given.attribution_user_id || null,
+  };
+}
+
+const check = compileCheck(ProfileBody);
+
+export function parseProfile(value: unknown): { record: ProfileRecord } | { errors: FieldError[] } {
+  const errors = check(value);
+  if (errors.length > 0) return { errors };
+  const body = value as Static<typeof ProfileBody>;
+  const read = readAttributes(Object.entries(body.custom_attributes ?? {}));
+  if ('fault' in read) return { errors: [read.fault] };
+  return {
+    record: {
+      ...toIdentity(body),
+      installed_at: (body.installed_at && parseDatetime(body.installed_at)) || null,
+      country: body.country?.toUpperCase() ?? null,
+      store: body.store ?? null,
+      attributes: read.patch,
+      attribution: body.attribution ? toAttribution(body.attribution) : null,
+    },
+  };
+}

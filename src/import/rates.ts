@@ -1,0 +1,70 @@
+// Currency rates from a CSV with the columns date,currency,usd_per_unit. All of them are taken or, if one is wrong, none.
+
+import { upsertRates } from '../apps/queries.ts';
+import { OperatorError } from '../apps/service.ts';
+import { inTransaction } from '../db/client.ts';
+import type { Deps } from '../deps.ts';
+import type { Cells } from './csv.ts';
+import type { Entry } from './entry.ts';
+import { openSource } from './source.ts';
+
+const PER_STATEMENT = 5_000;
+const COLUMNS = ['date', 'currency', 'usd_per_unit'];
+
+interface Rate {
+  rate_date: string;
+  currency: string;
+  usd_per_unit: string;
+}
+
+function isDate(text: string): boolean {
+  const at = new Date(`${text}T00:00:00Z`);
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
+function faultOf({ date = '', currency = '', usd_per_unit = '' }: Cells): string | undefined {
+  if (!isDate(date)) return `date must be YYYY-MM-DD, not ${JSON.stringify(date)}`;
+  if (!/^[A-Z]{3}$/.test(currency)) return `currency must be three capital letters, not ${JSON.stringify(currency)}`;
+  if (!/^\d{1,9}(\.\d{1,12})?$/.test(usd_per_unit) || Number(usd_per_unit) === 0) {
+    return `usd_per_unit must be a number above 0 with at most 12 decimals, not ${JSON.stringify(usd_per_unit)}`;
+  }
+  return undefined;
+}
+
+function readRate(entry: Entry): Rate {
+  const cells = 'value' in entry ? (entry.value as Cells) : {};
+  const missing = 'value' in entry ? COLUMNS.find((name) => !(name in cells)) : undefined;
+  const fault = 'fault' in entry ? entry.fault : missing ? `there is no column ${missing}` : faultOf(cells);
+  if (fault !== undefined) throw new OperatorError(`Line ${entry.line}: ${fault}. Nothing was taken.`);
+  return {
+    rate_date: cells.date as string,
+    currency: cells.currency as string,
+    usd_per_unit: cells.usd_per_unit as string,
+  };
+}
+
+/** A rate that is given again replaces the earlier one. Amounts that are already recorded stay as they are. */
+export async function importRates({ db }: Pick<Deps, 'db'>, file: string): Promise<{ read: number }> {
+  if (!file.endsWith('.csv'))
+    throw new OperatorError(`Rates are read from a CSV: the name of ${file} must end in .csv.`);
+  const source = await openSource(file, (cells) => cells);
+  try {
+    return await inTransaction(db, async (trx) => {
+      let read = 0;
+      let waiting = new Map<string, Rate>();
+      const write = async () => {
+        if (waiting.size > 0) await upsertRates(trx, [...waiting.values()]);
+        waiting = new Map();
+      };
+      for await (const entries of source.entries) {
+        for (const rate of entries.map(readRate)) waiting.set(`${rate.currency} ${rate.rate_date}`, rate);
+        read += entries.length;
+        if (waiting.size >= PER_STATEMENT) await write();
+      }
+      await write();
+      return { read };
+    });
+  } finally {
+    source.close();
+  }
+}

@@ -1,0 +1,69 @@
+// The file that an import reads: its entries as they come, whatever its form.
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { OperatorError } from '../apps/service.ts';
+import { type Cells, readCsv } from './csv.ts';
+import type { Entry } from './entry.ts';
+import { type Line, readLines } from './lines.ts';
+import { readNdjson } from './ndjson.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a directory',
+  EACCES: 'it may not be read',
+  EPERM: 'it may not be read',
+};
+
+/** Why a file cannot be read, for its operator. */
+export function unreadable(file: string, error: unknown): OperatorError {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return new OperatorError(`Cannot read ${file}: ${REASONS[code] ?? message}.`);
+}
+
+async function* readNdjsonOrCells(groups: AsyncIterable<Line[]>, toValue: (cells: Cells) => unknown, isCsv: boolean) {
+  if (!isCsv) {
+    yield* readNdjson(groups);
+    return;
+  }
+  for await (const entries of readCsv(groups)) {
+    yield entries.map(
+      (entry): Entry => ('value' in entry ? { ...entry, value: toValue(entry.value as Cells) } : entry),
+    );
+  }
+}
+
+export interface Source {
+  entries: AsyncIterable<Entry[]>;
+  sizeBytes: number;
+  /** So far. */
+  bytesRead: () => number;
+  close: () => void;
+}
+
+/** Opens a file as NDJSON or CSV by its ending; `toValue` makes a record of the cells of a CSV. */
+export async function openSource(file: string, toValue: (cells: Cells) => unknown): Promise<Source> {
+  const ending = extname(file).toLowerCase();
+  if (!['.ndjson', '.jsonl', '.csv'].includes(ending)) {
+    throw new OperatorError(`Cannot tell the form of ${file}: its name must end in .ndjson, .jsonl or .csv.`);
+  }
+  const stats = await stat(file).catch((error: unknown) => Promise.reject(unreadable(file, error)));
+  if (stats.isDirectory()) throw unreadable(file, { code: 'EISDIR' });
+  const stream = createReadStream(file, { highWaterMark: CHUNK_BYTES });
+  async function* chunks(): AsyncGenerator<Buffer> {
+    try {
+      yield* stream;
+    } catch (error) {
+      throw unreadable(file, error);
+    }
+  }
+  return {
+    entries: readNdjsonOrCells(readLines(chunks()), toValue, ending === '.csv'),
+    sizeBytes: stats.size,
+    bytesRead: () => stream.bytesRead,
+    close: () => stream.destroy(),
+  };
+}

@@ -1,0 +1,47 @@
+// Whose is a transaction? The profiles that records name, locked.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../../db/types.ts';
+import type { App } from '../../deps.ts';
+import type { FieldError } from '../../errors.ts';
+import type { Identity } from '../identity.ts';
+
+type Owner = { profile_id: string } | { fault: FieldError };
+
+function distinct(values: readonly (string | null | undefined)[]): string[] {
+  return [...new Set(values.filter((value) => typeof value === 'string'))];
+}
+
+async function findOwners(trx: Kysely<DB>, app: App, customerIds: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await sql<{ customer_user_id: string; profile_id: string }>`
+    select customer_user_id, profile_id from profile_identity
+    where app_id = ${app.app_id} and customer_user_id = any(${customerIds}::text[])`.execute(trx);
+  return new Map(rows.map(({ customer_user_id, profile_id }) => [customer_user_id, profile_id]));
+}
+
+/** Locks the living profiles of these in the order of profile_id. */
+async function lockLiving(trx: Kysely<DB>, app: App, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ profile_id: string }>`
+    select profile_id from profile
+    where app_id = ${app.app_id} and profile_id = any(${ids}::uuid[]) and deleted_at is null
+    order by profile_id for no key update`.execute(trx);
+  return new Set(rows.map(({ profile_id }) => profile_id));
+}
+
+/** The living profile that each record names, in the same order; all of them are locked. */
+export async function lockOwners(trx: Kysely<DB>, app: App, identities: readonly Identity[]): Promise<Owner[]> {
+  const owners = await findOwners(trx, app, distinct(identities.map(({ customer_user_id }) => customer_user_id)));
+  const idOf = ({ profile_id, customer_user_id }: Identity) =>
+    customer_user_id === null ? profile_id : owners.get(customer_user_id);
+  const living = await lockLiving(trx, app, distinct(identities.map(idOf)));
+  return identities.map((identity) => {
+    const id = idOf(identity);
+    const isNamedTwice = identity.profile_id !== null && identity.profile_id !== id;
+    if (typeof id === 'string' && living.has(id) && !isNamedTwice) return { profile_id: id };
+    const source = identity.customer_user_id === null ? 'profile_id' : 'customer_user_id';
+    const message =
+      isNamedTwice && typeof id === 'string'
+        ? 'Names another profile than profile_id.'
+        : 'Names no profile of the app.';
+    return { fault: { source, code: 'value_error', message } };
+  });
+}
