@@ -1,0 +1,110 @@
+// What an operator says of an app's products and stores. A product whose duration changes has its facts derived again.
+import { type Static, Type } from '@sinclair/typebox';
+import { inTransaction } from '../db/client.ts';
+import type { Deps } from '../deps.ts';
+import { DURATIONS } from '../facts/codes.ts';
+import { rederiveProducts } from '../facts/derive.ts';
+import { compileCheck } from '../http/ajv.ts';
+import { NullableText, OneOf, Text } from '../lib/typebox.ts';
+import { listAccessLevelsOf, listProductsOf, upsertProducts, upsertStoreSetting } from './queries.ts';
+import { getApp, OperatorError } from './service.ts';
+
+const PER_STATEMENT = 1_000;
+
+const NewProduct = Type.Object(
+  {
+    store: Text(50, { minLength: 1 }),
+    store_product_id: Text(255, { minLength: 1 }),
+    duration: OneOf(DURATIONS),
+    access_level_id: Type.Optional(NullableText(255)),
+    is_consumable: Type.Optional(Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })),
+  },
+  { additionalProperties: false },
+);
+
+export type NewProduct = Static<typeof NewProduct>;
+
+const checkProduct = compileCheck(NewProduct);
+
+/** Products as a file has them: a JSON array; the first entry that is wrong is named. */
+export function parseProducts(json: string): NewProduct[] {
+  let entries: unknown;
+  try {
+    entries = JSON.parse(json);
+  } catch (error) {
+    throw new OperatorError(`The file is not JSON: ${(error as Error).message}`);
+  }
+  if (!Array.isArray(entries)) throw new OperatorError('The file must hold a JSON array of products.');
+  return entries as NewProduct[];
+}
+
+function refuseWrongProducts(products: readonly NewProduct[]): void {
+  const seen = new Set<string>();
+  for (const [index, product] of products.entries()) {
+    const [fault] = checkProduct(product);
+    if (fault) throw new OperatorError(`Product ${index + 1}, ${fault.source}: ${fault.message}`);
+    const name = JSON.stringify([product.store, product.store_product_id]);
+    if (seen.has(name)) throw new OperatorError(`Product ${index + 1} is given twice: ${name}.`);
+    seen.add(name);
+  }
+}
+
+/** Configures products, each replaced as a whole; all of them or, if one is wrong, none. */
+export async function configureProducts(
+  deps: Pick<Deps, 'db'>,
+  appId: string,
+  products: readonly NewProduct[],
+): Promise<void> {
+  const app = await getApp(deps, appId);
+  refuseWrongProducts(products);
+  await inTransaction(deps.db, async (trx) => {
+    const levels = new Set((await listAccessLevelsOf(trx, app.app_id)).map(({ access_level_id }) => access_level_id));
+    const unknown = products.find(({ access_level_id }) => access_level_id && !levels.has(access_level_id));
+    if (unknown) {
+      throw new OperatorError(`There is no access level ${unknown.access_level_id}; add it first.`);
+    }
+    const durations = new Map(
+      (await listProductsOf(trx, app.app_id)).map((one) => [`${one.store} ${one.store_product_id}`, one.duration]),
+    );
+    const rows = products.map((product) => ({
+      app_id: app.app_id,
+      store: product.store,
+      store_product_id: product.store_product_id,
+      duration: product.duration,
+      access_level_id: product.access_level_id || null,
+      is_consumable: product.is_consumable ?? false,
+    }));
+    for (let from = 0; from < rows.length; from += PER_STATEMENT) {
+      await upsertProducts(trx, rows.slice(from, from + PER_STATEMENT));
+    }
+    const changed = rows.filter((row) => durations.get(`${row.store} ${row.store_product_id}`) !== row.duration);
+    if (changed.length > 0) await rederiveProducts(trx, app, changed);
+  });
+}
+
+export async function listProducts(deps: Pick<Deps, 'db'>, appId: string) {
+  const { app_id } = await getApp(deps, appId);
+  return (await listProductsOf(deps.db, app_id)).map(({ app_id: _, ...product }) => product);
+}
+
+export interface StoreInput {
+  store: string;
+  /** A fraction, as decimal text. */
+  commission?: string;
+  title?: string;
+}
+
+/** Sets what is given. Money that is already recorded stays as it is. */
+export async function setStore(deps: Pick<Deps, 'db'>, appId: string, input: StoreInput): Promise<void> {
+  const { app_id } = await getApp(deps, appId);
+  const { store, commission, title } = input;
+  if (store === '' || store.length > 50) throw new OperatorError('A store has 1 to 50 characters.');
+  if (commission === undefined && title === undefined) throw new OperatorError('Give a commission, a title or both.');
+  if (commission !== undefined && !/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(commission)) {
+    throw new OperatorError('A commission is a fraction from 0 to 1, such as 0.15.');
+  }
+  if (title !== undefined && (title.trim() === '' || title.length > 100)) {
+    throw new OperatorError('A title has 1 to 100 characters.');
+  }
+  await upsertStoreSetting(deps.db, { app_id, ...input });
+}

@@ -1,0 +1,33 @@
+// sps access-level: the paid access levels of an app.
+import type { Command } from 'commander';
+import { addAccessLevel, listAccessLevels } from '../apps/service.ts';
+import { appOption } from './options.ts';
+import type { Perform } from './perform.ts';
+import { formatTable } from './table.ts';
+
+export function addAccessLevelCommands(program: Command, perform: Perform): void {
+  const level = program.command('access-level').description('the paid access levels of an app');
+
+  level
+    .command('add')
+    .description('add an access level')
+    .argument('<name>', 'its id')
+    .addOption(appOption())
+    .action((name: string, { app }: { app: string }) =>
+      perform(async ({ deps }) => {
+        await addAccessLevel(deps, app, name);
+        return { answer: { access_level_id: name }, text: `Added ${name}.` };
+      }),
+    );
+
+  level
+    .command('list')
+    .description('list the access levels')
+    .addOption(appOption())
+    .action(({ app }: { app: string }) =>
+      perform(async ({ deps }) => {
+        const levels = (await listAccessLevels(deps, app)).map(({ app_id: _, ...one }) => one);
+        return { answer: { access_levels: levels }, text: formatTable(levels, ['access_level_id', 'created_at']) };
+      }),
+    );
+}

@@ -1,0 +1,23 @@
+// What an operator is told when a command fails: one sentence, or the stack where the fault is ours.
+import { OperatorError } from '../apps/service.ts';
+import { ConfigError } from '../config.ts';
+import { EmbeddedDatabaseError } from '../db/embedded/problem.ts';
+import { isDatabaseUnavailable } from '../db/failures.ts';
+import { MigrationError } from '../db/migrate.ts';
+
+const FOR_OPERATORS = [OperatorError, ConfigError, EmbeddedDatabaseError, MigrationError];
+
+/** Refusals of a connection: wrong password, role or database. */
+const REFUSED_STATES = /^(28|3D000$)/;
+
+export function inWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (FOR_OPERATORS.some((kind) => error instanceof kind)) return error.message;
+  const { code = '', address, port } = error as { code?: string; address?: string; port?: number };
+  if (isDatabaseUnavailable(error)) {
+    const where = address ? ` at ${address}:${port}` : '';
+    return `The database${where} does not answer (${code || error.message}): is DATABASE_URL right, and does it run?`;
+  }
+  if (REFUSED_STATES.test(code)) return `The database refuses the connection: ${error.message}.`;
+  return error.stack ?? error.message;
+}

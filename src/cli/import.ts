@@ -1,0 +1,67 @@
+// sps import: profiles and transactions from files. A terminal shows a bar on standard error.
+import cliProgress from 'cli-progress';
+import type { Command } from 'commander';
+import { getApp } from '../apps/service.ts';
+import { type ImportOptions, importFile, type Kind, type Summary } from '../import/import-file.ts';
+import { PROFILES } from '../import/profiles/kind.ts';
+import { TRANSACTIONS } from '../import/transactions/kind.ts';
+import { appOption } from './options.ts';
+import type { Perform } from './perform.ts';
+import { formatMembers } from './table.ts';
+
+interface Bar {
+  onProgress?: NonNullable<ImportOptions['onProgress']>;
+  stop: () => void;
+}
+
+function startBar(): Bar {
+  if (!process.stderr.isTTY) return { stop: () => undefined };
+  const format = '{bar} {percentage}%  {read} read, {written} written, {rejected} rejected';
+  const bar = new cliProgress.SingleBar(
+    { format, stream: process.stderr, hideCursor: true },
+    cliProgress.Presets.shades_classic,
+  );
+  bar.start(1, 0, { read: 0, written: 0, rejected: 0 });
+  return {
+    onProgress: ({ bytes, sizeBytes, ...counts }) => {
+      bar.setTotal(Math.max(1, sizeBytes));
+      bar.update(bytes, counts);
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+function inWords(summary: Summary, file: string): string {
+  const hint = summary.rejected > 0 ? `\nThe rejected records are in ${file}.rejects.ndjson.` : '';
+  return `${formatMembers(summary)}${hint}`;
+}
+
+const KINDS: readonly (readonly [string, string, Kind<never>])[] = [
+  ['profiles', 'profiles, with their attribution and custom attributes', PROFILES as unknown as Kind<never>],
+  ['transactions', 'transactions of known profiles', TRANSACTIONS as unknown as Kind<never>],
+];
+
+export function addImportCommands(program: Command, perform: Perform): void {
+  const parent = program
+    .command('import')
+    .description('read NDJSON or CSV files, by their ending; the same file twice changes nothing');
+  for (const [name, words, kind] of KINDS) {
+    parent
+      .command(name)
+      .description(`import ${words}; what is rejected goes to FILE.rejects.ndjson`)
+      .argument('<file>')
+      .addOption(appOption())
+      .action((file: string, { app: appId }: { app: string }) =>
+        perform(async ({ deps, connectionString, signal }) => {
+          const app = await getApp(deps, appId);
+          const { stop, ...bar } = startBar();
+          try {
+            const answer = await importFile(kind, { connectionString, app, file, now: deps.now, signal, ...bar });
+            return { answer, text: inWords(answer, file) };
+          } finally {
+            stop();
+          }
+        }),
+      );
+  }
+}

@@ -1,0 +1,15 @@
+// sps migrate: brings the database to this version. Every command does so; this one does nothing else.
+import type { Command } from 'commander';
+import type { Perform } from './perform.ts';
+
+export function addMigrateCommand(program: Command, perform: Perform): void {
+  program
+    .command('migrate')
+    .description('bring the database to the version of this program')
+    .action(() =>
+      perform(async ({ migrated }) => ({
+        answer: { applied: migrated },
+        text: migrated.length === 0 ? 'The database is up to date.' : `Applied ${migrated.join(', ')}.`,
+      })),
+    );
+}

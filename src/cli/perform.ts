@@ -1,0 +1,61 @@
+// Runs one command on the database, as the service does: opened, migrated, closed. Prints its answer.
+import type { Command } from 'commander';
+import pino from 'pino';
+import { loadConfig } from '../config.ts';
+import { createDb, createPool } from '../db/client.ts';
+import { migrateToLatest } from '../db/migrate.ts';
+import { openDatabase } from '../db/open.ts';
+import type { Deps } from '../deps.ts';
+
+/** Products of a whole app may have their facts derived again. */
+const LONGEST_STATEMENT_MS = 3_600_000;
+
+export interface Operator {
+  deps: Deps;
+  connectionString: string;
+  /** Names of the migrations that were applied just now. */
+  migrated: readonly string[];
+  /** Aborted by Ctrl-C or a request to end. */
+  signal: AbortSignal;
+}
+
+/** `answer` is what `--json` prints, `text` what people read. */
+export interface Outcome {
+  answer: object;
+  text: string;
+}
+
+export type Perform = (work: (operator: Operator) => Promise<Outcome>) => Promise<void>;
+
+async function withOperator<T>(work: (operator: Operator) => Promise<T>): Promise<T> {
+  const config = loadConfig();
+  const log = pino({ name: 'sps', level: 'warn' }, pino.destination(2));
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  process.on('SIGINT', end).on('SIGTERM', end);
+  const database = await openDatabase(config, { log, role: 'cli' });
+  try {
+    const { connectionString } = database;
+    const migrated = await migrateToLatest(connectionString);
+    const pool = createPool(
+      { connectionString, max: 4, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-cli' },
+      (err) => log.debug({ err }, 'a database connection broke'),
+    );
+    const db = createDb(pool);
+    try {
+      const deps = { db, analyticsDb: db, config, log, now: () => new Date() };
+      return await work({ deps, connectionString, migrated, signal: ending.signal });
+    } finally {
+      await db.destroy();
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+export function createPerform(program: Command): Perform {
+  return async (work) => {
+    const { answer, text } = await withOperator(work);
+    process.stdout.write(`${program.opts().json ? JSON.stringify(answer) : text}\n`);
+  };
+}

@@ -1,0 +1,71 @@
+// sps product: the products that an app has configured.
+import type { Command } from 'commander';
+import { configureProducts, listProducts, type NewProduct, parseProducts } from '../apps/catalogue.ts';
+import { DURATIONS } from '../facts/codes.ts';
+import { appOption, choice } from './options.ts';
+import type { Perform } from './perform.ts';
+import { readText } from './read-text.ts';
+import { formatMembers, formatTable } from './table.ts';
+
+interface AddOptions {
+  app: string;
+  store: string;
+  product: string;
+  duration: NewProduct['duration'];
+  accessLevel?: string;
+  consumable?: boolean;
+}
+
+export function addProductCommands(program: Command, perform: Perform): void {
+  const product = program.command('product').description('the products of an app');
+
+  product
+    .command('add')
+    .description('configure a product, or replace its configuration')
+    .addOption(appOption())
+    .requiredOption('--store <store>', 'app_store, play_store, stripe or a store id of your own')
+    .requiredOption('--product <id>', "the product's id in the store")
+    .addOption(choice('--duration <duration>', 'length of its subscription', DURATIONS).makeOptionMandatory())
+    .option('--access-level <id>', 'access level that a purchase opens')
+    .option('--consumable', 'a one-time purchase that can be used up')
+    .action((options: AddOptions) =>
+      perform(async ({ deps }) => {
+        const answer = {
+          store: options.store,
+          store_product_id: options.product,
+          duration: options.duration,
+          access_level_id: options.accessLevel ?? null,
+          is_consumable: options.consumable ?? false,
+        };
+        await configureProducts(deps, options.app, [answer]);
+        return { answer, text: formatMembers(answer) };
+      }),
+    );
+
+  product
+    .command('import')
+    .description(
+      'configure products from a JSON array of {store, store_product_id, duration, access_level_id?, is_consumable?}',
+    )
+    .argument('<file>')
+    .addOption(appOption())
+    .action((file: string, { app }: { app: string }) =>
+      perform(async ({ deps }) => {
+        const products = parseProducts(await readText(file));
+        await configureProducts(deps, app, products);
+        return { answer: { written: products.length }, text: `Configured ${products.length} products.` };
+      }),
+    );
+
+  product
+    .command('list')
+    .description('list the products')
+    .addOption(appOption())
+    .action(({ app }: { app: string }) =>
+      perform(async ({ deps }) => {
+        const products = await listProducts(deps, app);
+        const columns = ['store', 'store_product_id', 'duration', 'access_level_id', 'is_consumable'] as const;
+        return { answer: { products }, text: formatTable(products, columns) };
+      }),
+    );
+}

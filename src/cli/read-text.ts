@@ -1,0 +1,14 @@
+// A small file that an operator named.
+import { readFile } from 'node:fs/promises';
+import { OperatorError } from '../apps/service.ts';
+import { unreadable } from '../import/source.ts';
+
+/** Its text, in UTF-8. */
+export async function readText(file: string): Promise<string> {
+  const bytes = await readFile(file).catch((error: unknown) => Promise.reject(unreadable(file, error)));
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new OperatorError(`Cannot read ${file}: it is not text in UTF-8.`);
+  }
+}

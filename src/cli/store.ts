@@ -1,0 +1,30 @@
+// sps store: what an app says of a store.
+import type { Command } from 'commander';
+import { setStore } from '../apps/catalogue.ts';
+import { appOption } from './options.ts';
+import type { Perform } from './perform.ts';
+
+interface SetOptions {
+  app: string;
+  store: string;
+  commission?: string;
+  title?: string;
+}
+
+export function addStoreCommands(program: Command, perform: Perform): void {
+  program
+    .command('store')
+    .description('the stores of an app')
+    .command('set')
+    .description('set the commission of a store (for what is recorded from now on) and how charts call it')
+    .addOption(appOption())
+    .requiredOption('--store <store>', 'app_store, play_store, stripe or a store id of your own')
+    .option('--commission <fraction>', "the store's share of the price, such as 0.15")
+    .option('--title <title>', 'what charts call the store')
+    .action(({ app, ...settings }: SetOptions) =>
+      perform(async ({ deps }) => {
+        await setStore(deps, app, settings);
+        return { answer: settings, text: `Set ${settings.store}.` };
+      }),
+    );
+}

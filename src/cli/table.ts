@@ -1,0 +1,34 @@
+// Rows as a small table for people.
+
+type Cell = string | number | boolean | null | undefined | readonly string[];
+
+function show(cell: Cell): string {
+  if (cell === null || cell === undefined) return '-';
+  return Array.isArray(cell) ? cell.join(',') : String(cell);
+}
+
+/** A header line and a line per row; columns are named by their members. */
+export function formatTable<Row extends object>(
+  rows: readonly Row[],
+  columns: readonly (keyof Row & string)[],
+): string {
+  if (rows.length === 0) return '(none)';
+  const lines = [columns, ...rows.map((row) => columns.map((column) => show(row[column] as Cell)))];
+  const widths = columns.map((_, index) => Math.max(...lines.map((line) => (line[index] as string).length)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, index) => cell.padEnd(widths[index] as number))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Members of one thing, a line each. */
+export function formatMembers(members: object): string {
+  const width = Math.max(...Object.keys(members).map((name) => name.length));
+  return Object.entries(members)
+    .map(([name, value]) => `${name.padEnd(width)}  ${show(value as Cell)}`)
+    .join('\n');
+}

@@ -1,0 +1,127 @@
+// sps webhook: the endpoints to which an app's events go, and what became of deliveries.
+import type { Command } from 'commander';
+import { OperatorError } from '../apps/service.ts';
+import { DELIVERY_STATES, type DeliveryState, listDeliveries, replayDeliveries } from '../webhooks/dead-letters.ts';
+import {
+  addWebhook,
+  disableWebhook,
+  enableWebhook,
+  listWebhooks,
+  removeWebhook,
+  resumeWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+} from '../webhooks/endpoints.ts';
+import { appOption, choice } from './options.ts';
+import type { Operator, Perform } from './perform.ts';
+import { formatMembers, formatTable } from './table.ts';
+
+interface AddOptions {
+  app: string;
+  url: string;
+  authorization?: string;
+  events?: string;
+  verify: boolean;
+}
+
+const ON_ONE: readonly (readonly [string, string, (deps: Operator['deps'], id: string) => Promise<object>])[] = [
+  ['enable', 'enable a disabled webhook; what waited for it goes out', enableWebhook],
+  ['disable', 'disable a webhook; what waits for it is kept, no events are written for it', disableWebhook],
+  ['resume', 'resume a webhook that the service suspended; what waited for it goes out', resumeWebhook],
+  ['rotate', 'issue a new secret, shown this once; the old one signs too for a day', rotateWebhookSecret],
+  ['test', 'send a signed test event, which must get 2xx', testWebhook],
+  ['remove', 'remove a webhook; what waits for it is never sent', removeWebhook],
+];
+
+function addAddCommand(webhook: Command, perform: Perform): void {
+  webhook
+    .command('add')
+    .description('add an enabled webhook; its secret is shown this once')
+    .addOption(appOption())
+    .requiredOption('--url <url>', 'where events are sent')
+    .option('--authorization <value>', 'value of the Authorization header')
+    .option('--events <types>', 'types of events it wants, separated by commas (default: all)')
+    .option('--no-verify', 'do not send a test event that must get 2xx')
+    .action(({ app, events, ...options }: AddOptions) =>
+      perform(async ({ deps }) => {
+        const types = events?.split(',').map((type) => type.trim());
+        const answer = await addWebhook(deps, { appId: app, ...options, ...(types && { events: types }) });
+        return { answer, text: formatMembers(answer) };
+      }),
+    );
+}
+
+function addListCommand(webhook: Command, perform: Perform): void {
+  webhook
+    .command('list')
+    .description('list the webhooks, their state and why')
+    .option('--app <id>', 'only those of this app')
+    .action(({ app }: { app?: string }) =>
+      perform(async ({ deps }) => {
+        const webhooks = await listWebhooks(deps, app);
+        const columns = ['webhook_id', 'app_id', 'url', 'state', 'state_reason', 'waiting', 'dead'] as const;
+        return { answer: { webhooks }, text: formatTable(webhooks, columns) };
+      }),
+    );
+}
+
+function addDeliveryCommands(webhook: Command, perform: Perform): void {
+  webhook
+    .command('deliveries')
+    .description('list the newest deliveries of a webhook')
+    .argument('<webhook-id>')
+    .addOption(choice('--state <state>', 'only those in this state', DELIVERY_STATES))
+    .action((webhookId: string, options: { state?: DeliveryState }) =>
+      perform(async ({ deps }) => {
+        const deliveries = await listDeliveries(deps, webhookId, options);
+        const columns = [
+          'delivery_id',
+          'event_type',
+          'state',
+          'attempts',
+          'last_status',
+          'last_error',
+          'created_at',
+        ] as const;
+        return { answer: { deliveries }, text: formatTable(deliveries, columns) };
+      }),
+    );
+  webhook
+    .command('replay')
+    .description('send deliveries again: the dead ones of a webhook since a datetime, or a single one')
+    .argument('[webhook-id]')
+    .option('--since <datetime>', 'events from then on')
+    .option('--delivery <id>', 'this delivery alone, dead or delivered')
+    .action((webhookId: string | undefined, { since, delivery }: { since?: string; delivery?: string }) =>
+      perform(async ({ deps }) => {
+        const isRange = webhookId !== undefined && since !== undefined;
+        if (isRange === (delivery !== undefined)) {
+          throw new OperatorError('Give a webhook and --since, or --delivery.');
+        }
+        const answer = await replayDeliveries(
+          deps,
+          isRange ? { webhookId, since } : { deliveryId: delivery as string },
+        );
+        return { answer, text: `${answer.replayed} deliveries wait to be sent again.` };
+      }),
+    );
+}
+
+export function addWebhookCommands(program: Command, perform: Perform): void {
+  const webhook = program.command('webhook').description('where the events of an app are sent');
+  addAddCommand(webhook, perform);
+  addListCommand(webhook, perform);
+  for (const [name, description, operate] of ON_ONE) {
+    webhook
+      .command(name)
+      .description(description)
+      .argument('<webhook-id>')
+      .action((webhookId: string) =>
+        perform(async ({ deps }) => {
+          const answer = await operate(deps, webhookId);
+          return { answer, text: formatMembers(answer) };
+        }),
+      );
+  }
+  addDeliveryCommands(webhook, perform);
+}
