@@ -6,6 +6,7 @@ import { compileValidator } from './http/ajv.ts';
 import { registerArrival } from './http/arrival.ts';
 import { registerBodies } from './http/body.ts';
 import { answerOddRequests } from './http/broken-request.ts';
+import { registerCompression } from './http/compression.ts';
 import { registerErrors } from './http/errors.ts';
 import { registerHealth } from './http/health.ts';
 import { createLimits } from './http/limits.ts';
@@ -41,6 +42,7 @@ export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admi
   registerBodies(app);
   const { startDraining } = registerHealth(app, deps);
   registerMetrics(app, deps, { isOpen: !addresses.includes('base'), parts: [] });
+  await registerCompression(app);
   const routes = listRoutes(deps).filter(({ address }) => addresses.includes(address));
   registerRoutes(app, routes, { config, keyring: createKeyring(deps.db), limitOf: await createLimits(app, config) });
   return { app, startDraining };

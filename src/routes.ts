@@ -1,4 +1,5 @@
 // Table of contents: every operation, where it answers and with which kind of key.
+import { retrieveAnalytics } from './analytics/route.ts';
 import { addAttribution } from './attribution/route.ts';
 import type { Deps } from './deps.ts';
 import { grantAccessLevelRoute } from './grants/route.ts';
@@ -7,6 +8,13 @@ import { listEventsRoute } from './webhooks/feed/route.ts';
 
 export function listRoutes(deps: Deps): Route[] {
   return [
+    {
+      method: 'POST',
+      path: '/api/v1/client-api/metrics/analytics',
+      key: 'secret',
+      address: 'admin',
+      operation: retrieveAnalytics(deps),
+    },
     {
       method: 'POST',
       path: '/api/v2/web-api/attribution',

@@ -26,6 +26,10 @@ export interface Operation<Body extends TSchema = TSchema> {
   errors: readonly ConditionName[];
   /** Largest body in bytes; 64 KiB unless set. */
   bodyLimit?: number;
+  /** The handler judges the body itself, so that problems of body and headers come in one answer. */
+  judgesBody?: true;
+  /** Answers may be compressed. */
+  compressed?: true;
   handle: (call: Call<Static<Body>>) => Promise<unknown>;
 }
 

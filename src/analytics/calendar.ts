@@ -1,0 +1,81 @@
+// Ranges of days cut into buckets. Days are whole days since 1970-01-01, instants whole seconds (src/lib/zone.ts).
+import { dayStart, formatInZone, type Zone } from '../lib/zone.ts';
+
+export const PERIOD_UNITS = ['day', 'week', 'month', 'quarter', 'year'] as const;
+export type PeriodUnit = (typeof PERIOD_UNITS)[number];
+
+/** Both days inclusive. */
+export interface DateRange {
+  first: number;
+  last: number;
+}
+
+/** A range cut into buckets: bucket i is from edge i to edge i + 1; n buckets have n + 1 edges, none have none. */
+export interface Span {
+  range: DateRange;
+  /** The edges as days of the zone … */
+  days: readonly number[];
+  /** … and as instants. */
+  instants: readonly number[];
+  /** Whether the last bucket contains now, or ends with it. */
+  reachesNow: boolean;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The day of a date `YYYY-MM-DD`, undefined if there is none. */
+export function parseDate(text: string): number | undefined {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || text.startsWith('0000')) return undefined;
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  return Number.isNaN(ms) || formatDate(ms / DAY_MS) !== text ? undefined : ms / DAY_MS;
+}
+
+export function formatDate(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** The first day of the unit that a day belongs to; `shift` units later. Weeks start on Monday. */
+function unitStart(day: number, unit: PeriodUnit, shift: number): number {
+  if (unit === 'day') return day + shift;
+  if (unit === 'week') return day - ((((day + 3) % 7) + 7) % 7) + 7 * shift;
+  const date = new Date(day * DAY_MS);
+  const months = { month: 1, quarter: 3, year: 12 }[unit];
+  const month = Math.floor(date.getUTCMonth() / months + shift) * months;
+  return new Date(0).setUTCFullYear(date.getUTCFullYear(), month, 1) / DAY_MS;
+}
+
+/** The last day that a range of so many years from `first` may have. */
+export function lastDayOfYears(first: number, years: number): number {
+  const date = new Date(first * DAY_MS);
+  return date.setUTCFullYear(date.getUTCFullYear() + years) / DAY_MS - 1;
+}
+
+/** The days on which buckets start, and the day after the last one. */
+export function listEdges({ first, last }: DateRange, unit: PeriodUnit): number[] {
+  const edges = [first];
+  for (let next = unitStart(first, unit, 1); next <= last; next = unitStart(next, unit, 1)) edges.push(next);
+  return [...edges, last + 1];
+}
+
+/** The buckets of a range that have begun by now (an instant in milliseconds). Days that the zone skipped have none. */
+export function makeSpan(range: DateRange, { unit, zone, now }: { unit: PeriodUnit; zone: Zone; now: number }): Span {
+  const edges = listEdges(range, unit).map((day) => ({ day, at: dayStart(zone, day) }));
+  const distinct = edges.filter(({ at }, i) => at !== edges[i + 1]?.at);
+  const begun = distinct.filter((_, i) => i === 0 || distinct[i - 1]!.at * 1000 <= now);
+  const kept = begun.length > 1 ? begun : [];
+  return {
+    range,
+    days: kept.map(({ day }) => day),
+    instants: kept.map(({ at }) => at),
+    reachesNow: kept.length > 0 && kept.at(-1)!.at * 1000 > now,
+  };
+}
+
+/** The `x` of every bucket: its start in the zone. */
+export function listStarts(span: Span, zone: Zone): string[] {
+  return span.instants.slice(0, -1).map((at) => formatInZone(zone, at));
+}
+
+export function countBuckets(span: Span): number {
+  return Math.max(span.instants.length - 1, 0);
+}

@@ -1,0 +1,30 @@
+// One of a list of words: the members of a chart request beside `filters`.
+import type { FieldError } from '../errors.ts';
+import { isStorableText, TEXT_WORDS } from '../lib/text.ts';
+
+interface Choice<T extends string, F extends T | null> {
+  name: string;
+  values: readonly T[];
+  /** Holds where the member is absent or null. */
+  fallback: F;
+  /** Other spellings of the values. */
+  spellings?: ReadonlyMap<string, T>;
+}
+
+/** The value of a member; the fallback too where it is wrong, with the problem noted. */
+export function readChoice<T extends string, F extends T | null>(
+  problems: FieldError[],
+  members: Record<string, unknown>,
+  { name, values, fallback, spellings }: Choice<T, F>,
+): T | F {
+  const value = members[name] ?? null;
+  const note = (code: FieldError['code'], message: string) => {
+    problems.push({ source: name, code, message });
+    return fallback;
+  };
+  if (value === null) return fallback;
+  if (typeof value !== 'string') return note('type_error', 'Must be a string.');
+  if (!isStorableText(value)) return note('value_error', TEXT_WORDS);
+  const known = values.find((one) => one === value) ?? spellings?.get(value);
+  return known ?? note('enum', `Must be one of: ${values.join(', ')}.`);
+}

@@ -1,0 +1,98 @@
+// The dimensions by which charts are segmented and filtered (interface 4.2): where each lives in the facts, which filter
+// values it takes, how its values are called. A new dimension is one entry here and one column of the facts.
+import { DURATIONS, PERIODS, REASONS, RENEWAL_STATUSES } from '../facts/codes.ts';
+import { countryTitle, listedTitle, storeTitle } from './titles.ts';
+
+/** Where the facts have it: a key into a column of a dim_ table, or the place in a list of codes. */
+export type Home = { column: string; table: string; value: string } | { column: string; codes: readonly string[] };
+
+export interface Dimension {
+  name: string;
+  home: Home;
+  /** Whether installs have it; what they lack splits only transactions. */
+  ofInstalls: boolean;
+  /** All values there are; other filter values are refused. Matched in any case, `-` and blanks standing for `_`. */
+  closed?: readonly string[];
+  /** Other spellings of closed filter values. */
+  spellings?: Readonly<Record<string, string>>;
+  /** The readable form of a value; without it the value is its own title. */
+  titleOf?: (value: string) => string;
+}
+
+function attribution(column: string): Pick<Dimension, 'home' | 'ofInstalls'> {
+  return { home: { column: 'attribution_key', table: 'dim_attribution', value: column }, ofInstalls: true };
+}
+
+function placement(column: string): Pick<Dimension, 'home' | 'ofInstalls'> {
+  return { home: { column: 'placement_key', table: 'dim_placement', value: column }, ofInstalls: false };
+}
+
+function offer(column: string): Pick<Dimension, 'home' | 'ofInstalls'> {
+  return { home: { column: 'offer_key', table: 'dim_offer', value: column }, ofInstalls: false };
+}
+
+function coded(column: string, codes: readonly string[]): Pick<Dimension, 'home' | 'ofInstalls' | 'titleOf'> {
+  return { home: { column, codes }, ofInstalls: false, titleOf: listedTitle };
+}
+
+const ATTRIBUTION_STATUSES = ['organic', 'non_organic', 'unknown'];
+const OFFER_CATEGORIES = ['introductory', 'promotional', 'offer_code', 'win_back', 'retention'];
+const OFFER_TYPES = ['free_trial', 'pay_as_you_go', 'pay_up_front'];
+
+const RECORDS = {
+  country: {
+    home: { column: 'country_key', table: 'dim_country', value: 'country' },
+    ofInstalls: true,
+    titleOf: countryTitle,
+  },
+  store: {
+    home: { column: 'store_key', table: 'dim_store', value: 'store' },
+    ofInstalls: true,
+    titleOf: storeTitle,
+  },
+  attribution_status: { ...attribution('status'), closed: ATTRIBUTION_STATUSES, titleOf: listedTitle },
+  attribution_channel: attribution('channel'),
+  attribution_campaign: attribution('campaign'),
+  attribution_adgroup: attribution('ad_group'),
+  attribution_adset: attribution('ad_set'),
+  attribution_creative: attribution('creative'),
+  attribution_source: attribution('source'),
+  store_product_id: {
+    home: { column: 'product_key', table: 'dim_product', value: 'store_product_id' },
+    ofInstalls: false,
+  },
+  paywall_id: placement('paywall_id'),
+  audience_id: placement('audience_id'),
+  placement_id: placement('placement_id'),
+  duration: { ...coded('duration', DURATIONS), closed: DURATIONS },
+  renewal_status: coded('renewal_status', RENEWAL_STATUSES),
+  period: coded('period', PERIODS),
+  offer_category: {
+    ...offer('offer_category'),
+    closed: OFFER_CATEGORIES,
+    spellings: { no_offer: '', winback: 'win_back' },
+    titleOf: listedTitle,
+  },
+  offer_type: { ...offer('offer_type'), closed: OFFER_TYPES, spellings: { no_offer: '' }, titleOf: listedTitle },
+  offer_id: offer('offer_id'),
+  cancellation_reason: coded('cancellation_reason', REASONS),
+} as const satisfies Record<string, Omit<Dimension, 'name'>>;
+
+export type DimensionName = keyof typeof RECORDS;
+
+export function dimension(name: DimensionName): Dimension {
+  return { name, ...RECORDS[name] };
+}
+
+/** A filter value as the facts have it, undefined if the dimension has no such value. The empty value is "none". */
+export function readFilterValue(dimension: Dimension, value: string): string | undefined {
+  if (value === '') return value;
+  if (dimension.name === 'country') return /^[A-Za-z]{2}$/.test(value) ? value.toLowerCase() : undefined;
+  if (!dimension.closed) return value;
+  const folded = fold(value);
+  return dimension.spellings?.[folded] ?? dimension.closed.find((one) => fold(one) === folded);
+}
+
+function fold(value: string): string {
+  return value.toLowerCase().replaceAll(/[- ]/g, '_');
+}

@@ -1,0 +1,47 @@
+// What charts sum (analytics.md 2): dated entries made of facts.
+
+/** A dated moment of a fact; each has an instant and a day in the app's zone. */
+export type Moment =
+  | 'installed'
+  | 'purchased'
+  | 'refunded'
+  | 'renewal_cancelled'
+  | 'lapse'
+  | 'grace'
+  | 'billing_issue'
+  | 'active_until';
+
+/** What a transaction must be to make an entry. */
+export type Condition = 'priced' | 'trial' | 'paid' | 'first_paid' | 'one_time' | 'not_refunded' | 'adds_monthly';
+
+/** One kind of entry of a chart: facts that count at a moment, or from it until another. */
+export interface Entries {
+  of: 'install' | 'transaction';
+  at: Moment;
+  until?: Moment;
+  where: readonly Condition[];
+  /** What one adds: 1, the price on each money basis, or the price per month. */
+  amount: 'one' | 'price' | 'monthly';
+  times: 1 | -1 | 12;
+}
+
+const ONE = { of: 'transaction', amount: 'one', times: 1 } as const;
+const PRICE = { of: 'transaction', amount: 'price', times: 1, where: ['priced'] } as const;
+
+export const INSTALLS: Entries = { of: 'install', at: 'installed', where: [], amount: 'one', times: 1 };
+export const PURCHASES: Entries = { ...PRICE, at: 'purchased' };
+export const REFUNDS: Entries = { ...PRICE, at: 'refunded' };
+export const REVENUE: readonly Entries[] = [PURCHASES, { ...REFUNDS, times: -1 }];
+
+export function events(at: Moment, ...where: Condition[]): readonly Entries[] {
+  return [{ ...ONE, at, where }];
+}
+
+export function active(...where: Condition[]): readonly Entries[] {
+  return [{ ...ONE, at: 'purchased', until: 'active_until', where }];
+}
+
+export function recurring(times: 1 | 12): readonly Entries[] {
+  const where = ['paid', 'not_refunded', 'adds_monthly'] as const;
+  return [{ of: 'transaction', at: 'purchased', until: 'active_until', where, amount: 'monthly', times }];
+}

@@ -1,0 +1,105 @@
+// The `filters` member of a chart request (interface 4.2, MetricsFilters): the dates and the dimensions.
+import type { FieldError } from '../errors.ts';
+import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
+import { type DateRange, lastDayOfYears, listEdges, type PeriodUnit, parseDate } from './calendar.ts';
+import { type Chart, filtersOf } from './catalogue.ts';
+import { type Dimension, type DimensionName, dimension, readFilterValue } from './dimensions.ts';
+import { FILTERS } from './groups.ts';
+
+/** Facts whose dimension has one of the values; the empty value is none. */
+export interface Filter {
+  dimension: Dimension;
+  values: readonly string[];
+}
+
+interface ReadFilters {
+  date: DateRange;
+  compareDate: DateRange | null;
+  filters: Filter[];
+}
+
+interface Asked {
+  /** Undefined where `chart_id` is wrong: then what any chart takes is accepted. */
+  chart: Chart | undefined;
+  unit: PeriodUnit;
+}
+
+const MOST_YEARS = 10;
+const MOST_BUCKETS = 1000;
+const MOST_VALUES = 1000;
+const MOST_CHARACTERS = 500;
+const NO_RANGE: DateRange = { first: 0, last: 0 };
+
+type Note = (name: string, code: FieldError['code'], message: string) => undefined;
+
+/** Problems are noted in the order of the filter table, unknown members last. */
+export function readFilters(problems: FieldError[], value: unknown, { chart, unit }: Asked): ReadFilters {
+  const note: Note = (name, code, message) => {
+    problems.push({ source: name ? `filters.${name}` : 'filters', code, message });
+  };
+  const nothing = { date: NO_RANGE, compareDate: null, filters: [] };
+  if (value === null || value === undefined) return note('', 'missing', 'The field filters is required.') ?? nothing;
+  if (typeof value !== 'object' || Array.isArray(value)) return note('', 'type_error', 'Must be an object.') ?? nothing;
+
+  const members: Record<string, unknown> = { ...value };
+  const { dimensions, compares } = chart ? filtersOf(chart) : FILTERS.C;
+  const allowed: string[] = ['date', ...(compares ? ['compare_date'] : []), ...dimensions];
+  if ((members.date ?? null) === null) note('date', 'missing', 'The field filters.date is required.');
+  const date = readRange(note, members, { name: 'date', unit });
+  const compareDate = compares ? readRange(note, members, { name: 'compare_date', unit }) : undefined;
+  const filters = dimensions.flatMap((name) => readDimension(note, members, name) ?? []);
+  for (const name of Object.keys(members).filter((one) => !allowed.includes(one))) {
+    const isAbsent = members[name] === null && KNOWN.has(name);
+    if (!isAbsent) note(name, 'value_error', `This chart has no such filter; it has: ${allowed.join(', ')}.`);
+  }
+  return { date: date ?? NO_RANGE, compareDate: compareDate ?? null, filters };
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['compare_date', ...FILTERS.C.dimensions]);
+
+function readTexts(note: Note, members: Record<string, unknown>, name: string): string[] | undefined {
+  const value = members[name] ?? null;
+  if (value === null) return undefined;
+  const isTexts = Array.isArray(value) && value.every((one) => typeof one === 'string');
+  if (!isTexts) return note(name, 'type_error', 'Must be an array of strings.');
+  return value.every(isStorableText) ? value : note(name, 'value_error', TEXT_WORDS);
+}
+
+function readRange(
+  note: Note,
+  members: Record<string, unknown>,
+  { name, unit }: { name: string; unit: PeriodUnit },
+): DateRange | undefined {
+  const texts = readTexts(note, members, name);
+  if (!texts) return undefined;
+  if (texts.length < 1 || texts.length > 2)
+    return note(name, 'value_error', 'Must hold one day, or a first and a last day.');
+  const [first, last] = [parseDate(texts[0]!), parseDate(texts.at(-1)!)];
+  if (first === undefined || last === undefined) {
+    return note(name, 'datetime', 'Must hold dates of the form YYYY-MM-DD.');
+  }
+  if (first > last) return note(name, 'value_error', 'The first day must not be after the last.');
+  if (last > lastDayOfYears(first, MOST_YEARS)) {
+    return note(name, 'value_error', `Must not be longer than ${MOST_YEARS} years.`);
+  }
+  if (listEdges({ first, last }, unit).length - 1 > MOST_BUCKETS) {
+    return note(name, 'value_error', `Must not have more than ${MOST_BUCKETS} buckets of the period_unit.`);
+  }
+  return { first, last };
+}
+
+function readDimension(note: Note, members: Record<string, unknown>, name: DimensionName): Filter | undefined {
+  const texts = readTexts(note, members, name);
+  if (!texts || texts.length === 0) return undefined;
+  if (texts.length > MOST_VALUES) return note(name, 'value_error', `Must have at most ${MOST_VALUES} values.`);
+  if (texts.some((text) => lengthOf(text) > MOST_CHARACTERS)) {
+    return note(name, 'value_error', `Values must have at most ${MOST_CHARACTERS} characters.`);
+  }
+  const asked = dimension(name);
+  const values = texts.map((text) => readFilterValue(asked, text));
+  const isKnown = values.every((one) => one !== undefined);
+  if (isKnown) return { dimension: asked, values };
+  return asked.closed
+    ? note(name, 'enum', `Must be one of: ${[...asked.closed, ...Object.keys(asked.spellings ?? {})].join(', ')}.`)
+    : note(name, 'value_error', 'Must be codes of two letters (ISO 3166-1).');
+}

@@ -1,0 +1,135 @@
+// The figures of a chart in one statement: cells by bucket and segment, the segments ranked, what ranks too low summed up
+// as "other". However many segments there are, only as many leave the database as the answer shows.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+import { countBuckets } from './calendar.ts';
+import { unitOf } from './catalogue.ts';
+import type { Cell } from './cells.ts';
+import { INSTALLS } from './entries.ts';
+import type { ChartQuery } from './request.ts';
+import { entryRows, payerRows, widthOf } from './rows.ts';
+import { type Owner, type Source, type Sql, segmentValues } from './sources.ts';
+
+interface Asked {
+  query: ChartQuery;
+  owner: Owner;
+  /** The total and the "other" series count, too. */
+  mostSeries: number;
+}
+
+/** A span of the question that has buckets. */
+interface Part extends Source {
+  index: 0 | 1;
+}
+
+export async function findCells(db: Kysely<DB>, { query, owner, mostSeries }: Asked): Promise<Cell[]> {
+  const parts = ([query.span, query.compared] as const).flatMap((span, i): Part[] =>
+    span && countBuckets(span) > 0 ? [{ query, owner, span, index: i === 0 ? 0 : 1 }] : [],
+  );
+  if (parts.length === 0) return [];
+  const cells = [entriesOf(query, parts), cellsOf(query), ...(hasPayers(query) ? [payersOf(query, parts)] : [])];
+  const statement = query.segmentation
+    ? sql`with ${list([...cells, ...rankingOf(query, mostSeries)])} ${totals(query)} union all ${segments(query)}`
+    : sql`with ${list(cells)} ${totals(query)}`;
+  const { rows } = await sql<Omit<Cell, 'sums'> & { sums: string[] }>`${statement}`.execute(db);
+  return rows.map((row) => ({ ...row, sums: row.sums.map(BigInt) }));
+}
+
+function hasPayers({ chart }: ChartQuery): boolean {
+  return chart.kind === 'ratio' && chart.per === 'payers';
+}
+
+const list = (parts: readonly Sql[]) => sql.join([...parts]);
+
+function amounts(width: number, of: (name: Sql) => Sql): Sql {
+  return list(Array.from({ length: width }, (_, i) => of(sql.ref(`a${i}`))));
+}
+
+function entriesOf({ chart }: ChartQuery, parts: readonly Part[]): Sql {
+  const width = widthOf(chart.entries);
+  const sums = amounts(width, (name) => name);
+  const selects = parts.flatMap((part) => {
+    const side = (name: Cell['side'], values: Sql, rows: Sql) =>
+      sql`select ${sql.lit(name)} as side, ${sql.lit(part.index)} as span, bucket, key, ${values} from (${rows}) r`;
+    const entries = chart.entries.map((one) => side('entries', sums, entryRows(part, one)));
+    if (chart.kind !== 'ratio' || chart.per !== 'installs') return entries;
+    const installs = list([sql`a0`, ...Array.from({ length: width - 1 }, () => sql`0`)]);
+    return [...entries, side('per', installs, entryRows(part, INSTALLS))];
+  });
+  return sql`entry as (${sql.join(selects, sql` union all `)})`;
+}
+
+function valueJoin({ segmentation }: ChartQuery): { value: Sql; join: Sql } {
+  if (!segmentation) return { value: sql`null::text`, join: sql`` };
+  return { value: sql`d.value`, join: sql`left join ${segmentValues(segmentation)} on d.key = e.key` };
+}
+
+function cellsOf(query: ChartQuery): Sql {
+  const { value, join } = valueJoin(query);
+  const sums = amounts(widthOf(query.chart.entries), (name) => sql`sum(${name}) as ${name}`);
+  return sql`cell as materialized (
+    select side, span, bucket, ${value} as segment, ${sums} from entry e ${join} group by 1, 2, 3, 4)`;
+}
+
+function payersOf(query: ChartQuery, parts: readonly Part[]): Sql {
+  const { value, join } = valueJoin(query);
+  const selects = parts.map((part) => sql`select ${sql.lit(part.index)} as span, p.* from (${payerRows(part)}) p`);
+  return sql`payer as materialized (
+    select distinct span, bucket, ${value} as segment, profile_id
+    from (${sql.join(selects, sql` union all `)}) e ${join})`;
+}
+
+/** Ranks segments as the answer does: by the value shown under the first key, then by code point. */
+function rankingOf(query: ChartQuery, mostSeries: number): Sql[] {
+  const sum = (side: Cell['side']) => sql`sum(a0) filter (where side = ${sql.lit(side)} and span = 0)`;
+  const micros = unitOf(query.chart) === 'USD' ? sql`1000.0` : sql`1`;
+  const payers = sql`paying as (select segment, count(distinct profile_id) as per from payer where span = 0 group by segment)`;
+  const divided = sql`divided as (select segment, coalesce(${sum('entries')}, 0) as value,
+    ${query.chart.kind === 'ratio' && query.segmentation?.ofInstalls ? sum('per') : sql`1`} as per
+    from cell where segment is not null group by segment)`;
+  return [
+    ...(hasPayers(query) ? [payers] : []),
+    divided,
+    sql`ranked as (select segment,
+        count(*) over () < ${mostSeries} or row_number() over (
+          order by round(coalesce(value / nullif(${hasPayers(query) ? sql`paying.per` : sql`divided.per`}, 0), 0) / ${micros}) desc,
+            segment collate "C") <= ${mostSeries - 2} as kept
+      from divided ${hasPayers(query) ? sql`left join paying using (segment)` : sql``})`,
+  ];
+}
+
+const SERIES = sql`case when kept then 'segment' else 'other' end as place, case when kept then segment else '' end as segment`;
+
+function totals(query: ChartQuery): Sql {
+  const sums = amounts(widthOf(query.chart.entries), (name) => sql`sum(${name})`);
+  const entries = sql`select 'total' as place, '' as segment, side, span, bucket, array[${sums}]::text[] as sums
+    from cell group by side, span, bucket`;
+  if (!hasPayers(query)) return entries;
+  return sql`${entries} union all
+    select 'total', '', 'per', span, bucket, array[count(distinct profile_id)]::text[]
+    from payer group by grouping sets ((span, bucket), (span))`;
+}
+
+function segments(query: ChartQuery): Sql {
+  const sums = amounts(widthOf(query.chart.entries), (name) => sql`sum(${name})`);
+  const entries = sql`select place, segment, side, span, bucket, array[${sums}]::text[]
+    from (select ${SERIES}, side, span, bucket, ${amounts(widthOf(query.chart.entries), (name) => name)}
+      from cell join ranked using (segment)) c
+    group by place, segment, side, span, bucket`;
+  if (!hasPayers(query)) return entries;
+  return sql`${entries} union all
+    select place, segment, 'per', span, bucket, array[count(distinct profile_id)]::text[]
+    from (select ${SERIES}, span, bucket, profile_id from payer join ranked using (segment)) p
+    group by grouping sets ((place, segment, span, bucket), (place, segment, span))`;
+}
+
+/** The titles that an app gave its stores. */
+export async function listStoreTitles(db: Kysely<DB>, appId: string): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('store_setting')
+    .select(['store', 'title'])
+    .where('app_id', '=', appId)
+    .where('title', 'is not', null)
+    .execute();
+  return new Map(rows.map(({ store, title }) => [store, title as string]));
+}

@@ -1,0 +1,103 @@
+// Request → ChartQuery (analytics.md 3), pure: the body and the zone are judged together, so that one answer names every
+// problem, in the order of the tables of interface 4.2.
+import { apiError, type FieldError, validationError } from '../errors.ts';
+import { findZone, type Zone } from '../lib/zone.ts';
+import { makeSpan, PERIOD_UNITS, type PeriodUnit, type Span } from './calendar.ts';
+import { CHART_IDS, type Chart, chart, segmentationsOf } from './catalogue.ts';
+import { readChoice } from './choice.ts';
+import { type Dimension, dimension } from './dimensions.ts';
+import { type Filter, readFilters } from './filters.ts';
+import { EVERY_SEGMENTATION } from './groups.ts';
+
+export const DATE_TYPES = ['purchase_date', 'profile_install_date'] as const;
+export const FORMATS = ['json', 'csv'] as const;
+
+/** A question about a chart, valid and complete. */
+export interface ChartQuery {
+  chart: Chart;
+  unit: PeriodUnit;
+  dateType: (typeof DATE_TYPES)[number];
+  segmentation: Dimension | null;
+  format: (typeof FORMATS)[number];
+  filters: readonly Filter[];
+  span: Span;
+  /** The span of `compare_date`. */
+  compared: Span | null;
+  zone: Zone;
+  /** Whether the zone is the app's, in whose days the facts are kept. */
+  inAppZone: boolean;
+  /** Nothing later exists: the last microsecond of the request's millisecond, so that what was just committed is in. */
+  now: string;
+}
+
+export interface ChartRequest {
+  body: unknown;
+  /** The header that names a zone, if it is not blank. */
+  zoneHeader: { name: string; value: string } | undefined;
+  appZone: string;
+  now: Date;
+}
+
+const MEMBERS = ['filters', 'chart_id', 'period_unit', 'date_type', 'segmentation', 'format'];
+const PLURALS = new Map(PERIOD_UNITS.map((unit) => [`${unit}s`, unit]));
+
+/** Throws a validation error that names every offending field. */
+export function readChartRequest({ body, zoneHeader, appZone, now }: ChartRequest): ChartQuery {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) throw apiError('body_not_object');
+  const members: Record<string, unknown> = { ...body };
+  const problems: FieldError[] = [];
+
+  const chartId = readChoice(problems, members, { name: 'chart_id', values: CHART_IDS, fallback: 'revenue' });
+  const asked = problems.length === 0 ? chart(chartId) : undefined;
+  const unit = readChoice(problems, members, {
+    name: 'period_unit',
+    values: PERIOD_UNITS,
+    fallback: 'month',
+    spellings: PLURALS,
+  });
+  const dateType = readChoice(problems, members, { name: 'date_type', values: DATE_TYPES, fallback: 'purchase_date' });
+  const segmentation = readChoice(problems, members, {
+    name: 'segmentation',
+    values: asked ? segmentationsOf(asked) : EVERY_SEGMENTATION,
+    fallback: null,
+  });
+  const format = readChoice(problems, members, { name: 'format', values: FORMATS, fallback: 'json' });
+  refuseUnknown(problems, members);
+  const ownZone = findZone(appZone) ?? findZone('UTC')!;
+  const zone = readZone(problems, zoneHeader, ownZone);
+
+  const inFilters: FieldError[] = [];
+  const { date, compareDate, filters } = readFilters(inFilters, members.filters, { chart: asked, unit });
+  const [first, ...rest] = [...inFilters, ...problems];
+  if (first) throw validationError([first, ...rest]);
+
+  const cut = { unit, zone, now: now.getTime() };
+  return {
+    chart: chart(chartId),
+    unit,
+    dateType,
+    segmentation: segmentation && dimension(segmentation),
+    format,
+    filters,
+    span: makeSpan(date, cut),
+    compared: compareDate && makeSpan(compareDate, cut),
+    zone,
+    inAppZone: zone === ownZone,
+    now: now.toISOString().replace('Z', '999Z'),
+  };
+}
+
+function refuseUnknown(problems: FieldError[], members: Record<string, unknown>): void {
+  for (const source of Object.keys(members).filter((name) => !MEMBERS.includes(name))) {
+    problems.push({ source, code: 'value_error', message: `Unknown member; there are: ${MEMBERS.join(', ')}.` });
+  }
+}
+
+function readZone(problems: FieldError[], header: ChartRequest['zoneHeader'], ownZone: Zone): Zone {
+  if (!header) return ownZone;
+  const zone = findZone(header.value);
+  if (zone) return zone;
+  const message = 'Must be the IANA name of a time zone, such as Europe/Berlin.';
+  problems.push({ source: header.name, code: 'value_error', message });
+  return ownZone;
+}

@@ -1,0 +1,53 @@
+// Retrieve analytics data (interface 4.2).
+import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { operation } from '../http/operation.ts';
+import { renderAnswer } from './answer.ts';
+import { csvChunks, csvFileName } from './csv.ts';
+import { readChartRequest } from './request.ts';
+import { ChartAnswer, ChartBody } from './schema.ts';
+import { plotChart } from './service.ts';
+
+const BODY_LIMIT = 1024 * 1024;
+
+export function retrieveAnalytics(deps: Deps) {
+  return operation({
+    summary: 'Retrieve analytics data',
+    description: 'A chart with filters and segmentation. What each chart takes: docs/charts.md.',
+    body: ChartBody,
+    judgesBody: true,
+    compressed: true,
+    bodyLimit: BODY_LIMIT,
+    answers: { 200: ChartAnswer },
+    errors: [],
+    async handle({ app, body, request, reply }) {
+      const zoneHeader = findZoneHeader(request.headers, deps.config.HEADER_ALIASES);
+      const query = readChartRequest({ body, zoneHeader, appZone: app.timezone, now: deps.now() });
+      const { series, storeTitles } = await plotChart(deps, app, query, departureOf(reply));
+      if (query.format === 'json') return { data: renderAnswer(query, series, storeTitles) };
+      reply.type('text/csv; charset=utf-8');
+      reply.header('content-disposition', `attachment; filename="${csvFileName(query)}"`);
+      return reply.send(Readable.from(csvChunks(query, series, storeTitles)));
+    },
+  });
+}
+
+/** The first header that names a zone: `service-tz`, then the aliases; blank is absent. */
+function findZoneHeader(headers: IncomingHttpHeaders, aliases: readonly string[]) {
+  for (const name of ['service', ...aliases].map((prefix) => `${prefix}-tz`)) {
+    const value = String(headers[name] ?? '').trim();
+    if (value !== '') return { name, value };
+  }
+  return undefined;
+}
+
+/** Aborts when the client goes before it has its answer. */
+function departureOf({ raw }: FastifyReply): AbortSignal {
+  const leaving = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) leaving.abort();
+  });
+  return leaving.signal;
+}

@@ -1,0 +1,100 @@
+// Entries of a chart as rows (span, bucket, key, sums): one select per kind of entry and span.
+import { sql } from 'kysely';
+import { countBuckets } from './calendar.ts';
+import { type Entries, PURCHASES } from './entries.ts';
+import {
+  beforeEnd,
+  bucketOf,
+  conditions,
+  facts,
+  moment,
+  nowOf,
+  type Source,
+  type Sql,
+  segmentKey,
+  sinceStart,
+} from './sources.ts';
+
+const AMOUNTS: Record<Entries['amount'], readonly string[]> = {
+  one: [],
+  price: ['revenue', 'proceeds', 'net'],
+  monthly: ['monthly_revenue', 'monthly_proceeds', 'monthly_net'],
+};
+
+/** How many sums a row has: one count, or an amount on each money basis. */
+export function widthOf(entries: readonly Entries[]): number {
+  return Math.max(...entries.map(({ amount }) => AMOUNTS[amount].length), 1);
+}
+
+/** Selects `bucket, key, a0 …`; buckets count from 1. */
+export function entryRows(source: Source, entries: Entries): Sql {
+  const byInstall = source.query.dateType === 'profile_install_date';
+  if (!entries.until) return eventRows(source, entries, byInstall ? 'installed' : entries.at);
+  return byInstall ? stateRows(source, entries) : stockRows(source, entries);
+}
+
+/** Every (bucket, key, profile_id) with a purchase. */
+export function payerRows(source: Source): Sql {
+  const byInstall = source.query.dateType === 'profile_install_date';
+  const at = byInstall ? 'installed' : PURCHASES.at;
+  return sql`select distinct ${bucketOf(source, at)} as bucket, ${segmentKey(source, PURCHASES)} as key, f.profile_id
+    from ${facts(source, PURCHASES)} where ${eventConditions(source, PURCHASES, at)}`;
+}
+
+function eventConditions(source: Source, entries: Entries, at: Entries['at']): Sql {
+  const happened = at === entries.at ? [] : [sql`${moment(entries.at)} <= ${nowOf(source.query)}`];
+  return and([...conditions(source, entries), sinceStart(source, at), ...beforeEnd(source, at), ...happened]);
+}
+
+function eventRows(source: Source, entries: Entries, at: Entries['at']): Sql {
+  return sql`select ${bucketOf(source, at)} as bucket, ${segmentKey(source, entries)} as key, ${sums(entries)}
+    from ${facts(source, entries)} where ${eventConditions(source, entries, at)} group by 1, 2`;
+}
+
+/** The state now of the profiles installed in a bucket. */
+function stateRows(source: Source, entries: Entries): Sql {
+  const now = nowOf(source.query);
+  const isOpen = [sql`${moment(entries.at)} < ${now}`, sql`${moment(entries.until!)} >= ${now}`];
+  const isInstalled = [sinceStart(source, 'installed'), ...beforeEnd(source, 'installed')];
+  return sql`select ${bucketOf(source, 'installed')} as bucket, ${segmentKey(source, entries)} as key, ${sums(entries)}
+    from ${facts(source, entries)} where ${and([...conditions(source, entries), ...isInstalled, ...isOpen])} group by 1, 2`;
+}
+
+/**
+ * What is open at the end of a bucket as differences: added in the bucket of the opening (the first, if it was before)
+ * and taken off in that of the closing. Entries that no bucket's end sees are left out.
+ */
+function stockRows(source: Source, entries: Entries): Sql {
+  const { query, span } = source;
+  const now = nowOf(query);
+  const buckets = sql.lit(countBuckets(span));
+  const until = moment(entries.until!);
+  const closing = bucketOf(source, entries.until!);
+  const closed = span.reachesNow ? sql`case when ${until} < ${now} then ${closing} else ${buckets} + 1 end` : closing;
+  const isSeen = [...beforeEnd(source, entries.at), sinceStart(source, entries.until!)];
+  const width = AMOUNTS[entries.amount].length || 1;
+  const differences = Array.from(
+    { length: width },
+    (_, i) => sql`moved.sign * ${sql.ref(`a${i}`)} as ${sql.ref(`a${i}`)}`,
+  );
+  return sql`select moved.bucket, key, ${sql.join(differences)}
+    from (
+      select greatest(${bucketOf(source, entries.at)}, 1) as opened, ${closed} as closed,
+        ${segmentKey(source, entries)} as key, ${sums(entries)}
+      from ${facts(source, entries)} where ${and([...conditions(source, entries), ...isSeen])} group by 1, 2, 3
+    ) kept
+    cross join lateral (values (opened, 1), (closed, -1)) as moved (bucket, sign)
+    where opened < closed and moved.bucket <= ${buckets}`;
+}
+
+function sums({ amount, times }: Entries): Sql {
+  const columns = AMOUNTS[amount];
+  if (columns.length === 0) return sql`count(*) * ${sql.lit(times)} as a0`;
+  return sql.join(
+    columns.map((column, i) => sql`sum(${sql.ref(`f.${column}`)}) * ${sql.lit(times)} as ${sql.ref(`a${i}`)}`),
+  );
+}
+
+function and(parts: readonly Sql[]): Sql {
+  return sql.join([...parts], sql` and `);
+}

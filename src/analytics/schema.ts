@@ -1,0 +1,84 @@
+// Body and answer of retrieve analytics data (interface 4.2), from the catalogue. The body is judged by request.ts; this
+// describes it.
+import { type Static, Type } from '@sinclair/typebox';
+import { OneOf } from '../lib/typebox.ts';
+import { PERIOD_UNITS } from './calendar.ts';
+import { CHART_IDS } from './catalogue.ts';
+import { EVERY_SEGMENTATION, FILTERS } from './groups.ts';
+import { DATE_TYPES, FORMATS } from './request.ts';
+
+const Dates = (description: string) =>
+  Type.Array(Type.String({ description: 'YYYY-MM-DD' }), {
+    minItems: 1,
+    maxItems: 2,
+    description,
+    examples: [['2025-01-01', '2025-03-31']],
+  });
+
+const dimensionFilters = Object.fromEntries(
+  FILTERS.C.dimensions.map((name) => [
+    name,
+    Type.Optional(Type.Array(Type.String(), { description: `Values of ${name}.` })),
+  ]),
+);
+
+export const ChartBody = Type.Object(
+  {
+    filters: Type.Object(
+      {
+        date: Dates('One day, or the first and the last day.'),
+        compare_date: Type.Optional(Dates('An earlier day or range to compare with.')),
+        ...dimensionFilters,
+      },
+      { additionalProperties: false, description: 'Which of them a chart takes: docs/charts.md.' },
+    ),
+    chart_id: Type.Optional(OneOf(CHART_IDS, { default: 'revenue' })),
+    period_unit: Type.Optional(OneOf(PERIOD_UNITS, { default: 'month' })),
+    date_type: Type.Optional(OneOf(DATE_TYPES, { default: 'purchase_date' })),
+    segmentation: Type.Optional(OneOf(EVERY_SEGMENTATION)),
+    format: Type.Optional(OneOf(FORMATS, { default: 'json' })),
+  },
+  { additionalProperties: false },
+);
+
+const NullableNumber = Type.Unsafe<number | null>({ type: ['number', 'null'] });
+
+const Point = Type.Object({
+  x: Type.String({ description: 'Start of the bucket.', examples: ['2026-08-05T00:00:00.000000+0300'] }),
+  y: Type.Number(),
+});
+
+const AnsweredSeries = Type.Object({
+  title: Type.String(),
+  type: Type.String({ description: 'total, other, or the value of the segment.' }),
+  value: Type.Number(),
+  values: Type.Array(Point),
+  compare_value: NullableNumber,
+  compare_values: Type.Union([Type.Array(Point), Type.Null()]),
+});
+
+const ChartMetric = Type.Object({
+  title: Type.String(),
+  metric_name: Type.String(),
+  description: Type.String(),
+  type: Type.Literal('multi'),
+  unit: OneOf(['USD', 'count']),
+  default_aggregation: Type.Unsafe<'sum' | 'last' | null>({ type: ['string', 'null'], enum: ['sum', 'last', null] }),
+  is_json: Type.Literal(true),
+  recommended_period: Type.Null(),
+  value: Type.Number(),
+  value_from: NullableNumber,
+  value_to: NullableNumber,
+  compare_value: NullableNumber,
+  compare_value_from: NullableNumber,
+  compare_value_to: NullableNumber,
+  data: Type.Array(AnsweredSeries),
+});
+
+export type ChartMetric = Static<typeof ChartMetric>;
+
+export const ChartAnswer = Type.Object({
+  data: Type.Record(Type.String(), ChartMetric, {
+    description: 'revenue, proceeds and net_revenue of a chart in USD, else common.',
+  }),
+});

@@ -1,0 +1,111 @@
+// Cells → series, pure: the total, the segments in order, and what ranked too low as "other". Figures stay exact: counts,
+// or whole 10^-6 USD.
+import { countBuckets, type Span } from './calendar.ts';
+import { keysOf, unitOf } from './catalogue.ts';
+import type { Cell } from './cells.ts';
+import { toMicros } from './exact.ts';
+import type { ChartQuery } from './request.ts';
+
+/** A series under one key over one span. */
+export interface Line {
+  /** Of the whole range. */
+  value: bigint;
+  /** Per bucket. */
+  values: bigint[];
+  /** Of a ratio: numerator and denominator over the range. */
+  ratio: { numerator: bigint; denominator: bigint } | null;
+}
+
+export interface Series {
+  place: Cell['place'];
+  segment: string;
+  /** Per key of the chart. */
+  lines: { main: Line; compared: Line | null }[];
+}
+
+/** What a series sums over one span, per key and bucket, and what it is divided by. */
+interface Sums {
+  entries: bigint[][];
+  per: bigint[];
+  /** Where the denominator of the range is not the sum of the buckets'. */
+  perWhole: bigint | null;
+}
+
+type Group = Pick<Series, 'place' | 'segment'> & { spans: Map<Cell['span'], Sums> };
+
+const PLACES: readonly Cell['place'][] = ['total', 'segment', 'other'];
+
+/** In the order of the answer: the total, segments by the value under the first key, then by code point; "other" last. */
+export function assembleSeries(query: ChartQuery, cells: readonly Cell[]): Series[] {
+  const total = newGroup(query, { place: 'total', segment: '' });
+  const groups = new Map([['total:', total]]);
+  for (const cell of cells) {
+    const name = `${cell.place}:${cell.segment}`;
+    const group = groups.get(name) ?? newGroup(query, cell);
+    groups.set(name, group);
+    put(group.spans.get(cell.span)!, cell);
+  }
+  const { chart, segmentation } = query;
+  const isUnsplit = chart.kind === 'ratio' && chart.per === 'installs' && segmentation?.ofInstalls === false;
+  const series = [...groups.values()].map(({ place, segment, spans }) => {
+    const lineOf = (span: Cell['span'], key: number) => {
+      const sums = spans.get(span);
+      return sums ? drawLine(query, sums, { key, per: isUnsplit ? total.spans.get(span)! : sums }) : null;
+    };
+    const lines = keysOf(chart).map((_, key) => ({ main: lineOf(0, key)!, compared: lineOf(1, key) }));
+    return { place, segment, lines };
+  });
+  return series.sort(inOrder);
+}
+
+function newGroup(query: ChartQuery, { place, segment }: Pick<Series, 'place' | 'segment'>): Group {
+  const spans: Group['spans'] = new Map([[0, noSums(query, query.span)]]);
+  if (query.compared) spans.set(1, noSums(query, query.compared));
+  return { place, segment, spans };
+}
+
+function noSums({ chart }: ChartQuery, span: Span): Sums {
+  const zeros = () => new Array<bigint>(countBuckets(span)).fill(0n);
+  return { entries: keysOf(chart).map(zeros), per: zeros(), perWhole: null };
+}
+
+function put(sums: Sums, { side, bucket, sums: values }: Cell): void {
+  if (bucket === null) sums.perWhole = values[0]!;
+  else if (side === 'per') sums.per[bucket - 1] = values[0]!;
+  else for (const [key, value] of values.entries()) sums.entries[key]![bucket - 1] = value;
+}
+
+function drawLine(query: ChartQuery, { entries }: Sums, { key, per }: { key: number; per: Sums }): Line {
+  const { chart, dateType } = query;
+  const isMoney = unitOf(chart) === 'USD';
+  const show = (sum: bigint, count?: bigint) => (isMoney ? toMicros(sum, count) : sum);
+  const sums = entries[key]!;
+  if (chart.kind === 'ratio') {
+    const [whole, denominator] = [total(sums), per.perWhole ?? total(per.per)];
+    const values = sums.map((sum, i) => show(sum, per.per[i]));
+    return { value: show(whole, denominator), values, ratio: { numerator: show(whole), denominator } };
+  }
+  const isState = chart.kind === 'stock' && dateType === 'purchase_date';
+  const values = isState ? accumulate(sums) : sums;
+  const whole = isState ? (values.at(-1) ?? 0n) : total(sums);
+  return { value: show(whole), values: values.map((sum) => show(sum)), ratio: null };
+}
+
+function total(sums: readonly bigint[]): bigint {
+  return sums.reduce((sum, one) => sum + one, 0n);
+}
+
+function accumulate(changes: readonly bigint[]): bigint[] {
+  let state = 0n;
+  return changes.map((change) => {
+    state += change;
+    return state;
+  });
+}
+
+function inOrder(a: Series, b: Series): number {
+  if (a.place !== b.place) return PLACES.indexOf(a.place) - PLACES.indexOf(b.place);
+  const [valueA, valueB] = [a.lines[0]!.main.value, b.lines[0]!.main.value];
+  if (valueA !== valueB) return valueA > valueB ? -1 : 1;
+  return Buffer.compare(Buffer.from(a.segment), Buffer.from(b.segment));
+}

@@ -1,0 +1,32 @@
+// One read-only snapshot on the pool of charts. When the client leaves, its statement is cancelled over the other pool.
+import { type Kysely, sql } from 'kysely';
+import { inSnapshot } from '../db/client.ts';
+import type { DB } from '../db/types.ts';
+import type { Deps } from '../deps.ts';
+import { apiError } from '../errors.ts';
+
+/** Throws `unavailable` once the signal has aborted; nobody hears it. */
+export async function readSnapshot<T>(
+  { db, analyticsDb }: Deps,
+  signal: AbortSignal,
+  work: (trx: Kysely<DB>) => Promise<T>,
+): Promise<T> {
+  return inSnapshot(analyticsDb, async (trx) => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
+    let cancelling: Promise<unknown> | undefined;
+    const cancel = () => {
+      cancelling = sql`select pg_cancel_backend(${rows[0]!.pid})`.execute(db).catch(() => {});
+    };
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      if (signal.aborted) throw apiError('unavailable');
+      return await work(trx);
+    } catch (error) {
+      throw signal.aborted ? apiError('unavailable') : error;
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      // Else it could hit whoever gets this connection next.
+      await cancelling;
+    }
+  });
+}

@@ -1,0 +1,136 @@
+// The narrow facts as SQL: moments and buckets, keys of dimensions, what a query asks of a fact.
+// Days are compared where the zone is the app's, instants elsewhere; both give the same buckets.
+import { type RawBuilder, sql } from 'kysely';
+import { PERIODS } from '../facts/codes.ts';
+import type { Span } from './calendar.ts';
+import type { Dimension } from './dimensions.ts';
+import type { Condition, Entries, Moment } from './entries.ts';
+import type { Filter } from './filters.ts';
+import type { ChartQuery } from './request.ts';
+
+export type Sql = RawBuilder<unknown>;
+
+/** Whose facts. */
+export interface Owner {
+  app_id: string;
+  app_key: number;
+}
+
+export interface Source {
+  query: ChartQuery;
+  owner: Owner;
+  span: Span;
+}
+
+const MOMENTS: Record<Moment, { at: string; day: string }> = {
+  installed: { at: 'installed_at', day: 'installed_day' },
+  purchased: { at: 'purchased_at', day: 'purchased_day' },
+  refunded: { at: 'refunded_at', day: 'refunded_day' },
+  renewal_cancelled: { at: 'renewal_cancelled_at', day: 'renewal_cancelled_day' },
+  lapse: { at: 'lapse_at', day: 'lapse_day' },
+  grace: { at: 'grace_at', day: 'grace_day' },
+  billing_issue: { at: 'billing_issue_at', day: 'billing_issue_day' },
+  active_until: { at: 'active_until', day: 'active_until_day' },
+};
+
+const period = (name: (typeof PERIODS)[number]) => sql.lit(PERIODS.indexOf(name));
+
+const CONDITIONS: Record<Condition, (now: Sql) => Sql> = {
+  priced: () => sql`f.revenue > 0`,
+  trial: () => sql`f.period = ${period('trial')}`,
+  paid: () => sql`f.period between ${period('activation')} and ${period('renewal_6_plus')}`,
+  first_paid: () => sql`f.period = ${period('activation')}`,
+  one_time: () => sql`f.period = ${period('one_time')}`,
+  not_refunded: (now) => sql`(f.refunded_at is null or f.refunded_at > ${now})`,
+  adds_monthly: () => sql`f.monthly_revenue is not null`,
+};
+
+const EARLIEST_S = Date.UTC(1, 0, 1) / 1000;
+
+export function moment(name: Moment): Sql {
+  return sql.ref(`f.${MOMENTS[name].at}`);
+}
+
+export function nowOf(query: ChartQuery): Sql {
+  return sql`${query.now}::timestamptz`;
+}
+
+/** What of a moment is compared with the edges, and the edges. */
+function scale({ query, span }: Source, name: Moment): { value: Sql; edges: Sql; first: Sql; end: Sql } {
+  if (query.inAppZone) {
+    const edges = sql`${[...span.days]}::integer[]`;
+    const value = sql.ref(`f.${MOMENTS[name].day}`);
+    return { value, edges, first: sql`${span.days[0]}::integer`, end: sql`${span.days.at(-1)}::integer` };
+  }
+  const texts = span.instants.map((at) => new Date(Math.max(at, EARLIEST_S) * 1000).toISOString());
+  const edges = sql`${texts}::timestamptz[]`;
+  return { value: moment(name), edges, first: sql`${texts[0]}::timestamptz`, end: sql`${texts.at(-1)}::timestamptz` };
+}
+
+/** The bucket of a moment, from 1; 0 is before the span and one more than there are buckets after it. */
+export function bucketOf(source: Source, name: Moment): Sql {
+  const { value, edges } = scale(source, name);
+  return sql`width_bucket(${value}, ${edges})`;
+}
+
+/** The key that a fact has of a dimension. A profile whose label is pending has it in its attribution record. */
+function keyOf({ home }: Dimension): Sql {
+  return home.column === 'attribution_key'
+    ? sql`coalesce(pending.attribution_key, f.attribution_key)`
+    : sql.ref(`f.${home.column}`);
+}
+
+/** A relation (key, value) of the values of a dimension; none is the empty value. */
+export function segmentValues({ home }: Dimension): Sql {
+  if ('codes' in home) {
+    const rows = home.codes.map((value, code) => sql`(${sql.lit(code)}, ${sql.lit(value)})`);
+    return sql`(values ${sql.join(rows)}) as d (key, value)`;
+  }
+  const [key, value] = [sql.ref(home.column), sql.ref(home.value)];
+  return sql`(select ${key} as key, coalesce(${value}, '') as value from ${sql.table(home.table)}) d`;
+}
+
+function matches({ dimension, values }: Filter): Sql {
+  const { home } = dimension;
+  if ('codes' in home)
+    return sql`${keyOf(dimension)} = any(${values.map((one) => home.codes.indexOf(one))}::smallint[])`;
+  const [key, value] = [sql.ref(home.column), sql.ref(home.value)];
+  return sql`${keyOf(dimension)} in
+    (select ${key} from ${sql.table(home.table)} where coalesce(${value}, '') = any(${[...values]}::text[]))`;
+}
+
+export function segmentKey({ query }: Source, { of }: Entries): Sql {
+  const { segmentation } = query;
+  const splits = segmentation && (of === 'transaction' || segmentation.ofInstalls);
+  return splits ? sql`${keyOf(segmentation)}::integer` : sql`null::integer`;
+}
+
+export function facts({ query, owner }: Source, { of }: Entries): Sql {
+  const table = sql.table(of === 'install' ? 'fact_install' : 'fact_transaction');
+  const dimensions = [query.segmentation, ...query.filters.map(({ dimension }) => dimension)];
+  const readsAttribution = dimensions.some((one) => one?.home.column === 'attribution_key');
+  if (!readsAttribution) return sql`${table} f`;
+  return sql`${table} f left join profile_attribution pending
+    on pending.app_id = ${owner.app_id} and pending.profile_id = f.profile_id and pending.relabel_pending`;
+}
+
+export function conditions({ query, owner }: Source, { where }: Entries): Sql[] {
+  const now = nowOf(query);
+  return [
+    sql`f.app_key = ${owner.app_key}`,
+    ...where.map((name) => CONDITIONS[name](now)),
+    ...query.filters.map(matches),
+  ];
+}
+
+/** The moment lies before the end of the span, and not after now. */
+export function beforeEnd(source: Source, name: Moment): Sql[] {
+  const { value, end } = scale(source, name);
+  const inSpan = sql`${value} < ${end}`;
+  return source.span.reachesNow ? [inSpan, sql`${moment(name)} <= ${nowOf(source.query)}`] : [inSpan];
+}
+
+export function sinceStart(source: Source, name: Moment): Sql {
+  const { value, first } = scale(source, name);
+  return sql`${value} >= ${first}`;
+}
