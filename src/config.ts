@@ -99,6 +99,12 @@ export const VARIABLES = {
     30_000,
     'Longest time in which a request must have arrived, in milliseconds.',
   ),
+  SHUTDOWN_DELAY_MS: whole(
+    0,
+    600_000,
+    0,
+    'Milliseconds from failing `/readyz` to closing the listeners, for load balancers to notice.',
+  ),
   MAX_CONNECTIONS: whole(1, 1_000_000, 10_000, 'Connections at once; more are closed unanswered.'),
   HEADER_ALIASES: list(
     (part) => /^[a-z][a-z0-9]{0,30}$/.test(part),

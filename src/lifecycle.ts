@@ -1,0 +1,58 @@
+// The process around a service: started, told to stop by a signal, ended with an exit code.
+import closeWithGrace from 'close-with-grace';
+import type { Logger } from 'pino';
+import { inWords } from './cli/failure.ts';
+import type { Config } from './config.ts';
+
+/** For what is under way: a request, a delivery (10 s), the last checkpoint of the embedded database. */
+const GRACE_MS = 30_000;
+const REPEAT_MS = 2_000;
+
+interface Running {
+  stop: () => Promise<void>;
+}
+
+/** Runs until SIGINT or SIGTERM, also while it is still starting; a failed start ends in one sentence and exit code 1. */
+export async function runUntilStopped(config: Config, log: Logger, start: () => Promise<Running>): Promise<void> {
+  const starting = start();
+  const grace = closeWithGrace(
+    { delay: GRACE_MS + config.SHUTDOWN_DELAY_MS, logger: false, skip: ['SIGINT', 'SIGTERM', 'beforeExit'] },
+    async ({ err }) => {
+      if (err) log.fatal({ err }, 'stopping after an error');
+      else log.info('stopping');
+      await stop(starting, log);
+    },
+  );
+  stopOnSignals(grace.close);
+  try {
+    await starting;
+  } catch (error) {
+    process.stderr.write(`${inWords(error)}\n`);
+    process.exit(1);
+  }
+}
+
+async function stop(starting: Promise<Running>, log: Logger): Promise<void> {
+  const running = await starting;
+  try {
+    await running.stop();
+    log.info('stopped');
+  } catch (err) {
+    log.error({ err }, 'did not stop cleanly');
+    throw err;
+  }
+}
+
+/** On Ctrl-C under npm both the terminal and npm send the signal, so a repetition counts only after a while: then it ends at once. */
+function stopOnSignals(close: () => void): void {
+  let first = 0;
+  const onSignal = () => {
+    if (first === 0) {
+      first = Date.now();
+      close();
+    } else if (Date.now() - first > REPEAT_MS) {
+      process.exit(1);
+    }
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+}

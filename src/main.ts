@@ -1,0 +1,20 @@
+// Serves until it is told to stop. Standard output gets one line, when requests are answered.
+import { inWords } from './cli/failure.ts';
+import { loadConfig } from './config.ts';
+import { runUntilStopped } from './lifecycle.ts';
+import { createLog } from './log.ts';
+import { startService } from './service.ts';
+
+try {
+  const config = loadConfig();
+  const log = await createLog(config.LOG_LEVEL);
+  await runUntilStopped(config, log, async () => {
+    const service = await startService(config, log);
+    const admin = service.adminUrl === service.baseUrl ? '' : `, admin ${service.adminUrl}`;
+    process.stdout.write(`ready: ${service.baseUrl}${admin}\n`);
+    return service;
+  });
+} catch (error) {
+  process.stderr.write(`${inWords(error)}\n`);
+  process.exitCode = 1;
+}

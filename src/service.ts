@@ -1,0 +1,90 @@
+// Starts the service in order (database, migrations, listeners, deliveries) and stops it the other way round.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { type AppParts, buildApp } from './app.ts';
+import { OperatorError } from './apps/service.ts';
+import type { Config } from './config.ts';
+import { createDb, createPool } from './db/client.ts';
+import { migrateToLatest } from './db/migrate.ts';
+import { openDatabase } from './db/open.ts';
+import type { Deps } from './deps.ts';
+import { startDispatcher } from './webhooks/dispatcher.ts';
+
+const STATEMENT_TIMEOUT_MS = 30_000;
+
+export interface Service {
+  deps: Deps;
+  connectionString: string;
+  /** `{base_url}` and `{admin_url}`: the same unless ADMIN_PORT is set. */
+  baseUrl: string;
+  adminUrl: string;
+  /** Fails readiness, finishes requests and deliveries, then lets go of the database. */
+  stop: () => Promise<void>;
+}
+
+type Stop = () => Promise<unknown>;
+
+export async function startService(config: Config, log: Logger): Promise<Service> {
+  const stops: Stop[] = [];
+  const stop = async () => {
+    for (const one of stops.reverse()) await one();
+  };
+  try {
+    return { ...(await startParts(config, log, stops)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** `stops` takes how to undo each step, as soon as it is done. */
+async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<Omit<Service, 'stop'>> {
+  const { connectionString, close } = await openDatabase(config, { log, role: 'service' });
+  stops.push(close);
+  const migrated = await migrateToLatest(connectionString);
+  if (migrated.length > 0) log.info({ migrations: migrated }, 'database migrated');
+
+  const deps = openPools(config, log, connectionString);
+  stops.push(() => Promise.all([deps.db.destroy(), deps.analyticsDb.destroy()]));
+  const dispatcher = startDispatcher({ ...deps, connectionString });
+  stops.push(() => dispatcher.stop());
+
+  const { HOST, PORT, ADMIN_PORT } = config;
+  const isSplit = ADMIN_PORT !== undefined;
+  const base = await buildApp(deps, isSplit ? ['base'] : ['base', 'admin']);
+  const admin = isSplit ? await buildApp(deps, ['admin']) : undefined;
+  stops.push(() => drain(admin ? [base, admin] : [base], config.SHUTDOWN_DELAY_MS));
+  const baseUrl = await listen(base.app, HOST, PORT);
+  const adminUrl = admin ? await listen(admin.app, HOST, ADMIN_PORT ?? 0) : baseUrl;
+  return { deps, connectionString, baseUrl, adminUrl };
+}
+
+function openPools(config: Config, log: Logger, connectionString: string): Deps {
+  const onError = (err: Error) => log.warn({ err }, 'a database connection broke');
+  const open = (applicationName: string, max: number, statementTimeoutMs: number) =>
+    createDb(createPool({ connectionString, max, statementTimeoutMs, applicationName }, onError));
+  const db = open('sps', config.DATABASE_POOL_SIZE, STATEMENT_TIMEOUT_MS);
+  const analyticsDb = open('sps-analytics', config.ANALYTICS_POOL_SIZE, config.ANALYTICS_TIMEOUT_MS);
+  return { db, analyticsDb, config, log, now: () => new Date() };
+}
+
+async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!code) throw error;
+    const reason = code === 'EADDRINUSE' ? 'another program listens there' : code;
+    throw new OperatorError(
+      `Cannot listen on ${host}:${port} (${reason}): set HOST, PORT or ADMIN_PORT to a free address.`,
+    );
+  }
+}
+
+async function drain(parts: readonly AppParts[], delayMs: number): Promise<void> {
+  for (const { startDraining } of parts) startDraining();
+  await sleep(delayMs);
+  await Promise.all(parts.map(({ app }) => app.close()));
+}
