@@ -3,6 +3,9 @@
 // Order per profile and endpoint: a delivery is taken only if none with a smaller sequence is pending for the same endpoint and
 // profile. One that must wait is put off (its due_at is moved), so that a long wait behind a failing one is not looked at again and
 // again; whatever finishes makes its successor due. Should that be missed (both statements at the same moment), due_at comes.
+//
+// What is claimed is pending, so rows are met by key and claim alone: a condition on the state would let the planner read the whole
+// backlog by a partial index, which it takes for empty until the table is analyzed (seen: 290 ms instead of 3 for 100 rows).
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { SecretColumns } from './secrets.ts';
@@ -108,7 +111,6 @@ export async function renewLeases(db: Kysely<DB>, claims: readonly ClaimKey[], l
         ${claims.map(({ webhook_id }) => webhook_id)}::uuid[],
         ${claims.map(({ claim_id }) => claim_id)}::uuid[]
       ) as held (sequence, webhook_id, claim_id) using (sequence, webhook_id, claim_id)
-      where d.state = 'pending'
       for update of d skip locked
     )
     update webhook_delivery d set due_at = ${leaseUntil}
@@ -147,7 +149,7 @@ export async function settle(db: Kysely<DB>, settlements: readonly Settlement[],
         last_error = r.error,
         last_answer = r.answer
       from result r
-      where d.sequence = r.sequence and d.webhook_id = r.webhook_id and d.claim_id = r.claim_id and d.state = 'pending'
+      where d.sequence = r.sequence and d.webhook_id = r.webhook_id and d.claim_id = r.claim_id
       returning d.sequence, d.webhook_id, r.claim_id, d.profile_id, d.state
     ), freed as (
       update webhook_delivery d set due_at = ${now}
@@ -157,8 +159,7 @@ export async function settle(db: Kysely<DB>, settlements: readonly Settlement[],
           and later.sequence > s.sequence
         order by later.sequence limit 1
       ) successor
-      where s.state <> 'pending' and d.sequence = successor.sequence and d.webhook_id = s.webhook_id
-        and d.state = 'pending' and d.claim_id is null
+      where s.state <> 'pending' and d.sequence = successor.sequence and d.webhook_id = s.webhook_id and d.claim_id is null
     )
     select sequence, webhook_id, claim_id from settled`.execute(db);
   return rows;
