@@ -2,16 +2,7 @@
 // into a folder of its own and puts the whole in place by renaming. Prints to standard error only, as `sps --json` runs it.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -83,7 +74,9 @@ function build() {
     mkdirSync(out);
     for (const step of STEPS) step(out);
     writeFileSync(join(out, STAMP), stamp);
-    putInPlace(out);
+    // Sources that changed meanwhile may have been built by another already: that one is newer.
+    const current = stampOf(INPUTS);
+    if (current === stamp || !isFresh(current)) putInPlace(out);
   } finally {
     rmSync(out, { recursive: true, force: true });
   }
