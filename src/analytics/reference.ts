@@ -1,0 +1,52 @@
+// docs/charts.md, printed from the catalogue. Pure; a test compares the file.
+import { CHART_IDS, type Chart, chart, filtersOf, keysOf, segmentationsOf, unitOf } from './catalogue.ts';
+import { dimension } from './dimensions.ts';
+import { EVERY_SEGMENTATION } from './groups.ts';
+
+const KIND_WORDS = {
+  flow: 'what happened in the bucket; the value of a range is the sum',
+  stock: 'what is so at the end of the bucket; the value of a range is that of its last bucket',
+  ratio: 'computed anew for each bucket, each series and the whole range',
+} as const;
+
+function code(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
+
+function describeChart(one: Chart): string {
+  const { dimensions, compares } = filtersOf(one);
+  return `### ${one.chart_id}
+
+${one.metric_name}. ${one.description}
+
+- ${one.kind}: ${KIND_WORDS[one.kind]}; in ${unitOf(one)}, under ${code(keysOf(one))}
+- segmentation: ${code(segmentationsOf(one))}
+- filters: ${code(['date', ...(compares ? ['compare_date'] : []), ...dimensions])}
+`;
+}
+
+function describeValues(): string {
+  const closed = EVERY_SEGMENTATION.map(dimension).flatMap(({ name, home, closed }) => {
+    const values = 'codes' in home ? home.codes.filter((one) => one !== '') : closed;
+    return values ? [`| \`${name}\` | ${code(values)} |`] : [];
+  });
+  return ['| dimension | values |', '|---|---|', ...closed].join('\n');
+}
+
+export function renderReference(): string {
+  return `# Charts
+
+What \`POST {admin_url}/api/v1/client-api/metrics/analytics/\` answers. Printed from the chart catalogue
+(\`src/analytics/catalogue.ts\`); \`npx vitest run test/analytics/catalogue.test.ts -u\` prints it again.
+
+## Values of the closed dimensions
+
+${describeValues()}
+
+A fact without a value has the empty one, which a filter selects as \`""\`. Filters of closed dimensions match in any case,
+and take \`-\` or a blank for \`_\`, \`winback\` for \`win_back\` and \`no_offer\` for no offer; countries match in any case.
+
+## The charts
+
+${CHART_IDS.map((id) => describeChart(chart(id))).join('\n')}`;
+}
