@@ -1,0 +1,13 @@
+// The long failure tests (npm run test:failure): real processes, killed and cut off. One file at a time.
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/failure/**/*.test.ts'],
+    globalSetup: ['test/setup/global.ts'],
+    pool: 'forks',
+    fileParallelism: false,
+    testTimeout: 240_000,
+    hookTimeout: 60_000,
+  },
+});
