@@ -1,0 +1,19 @@
+// What the tests of grant access level share.
+import type { Answer, CallOptions, TestService } from '../setup/service.ts';
+
+export const GRANT = '/api/v2/server-side-api/purchase/profile/grant/access-level/';
+
+/** Grants to the profile that the headers name. */
+export function grant(
+  service: TestService,
+  body: unknown,
+  headers: Record<string, string> = { 'service-customer-user-id': 'anna' },
+  options: CallOptions = {},
+): Promise<Answer> {
+  return service.call('POST', GRANT, { key: service.secretKey, body, headers, ...options });
+}
+
+/** A header value whose bytes are UTF-8. */
+export function utf8(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
