@@ -1,56 +1,105 @@
-// Custom attributes (interface 8). Pure.
+// Custom attributes of a profile (interface 8): what was sent → changes, merged into what is stored; all or nothing. Pure.
 import type { FieldError } from '../errors.ts';
 import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
 
-export type Attributes = Readonly<Record<string, string | number>>;
+export type Attributes = Record<string, string | number>;
 
-/** What a request says of attributes; null deletes. A map, since `__proto__` is a permitted key. */
-export type AttributePatch = ReadonlyMap<string, string | number | null>;
+/** null deletes the attribute. */
+export type AttributeChanges = ReadonlyMap<string, string | number | null>;
 
-const MOST_ATTRIBUTES = 30;
+const SOURCE = 'custom_attributes';
+const MOST = 30;
+const KEY = /^[A-Za-z0-9._-]{1,30}$/;
 const VALUE_LENGTH = 30;
-const KEY = /^[A-Za-z0-9_.-]{1,30}$/;
+const FORM_WORDS = 'Must be an array of objects with key and value, or a dictionary.';
 
-function wrong(message: string): FieldError {
-  return { source: 'custom_attributes', code: 'value_error', message };
-}
+/** What is wrong with the attributes, for a human. */
+class Fault extends Error {
+  readonly code: FieldError['code'];
 
-function faultOfKey(key: string): string | undefined {
-  if (KEY.test(key)) return undefined;
-  return 'A key has 1 to 30 letters, digits, dashes, points and underscores';
-}
-
-function faultOfValue(value: unknown): string | undefined {
-  if (value === null || typeof value === 'boolean' || Number.isFinite(value)) return undefined;
-  if (typeof value !== 'string') return 'A value is a string or a number';
-  if (!isStorableText(value)) return TEXT_WORDS.replace(/\.$/, '');
-  return lengthOf(value) > VALUE_LENGTH ? `A value has at most ${VALUE_LENGTH} characters` : undefined;
-}
-
-/** Reads attributes as they were given: booleans become floats, null or an empty string deletes. */
-export function readAttributes(
-  given: Iterable<readonly [string, unknown]>,
-): { patch: AttributePatch } | { fault: FieldError } {
-  const patch = new Map<string, string | number | null>();
-  for (const [key, value] of given) {
-    const fault = faultOfKey(key) ?? faultOfValue(value);
-    if (fault) return { fault: wrong(`${fault}: ${JSON.stringify(key.slice(0, 60))}.`) };
-    patch.set(key, value === '' || value === null ? null : typeof value === 'string' ? value : Number(value));
+  constructor(message: string, code: FieldError['code'] = 'value_error') {
+    super(message);
+    this.code = code;
   }
-  return { patch };
 }
 
-/** The attributes of a profile after the patch. */
-export function patchAttributes(
-  current: Attributes,
-  patch: AttributePatch,
+function readValue(key: string, value: unknown): string | number | null {
+  if (value === null || value === undefined || value === '') return null;
+  if (typeof value === 'boolean') return Number(value);
+  if (typeof value === 'number') {
+    // 1e999 is JSON, too, and parses to Infinity.
+    if (Number.isFinite(value)) return value;
+    throw new Fault(`The value of ${key} is out of range.`);
+  }
+  if (typeof value !== 'string') throw new Fault(`The value of ${key} must be a string, a number or a boolean.`);
+  if (!isStorableText(value)) throw new Fault(`The value of ${key}: ${TEXT_WORDS}`);
+  if (lengthOf(value) > VALUE_LENGTH)
+    throw new Fault(`The value of ${key} must have at most ${VALUE_LENGTH} characters.`);
+  return value;
+}
+
+function readKey(key: string): string {
+  if (KEY.test(key)) return key;
+  const words = 'must have 1 to 30 characters: letters, digits, dashes, points and underscores';
+  throw new Fault(`The key ${JSON.stringify(key.toWellFormed().slice(0, 40))} ${words}.`);
+}
+
+function readElement(element: unknown): readonly [string, unknown] {
+  if (typeof element !== 'object' || element === null || Array.isArray(element)) {
+    throw new Fault(FORM_WORDS, 'type_error');
+  }
+  const { key, value } = element as { key?: unknown; value?: unknown };
+  if (key === undefined || key === null) throw new Fault('Each attribute needs a key.', 'missing');
+  if (typeof key !== 'string') throw new Fault('The key of an attribute must be a string.', 'type_error');
+  return [key, value];
+}
+
+function readEntries(given: unknown): (readonly [string, unknown])[] {
+  if (given === undefined || given === null) return [];
+  if (Array.isArray(given)) return given.map(readElement);
+  if (typeof given === 'object') return Object.entries(given);
+  throw new Fault(FORM_WORDS, 'type_error');
+}
+
+/** Reads `{key: value}` or `[{key, value}]`; integers and booleans become floats, an empty value or null deletes. */
+export function readAttributes(given: unknown): { changes: AttributeChanges } | { fault: FieldError } {
+  try {
+    const changes = new Map<string, string | number | null>();
+    for (const [name, sent] of readEntries(given)) {
+      const key = readKey(name);
+      const value = readValue(key, sent);
+      if (changes.has(key) && changes.get(key) !== value) throw new Fault(`The key ${key} is given twice.`);
+      changes.set(key, value);
+    }
+    return { changes };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { fault: { source: SOURCE, code: error.code, message: error.message } };
+  }
+}
+
+/** The attributes after the changes, or why they cannot be made. */
+export function mergeAttributes(
+  stored: Readonly<Attributes>,
+  changes: AttributeChanges,
 ): { attributes: Attributes } | { fault: FieldError } {
-  const next = new Map<string, string | number>(Object.entries(current));
-  for (const [key, value] of patch) {
-    if (value === null) next.delete(key);
-    else next.set(key, value);
+  const merged = new Map(Object.entries(stored));
+  const added: string[] = [];
+  for (const [key, value] of changes) {
+    if (value !== null && !merged.has(key)) added.push(key);
+    if (value === null) merged.delete(key);
+    else merged.set(key, value);
   }
-  if (next.size <= MOST_ATTRIBUTES) return { attributes: Object.fromEntries(next) };
-  const surplus = JSON.stringify([...next.keys()].at(-1));
-  return { fault: wrong(`A profile has at most ${MOST_ATTRIBUTES} attributes: ${surplus} is one too many.`) };
+  if (merged.size > MOST) {
+    const message = `A profile has at most ${MOST} custom attributes; with ${added.at(-1)} it would have ${merged.size}.`;
+    return { fault: { source: SOURCE, code: 'value_error', message } };
+  }
+  // Not an object literal: `__proto__` is a permitted key.
+  return { attributes: Object.fromEntries(merged) };
+}
+
+/** The rule of a body with `custom_attributes`. */
+export function attributeRules(body: Record<string, unknown>): FieldError[] {
+  const read = readAttributes(body[SOURCE]);
+  return 'fault' in read ? [read.fault] : [];
 }
