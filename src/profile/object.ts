@@ -8,7 +8,7 @@ import type { GrantState, ProfileState, PurchaseState } from './state.ts';
 /** 10^-9 USD as a number of at most 6 decimals; one rounding, half away from zero. */
 export function toUsd(nano: bigint): number {
   const micro = (nano < 0n ? nano - 500n : nano + 500n) / 1000n;
-  return Number(`${micro / 1_000_000n}`) + Number(micro % 1_000_000n) / 1e6;
+  return Number(micro) / 1e6;
 }
 
 /** Production purchases minus refunds that have happened, in 10^-9 USD; family-shared copies do not count. */

@@ -1,0 +1,145 @@
+// Which source gives an access level (decisions 5): whichever serves best now. The function is pure; `now` is given.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type AccessSource, isActive, listAccess } from '../../src/profile/access.ts';
+import type { GrantState, ProfileState, PurchaseState } from '../../src/profile/state.ts';
+
+const NOW = '2025-06-15T12:00:00.000000Z';
+
+function purchase(values: Partial<PurchaseState>): PurchaseState {
+  return {
+    purchase_id: '00000000-0000-0000-0000-000000000000',
+    purchase_type: 'subscription',
+    environment: 'Production',
+    is_family_shared: false,
+    store: 'app_store',
+    store_product_id: 'monthly',
+    store_base_plan_id: null,
+    store_transaction_id: 't1',
+    store_original_transaction_id: 't1',
+    purchased_at: '2025-01-01 00:00:00+00',
+    originally_purchased_at: '2025-01-01 00:00:00+00',
+    expires_at: '2025-02-01 00:00:00+00',
+    renew_status: true,
+    renew_status_changed_at: null,
+    billing_issue_detected_at: null,
+    grace_period_expires_at: null,
+    offer_category: null,
+    offer_type: null,
+    offer_id: null,
+    refunded_at: null,
+    cancellation_reason: null,
+    revenue_nano: '0',
+    access_level_id: 'premium',
+    is_consumable: false,
+    ...values,
+  };
+}
+
+function granted(starts_at: string | null, expires_at: string | null): GrantState {
+  return {
+    access_level_id: 'premium',
+    grant_id: '00000000-0000-0000-0000-000000000001',
+    starts_at,
+    expires_at,
+    granted_at: '2025-01-01 00:00:00+00',
+    first_granted_at: '2025-01-01 00:00:00+00',
+  };
+}
+
+function state(purchases: PurchaseState[], grants: GrantState[]): ProfileState {
+  return {
+    app_id: 'app',
+    profile_id: 'profile',
+    customer_user_id: null,
+    installed_at: '2025-01-01 00:00:00+00',
+    country: null,
+    custom_attributes: {},
+    read_at: '2025-06-15 12:00:00+00',
+    attribution: null,
+    grants,
+    purchases,
+  };
+}
+
+function bestOf(purchases: PurchaseState[], grants: GrantState[]): AccessSource {
+  const [best, ...others] = listAccess(state(purchases, grants), NOW);
+  expect(others).toEqual([]);
+  return best as AccessSource;
+}
+
+const isGrant = (source: AccessSource) => 'grant' in source.opened_by;
+
+describe('a grant beside a purchase', () => {
+  test('active before future before expired, whichever of them it is', () => {
+    const active = purchase({ expires_at: '2025-07-01 00:00:00+00' });
+    const expired = purchase({});
+    expect(isGrant(bestOf([active], [granted('2025-07-01 00:00:00+00', null)]))).toBe(false);
+    expect(isGrant(bestOf([active], [granted(null, '2025-06-01 00:00:00+00')]))).toBe(false);
+    expect(isGrant(bestOf([expired], [granted('2025-07-01 00:00:00+00', null)]))).toBe(true);
+    expect(isGrant(bestOf([expired], [granted(null, '2025-06-16 00:00:00+00')]))).toBe(true);
+  });
+
+  test('both active: the later end, no end being the latest', () => {
+    const active = purchase({ expires_at: '2025-07-01 00:00:00+00' });
+    expect(isGrant(bestOf([active], [granted(null, '2025-07-01 00:00:00.000001+00')]))).toBe(true);
+    expect(isGrant(bestOf([active], [granted(null, '2025-06-30 23:59:59.999999+00')]))).toBe(false);
+    expect(isGrant(bestOf([active], [granted(null, null)]))).toBe(true);
+  });
+
+  test('the same end: the purchase', () => {
+    const active = purchase({ expires_at: '2025-07-01 00:00:00+00' });
+    expect(isGrant(bestOf([active], [granted(null, '2025-07-01 00:00:00+00')]))).toBe(false);
+    const lifelong = purchase({ purchase_type: 'one_time_purchase', expires_at: null });
+    expect(isGrant(bestOf([lifelong], [granted(null, null)]))).toBe(false);
+    expect(isGrant(bestOf([purchase({})], [granted(null, '2025-02-01 00:00:00+00')]))).toBe(false);
+  });
+
+  test('the end does not count: access is active up to it, and from the start on', () => {
+    expect(isActive(bestOf([], [granted(null, '2025-06-15 12:00:00+00')]), NOW)).toBe(false);
+    expect(isActive(bestOf([], [granted(null, '2025-06-15 12:00:00.000001+00')]), NOW)).toBe(true);
+    expect(isActive(bestOf([], [granted('2025-06-15 12:00:00+00', null)]), NOW)).toBe(true);
+    expect(isActive(bestOf([], [granted('2025-06-15 12:00:00.000001+00', null)]), NOW)).toBe(false);
+  });
+});
+
+test('of several purchases with the same end the latest purchase is shown', () => {
+  const first = purchase({ store_transaction_id: 'a' });
+  const second = purchase({ store_transaction_id: 'b' });
+  expect(bestOf([first, second], []).opened_by).toEqual({ purchase: second });
+});
+
+test('property: the source shown is active whenever any source is, and nothing better is left out', () => {
+  const moment = fc.constantFrom(
+    null,
+    '2025-05-01 00:00:00+00',
+    '2025-06-15 12:00:00+00',
+    '2025-06-15 12:00:00.5+00',
+    '2025-08-01 00:00:00+00',
+  );
+  const grants = fc.array(fc.tuple(moment, moment), { maxLength: 1 }).map((all) => all.map(([a, b]) => granted(a, b)));
+  const ends = fc.array(fc.tuple(moment, moment, moment), { maxLength: 4 });
+  const purchases = ends.map((all) =>
+    all.map(([expires_at, refunded_at, grace_period_expires_at]) =>
+      expires_at === null
+        ? purchase({ purchase_type: 'one_time_purchase', expires_at, refunded_at })
+        : purchase({ expires_at, refunded_at, grace_period_expires_at }),
+    ),
+  );
+  fc.assert(
+    fc.property(purchases, grants, (bought, given) => {
+      const alone = [
+        ...bought.map((one) => listAccess(state([one], []), NOW)),
+        listAccess(state([], given), NOW),
+      ].flat();
+      const [best] = listAccess(state(bought, given), NOW);
+      if (alone.length === 0) return best === undefined;
+      const rank = (one: AccessSource) => {
+        const standing = isActive(one, NOW) ? 0 : one.until === null || one.until > NOW ? 1 : 2;
+        return `${2 - standing}${one.until ?? '9999-12-31T23:59:59.999999Z~'}`;
+      };
+      const most = alone.map(rank).sort().at(-1);
+      return best !== undefined && rank(best) === most;
+    }),
+  );
+});
