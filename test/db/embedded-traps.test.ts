@@ -1,0 +1,152 @@
+// What can be in the way of the embedded server: each works, or ends in one sentence that says what to do.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmod, cp, lstat, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { chooseAccount } from '../../src/db/embedded/account.ts';
+import { findServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
+import { canEnter, runProgram } from '../../src/db/embedded/program.ts';
+import { startProgram } from '../setup/processes.ts';
+import { copyFolder, createFolder, type Folder, isRoot, kill, leave, query } from './embedded-world.ts';
+
+const STRANGER = { uid: 54_321, gid: 54_321 };
+const OTHER_USER = { uid: 65_534, gid: 65_534 };
+const checkout = join(import.meta.dirname, '../..');
+/** A user who may read the checkout: not in root's home. */
+const strangersCanRun = isRoot && (await canEnter({ name: 'stranger', ids: STRANGER }, checkout));
+
+let made: Folder;
+let folder: Folder;
+
+beforeAll(async () => {
+  made = await createFolder();
+  await leave(await made.use('service'));
+}, 60_000);
+afterAll(() => made.remove());
+beforeEach(async () => {
+  folder = await copyFolder(made);
+});
+afterEach(() => folder.remove());
+
+const pidFile = () => join(folder.path, 'postgres/cluster/postmaster.pid');
+
+async function crash(): Promise<void> {
+  const user = await folder.use('service');
+  process.kill((await folder.serverPid()) ?? 0, 'SIGKILL');
+  await kill(user);
+}
+
+/** A process of the user that runs the server, as a reused process id would be. */
+async function startBystander(): Promise<ChildProcess> {
+  const { ids } = await chooseAccount(join(folder.path, 'postgres/cluster'));
+  return spawn('sleep', ['60'], { stdio: 'ignore', ...ids });
+}
+
+describe('the embedded database', { timeout: 60_000 }, () => {
+  it('starts where postmaster.pid names a process that is something else', async () => {
+    await crash();
+    const bystander = await startBystander();
+    const text = await readFile(pidFile(), 'utf8');
+    await writeFile(pidFile(), text.replace(/^\d+/, String(bystander.pid)));
+    try {
+      const { url } = await folder.use('service');
+      expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+      expect(bystander.exitCode ?? bystander.signalCode).toBeNull();
+    } finally {
+      bystander.kill();
+    }
+  });
+
+  it('starts where a loss of power left postmaster.pid empty', async () => {
+    await crash();
+    await writeFile(pidFile(), '');
+    const { url } = await folder.use('service');
+    expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  it('refuses the data of another major version', async () => {
+    await writeFile(join(folder.path, 'postgres/cluster/PG_VERSION'), '17\n');
+    expect(await folder.refusal('service')).toMatch(/made by PostgreSQL 17 and this program brings 18: dump it with/);
+  });
+
+  it('refuses a folder that is not a whole database', async () => {
+    await rm(join(folder.path, 'postgres/cluster/PG_VERSION'));
+    expect(await folder.refusal('service')).toMatch(/is not a complete database: restore it/);
+  });
+
+  it('says why the server does not start', async () => {
+    await writeFile(join(folder.path, 'postgres/cluster/postgresql.conf'), 'no_such_setting = 1\n', { flag: 'a' });
+    expect(await folder.refusal('service')).toMatch(/does not start \(.*configuration file.*\): see .*server\.log/);
+  });
+
+  it('says so where the data directory cannot be made', async () => {
+    const file = join(folder.path, 'file');
+    await writeFile(file, '');
+    const user = startProgram('test/db/use-database.js', ['cli', file], {});
+    expect(await user.ended).toBe(1);
+    expect(user.stdout()).toMatch(/data directory .*file cannot be made .*: set SPS_DATA_DIR/);
+  });
+
+  it('runs where install scripts were off: the missing links of libraries are made', async () => {
+    const server = await findServerPackage();
+    const root = await mkdtemp(join(tmpdir(), 'sps-package-'));
+    try {
+      await chmod(root, 0o755);
+      const isNoLink = async (path: string) => !(await lstat(path)).isSymbolicLink();
+      await cp(join(server.root, 'native'), join(root, 'native'), { recursive: true, filter: isNoLink });
+      const postgres = join(root, 'native/bin/postgres');
+      const account = await chooseAccount('');
+      expect((await runProgram(account, postgres, ['--version'])).output).toMatch(/shared libraries/);
+      expect(await provideBinaries({ ...server, root }, account, join(root, 'home'))).toBe(join(root, 'native/bin'));
+    } finally {
+      await rm(root, { recursive: true });
+    }
+  });
+});
+
+describe.skipIf(!isRoot)('the embedded database of root', { timeout: 60_000 }, () => {
+  it('lies where its user can enter when the data directory is closed to it', async () => {
+    const closed = await createFolder();
+    await chmod(closed.path, 0o700);
+    try {
+      const user = await closed.use('service');
+      expect(await query(user.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+      expect(await readlink(join(closed.path, 'postgres'))).toMatch(/^\/var\/(lib|tmp)\/sps-postgres-/);
+      await leave(user);
+      await leave(await closed.use('cli'));
+    } finally {
+      await closed.remove();
+    }
+  });
+
+  it('names the link whose folder is gone', async () => {
+    const closed = await createFolder();
+    await chmod(closed.path, 0o700);
+    try {
+      await leave(await closed.use('cli'));
+      await rm(await readlink(join(closed.path, 'postgres')), { recursive: true });
+      expect(await closed.refusal('cli')).toMatch(
+        /is a link to a folder that is gone: bring that folder back, or remove/,
+      );
+    } finally {
+      await closed.remove();
+    }
+  });
+
+  it.skipIf(!strangersCanRun)('cannot be opened by another user', async () => {
+    expect(await folder.refusal('cli', OTHER_USER)).toMatch(/belongs to another user .*: run as the user who made it/);
+  });
+
+  it.skipIf(!strangersCanRun)('does not run as a user without an entry in /etc/passwd', async () => {
+    const fresh = await createFolder();
+    try {
+      await chmod(fresh.path, 0o777);
+      expect(await fresh.refusal('cli', STRANGER)).toMatch(
+        /user id 54321, which has no entry in \/etc\/passwd: run as/,
+      );
+    } finally {
+      await fresh.remove();
+    }
+  });
+});

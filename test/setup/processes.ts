@@ -1,0 +1,55 @@
+// Real processes of the built program, watched from outside.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PATIENCE_MS = 60_000;
+
+export interface Program {
+  child: ChildProcess;
+  /** What it has printed so far. */
+  stdout: () => string;
+  stderr: () => string;
+  /** Resolves when standard output matches; rejects with all it printed if it ends without. */
+  printed: (pattern: RegExp) => Promise<RegExpExecArray>;
+  /** Exit code, or the signal that ended it. */
+  ended: Promise<number | NodeJS.Signals | null>;
+}
+
+/** Runs a file of the checkout with nothing of our environment but PATH and `env`. */
+export function startProgram(
+  file: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  ids: { uid?: number; gid?: number } = {},
+): Program {
+  const child = spawn(process.execPath, [`${ROOT}${file}`, ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...ids,
+  });
+  const texts = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => (texts.stdout += chunk));
+  child.stderr.on('data', (chunk) => (texts.stderr += chunk));
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve(code ?? signal));
+  });
+  const printed = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const fail = () => reject(new Error(`no ${pattern} in:\n${texts.stdout}\n${texts.stderr}`));
+      const timer = setTimeout(fail, PATIENCE_MS);
+      const look = () => {
+        const found = pattern.exec(texts.stdout);
+        if (!found) return;
+        clearTimeout(timer);
+        child.stdout.off('data', look);
+        resolve(found);
+      };
+      child.stdout.on('data', look);
+      child.on('close', fail);
+      look();
+    });
+  return { child, stdout: () => texts.stdout, stderr: () => texts.stderr, printed, ended };
+}
