@@ -2,7 +2,7 @@
 // changed come out, so that a chunk of a file is written at once with the outcome of writing its records singly.
 import type { App } from '../../deps.ts';
 import type { FieldError } from '../../errors.ts';
-import { type Attributes, patchAttributes } from '../../profile/attributes.ts';
+import { type Attributes, mergeAttributes } from '../../profile/attributes.ts';
 import type { ProfileRecord } from './record.ts';
 
 /** The current attribution of a profile, by its key in dim_attribution. */
@@ -74,8 +74,8 @@ function next(
   record: KeyedRecord,
   { now, policy }: Settings,
 ): Profile | FieldError {
-  const patched = patchAttributes(before?.custom_attributes ?? {}, record.attributes);
-  if ('fault' in patched) return patched.fault;
+  const merged = mergeAttributes(before?.custom_attributes ?? {}, record.attributes);
+  if ('fault' in merged) return merged.fault;
   const keepsFirst = policy === 'first' && before?.attribution;
   return {
     profile_id: profileId,
@@ -83,7 +83,7 @@ function next(
     installed_at: record.installed_at ?? before?.installed_at ?? now,
     country: record.country ?? before?.country ?? null,
     store: record.store ?? before?.store ?? null,
-    custom_attributes: patched.attributes,
+    custom_attributes: merged.attributes,
     attribution: (!keepsFirst && record.attribution) || before?.attribution || null,
   };
 }

@@ -6,7 +6,7 @@ import type { FieldError } from '../../errors.ts';
 import { compileCheck } from '../../http/ajv.ts';
 import { parseDatetime } from '../../lib/datetime.ts';
 import { NullableDatetime, NullableText } from '../../lib/typebox.ts';
-import { type AttributePatch, readAttributes } from '../../profile/attributes.ts';
+import { type AttributeChanges, readAttributes } from '../../profile/attributes.ts';
 import { type Identity, IdentityFields, identityRules, toIdentity } from '../identity.ts';
 
 const DEFAULT_SOURCE = 'custom';
@@ -42,7 +42,7 @@ export interface ProfileRecord extends Identity {
   installed_at: string | null;
   country: string | null;
   store: string | null;
-  attributes: AttributePatch;
+  attributes: AttributeChanges;
   attribution: { label: Label; attribution_user_id: string | null } | null;
 }
 
@@ -67,7 +67,7 @@ export function parseProfile(value: unknown): { record: ProfileRecord } | { erro
   const errors = check(value);
   if (errors.length > 0) return { errors };
   const body = value as Static<typeof ProfileBody>;
-  const read = readAttributes(Object.entries(body.custom_attributes ?? {}));
+  const read = readAttributes(body.custom_attributes);
   if ('fault' in read) return { errors: [read.fault] };
   return {
     record: {
@@ -75,7 +75,7 @@ export function parseProfile(value: unknown): { record: ProfileRecord } | { erro
       installed_at: (body.installed_at && parseDatetime(body.installed_at)) || null,
       country: body.country?.toUpperCase() ?? null,
       store: body.store ?? null,
-      attributes: read.patch,
+      attributes: read.changes,
       attribution: body.attribution ? toAttribution(body.attribution) : null,
     },
   };

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { createCellReader } from '../../src/import/columns.ts';
+import { readCsv } from '../../src/import/csv.ts';
+import { LONGEST_LINE_BYTES } from '../../src/import/lines.ts';
+import { ProfileBody } from '../../src/import/profiles/record.ts';
+import { NamedTransactionBody } from '../../src/import/transactions/record.ts';
+import { collect } from './collect.ts';
+
+function entriesOf(content: string | Buffer, size = 11) {
+  return collect(content, size, readCsv);
+}
+
+test('cells stand under the names of the header; quoted ones hold commas, quotes and line ends', async () => {
+  expect(await entriesOf('a,b\r\n1,2\r\n\r\n"x,""y""\nz",3\n4,')).toEqual([
+    { line: 2, value: { a: '1', b: '2' } },
+    { line: 4, value: { a: 'x,"y"\nz', b: '3' } },
+    { line: 6, value: { a: '4', b: '' } },
+  ]);
+});
+
+test('a record with too few or too many cells is told', async () => {
+  expect(await entriesOf('a,b\n1\n1,2,3\n5,6')).toEqual([
+    { line: 2, fault: 'The record has 1 cells, the header has 2.', text: '1' },
+    { line: 3, fault: 'The record has 3 cells, the header has 2.', text: '1,2,3' },
+    { line: 4, value: { a: '5', b: '6' } },
+  ]);
+});
+
+test('quotes that do not fit cost one line, not the rest of the file', async () => {
+  const fault = 'The quotes of the record do not fit.';
+  expect(await entriesOf('a,b\n1,"x"y\n"never closed,2\n3,4\nq"uote,5\n"6",7\n')).toEqual([
+    { line: 2, fault, text: expect.anything() },
+    { line: 3, fault, text: expect.anything() },
+    { line: 4, value: { a: '3', b: '4' } },
+    { line: 5, fault, text: expect.anything() },
+    { line: 6, value: { a: '6', b: '7' } },
+  ]);
+});
+
+test('a quote that nothing closes within 1 MiB costs one line', async () => {
+  const row = `${'x'.repeat(1000)},2\n`;
+  const count = Math.ceil(LONGEST_LINE_BYTES / row.length) + 10;
+  const entries = await entriesOf(`a,b\n"open,1\n${row.repeat(count)}`, 1 << 16);
+  expect(entries[0]).toMatchObject({ line: 2, fault: 'The record is longer than 1 MiB.' });
+  expect(entries).toHaveLength(count + 1);
+  expect(entries.at(-1)).toEqual({ line: count + 2, value: { a: 'x'.repeat(1000), b: '2' } });
+});
+
+test('cells that are not UTF-8 are told', async () => {
+  const content = Buffer.concat([Buffer.from('a\n'), Buffer.from([0xe9, 0x0a]), Buffer.from('é\n')]);
+  expect(await entriesOf(content)).toEqual([
+    { line: 2, fault: 'The record is not text in UTF-8.', text: '\uFFFD' },
+    { line: 3, value: { a: 'é' } },
+  ]);
+});
+
+test('a column that is there twice cannot be read', async () => {
+  await expect(entriesOf('a,b,a\n1,2,3')).rejects.toThrow('The CSV has the column "a" twice.');
+});
+
+test('an empty file has no records', async () => {
+  expect(await entriesOf('')).toEqual([]);
+});
+
+test('nested members are columns joined by _, free members too; an empty cell is absent', () => {
+  const read = createCellReader(ProfileBody);
+  expect(
+    read({
+      customer_user_id: 'ann',
+      country: '',
+      attribution_status: 'organic',
+      attribution_ad_group: 'g',
+      attribution_user_id: 'u-1',
+      custom_attributes_plan: 'gold',
+      custom_attributes_a_b: '7',
+      stranger: 'x',
+      ['__proto__']: 'x',
+    }),
+  ).toEqual({
+    customer_user_id: 'ann',
+    attribution: { status: 'organic', ad_group: 'g', attribution_user_id: 'u-1' },
+    custom_attributes: { plan: 'gold', a_b: '7' },
+  });
+});
+
+test('numbers and booleans are read by the type of the member; what is neither stays text', () => {
+  const read = createCellReader(NamedTransactionBody);
+  expect(
+    read({
+      price_value: '9.99',
+      price_value_usd: '1e1',
+      price_tax_usd: '1,5',
+      price_proceeds_usd: '007',
+      renew_status: 'TRUE',
+      is_family_shared: 'yes',
+      store_transaction_id: '12',
+      offer_id: '5',
+    }),
+  ).toEqual({
+    price: { value: 9.99, value_usd: 10, tax_usd: '1,5', proceeds_usd: '007' },
+    renew_status: true,
+    is_family_shared: 'yes',
+    store_transaction_id: '12',
+    offer: { id: '5' },
+  });
+});

@@ -1,0 +1,59 @@
+// sps rate import: all of a file or nothing.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { importRates } from '../../src/import/rates.ts';
+import { createWorld, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+beforeEach(async () => {
+  await world.database.db.deleteFrom('currency_rate').execute();
+});
+afterAll(() => world.close());
+
+function rates() {
+  return world.database.db.selectFrom('currency_rate').selectAll().orderBy('rate_date').orderBy('currency').execute();
+}
+
+async function take(content: string, name = 'rates.csv') {
+  return importRates(world.database, await world.file(name, content));
+}
+
+test('columns may stand in any order; a rate given again is replaced, the last one counts', async () => {
+  expect(await take('currency,usd_per_unit,date\nEUR,1.1,2025-01-01\nJPY,0.0067,2025-01-01\n')).toEqual({ read: 2 });
+  expect(await take('date,currency,usd_per_unit\n2025-01-01,EUR,1.2\n2025-01-01,EUR,1.3')).toEqual({ read: 2 });
+  expect(await rates()).toEqual([
+    { currency: 'EUR', rate_date: '2025-01-01', usd_per_unit: '1.3' },
+    { currency: 'JPY', rate_date: '2025-01-01', usd_per_unit: '0.0067' },
+  ]);
+});
+
+test('more rates than one statement takes', async () => {
+  const lines = Array.from({ length: 12_000 }, (_, index) => {
+    const date = new Date(Date.UTC(1990, 0, 1 + index)).toISOString().slice(0, 10);
+    return `${date},EUR,1.${index}\n`;
+  });
+  expect(await take(`date,currency,usd_per_unit\n${lines.join('')}`)).toEqual({ read: 12_000 });
+  expect(await rates()).toHaveLength(12_000);
+});
+
+test.each([
+  ['2025-02-29,EUR,1', 'date must be YYYY-MM-DD, not "2025-02-29"'],
+  ['2025-02-28,eur,1', 'currency must be three capital letters, not "eur"'],
+  ['2025-02-28,EUR,0', 'usd_per_unit must be a number above 0'],
+  ['2025-02-28,EUR,-1', 'usd_per_unit must be a number above 0'],
+  ['2025-02-28,EUR,"1,5"', 'usd_per_unit must be a number above 0'],
+  ['2025-02-28,EUR', 'The record has 2 cells, the header has 3.'],
+])('%s: nothing of the file is taken', async (line, reason) => {
+  await expect(take(`date,currency,usd_per_unit\n2025-01-01,EUR,1\n${line}\n`)).rejects.toThrow(`Line 3: ${reason}`);
+  expect(await rates()).toEqual([]);
+});
+
+test('a file without the columns, of another form, or that is not there', async () => {
+  await expect(take('day,currency,usd_per_unit\n2025-01-01,EUR,1\n')).rejects.toThrow('there is no column date');
+  await expect(take('[]', 'rates.json')).rejects.toThrow('must end in .csv');
+  await expect(importRates(world.database, '/nowhere/rates.csv')).rejects.toThrow(
+    'Cannot read /nowhere/rates.csv: there is no such file.',
+  );
+});

@@ -1,0 +1,177 @@
+// Importing transactions (analytics 1, "The transaction record"). What charts make of them is tested with the charts.
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { setStore } from '../../src/apps/catalogue.ts';
+import { importRates } from '../../src/import/rates.ts';
+import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
+import { createWorld, type World } from './world.ts';
+
+const BOB_ID = randomUUID();
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld({ sharing: 'transfer' });
+  await world.profiles({ customer_user_id: 'ann' }, { profile_id: BOB_ID, customer_user_id: 'bob' });
+});
+beforeEach(async () => {
+  await sql`truncate purchase, purchase_chain, fact_transaction`.execute(world.database.db);
+});
+afterAll(() => world.close());
+
+const MONTH = {
+  customer_user_id: 'ann',
+  purchase_type: 'subscription',
+  store: 'app_store',
+  store_product_id: 'monthly',
+  store_transaction_id: 'a1',
+  store_original_transaction_id: 'a1',
+  price: { country: 'US', currency: 'USD', value: 10 },
+  purchased_at: '2025-01-09T12:00:00.000001Z',
+  originally_purchased_at: '2025-01-09T12:00:00Z',
+  expires_at: '2025-02-09T12:00:00Z',
+  renew_status: true,
+};
+const RENEWAL = {
+  ...MONTH,
+  store_transaction_id: 'a2',
+  purchased_at: '2025-02-09T12:00:00Z',
+  expires_at: '2025-03-09T12:00:00Z',
+};
+
+function facts() {
+  return world.database.db.selectFrom('fact_transaction').selectAll().orderBy('purchased_at').execute();
+}
+
+async function everything(): Promise<string> {
+  const { rows } = await sql<{ state: string }>`
+    select (select json_agg(p order by store_transaction_id) from purchase p)::text
+      || (select json_agg(c order by store_original_transaction_id) from purchase_chain c)::text
+      || (select json_agg(f order by purchase_no) from fact_transaction f)::text as state`.execute(world.database.db);
+  return rows[0]?.state ?? '';
+}
+
+test('transactions are kept and counted, also of products that nobody configured', async () => {
+  expect(await world.transactions(MONTH, RENEWAL)).toEqual({ read: 2, written: 2, unchanged: 0, rejected: 0 });
+  expect(await facts()).toMatchObject([
+    { purchased_at: '2025-01-09 12:00:00.000001+00', active_until: '2025-02-09 12:00:00+00', lapse_at: null },
+    { revenue: 10_000_000_000n, proceeds: 7_000_000_000n, lapse_at: '2025-03-09 12:00:00+00' },
+  ]);
+});
+
+test('the same file twice changes nothing', async () => {
+  await world.transactions(MONTH, RENEWAL);
+  const before = await everything();
+  expect(await world.transactions(MONTH, RENEWAL)).toEqual({ read: 2, written: 0, unchanged: 2, rejected: 0 });
+  expect(await everything()).toBe(before);
+});
+
+test('the same id again replaces the transaction as a whole; within a file the last one counts', async () => {
+  const withOffer = { ...MONTH, offer: { category: 'introductory', type: 'pay_up_front' }, paywall_id: 'p1' };
+  expect(await world.transactions(withOffer, { ...MONTH, price: { ...MONTH.price, value: 12 } })).toMatchObject({
+    read: 2,
+    written: 1,
+    unchanged: 1,
+  });
+  const rows = await world.database.db.selectFrom('purchase').selectAll().execute();
+  expect(rows).toMatchObject([{ price_value: '12', offer_category: null, paywall_id: null }]);
+  expect(await facts()).toMatchObject([{ revenue: 12_000_000_000n }]);
+});
+
+test('a record in another order is the same history', async () => {
+  await world.transactions(RENEWAL, MONTH);
+  expect(await facts()).toMatchObject([{ lapse_at: null }, { lapse_at: '2025-03-09 12:00:00+00' }]);
+});
+
+test('a profile may be named by profile_id', async () => {
+  const { customer_user_id: _, ...nameless } = MONTH;
+  await world.transactions({ ...nameless, profile_id: BOB_ID.toUpperCase() });
+  expect(await facts()).toMatchObject([{ profile_id: BOB_ID }]);
+});
+
+test('no event is sent, though a webhook is there', async () => {
+  const { db } = world.database;
+  await sql`insert into webhook (app_id, url, secret, state_changed_at, created_at)
+    values (${world.app.app_id}, 'http://localhost/', 'whsec_x', now(), now())`.execute(db);
+  await world.transactions(MONTH);
+  expect(await db.selectFrom('webhook_event').selectAll().execute()).toEqual([]);
+});
+
+describe('rejected, while the others are kept', () => {
+  const CASES: readonly (readonly [string, object, string])[] = [
+    ['no identifier', { customer_user_id: undefined }, 'customer_user_id: Either customer_user_id or profile_id'],
+    ['an unknown profile', { customer_user_id: 'zed' }, 'customer_user_id: Names no profile of the app.'],
+    ['an unknown profile_id', { customer_user_id: null, profile_id: randomUUID() }, 'profile_id: Names no profile'],
+    ['two profiles', { profile_id: BOB_ID }, 'customer_user_id: Names another profile than profile_id.'],
+    ['another profile in the chain', { customer_user_id: 'bob' }, 'store_original_transaction_id: The chain belongs'],
+    [
+      'a currency without rate',
+      { price: { country: 'CH', currency: 'CHF', value: 5 } },
+      'price.value_usd: There is no',
+    ],
+    ['dates out of order', { expires_at: '2025-01-01T00:00:00Z' }, 'expires_at: Must be after purchased_at.'],
+    ['a price below 0', { price: { ...MONTH.price, value: -1 } }, 'price.value: Must be at least 0.'],
+    ['seven decimals', { price: { ...MONTH.price, value: 0.0000001 } }, 'price.value: Must have at most 6 decimals'],
+    ['several faults', { store: null, renew_status: null }, 'store: The field store is required. renew_status:'],
+  ];
+
+  test('every kind of fault', async () => {
+    await world.transactions(MONTH);
+    const records = CASES.map(([, change]) => ({ ...MONTH, store_transaction_id: 'bad', ...change }));
+    const summary = await world.transactions(...records, RENEWAL);
+    expect(summary).toEqual({ read: CASES.length + 1, written: 1, unchanged: 0, rejected: CASES.length });
+    expect(await world.rejects('transactions.ndjson')).toEqual(
+      CASES.map(([, , reason], index) => ({
+        line: index + 1,
+        reason: expect.stringContaining(reason),
+        record: JSON.parse(JSON.stringify(records[index])),
+      })),
+    );
+    expect(await facts()).toHaveLength(2);
+  });
+
+  test('of two profiles that bring one chain the first has it, also where the app transfers chains', async () => {
+    const bobs = { ...RENEWAL, customer_user_id: 'bob' };
+    expect(await world.transactions(MONTH, bobs)).toMatchObject({ written: 1, rejected: 1 });
+    expect(await world.transactions(MONTH, bobs)).toMatchObject({ unchanged: 1, rejected: 1 });
+    expect(await world.rejects('transactions.ndjson')).toMatchObject([{ line: 2 }]);
+  });
+});
+
+test('CSV says the same as NDJSON', async () => {
+  const csv = [
+    'customer_user_id,purchase_type,store,store_product_id,store_transaction_id,store_original_transaction_id,price_country,price_currency,price_value,purchased_at,originally_purchased_at,expires_at,renew_status,offer_category,offer_type',
+    'ann,subscription,app_store,monthly,c1,c1,US,USD,9.99,2025-01-09T12:00:00Z,2025-01-09T12:00:00Z,2025-02-09T12:00:00Z,true,,',
+    'ann,subscription,app_store,monthly,c2,c2,US,USD,nine,2025-01-09T12:00:00Z,2025-01-09T12:00:00Z,2025-02-09T12:00:00Z,yes,,',
+  ].join('\r\n');
+  expect(await world.importAs(TRANSACTIONS, await world.file('t.csv', csv))).toMatchObject({ written: 1, rejected: 1 });
+  expect(await facts()).toMatchObject([{ revenue: 9_990_000_000n }]);
+  expect(await world.rejects('t.csv')).toMatchObject([
+    { line: 3, reason: 'price.value: Must be a number. renew_status: Must be a boolean or null.' },
+  ]);
+});
+
+describe('money', () => {
+  test('a rate of the day of purchase or one of the seven before it makes it dollars', async () => {
+    const rates = await world.file('rates.csv', 'date,currency,usd_per_unit\n2025-01-02,EUR,1.5\n2025-01-10,EUR,9\n');
+    await importRates(world.database, rates);
+    const euros = { ...MONTH, price: { country: 'DE', currency: 'EUR', value: 10 } };
+    await world.transactions(euros);
+    expect(await facts()).toMatchObject([{ revenue: 15_000_000_000n }]);
+    const later = { ...euros, purchased_at: '2025-01-18T12:00:00Z', store_transaction_id: 'later' };
+    expect(await world.transactions(later)).toMatchObject({ rejected: 1 });
+  });
+
+  test('the commission of the store is taken off; money that is recorded stays as it is', async () => {
+    const stripe = { ...MONTH, store: 'stripe' };
+    await world.transactions(stripe);
+    await setStore(world.database, world.app.app_id, { store: 'stripe', commission: '0.15' });
+    await world.transactions(stripe, {
+      ...stripe,
+      store_transaction_id: 'new',
+      purchased_at: RENEWAL.purchased_at,
+      expires_at: RENEWAL.expires_at,
+    });
+    expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }, { proceeds: 8_500_000_000n }]);
+  });
+});

@@ -1,0 +1,64 @@
+// A database with one app, and files that are imported into it.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createApp, type NewApp } from '../../src/apps/service.ts';
+import type { App } from '../../src/deps.ts';
+import { importFile, type Kind, type Summary } from '../../src/import/import-file.ts';
+import { PROFILES } from '../../src/import/profiles/kind.ts';
+import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
+import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+
+export interface World {
+  database: TestDatabase;
+  app: App;
+  /** A file of this name and content. */
+  file: (name: string, content: string | Buffer) => Promise<string>;
+  profiles: (...records: object[]) => Promise<Summary>;
+  transactions: (...records: object[]) => Promise<Summary>;
+  importAs: <T>(kind: Kind<T>, file: string) => Promise<Summary>;
+  /** What the last import into the file of this name refused. */
+  rejects: (name: string) => Promise<{ line: number; reason: string; record?: unknown; text?: string }[]>;
+  close: () => Promise<void>;
+}
+
+export const NOW = new Date('2026-06-01T12:00:00.000Z');
+
+export function toNdjson(records: readonly object[]): string {
+  return records.map((record) => `${JSON.stringify(record)}\n`).join('');
+}
+
+export async function createWorld(newApp: Partial<NewApp> = {}): Promise<World> {
+  const database = await createTestDatabase();
+  const folder = await mkdtemp(join(tmpdir(), 'sps-import-'));
+  const { app } = await createApp(database, { name: 'Import', ...newApp });
+
+  async function file(name: string, content: string | Buffer): Promise<string> {
+    const path = join(folder, name);
+    await writeFile(path, content);
+    return path;
+  }
+  function importAs<T>(kind: Kind<T>, path: string): Promise<Summary> {
+    return importFile(kind, { connectionString: database.url, app, file: path, now: () => NOW });
+  }
+
+  return {
+    database,
+    app,
+    file,
+    importAs,
+    profiles: async (...records) => importAs(PROFILES, await file('profiles.ndjson', toNdjson(records))),
+    transactions: async (...records) => importAs(TRANSACTIONS, await file('transactions.ndjson', toNdjson(records))),
+    rejects: async (name) => {
+      const text = await readFile(join(folder, `${name}.rejects.ndjson`), 'utf8').catch(() => '');
+      return text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
+    },
+    close: async () => {
+      await database.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
