@@ -17,6 +17,7 @@ import { registerRequestLog } from './http/request-log.ts';
 import { serverOptions } from './http/server-options.ts';
 import { registerUnrouted } from './http/unrouted.ts';
 import { listRoutes } from './routes.ts';
+import { webhookMetrics } from './webhooks/metrics.ts';
 
 /** Which addresses the app answers on: both, unless ADMIN_PORT splits them; then it is built once for each. */
 export type Addresses = readonly Route['address'][];
@@ -41,7 +42,7 @@ export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admi
   registerUnrouted(app);
   registerBodies(app);
   const { startDraining } = registerHealth(app, deps);
-  registerMetrics(app, deps, { isOpen: !addresses.includes('base'), parts: [] });
+  registerMetrics(app, deps, { isOpen: !addresses.includes('base'), parts: [() => webhookMetrics(deps)] });
   await registerCompression(app);
   const routes = listRoutes(deps).filter(({ address }) => addresses.includes(address));
   registerRoutes(app, routes, { config, keyring: createKeyring(deps.db), limitOf: await createLimits(app, config) });

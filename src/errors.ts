@@ -90,12 +90,6 @@ export const CONDITIONS = {
     message: () => 'The request headers are too large.',
   },
   internal: { status: 500, code: 'internal_error', source: null, message: () => 'Something went wrong on our side.' },
-  not_computed: {
-    status: 501,
-    code: 'not_implemented',
-    source: 'chart_id',
-    message: (chart) => `The chart ${chart} is not computed by this version.`,
-  },
   unavailable: {
     status: 503,
     code: 'service_unavailable',
