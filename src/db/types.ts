@@ -3,19 +3,14 @@
  * Please do not edit it manually.
  */
 
-import type { ColumnType } from "kysely";
+import type { ColumnType } from 'kysely';
 
-export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[]
-  ? U[]
-  : ArrayTypeImpl<T>;
+export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[] ? U[] : ArrayTypeImpl<T>;
 
-export type ArrayTypeImpl<T> = T extends ColumnType<infer S, infer I, infer U>
-  ? ColumnType<S[], I[], U[]>
-  : T[];
+export type ArrayTypeImpl<T> = T extends ColumnType<infer S, infer I, infer U> ? ColumnType<S[], I[], U[]> : T[];
 
-export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
-  ? ColumnType<S, I | undefined, U>
-  : ColumnType<T, T | undefined, T>;
+export type Generated<T> =
+  T extends ColumnType<infer S, infer I, infer U> ? ColumnType<S, I | undefined, U> : ColumnType<T, T | undefined, T>;
 
 export type Json = JsonValue;
 
@@ -154,6 +149,86 @@ export interface FactInstall {
   store_key: number;
 }
 
+export interface FactPending {
+  app_key: number;
+  profile_id: string;
+  purchase_no: bigint;
+  /**
+   * Counts changes since the fact became pending, so that a totals run that saw an earlier state fails and is tried again.
+   */
+  touched: Generated<number>;
+}
+
+export interface FactRetired {
+  active_until: string | null;
+  active_until_day: number | null;
+  app_key: number;
+  attribution_key: number;
+  billing_issue_at: string | null;
+  billing_issue_day: number | null;
+  cancellation_reason: number;
+  country_key: number;
+  duration: number;
+  grace_at: string | null;
+  grace_day: number | null;
+  installed_at: string;
+  installed_day: number;
+  lapse_at: string | null;
+  lapse_day: number | null;
+  monthly_net: bigint | null;
+  monthly_proceeds: bigint | null;
+  monthly_revenue: bigint | null;
+  net: bigint;
+  offer_key: number;
+  period: number;
+  placement_key: number;
+  proceeds: bigint;
+  product_key: number;
+  profile_id: string;
+  purchase_no: bigint;
+  purchased_at: string;
+  purchased_day: number;
+  refunded_at: string | null;
+  refunded_day: number | null;
+  renewal_cancelled_at: string | null;
+  renewal_cancelled_day: number | null;
+  renewal_status: number;
+  revenue: bigint;
+  store_key: number;
+}
+
+export interface FactTotal {
+  app_key: number;
+  day: number;
+  /**
+   * day or month; of a month, day is its first.
+   */
+  grain: number;
+  /**
+   * The fact column by which the row is split, key its value there; 0 and key 0: not split.
+   */
+  home: number;
+  key: number;
+  moment: number;
+  monthly_net: bigint;
+  monthly_proceeds: bigint;
+  monthly_revenue: bigint;
+  n: number;
+  n_first_paid: number;
+  /**
+   * Paid periods that have no refund, also none to come; n_monthly and the monthly amounts count those that add to MRR.
+   */
+  n_kept: number;
+  n_monthly: number;
+  n_one_time: number;
+  n_paid: number;
+  n_priced: number;
+  n_trial: number;
+  net: bigint;
+  proceeds: bigint;
+  revenue: bigint;
+}
+
 export interface FactTransaction {
   /**
    * End of a subscription period for stocks: the earlier of its own end and the next transaction; null for one-time purchases.
@@ -211,6 +286,35 @@ export interface FactTransaction {
    */
   revenue: bigint;
   store_key: number;
+}
+
+export interface KeptAnswer {
+  /**
+   * The body of the answer, as it was sent.
+   */
+  answer: string;
+  app_id: string;
+  /**
+   * Of the body in canonical form: another body under the same key is refused.
+   */
+  body_sha256: Buffer;
+  idempotency_key: string;
+  kept_at: string;
+  /**
+   * grant, revoke or set_transaction.
+   */
+  operation: string;
+  profile_id: string;
+}
+
+export interface LapseWatch {
+  app_id: string;
+  /**
+   * When it lapses as far as was known; looked up again before anything is told.
+   */
+  check_at: string;
+  profile_id: string;
+  purchase_no: bigint;
 }
 
 export interface Product {
@@ -433,7 +537,12 @@ export interface DB {
   dim_product: DimProduct;
   dim_store: DimStore;
   fact_install: FactInstall;
+  fact_pending: FactPending;
+  fact_retired: FactRetired;
+  fact_total: FactTotal;
   fact_transaction: FactTransaction;
+  kept_answer: KeptAnswer;
+  lapse_watch: LapseWatch;
   product: Product;
   profile: Profile;
   profile_attribution: ProfileAttribution;

@@ -75,14 +75,44 @@ async function ensureDimensions(trx: Kysely<DB>, app: App, chains: Chains): Prom
     order by 1 on conflict do nothing`.execute(trx);
 }
 
-/** Removes facts of these chains that no longer count: their transactions became sandbox or family-shared. */
-async function removeUncounted(trx: Kysely<DB>, app: App, chains: Chains): Promise<void> {
+/**
+ * Joins a small relation of tuples to the facts `f`. Hashed once per tuple and not per fact: tuple_hash() was a third of the whole
+ * derivation. `coalesce` lets PostgreSQL use a hash join, the second comparison tells null from ''.
+ */
+function isSameTuple(relation: string, names: readonly string[]): RawBuilder<unknown> {
+  const pairs = names.map((name) => ({ one: sql.ref(`${relation}.${name}`), other: sql.ref(`f.${name}`) }));
+  const conditions = pairs.flatMap(({ one, other }) => [
+    sql`coalesce(${one}, '') = coalesce(${other}, '')`,
+    sql`${one} is not distinct from ${other}`,
+  ]);
+  return sql.join(conditions, sql` and `);
+}
+
+/**
+ * Removes the facts of these purchases, a relation (profile_id, purchase_no). What the totals contain of them stays as an
+ * image, to be taken off.
+ */
+export async function removeFacts(trx: Kysely<DB>, app: App, purchases: RawBuilder<unknown>): Promise<void> {
   await sql`
-    with touched as ${chains}
-    delete from fact_transaction f
-    using touched join purchase p using (profile_id, store, store_original_transaction_id)
-    where p.app_id = ${app.app_id} and (p.environment <> 'Production' or p.is_family_shared)
-      and f.app_key = ${app.app_key} and f.profile_id = p.profile_id and f.purchase_no = p.purchase_no`.execute(trx);
+    with gone as (
+      delete from fact_transaction f using ${purchases} p
+      where f.app_key = ${app.app_key} and f.profile_id = p.profile_id and f.purchase_no = p.purchase_no
+      returning f.*
+    ), untotalled as (
+      delete from fact_pending w using gone
+      where w.app_key = gone.app_key and w.profile_id = gone.profile_id and w.purchase_no = gone.purchase_no
+      returning w.purchase_no
+    )
+    insert into fact_retired
+    select * from gone where purchase_no not in (select purchase_no from untotalled)`.execute(trx);
+}
+
+/** Transactions of these chains that became sandbox or family-shared. */
+function uncounted(app: App, chains: Chains): RawBuilder<unknown> {
+  return sql`(
+    select p.profile_id, p.purchase_no
+    from ${chains} touched join purchase p using (profile_id, store, store_original_transaction_id)
+    where p.app_id = ${app.app_id} and (p.environment <> 'Production' or p.is_family_shared))`;
 }
 
 /**
@@ -91,29 +121,41 @@ async function removeUncounted(trx: Kysely<DB>, app: App, chains: Chains): Promi
  */
 export async function deriveFacts(trx: Kysely<DB>, app: App, chains: Chains): Promise<void> {
   await ensureDimensions(trx, app, chains);
-  await removeUncounted(trx, app, chains);
+  await removeFacts(trx, app, uncounted(app, chains));
   await sql`
     with touched as ${chains}, counted as (
       select p.*, product.duration as configured_duration
       from touched join purchase p using (profile_id, store, store_original_transaction_id)
       left join product using (app_id, store, store_product_id)
       where p.app_id = ${app.app_id} and p.environment = 'Production' and not p.is_family_shared
-    ), fact as (
-      select f.*, ${DAYS}, install.installed_at, install.installed_day, dim_store.store_key, dim_product.product_key,
-        dim_placement.placement_key, dim_offer.offer_key, install.attribution_key, dim_country.country_key
+    ), derived as (
+      select install.app_key, f.*, ${DAYS}, install.installed_at, install.installed_day, dim_store.store_key,
+        dim_product.product_key, dim_placement.placement_key, dim_offer.offer_key, install.attribution_key,
+        dim_country.country_key
       from (${datedFacts}) f
       cross join ${zoneRelation(app.timezone)} z
       join fact_install install on install.app_key = ${app.app_key} and install.profile_id = f.profile_id
       join dim_store on dim_store.store = f.store
       join dim_product on dim_product.store_product_id = f.store_product_id
       join dim_country on dim_country.country = lower(f.price_country)
-      join dim_offer on dim_offer.tuple_hash = tuple_hash(f.offer_category, f.offer_type, f.offer_id)
-      join dim_placement on dim_placement.tuple_hash = tuple_hash(f.paywall_id, f.audience_id, f.placement_id)
+      join dim_offer on ${isSameTuple('dim_offer', ['offer_category', 'offer_type', 'offer_id'])}
+      join dim_placement on ${isSameTuple('dim_placement', ['paywall_id', 'audience_id', 'placement_id'])}
+    ), changed as materialized (
+      select derived.* from derived left join fact_transaction old using (app_key, profile_id, purchase_no)
+      where old.app_key is null or (${columns('old.')}) is distinct from (${columns('derived.')})
+    ), pending as (
+      insert into fact_pending as w (app_key, profile_id, purchase_no)
+      select app_key, profile_id, purchase_no from changed order by 1, 2, 3
+      on conflict (app_key, profile_id, purchase_no) do update set touched = w.touched + 1
+      returning app_key, profile_id, purchase_no, touched = 0 as is_new
+    ), retired as (
+      -- A fact that was not pending is in the totals as it was.
+      insert into fact_retired
+      select old.* from fact_transaction old join pending using (app_key, profile_id, purchase_no) where is_new
     )
-    insert into fact_transaction as old (app_key, profile_id, purchase_no, ${columns()})
-    select ${app.app_key}, profile_id, purchase_no, ${columns()} from fact
-    on conflict (app_key, profile_id, purchase_no) do update set ${ASSIGNMENTS}
-    where (${columns('old.')}) is distinct from (${columns('excluded.')})`.execute(trx);
+    insert into fact_transaction (app_key, profile_id, purchase_no, ${columns()})
+    select app_key, profile_id, purchase_no, ${columns()} from changed
+    on conflict (app_key, profile_id, purchase_no) do update set ${ASSIGNMENTS}`.execute(trx);
 }
 
 /** Derives the facts of all transactions of these products anew, after their configuration changed. */

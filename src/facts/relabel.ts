@@ -1,74 +1,73 @@
 // Re-labels the facts of profiles whose attribution changed, in the background. Charts do not wait for it: until then they
 // take the label from profile_attribution. It goes gently, so that requests come first.
 import { type Kysely, sql } from 'kysely';
+import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
+import { type Loop, startLoop } from '../lib/loop.ts';
 
 const BATCH = 500;
 const IDLE_MS = 500;
 /** Rest after a batch, as a multiple of the time that it took. */
 const REST = 2;
 
-/** Re-labels up to BATCH profiles that nobody is writing just now; how many it was. */
-export async function relabelBatch(db: Kysely<DB>): Promise<number> {
-  const { rows } = await sql<{ count: bigint }>`
+interface Pending {
+  app_key: number;
+  app_id: string;
+  profile_id: string;
+  attribution_key: number;
+}
+
+/** Locks profiles that nobody is writing just now. */
+async function lockPending(trx: Kysely<DB>): Promise<Pending[]> {
+  const { rows } = await sql<Pending>`
+    select app.app_key, r.app_id, r.profile_id, r.attribution_key
+    from profile_attribution r
+    join profile p using (app_id, profile_id)
+    join app using (app_id)
+    where r.relabel_pending
+    limit ${BATCH}
+    for no key update of r, p skip locked`.execute(trx);
+  return rows;
+}
+
+/** A statement after that of the locks, so that it sees every fact that was written before they were had. */
+async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<void> {
+  const column = <K extends keyof Pending>(name: K) => pending.map((row) => row[name]);
+  await sql`
     with pending as (
-      select r.app_id, r.profile_id, r.attribution_key, app.app_key
-      from profile_attribution r
-      join profile p using (app_id, profile_id)
-      join app using (app_id)
-      where r.relabel_pending
-      limit ${BATCH}
-      for no key update of r, p skip locked
-    ), install as (
+      select * from unnest(${column('app_key')}::integer[], ${column('app_id')}::uuid[], ${column('profile_id')}::uuid[],
+        ${column('attribution_key')}::integer[]) as p (app_key, app_id, profile_id, attribution_key)
+    ), installs as (
       update fact_install f set attribution_key = pending.attribution_key from pending
       where f.app_key = pending.app_key and f.profile_id = pending.profile_id
     ), transactions as (
       update fact_transaction f set attribution_key = pending.attribution_key from pending
       where f.app_key = pending.app_key and f.profile_id = pending.profile_id
         and f.attribution_key <> pending.attribution_key
-    ), settled as (
-      update profile_attribution r set relabel_pending = false from pending
-      where r.app_id = pending.app_id and r.profile_id = pending.profile_id
-      returning 1
     )
-    select count(*) from settled`.execute(db);
-  return Number(rows[0]?.count ?? 0n);
+    update profile_attribution r set relabel_pending = false from pending
+    where r.app_id = pending.app_id and r.profile_id = pending.profile_id`.execute(trx);
 }
 
-/** Runs until stopped; a failure is logged and tried again. */
-export function startRelabelling({ db, log }: Pick<Deps, 'db' | 'log'>): { stop: () => Promise<void> } {
-  let isStopped = false;
-  let wake = () => {};
+/** Re-labels up to BATCH profiles; how many it was. */
+export async function relabelBatch(db: Kysely<DB>): Promise<number> {
+  return inTransaction(db, async (trx) => {
+    const pending = await lockPending(trx);
+    if (pending.length > 0) await relabel(trx, pending);
+    return pending.length;
+  });
+}
 
-  async function rest(ms: number): Promise<void> {
-    if (isStopped) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  async function run(): Promise<void> {
-    while (!isStopped) {
+/** Re-labels until stopped. */
+export function startRelabelling({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
+  return startLoop({
+    log,
+    name: 'relabelling',
+    async run() {
       const began = performance.now();
-      const count = await relabelBatch(db).catch((error: unknown) => {
-        log.warn({ err: error }, 're-labelling failed; trying again');
-        return 0;
-      });
-      await rest(count < BATCH ? IDLE_MS : REST * (performance.now() - began));
-    }
-  }
-
-  const running = run();
-  return {
-    stop: async () => {
-      isStopped = true;
-      wake();
-      await running;
+      const count = await relabelBatch(db);
+      return count < BATCH ? IDLE_MS : REST * (performance.now() - began);
     },
-  };
+  });
 }

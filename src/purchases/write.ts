@@ -2,7 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
-import { deriveFacts } from '../facts/derive.ts';
+import { deriveFacts, removeFacts } from '../facts/derive.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS, type StagedTransaction } from './columns.ts';
 
 /** A table or subquery with STAGED_COLUMNS, whose profiles the caller has locked in the order of profile_id. */
@@ -66,15 +66,19 @@ async function moveChain(trx: Kysely<DB>, app: App, chain: ForeignChain): Promis
     update purchase_chain set profile_id = ${profile_id}
     where app_id = ${app.app_id} and store = ${store}
       and store_original_transaction_id = ${store_original_transaction_id}`.execute(trx);
+  await removeFacts(
+    trx,
+    app,
+    sql`(select profile_id, purchase_no from purchase
+      where app_id = ${app.app_id} and profile_id = ${owner_id} and store = ${store}
+        and store_original_transaction_id = ${store_original_transaction_id})`,
+  );
   await sql`
     with gone as (
       delete from purchase
       where app_id = ${app.app_id} and profile_id = ${owner_id} and store = ${store}
         and store_original_transaction_id = ${store_original_transaction_id}
       returning ${list(kept)}
-    ), uncounted as (
-      delete from fact_transaction f using gone
-      where f.app_key = ${app.app_key} and f.profile_id = ${owner_id} and f.purchase_no = gone.purchase_no
     )
     insert into purchase (app_id, profile_id, ${list(kept)})
     select ${app.app_id}, ${profile_id}, ${list(kept)} from gone`.execute(trx);

@@ -1,0 +1,47 @@
+// What the totals are split by, and the codes under which fact_total keeps it. Append only.
+
+/** A moment of a fact that charts count at, and its column of days. The code is the place in the list. */
+export const TOTAL_MOMENTS = [
+  ['purchased', 'purchased_day'],
+  ['active_until', 'active_until_day'],
+  ['lapse', 'lapse_day'],
+  ['refunded', 'refunded_day'],
+  ['renewal_cancelled', 'renewal_cancelled_day'],
+  ['grace', 'grace_day'],
+  ['billing_issue', 'billing_issue_day'],
+] as const;
+
+/** Columns of keys. The code is the place in the list from 1; 0 is the sum of all. */
+export const TOTAL_HOMES = [
+  'country_key',
+  'store_key',
+  'product_key',
+  'placement_key',
+  'offer_key',
+  'period',
+  'duration',
+  'renewal_status',
+  'cancellation_reason',
+] as const;
+
+export const GRAINS = ['day', 'month'] as const;
+
+/** Counts and amounts of a total, as sums over facts `f`: paid periods have the codes 1 to 7 of PERIODS. */
+export const TOTAL_SUMS = {
+  n: 'f.sign',
+  n_priced: 'case when f.revenue > 0 then f.sign else 0 end',
+  n_trial: 'case when f.period = 0 then f.sign else 0 end',
+  n_paid: 'case when f.period between 1 and 7 then f.sign else 0 end',
+  n_first_paid: 'case when f.period = 1 then f.sign else 0 end',
+  n_one_time: 'case when f.period = 8 then f.sign else 0 end',
+  n_kept: 'case when f.period between 1 and 7 and f.refunded_at is null then f.sign else 0 end',
+  n_monthly: 'case when f.monthly_revenue is not null and f.refunded_at is null then f.sign else 0 end',
+  revenue: 'f.sign * f.revenue',
+  proceeds: 'f.sign * f.proceeds',
+  net: 'f.sign * f.net',
+  monthly_revenue: 'case when f.refunded_at is null then f.sign * coalesce(f.monthly_revenue, 0) else 0 end',
+  monthly_proceeds: 'case when f.refunded_at is null then f.sign * coalesce(f.monthly_proceeds, 0) else 0 end',
+  monthly_net: 'case when f.refunded_at is null then f.sign * coalesce(f.monthly_net, 0) else 0 end',
+} as const;
+
+export type TotalSum = keyof typeof TOTAL_SUMS;

@@ -1,0 +1,100 @@
+// Keeps the totals: takes facts that are pending and images that are retired, and adds them up into fact_total, in the
+// background and in batches. Charts are exact at every moment: they add what is not yet totalled themselves.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+import type { Deps } from '../deps.ts';
+import { type Loop, startLoop } from '../lib/loop.ts';
+import { TOTAL_HOMES, TOTAL_MOMENTS, TOTAL_SUMS } from './totals-schema.ts';
+
+const BATCH = 20_000;
+const IDLE_MS = 1_000;
+const LOCK_CLASS = 0x5b5f_0002;
+
+const names = Object.keys(TOTAL_SUMS);
+const SUMS = sql.join(Object.entries(TOTAL_SUMS).map(([name, sum]) => sql`sum(${sql.raw(sum)}) as ${sql.ref(name)}`));
+const SUMS_OF_DAYS = sql.join(names.map((name) => sql`sum(${sql.ref(name)}) as ${sql.ref(name)}`));
+const NAMES = sql.join(names.map((name) => sql.ref(name)));
+const ADDITIONS = sql.join(
+  names.map((name) => sql`${sql.ref(name)} = t.${sql.ref(name)} + ${sql.ref(`excluded.${name}`)}`),
+);
+const MOMENTS = sql.join(TOTAL_MOMENTS.map(([, day], code) => sql`(${sql.lit(code)}::smallint, i.${sql.ref(day)})`));
+const HOMES = TOTAL_HOMES.map((column) => sql.ref(column));
+const GROUPINGS = sql.join([sql`(moment, day)`, ...HOMES.map((column) => sql`(moment, day, ${column})`)]);
+const HOME = sql`case ${sql.join(
+  HOMES.map((column, place) => sql`when grouping(${column}) = 0 then ${sql.lit(place + 1)}`),
+  sql` `,
+)} else 0 end`;
+
+/** Adds up to `limit` pending facts and as many retired images of an app; how many it was. Run it in `repeatable read`. */
+export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number): Promise<number> {
+  const { rows } = await sql<{ count: bigint }>`
+    with pending as (
+      delete from fact_pending where ctid = any(array(
+        select ctid from fact_pending where app_key = ${appKey} limit ${limit} for update skip locked))
+      returning app_key, profile_id, purchase_no
+    ), retired as (
+      delete from fact_retired where ctid = any(array(
+        select ctid from fact_retired where app_key = ${appKey} limit ${limit} for update skip locked))
+      returning *
+    ), image as (
+      select 1 as sign, f.* from pending join fact_transaction f using (app_key, profile_id, purchase_no)
+      union all
+      select -1, retired.* from retired
+    ), daily as (
+      select moment, day, ${HOME} as home, coalesce(${sql.join(HOMES)}, 0) as key, ${SUMS}
+      from (
+        select i.*, m.moment, m.day from image i cross join lateral (values ${MOMENTS}) as m (moment, day)
+        where m.day is not null
+      ) f
+      group by grouping sets (${GROUPINGS})
+    ), summed as (
+      select 0 as grain, * from daily
+      union all
+      select 1, moment, first_of_month(day), home, key, ${SUMS_OF_DAYS}
+      from daily group by moment, first_of_month(day), home, key
+    ), added as (
+      insert into fact_total as t (app_key, grain, home, moment, day, key, ${NAMES})
+      select ${appKey}, grain, home, moment, day, key, ${NAMES} from summed
+      on conflict (app_key, grain, home, moment, day, key) do update set ${ADDITIONS}
+    )
+    select (select count(*) from pending) + (select count(*) from retired) as count`.execute(trx);
+  return Number(rows[0]?.count ?? 0n);
+}
+
+async function listAppsWithWork(db: Kysely<DB>): Promise<number[]> {
+  const { rows } = await sql<{ app_key: number }>`
+    select app_key from app
+    where exists (select from fact_pending p where p.app_key = app.app_key)
+      or exists (select from fact_retired r where r.app_key = app.app_key)`.execute(db);
+  return rows.map(({ app_key }) => app_key);
+}
+
+/** Runs a batch of every app that has work and that no other process is at; the most that one app had. */
+export async function refreshTotals(db: Kysely<DB>, limit = BATCH): Promise<number> {
+  let most = 0;
+  for (const appKey of await listAppsWithWork(db)) {
+    const count = await db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .execute(async (trx) => {
+        const { rows } = await sql<{ free: boolean }>`
+          select pg_try_advisory_xact_lock(${LOCK_CLASS}, ${appKey}) as free`.execute(trx);
+        return rows[0]?.free ? addToTotals(trx, appKey, limit) : 0;
+      });
+    most = Math.max(most, count);
+  }
+  return most;
+}
+
+/** Keeps the totals until stopped; rests as long as it worked, so that requests come first. */
+export function startTotals({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
+  return startLoop({
+    log,
+    name: 'totals',
+    async run() {
+      const began = performance.now();
+      const count = await refreshTotals(db);
+      return count < BATCH ? IDLE_MS : performance.now() - began;
+    },
+  });
+}

@@ -1,0 +1,44 @@
+// A background loop: runs, rests, runs again, until it is stopped. A failure is logged and tried again after a rest.
+import type { Logger } from 'pino';
+
+export interface Loop {
+  stop: () => Promise<void>;
+}
+
+const REST_AFTER_FAILURE_MS = 1_000;
+
+/** `run` does one round and answers how long to rest before the next, in milliseconds. `stop` waits for the running round. */
+export function startLoop({ log, name, run }: { log: Logger; name: string; run: () => Promise<number> }): Loop {
+  let isStopped = false;
+  let wake = () => {};
+
+  function rest(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (isStopped) wake();
+    });
+  }
+
+  async function go(): Promise<void> {
+    while (!isStopped) {
+      const restMs = await run().catch((error: unknown) => {
+        log.warn({ err: error, loop: name }, 'background work failed; trying again');
+        return REST_AFTER_FAILURE_MS;
+      });
+      await rest(restMs);
+    }
+  }
+
+  const going = go();
+  return {
+    stop: async () => {
+      isStopped = true;
+      wake();
+      await going;
+    },
+  };
+}
