@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configureProducts, type NewProduct } from '../../src/apps/catalogue.ts';
+import { createApp, type NewApp } from '../../src/apps/service.ts';
 import { importFile, type Kind, type Summary } from '../../src/import/import-file.ts';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
@@ -10,12 +11,21 @@ import type { TestService } from '../setup/service.ts';
 
 export type Records = readonly object[];
 
-async function importRecords<T>(service: TestService, kind: Kind<T>, records: Records): Promise<Summary> {
+/** An app of a test service. */
+export type Home = Pick<TestService, 'database' | 'deps' | 'call' | 'app' | 'secretKey'>;
+
+/** Another app of the same service: an empty world for a generated history. */
+export async function addApp({ database, deps, call }: TestService, values: NewApp): Promise<Home> {
+  const { app, secret_key } = await createApp(deps, values);
+  return { database, deps, call, app, secretKey: secret_key };
+}
+
+async function importRecords<T>(home: Home, kind: Kind<T>, records: Records): Promise<Summary> {
   const folder = await mkdtemp(join(tmpdir(), 'sps-analytics-'));
   try {
     const file = join(folder, 'records.ndjson');
     await writeFile(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-    const { database, app, deps } = service;
+    const { database, app, deps } = home;
     return await importFile(kind, { connectionString: database.url, app, file, now: deps.now });
   } finally {
     await rm(folder, { recursive: true });
@@ -26,23 +36,23 @@ function demandAll({ read, rejected }: Summary, records: Records): void {
   if (read !== records.length || rejected > 0) throw new Error(`${rejected} of ${read} records were rejected`);
 }
 
-export async function importProfiles(service: TestService, profiles: Records): Promise<void> {
-  demandAll(await importRecords(service, PROFILES, profiles), profiles);
+export async function importProfiles(home: Home, profiles: Records): Promise<void> {
+  demandAll(await importRecords(home, PROFILES, profiles), profiles);
 }
 
-export async function importTransactions(service: TestService, transactions: Records): Promise<Summary> {
-  const summary = await importRecords(service, TRANSACTIONS, transactions);
+export async function importTransactions(home: Home, transactions: Records): Promise<Summary> {
+  const summary = await importRecords(home, TRANSACTIONS, transactions);
   demandAll(summary, transactions);
   return summary;
 }
 
-export async function addProducts(service: TestService, products: readonly NewProduct[]): Promise<void> {
-  await configureProducts(service.deps, service.appId, products);
+export async function addProducts(home: Home, products: readonly NewProduct[]): Promise<void> {
+  await configureProducts(home.deps, home.app.app_id, products);
 }
 
 export const CHARTS_PATH = '/api/v1/client-api/metrics/analytics/';
 
 /** Asks for a chart; `headers` may name a zone. */
-export function askChart(service: TestService, body: unknown, headers: Record<string, string> = {}) {
-  return service.call('POST', CHARTS_PATH, { key: service.secretKey, body, headers });
+export function askChart(home: Home, body: unknown, headers: Record<string, string> = {}) {
+  return home.call('POST', CHARTS_PATH, { key: home.secretKey, body, headers });
 }

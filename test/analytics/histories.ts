@@ -1,0 +1,157 @@
+// Generated histories: what a store can send of a few profiles between the end of 2024 and the spring of 2025.
+import fc from 'fast-check';
+import type { ProductRecord, ProfileRecord, TransactionRecord, World } from './oracle-facts.ts';
+
+/** Transactions lie on both sides of it. */
+export const NOW = Date.parse('2025-04-20T15:30:00Z');
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const FROM = Date.parse('2024-11-20T00:00:00Z');
+
+export const PRODUCTS: (ProductRecord & { duration: never })[] = [
+  { store: 'app_store', store_product_id: 'monthly', duration: 'Monthly' },
+  { store: 'app_store', store_product_id: 'annual', duration: 'Annual' },
+  { store: 'play_store', store_product_id: 'weekly', duration: 'Weekly' },
+  { store: 'stripe', store_product_id: 'odd', duration: 'Uncategorized' },
+  { store: 'stripe', store_product_id: 'forever', duration: 'Lifetime' },
+] as never;
+
+const text = (at: number) => new Date(at).toISOString();
+/** Often exactly at a midnight, where edges are. */
+const moment = fc
+  .tuple(fc.integer({ min: 0, max: 165 }), fc.constantFrom(0, 0, 5, 23 * 60 + 59, 300, 14 * 60 + 7))
+  .map(([day, minutes]) => FROM + day * DAY_MS + minutes * 60_000);
+const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined });
+
+const attribution = fc.record({
+  status: fc.constantFrom('organic', 'non_organic', 'unknown'),
+  channel: fc.constantFrom('social', 'search'),
+  campaign: fc.constantFrom('spring', 'Spring', 'émigré', '=1+1'),
+});
+
+function profileOf(index: number): fc.Arbitrary<ProfileRecord> {
+  return fc
+    .record({
+      installed_at: moment,
+      country: maybe(fc.constantFrom('US', 'DE', 'JP')),
+      store: maybe(fc.constantFrom('app_store', 'play_store', 'acme')),
+      attribution: maybe(attribution),
+    })
+    .map(({ installed_at, ...rest }) =>
+      withoutAbsent({ customer_user_id: `p${index}`, installed_at: text(installed_at), ...rest }),
+    );
+}
+
+/** JSON knows no undefined; exactOptionalPropertyTypes wants the members gone. */
+function withoutAbsent<T extends object>(record: T): never {
+  return JSON.parse(JSON.stringify(record)) as never;
+}
+
+const step = fc.record({
+  kind: fc.constantFrom('paid', 'paid', 'paid', 'paid', 'free', 'trial'),
+  days: fc.constantFrom(7, 30, 31, 31, 60, 91, 182, 365, 45, 3),
+  /** From the end of this period to the next purchase, in hours: an upgrade, at once, within a grace period, a gap. */
+  gapHours: fc.constantFrom(0, 0, 0, -100, -24, 1, 48, 16 * 24, 40 * 24),
+  cents: fc.constantFrom(999, 1, 12_345, 5000),
+  product: fc.constantFrom('monthly', 'annual', 'weekly', 'odd', 'forever', 'unconfigured'),
+  refundHours: maybe(fc.constantFrom(0, 5, 30, 24 * 35, 24 * 400)),
+  graceDays: maybe(fc.constantFrom(1, 3, 16)),
+  hasIssue: fc.boolean(),
+  cancelHours: maybe(fc.constantFrom(0, 30, 24 * 20)),
+  copy: fc.constantFrom('', '', '', '', '', 'sandbox', 'family'),
+  offer: fc.boolean(),
+  country: fc.constantFrom('US', 'us', 'DE', 'FR'),
+  paywall: maybe(fc.constantFrom('pw1', 'pw2')),
+  tax: fc.boolean(),
+});
+
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+interface ChainSeed {
+  index: number;
+  owner: number;
+  store: string;
+  begins: number;
+}
+
+function offerOf({ kind, offer }: Step): TransactionRecord['offer'] {
+  if (kind === 'trial') return { category: 'introductory', type: 'free_trial', id: null };
+  return offer ? { category: 'win_back', type: 'pay_as_you_go', id: 'back10' } : undefined;
+}
+
+function priceOf({ kind, cents, country, tax }: Step): TransactionRecord['price'] {
+  const value = kind === 'paid' ? cents / 100 : 0;
+  const parts =
+    tax && kind === 'paid' ? { proceeds_usd: Math.floor(cents / 2) / 100, tax_usd: Math.floor(cents / 10) / 100 } : {};
+  return { country, currency: 'USD', value, ...parts };
+}
+
+function subscription({ index, owner, store, begins }: ChainSeed, steps: Step[]): TransactionRecord[] {
+  let at = begins;
+  return steps.map((one, i) => {
+    const purchased = i === 0 ? at : Math.max(at, begins);
+    const expires = purchased + one.days * DAY_MS;
+    at = Math.max(expires + one.gapHours * HOUR_MS, purchased);
+    const isRefunded = one.refundHours !== undefined;
+    return withoutAbsent({
+      customer_user_id: `p${owner}`,
+      purchase_type: 'subscription',
+      store,
+      store_product_id: one.product,
+      store_transaction_id: `s${index}-${i}`,
+      store_original_transaction_id: `s${index}-0`,
+      environment: one.copy === 'sandbox' ? 'Sandbox' : undefined,
+      is_family_shared: one.copy === 'family' ? true : undefined,
+      price: priceOf(one),
+      purchased_at: text(purchased),
+      originally_purchased_at: text(begins),
+      expires_at: text(expires),
+      renew_status: one.cancelHours === undefined,
+      renew_status_changed_at: one.cancelHours === undefined ? undefined : text(purchased + one.cancelHours * HOUR_MS),
+      billing_issue_detected_at: one.graceDays !== undefined || one.hasIssue ? text(expires) : undefined,
+      grace_period_expires_at: one.graceDays === undefined ? undefined : text(expires + one.graceDays * DAY_MS),
+      offer: offerOf(one),
+      paywall_id: one.paywall,
+      refunded_at: isRefunded ? text(purchased + one.refundHours! * HOUR_MS) : undefined,
+      cancellation_reason: isRefunded ? 'refund' : one.cancelHours === undefined ? undefined : 'voluntarily_cancelled',
+    });
+  });
+}
+
+function oneTime({ index, owner, store, begins }: ChainSeed, one: Step): TransactionRecord {
+  const isRefunded = one.refundHours !== undefined;
+  return withoutAbsent({
+    customer_user_id: `p${owner}`,
+    purchase_type: 'one_time_purchase',
+    store,
+    store_product_id: one.product,
+    store_transaction_id: `o${index}`,
+    store_original_transaction_id: `o${index}`,
+    price: priceOf(one),
+    purchased_at: text(begins),
+    refunded_at: isRefunded ? text(begins + one.refundHours! * HOUR_MS) : undefined,
+    cancellation_reason: isRefunded ? 'refund' : undefined,
+  });
+}
+
+const seed = fc.record({
+  owner: fc.nat(),
+  store: fc.constantFrom('app_store', 'play_store', 'stripe'),
+  begins: moment,
+  isOneTime: fc.constantFrom(false, false, false, true),
+  steps: fc.array(step, { minLength: 1, maxLength: 9 }),
+});
+
+/** Profiles, their transactions in the order in which they happened, and the products that are configured. */
+export const history: fc.Arbitrary<World> = fc
+  .tuple(fc.integer({ min: 1, max: 6 }), fc.array(seed, { minLength: 1, maxLength: 8 }))
+  .chain(([count, seeds]) =>
+    fc.tuple(...Array.from({ length: count }, (_, i) => profileOf(i))).map((profiles): World => {
+      const transactions = seeds.flatMap(({ owner, isOneTime, steps, ...rest }, index) => {
+        const chain = { index, owner: owner % count, ...rest };
+        return isOneTime ? [oneTime(chain, steps[0]!)] : subscription(chain, steps);
+      });
+      return { profiles, transactions, products: PRODUCTS, now: NOW };
+    }),
+  );

@@ -1,0 +1,88 @@
+// Generated questions about generated histories, and an answer in the shape of the oracle's.
+import fc from 'fast-check';
+import { CHART_IDS, chart, filtersOf, segmentationsOf } from '../../src/analytics/catalogue.ts';
+import { askChart, type Home } from './import.ts';
+import type { OracleSeries, Question } from './oracle.ts';
+
+/** Values that the generated histories have. */
+const FILTER_VALUES: Record<string, string[]> = {
+  store: ['app_store', 'play_store', 'stripe', 'acme', ''],
+  country: ['us', 'de', 'jp', ''],
+  store_product_id: ['monthly', 'annual', 'unconfigured', 'weekly'],
+  duration: ['Monthly', 'Annual', 'Uncategorized', '3 months', 'Lifetime'],
+  attribution_source: ['custom', ''],
+  attribution_status: ['organic', 'non_organic', 'unknown', ''],
+  attribution_channel: ['social', ''],
+  attribution_campaign: ['spring', 'Spring', 'émigré'],
+  offer_category: ['introductory', 'win_back', ''],
+  offer_type: ['free_trial', 'pay_as_you_go', ''],
+  offer_id: ['back10', ''],
+};
+
+const RANGES = [
+  ['2025-01-01', '2025-03-31'],
+  ['2024-12-11', '2025-01-15'],
+  ['2025-03-01', '2025-05-31'],
+  ['2025-04-20'],
+  ['2024-11-01', '2025-04-20'],
+  ['2025-05-01', '2025-05-31'],
+];
+
+const range = fc.constantFrom(...RANGES);
+
+export const zone = fc.constantFrom(
+  'America/New_York',
+  'America/New_York',
+  'UTC',
+  'Asia/Kathmandu',
+  'Australia/Lord_Howe',
+);
+
+/** A question about this chart; day buckets are kept to short ranges. */
+export function questionAbout(chart_id: (typeof CHART_IDS)[number]): fc.Arbitrary<Question> {
+  const { dimensions, compares } = filtersOf(chart(chart_id));
+  const filter = fc
+    .constantFrom(...dimensions.filter((name) => name in FILTER_VALUES))
+    .chain((name) => fc.tuple(fc.constant(name), fc.subarray(FILTER_VALUES[name]!, { minLength: 1, maxLength: 2 })));
+  return fc
+    .record({
+      period_unit: fc.constantFrom('day', 'week', 'month', 'month', 'quarter', 'year'),
+      date_type: fc.constantFrom('purchase_date', 'purchase_date', 'profile_install_date'),
+      segmentation: fc.option(fc.constantFrom(...segmentationsOf(chart(chart_id))), { nil: undefined }),
+      date: range,
+      compare_date: fc.option(range, { nil: undefined, freq: 3 }),
+      filters: fc.array(filter, { maxLength: 2 }),
+    })
+    .map(({ segmentation, date, compare_date, filters, ...rest }) => ({
+      chart_id,
+      ...rest,
+      ...(segmentation !== undefined && { segmentation }),
+      filters: { ...Object.fromEntries(filters), date, ...(compares && compare_date && { compare_date }) },
+    }));
+}
+
+export const questions = fc.tuple(...CHART_IDS.map(questionAbout));
+
+interface Answered {
+  type: string;
+  value: number;
+  values: { x: string; y: number }[];
+  compare_value: number | null;
+  compare_values: { x: string; y: number }[] | null;
+}
+
+/** The series of an answer, per key, as the oracle gives them. */
+export async function ask(home: Home, question: Question, zoneName: string): Promise<Record<string, OracleSeries[]>> {
+  const { status, text, json } = await askChart(home, question, { 'service-tz': zoneName });
+  if (status !== 200) throw new Error(`${status} ${text}`);
+  const drawn = ({ type, value, values, compare_value, compare_values }: Answered): OracleSeries => ({
+    type,
+    value,
+    y: values.map(({ y }) => y),
+    compare_value,
+    compare_y: compare_values?.map(({ y }) => y) ?? null,
+  });
+  return Object.fromEntries(
+    Object.entries(json.data as Record<string, { data: Answered[] }>).map(([key, { data }]) => [key, data.map(drawn)]),
+  );
+}
