@@ -47,6 +47,9 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     types: parsers,
   });
   pool.on('error', onError);
+  // A client that is lent and between two statements has no other listener, and its breaking would end the process; the next
+  // statement hears of it.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 
