@@ -1,0 +1,96 @@
+// What an answer shows: the value of the range, the drawing, the series and the table.
+import { useMemo } from 'preact/hooks';
+import { Change } from '../parts/change.tsx';
+import { Notice } from '../parts/notice.tsx';
+import type { ChartRecord, Metric } from '../service/answers.ts';
+import type { ChartView } from '../view/view.ts';
+import { formatRange } from '../words/periods.ts';
+import { formatValue } from '../words/values.ts';
+import { DataTable } from './data-table.tsx';
+import { Download } from './download.tsx';
+import { DrawingChoice } from './drawing-choice.tsx';
+import { DrawnChart } from './drawn-chart.tsx';
+import { Legend } from './legend.tsx';
+import { type ChartAnswer, metricOf } from './question.ts';
+import { drawnKeys, keySeries, switchKey } from './series.ts';
+
+interface AnsweredProps {
+  chart: ChartRecord;
+  view: ChartView;
+  answer: ChartAnswer;
+  onChange: (part: Partial<ChartView>) => void;
+}
+
+const VALUE_WORDS = { flow: 'in all', stock: 'at the end', ratio: 'over all' };
+
+function Headline({ chart, answer, metric }: { chart: ChartRecord; answer: ChartAnswer; metric: Metric }) {
+  const { value, value_from, value_to, compare_value, unit } = metric;
+  return (
+    <div class="headline">
+      <p class="headline-value">{formatValue(value, unit)}</p>
+      <p class="muted">
+        {formatRange(answer.range)}, {VALUE_WORDS[chart.kind]}
+        {value_to !== null && ` (${formatValue(value_to, 'USD')} ÷ ${formatValue(value_from ?? 0, 'count')})`}
+      </p>
+      {answer.compared && compare_value !== null && (
+        <p class="headline-change">
+          <Change value={value} before={compare_value} />{' '}
+          <span class="muted">
+            from {formatValue(compare_value, unit)}, {formatRange(answer.compared)}
+          </span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function isEmpty({ data }: Metric): boolean {
+  return data.every(({ values, compare_values }) => [...values, ...(compare_values ?? [])].every(({ y }) => y === 0));
+}
+
+export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
+  const metric = metricOf(answer.metrics, view.money);
+  const series = useMemo(() => keySeries(metric.data), [metric]);
+  const drawn = drawnKeys(series, view.series);
+  // One array as long as nothing is switched: the drawing is made anew for another one.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the keys as one text stand for the list of them
+  const shown = useMemo(() => series.filter(({ key }) => drawn.includes(key)), [series, drawn.join('\n')]);
+  const label = `${chart.metric_name} by ${answer.view.period_unit}, ${formatRange(answer.range)}`;
+  return (
+    <>
+      <div class="chart-top">
+        <Headline chart={chart} answer={answer} metric={metric} />
+        <div class="chart-tools">
+          <DrawingChoice chart={chart} drawing={view.drawing} onChange={(drawing) => onChange({ drawing })} />
+          <Download chart={chart} view={view} />
+        </div>
+      </div>
+      {isEmpty(metric) ? (
+        <Notice title="Nothing happened in these days.">
+          <p class="muted">Choose a longer range or fewer filters.</p>
+        </Notice>
+      ) : (
+        <>
+          <DrawnChart
+            chart={chart}
+            answer={answer}
+            series={shown}
+            drawing={view.drawing}
+            unit={metric.unit}
+            label={label}
+          />
+          {(series.length > 1 || answer.compared) && (
+            <Legend
+              series={series}
+              drawn={drawn}
+              unit={metric.unit}
+              onSwitch={(key) => onChange({ series: switchKey(series, view.series, key) })}
+            />
+          )}
+          <h2 class="table-title">Table</h2>
+          <DataTable answer={answer} series={shown} unit={metric.unit} caption={`${label}, table`} />
+        </>
+      )}
+    </>
+  );
+}

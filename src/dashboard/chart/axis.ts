@@ -1,0 +1,43 @@
+// The marks of the axes. Buckets stand side by side at 0, 1, 2, …, however long they are. Pure.
+import type { PeriodUnit } from '../view/view.ts';
+import { periodTick } from '../words/periods.ts';
+
+const STEPS: Record<PeriodUnit, readonly number[]> = {
+  day: [1, 2, 3, 7, 14, 28, 56, 91, 182],
+  week: [1, 2, 4, 8, 13, 26],
+  month: [1, 2, 3, 6, 12, 24],
+  quarter: [1, 2, 4, 8],
+  year: [1, 2, 5],
+};
+
+/** Places of at most `most` marks, at even distances. */
+export function listMarks(count: number, unit: PeriodUnit, most: number): number[] {
+  const least = count / Math.max(most, 1);
+  const step = STEPS[unit].find((one) => one >= least) ?? Math.ceil(least);
+  return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
+}
+
+/** The words below each mark; the year on a second line where it begins. */
+export function listMarkWords(starts: readonly string[], marks: readonly number[], unit: PeriodUnit): string[] {
+  return marks.map((mark, i) => {
+    const day = starts[mark];
+    if (day === undefined) return '';
+    const year = day.slice(0, 4);
+    const before = i === 0 ? undefined : starts[marks[i - 1]!]?.slice(0, 4);
+    return unit === 'year' || year === before ? periodTick(day, unit) : `${periodTick(day, unit)}\n${year}`;
+  });
+}
+
+/** The ends of the vertical axis: zero is always on it, and nothing touches its upper end. */
+export function valueRange(values: readonly (number | null)[]): [number, number] {
+  let least = 0;
+  let most = 0;
+  for (const value of values) {
+    if (value === null) continue;
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  if (least === most) return [0, 1];
+  const room = (most - least) * 0.06;
+  return [least < 0 ? least - room : 0, most > 0 ? most + room : 0];
+}

@@ -1,0 +1,44 @@
+// A chart: what is asked, the drawing, its series and its table.
+import { Heading } from '../parts/heading.tsx';
+import { FailureNotice } from '../parts/notice.tsx';
+import { Waiting } from '../parts/waiting.tsx';
+import type { ChartRecord } from '../service/answers.ts';
+import { useAnswer } from '../service/use-answer.ts';
+import { useService } from '../service/use-service.ts';
+import { show } from '../view/use-view.ts';
+import { type ChartView, fitToChart } from '../view/view.ts';
+import { Answered } from './answered.tsx';
+import { Controls } from './controls.tsx';
+import { Filters } from './filters.tsx';
+import { askView, questionOf } from './question.ts';
+
+interface ChartPageProps {
+  chart: ChartRecord;
+  /** As the address says it; what the chart does not take is left out. */
+  view: ChartView;
+}
+
+export function ChartPage({ chart, view: asked }: ChartPageProps) {
+  const { client } = useService();
+  const view = fitToChart(asked, chart);
+  const { answer, failure, isAsking, askAgain, stop } = useAnswer(questionOf(view), (signal) =>
+    askView(client, view, signal),
+  );
+  const change = (part: Partial<ChartView>) => show({ ...view, ...part });
+  return (
+    <>
+      <header class="view-header">
+        <Heading title={chart.metric_name} />
+        <p class="muted">{chart.description}</p>
+      </header>
+      <Controls chart={chart} view={view} onChange={change} />
+      <Filters chart={chart} view={view} onChange={change} />
+      <section class="card chart-card" aria-label={`${chart.metric_name}, chart`} aria-busy={isAsking}>
+        {isAsking && <Waiting what={chart.metric_name} onStop={stop} />}
+        {failure && <FailureNotice failure={failure} onRetry={askAgain} />}
+        {answer && <Answered chart={chart} view={view} answer={answer} onChange={change} />}
+        {!answer && isAsking && <div class="plot-place" />}
+      </section>
+    </>
+  );
+}

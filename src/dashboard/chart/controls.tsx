@@ -1,0 +1,101 @@
+// What is asked: days, period unit, segmentation, comparison, date type, money basis, zone. Only what the chart takes.
+import { type Option, Select } from '../parts/select.tsx';
+import type { ChartRecord } from '../service/answers.ts';
+import { dimensionTitle, useService } from '../service/use-service.ts';
+import { type Preset, rangeBefore } from '../view/days.ts';
+import {
+  type ChartView,
+  type Comparison,
+  type DateType,
+  type MoneyBasis,
+  type PeriodUnit,
+  rangeOf,
+} from '../view/view.ts';
+import { RangeChoice } from './range-choice.tsx';
+import { listZoneOptions } from './zones.ts';
+
+function optionsOf<T extends string>(titles: Record<T, string>): (Option & { value: T })[] {
+  return (Object.entries(titles) as [T, string][]).map(([value, title]) => ({ value, title }));
+}
+
+const RANGES = optionsOf<Preset>({
+  last_7_days: 'Last 7 days',
+  last_28_days: 'Last 28 days',
+  last_90_days: 'Last 90 days',
+  this_month: 'This month',
+  last_month: 'Last month',
+  last_12_months: 'Last 12 months',
+  this_year: 'This year',
+});
+const UNITS = optionsOf<PeriodUnit>({ day: 'Day', week: 'Week', month: 'Month', quarter: 'Quarter', year: 'Year' });
+const COMPARISONS = optionsOf<Comparison | ''>({
+  '': 'Nothing',
+  previous: 'The days before',
+  year_before: 'The year before',
+});
+const DATE_TYPES = optionsOf<DateType>({ purchase_date: 'Own date', profile_install_date: 'Install date' });
+const BASES = optionsOf<MoneyBasis>({ revenue: 'Revenue', proceeds: 'Proceeds', net_revenue: 'Net revenue' });
+
+interface ControlsProps {
+  chart: ChartRecord;
+  view: ChartView;
+  onChange: (part: Partial<ChartView>) => void;
+}
+
+export function Controls({ chart, view, onChange }: ControlsProps) {
+  const { client, catalogue } = useService();
+  const ownRange = async () => rangeOf(view, await client.askToday(view.zone));
+  const segmentations = chart.segmentations.map((value) => ({ value, title: dimensionTitle(catalogue, value) }));
+  return (
+    <form class="controls" aria-label="What the chart shows" onSubmit={(event) => event.preventDefault()}>
+      <RangeChoice
+        label="Days"
+        value={view.range}
+        options={RANGES}
+        suggested={ownRange}
+        onChange={(range) => onChange({ range })}
+      />
+      <Select
+        label="Period unit"
+        value={view.period_unit}
+        options={UNITS}
+        onChange={(unit) => onChange({ period_unit: unit as PeriodUnit })}
+      />
+      <Select
+        label="Segmentation"
+        value={view.segmentation ?? ''}
+        options={[{ value: '', title: 'None' }, ...segmentations]}
+        onChange={(name) => onChange({ segmentation: name || null, series: null })}
+      />
+      {chart.compares && (
+        <RangeChoice
+          label="Compared with"
+          value={view.compare ?? ''}
+          options={COMPARISONS}
+          suggested={async () => rangeBefore(await ownRange())}
+          onChange={(compare) => onChange({ compare: compare || null })}
+        />
+      )}
+      <Select
+        label="Counted at"
+        value={view.date_type}
+        options={DATE_TYPES}
+        onChange={(type) => onChange({ date_type: type as DateType })}
+      />
+      {chart.unit === 'USD' && (
+        <Select
+          label="Money"
+          value={view.money}
+          options={BASES}
+          onChange={(money) => onChange({ money: money as MoneyBasis })}
+        />
+      )}
+      <Select
+        label="Time zone"
+        value={view.zone ?? ''}
+        options={listZoneOptions(view.zone)}
+        onChange={(zone) => onChange({ zone: zone || null })}
+      />
+    </form>
+  );
+}

@@ -1,0 +1,54 @@
+// The drawn series as a table: a row for each bucket.
+import { bucketDays, dayOf, formatRange, periodTitle } from '../words/periods.ts';
+import { formatValue } from '../words/values.ts';
+import type { ChartAnswer } from './question.ts';
+import { type KeyedSeries, TOTAL } from './series.ts';
+
+interface DataTableProps {
+  answer: ChartAnswer;
+  series: readonly KeyedSeries[];
+  unit: 'USD' | 'count';
+  caption: string;
+}
+
+export function DataTable({ answer, series, unit, caption }: DataTableProps) {
+  const { period_unit } = answer.view;
+  const starts = series[0]?.values.map(({ x }) => dayOf(x)) ?? [];
+  const compared = series.find(({ key }) => key === TOTAL)?.compare_values ?? null;
+  const rows = Array.from({ length: Math.max(starts.length, compared?.length ?? 0) }, (_, i) => i);
+  const cell = (value: number | undefined) => (value === undefined ? '' : formatValue(value, unit));
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+    <section class="data-table" tabIndex={0} aria-label={caption}>
+      <table>
+        <caption class="unseen">{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Period</th>
+            {period_unit !== 'day' && <th scope="col">Days</th>}
+            {series.map(({ key, title }) => (
+              <th scope="col" key={key}>
+                {title}
+              </th>
+            ))}
+            {compared && <th scope="col">Compared period</th>}
+            {compared && <th scope="col">Total then</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((i) => (
+            <tr key={i}>
+              <th scope="row">{starts[i] && periodTitle(starts[i], period_unit)}</th>
+              {period_unit !== 'day' && <td class="days">{starts[i] && formatRange(bucketDays(starts, i, answer))}</td>}
+              {series.map(({ key, values }) => (
+                <td key={key}>{cell(values[i]?.y)}</td>
+              ))}
+              {compared && <td class="days">{compared[i] && periodTitle(dayOf(compared[i].x), period_unit)}</td>}
+              {compared && <td>{cell(compared[i]?.y)}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,57 @@
+// The chart as a CSV file, by the same operation. The file is made here from the answer: no address holds the key.
+import { useState } from 'preact/hooks';
+import type { ChartRecord } from '../service/answers.ts';
+import { failureOf } from '../service/failure.ts';
+import { useService } from '../service/use-service.ts';
+import { type ChartView, toRequest } from '../view/view.ts';
+
+function save(blob: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+function formatSize(bytes: number): string {
+  return bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+export function Download({ chart, view }: { chart: ChartRecord; view: ChartView }) {
+  const { client, onRefused } = useService();
+  const [bytes, setBytes] = useState<number | null>(null);
+  const [words, setWords] = useState('');
+
+  async function download() {
+    setBytes(0);
+    setWords('Downloading');
+    try {
+      const { signal } = new AbortController();
+      const body = toRequest(view, await client.askToday(view.zone));
+      const { name, blob } = await client.fetchCsv({ body, zone: view.zone, signal }, setBytes);
+      save(blob, name);
+      setWords(`Saved ${name}`);
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure.kind === 'refused_key') onRefused();
+      setWords([failure.message, ...failure.details].join(' '));
+    }
+    setBytes(null);
+  }
+
+  return (
+    <div class="download">
+      <button
+        type="button"
+        disabled={bytes !== null}
+        onClick={download}
+        aria-label={`Download ${chart.metric_name} as CSV`}
+      >
+        {bytes === null ? 'CSV' : `CSV… ${formatSize(bytes)}`}
+      </button>
+      <span class="unseen" role="status">
+        {words}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+// Line, area or bars.
+import type { ChartRecord } from '../service/answers.ts';
+import { DRAWINGS, type Drawing } from '../view/view.ts';
+import { usualDrawing } from './layers.ts';
+
+const TITLES: Record<Drawing, string> = { line: 'Line', area: 'Area', bars: 'Bars' };
+
+interface DrawingChoiceProps {
+  chart: ChartRecord;
+  drawing: Drawing | null;
+  onChange: (drawing: Drawing) => void;
+}
+
+export function DrawingChoice({ chart, drawing, onChange }: DrawingChoiceProps) {
+  const chosen = drawing ?? usualDrawing(chart.kind);
+  return (
+    <fieldset class="segmented">
+      <legend class="unseen">Drawn as</legend>
+      {DRAWINGS.map((one) => (
+        <label key={one}>
+          <input type="radio" name="drawing" checked={one === chosen} onChange={() => onChange(one)} />
+          <span>{TITLES[one]}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

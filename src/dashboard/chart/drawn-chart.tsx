@@ -1,0 +1,109 @@
+// The drawing with its tooltip: all values of the bucket under the pointer, or under the keyboard's place.
+import { useMemo, useState } from 'preact/hooks';
+import type { ChartRecord } from '../service/answers.ts';
+import { bucketDays, dayOf, formatRange, periodTitle } from '../words/periods.ts';
+import { formatValue } from '../words/values.ts';
+import { listLayers, usualDrawing } from './layers.ts';
+import { Plot } from './plot.tsx';
+import type { ChartAnswer } from './question.ts';
+import { type KeyedSeries, TOTAL } from './series.ts';
+import { Swatch } from './swatch.tsx';
+
+interface DrawnChartProps {
+  chart: ChartRecord;
+  answer: ChartAnswer;
+  /** The series that are switched on. */
+  series: readonly KeyedSeries[];
+  drawing: ChartAnswer['view']['drawing'];
+  unit: 'USD' | 'count';
+  label: string;
+}
+
+interface Line {
+  key: string;
+  colour: number | null | 'compared';
+  title: string;
+  value: string;
+}
+
+function listLines(series: readonly KeyedSeries[], at: number, { answer, unit }: DrawnChartProps): Line[] {
+  return series.flatMap(({ key, colour, title, values, compare_values }) => {
+    const value = values[at];
+    const compared = key === TOTAL ? compare_values?.[at] : undefined;
+    const day = compared && periodTitle(dayOf(compared.x), answer.view.period_unit);
+    return [
+      ...(value ? [{ key, colour, title, value: formatValue(value.y, unit) }] : []),
+      ...(compared
+        ? [{ key: 'compared', colour: 'compared' as const, title: day!, value: formatValue(compared.y, unit) }]
+        : []),
+    ];
+  });
+}
+
+function Tooltip({
+  title,
+  days,
+  lines,
+  at,
+  of,
+}: {
+  title: string;
+  days: string;
+  lines: Line[];
+  at: number;
+  of: number;
+}) {
+  const share = (at + 0.5) / of;
+  return (
+    <div class={`tooltip ${share > 0.5 ? 'left' : 'right'}`} style={{ '--at': share }} aria-hidden="true">
+      <p class="tooltip-title">{title}</p>
+      {days !== '' && <p class="muted">{days}</p>}
+      <dl>
+        {lines.map(({ key, colour, title: name, value }) => (
+          <div key={key}>
+            <dt>
+              <Swatch colour={colour} /> {name}
+            </dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+export function DrawnChart(props: DrawnChartProps) {
+  const { chart, answer, series, drawing, unit, label } = props;
+  const [at, setAt] = useState<number | null>(null);
+  const { period_unit } = answer.view;
+  const starts = useMemo(() => {
+    const [now = [], compared = []] = [series[0]?.values, series[0]?.compare_values ?? []];
+    return (now.length >= compared.length ? now : compared).map(({ x }) => dayOf(x));
+  }, [series]);
+  const layers = useMemo(
+    () => listLayers({ series, drawing: drawing ?? usualDrawing(chart.kind), addsUp: chart.kind !== 'ratio' }),
+    [series, drawing, chart],
+  );
+  const ownStarts = series[0]?.values.map(({ x }) => dayOf(x)) ?? [];
+  const place = at === null ? ownStarts.length - 1 : at;
+  const start = ownStarts[place];
+  const title = start === undefined ? 'Compared period' : periodTitle(start, period_unit);
+  const days = start === undefined || period_unit === 'day' ? '' : formatRange(bucketDays(ownStarts, place, answer));
+  const lines = listLines(series, place, props);
+  const words = `${title}: ${lines.map((line) => `${line.title} ${line.value}`).join(', ')}`;
+  return (
+    <div class="drawn-chart">
+      <Plot
+        label={label}
+        at={at}
+        words={words}
+        onMove={setAt}
+        layers={layers}
+        starts={starts}
+        unit={period_unit}
+        valueUnit={unit}
+      />
+      {at !== null && <Tooltip title={title} days={days} lines={lines} at={at} of={starts.length} />}
+    </div>
+  );
+}

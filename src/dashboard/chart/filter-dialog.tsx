@@ -1,0 +1,55 @@
+// Choosing the values of a filter: those seen in the chart's days, or typed.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Select } from '../parts/select.tsx';
+import type { ChartRecord } from '../service/answers.ts';
+import { dimensionTitle, useService } from '../service/use-service.ts';
+import type { ChartView } from '../view/view.ts';
+import { ValueChoice } from './value-choice.tsx';
+
+interface FilterDialogProps {
+  chart: ChartRecord;
+  view: ChartView;
+  /** The dimension that is chosen first. */
+  first: string;
+  onApply: (name: string, values: string[]) => void;
+  onClose: () => void;
+}
+
+export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDialogProps) {
+  const { catalogue } = useService();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [name, setName] = useState(first);
+  const [values, setValues] = useState(view.filters[first] ?? []);
+  useEffect(() => dialog.current?.showModal(), []);
+
+  return (
+    <dialog ref={dialog} class="filter-dialog" aria-labelledby="filter-title" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          onApply(name, values);
+        }}
+      >
+        <h2 id="filter-title">Filter</h2>
+        <Select
+          label="Dimension"
+          value={name}
+          options={chart.filters.map((value) => ({ value, title: dimensionTitle(catalogue, value) }))}
+          onChange={(next) => {
+            setName(next);
+            setValues(view.filters[next] ?? []);
+          }}
+        />
+        <ValueChoice key={name} chart={chart} view={view} name={name} values={values} onChange={setValues} />
+        <div class="dialog-buttons">
+          <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Apply
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}

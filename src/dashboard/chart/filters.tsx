@@ -1,0 +1,52 @@
+// The filters that hold, each a way to change it, and adding one.
+import { useState } from 'preact/hooks';
+import type { Catalogue, ChartRecord } from '../service/answers.ts';
+import { dimensionTitle, useService } from '../service/use-service.ts';
+import type { ChartView } from '../view/view.ts';
+import { FilterDialog } from './filter-dialog.tsx';
+
+interface FiltersProps {
+  chart: ChartRecord;
+  view: ChartView;
+  onChange: (part: Partial<ChartView>) => void;
+}
+
+function valueTitle({ dimensions }: Catalogue, name: string, value: string): string {
+  const known = dimensions.find((dimension) => dimension.name === name)?.values?.find((one) => one.value === value);
+  return known?.title ?? (value === '' ? 'no value' : value);
+}
+
+export function Filters({ chart, view, onChange }: FiltersProps) {
+  const { catalogue } = useService();
+  const [edited, setEdited] = useState<string | null>(null);
+
+  function set(name: string, values: string[]) {
+    const { [name]: _, ...others } = view.filters;
+    onChange({ filters: values.length > 0 ? { ...others, [name]: values } : others, series: null });
+    setEdited(null);
+  }
+
+  return (
+    <div class="filters">
+      {Object.entries(view.filters).map(([name, values]) => {
+        const title = dimensionTitle(catalogue, name);
+        return (
+          <span class="chip" key={name}>
+            <button type="button" onClick={() => setEdited(name)}>
+              <span class="muted">{title}:</span> {values.map((value) => valueTitle(catalogue, name, value)).join(', ')}
+            </button>
+            <button type="button" aria-label={`Remove filter ${title}`} onClick={() => set(name, [])}>
+              ×
+            </button>
+          </span>
+        );
+      })}
+      <button type="button" class="quiet" onClick={() => setEdited(chart.filters[0] ?? null)}>
+        + Filter
+      </button>
+      {edited !== null && (
+        <FilterDialog chart={chart} view={view} first={edited} onApply={set} onClose={() => setEdited(null)} />
+      )}
+    </div>
+  );
+}

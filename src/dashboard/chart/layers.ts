@@ -1,0 +1,78 @@
+// What is painted, in order: segments that add up lie on each other, the outermost first, so that each covers the part
+// that is not its own. Pure.
+import type { Drawing } from '../view/view.ts';
+import { type KeyedSeries, TOTAL } from './series.ts';
+
+export interface Layer {
+  key: string;
+  colour: number | null;
+  ys: (number | null)[];
+  form: 'line' | 'dashes' | 'area' | 'tint' | 'bars';
+  /** Place among bars side by side. */
+  slot: { index: number; of: number };
+}
+
+export interface LayerInput {
+  series: readonly KeyedSeries[];
+  drawing: Drawing;
+  /** Whether segments add up to the total: ratios do not. */
+  addsUp: boolean;
+}
+
+const WHOLE = { index: 0, of: 1 };
+export const COMPARED = 'compared';
+
+/** Values of each series on top of those before it; above zero and below it apart. */
+export function stack(series: readonly (readonly number[])[]): number[][] {
+  const above: number[] = [];
+  const below: number[] = [];
+  return series.map((ys) =>
+    ys.map((y, i) => {
+      const side = y < 0 ? below : above;
+      side[i] = (side[i] ?? 0) + y;
+      return side[i];
+    }),
+  );
+}
+
+function plain(series: KeyedSeries, form: Layer['form'], slot = WHOLE): Layer {
+  return { key: series.key, colour: series.colour, ys: series.values.map(({ y }) => y), form, slot };
+}
+
+function listSegmentLayers(segments: readonly KeyedSeries[], { drawing, addsUp }: LayerInput): Layer[] {
+  if (drawing === 'line') return segments.map((one) => plain(one, 'line')).reverse();
+  if (addsUp) {
+    const heights = stack(segments.map(({ values }) => values.map(({ y }) => y)));
+    return segments.map((one, i) => ({ ...plain(one, drawing), ys: heights[i]! })).reverse();
+  }
+  return segments.map((one, index) =>
+    drawing === 'area' ? plain(one, 'tint') : plain(one, 'bars', { index, of: segments.length }),
+  );
+}
+
+/** The layers of the drawn series, and the total of the compared span if there is one. */
+export function listLayers(input: LayerInput): Layer[] {
+  const { series, drawing } = input;
+  const total = series.find(({ key }) => key === TOTAL);
+  const segments = series.filter(({ key }) => key !== TOTAL);
+  const layers = listSegmentLayers(segments, input);
+  if (total?.compare_values) {
+    const ys = total.compare_values.map(({ y }) => y);
+    layers.push({ key: COMPARED, colour: null, ys, form: 'dashes', slot: WHOLE });
+  }
+  if (total) {
+    const alone = { line: 'line', area: 'tint', bars: 'bars' } as const;
+    const layer = plain(total, segments.length > 0 ? 'line' : alone[drawing]);
+    // Bars would hide the compared line: they are painted before it.
+    if (layer.form === 'bars') layers.unshift(layer);
+    else layers.push(layer);
+  }
+  return layers;
+}
+
+const USUAL: Record<'flow' | 'stock' | 'ratio', Drawing> = { flow: 'bars', stock: 'area', ratio: 'line' };
+
+/** What suits a kind of chart: amounts per period as bars, states over time as areas. */
+export function usualDrawing(kind: 'flow' | 'stock' | 'ratio'): Drawing {
+  return USUAL[kind];
+}

@@ -1,0 +1,60 @@
+// The series with their values over the whole range; each name is a switch.
+import { useState } from 'preact/hooks';
+import { Change } from '../parts/change.tsx';
+import { formatValue } from '../words/values.ts';
+import type { KeyedSeries } from './series.ts';
+import { Swatch } from './swatch.tsx';
+
+const FIRST = 12;
+
+interface LegendProps {
+  series: readonly KeyedSeries[];
+  drawn: readonly string[];
+  unit: 'USD' | 'count';
+  onSwitch: (key: string) => void;
+}
+
+export function Legend({ series, drawn, unit, onSwitch }: LegendProps) {
+  const [isWhole, setWhole] = useState(false);
+  const listed = isWhole ? series : series.slice(0, FIRST);
+  const compares = series.some(({ compare_value }) => compare_value !== null);
+  return (
+    <div class="legend">
+      <table>
+        <caption class="unseen">Series of the chart; the buttons switch them on and off</caption>
+        <thead>
+          <tr>
+            <th scope="col">Series</th>
+            <th scope="col">Value</th>
+            {compares && <th scope="col">Compared</th>}
+            {compares && <th scope="col">Change</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {listed.map(({ key, colour, title, value, compare_value }) => (
+            <tr key={key}>
+              <th scope="row">
+                <button type="button" class="switch" aria-pressed={drawn.includes(key)} onClick={() => onSwitch(key)}>
+                  <Swatch colour={colour} />
+                  <span>{title}</span>
+                </button>
+              </th>
+              <td>{formatValue(value, unit)}</td>
+              {compares && <td class="muted">{formatValue(compare_value ?? 0, unit)}</td>}
+              {compares && (
+                <td>
+                  <Change value={value} before={compare_value ?? 0} />
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {series.length > FIRST && (
+        <button type="button" class="quiet" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+          {isWhole ? 'Show fewer' : `Show all ${series.length} series`}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,108 @@
+// Layers → what uPlot draws.
+import type uPlot from 'uplot';
+import type { PeriodUnit } from '../view/view.ts';
+import { formatShort, type Unit } from '../words/values.ts';
+import { listMarks, listMarkWords, valueRange } from './axis.ts';
+import type { Layer } from './layers.ts';
+import { mix, type Theme } from './theme.ts';
+
+export interface PlotInput {
+  layers: readonly Layer[];
+  /** The day on which each bucket starts. */
+  starts: readonly string[];
+  unit: PeriodUnit;
+  valueUnit: Unit;
+}
+
+interface PlotSize {
+  width: number;
+  height: number;
+}
+
+const MARK_WIDTH = 64;
+const BAR_SHARE = 0.74;
+const WIDEST_BAR = 56;
+const WHOLE_STEPS = [1, 2, 5]
+  .flatMap((step) => Array.from({ length: 16 }, (_, i) => step * 10 ** i))
+  .sort((a, b) => a - b);
+
+/** Bars of one layer, narrower where several stand side by side. */
+function drawBars({ slot }: Layer): uPlot.Series.PathBuilder {
+  return (plot, seriesIndex, first, last) => {
+    const path = new Path2D();
+    const ys = plot.data[seriesIndex]!;
+    const bucket = plot.valToPos(1, 'x', true) - plot.valToPos(0, 'x', true);
+    const whole = Math.min(bucket * BAR_SHARE, WIDEST_BAR * devicePixelRatio * slot.of);
+    const width = Math.max(whole / slot.of, 1);
+    const zero = plot.valToPos(0, 'y', true);
+    for (let i = first; i <= last; i++) {
+      const y = ys[i];
+      if (!y) continue;
+      const left = plot.valToPos(i, 'x', true) - whole / 2 + slot.index * width;
+      const top = plot.valToPos(y, 'y', true);
+      path.rect(Math.round(left), Math.min(top, zero), Math.max(Math.round(width), 1), Math.abs(zero - top));
+    }
+    return { stroke: null, fill: path, flags: 1 };
+  };
+}
+
+function toSeries(layer: Layer, theme: Theme, count: number): uPlot.Series {
+  const colour = layer.colour === null ? theme.total : theme.series[layer.colour]!;
+  const points = { show: count === 1 && layer.form !== 'bars', size: 7, fill: colour };
+  switch (layer.form) {
+    case 'bars':
+      return { stroke: colour, fill: colour, paths: drawBars(layer), points: { show: false } };
+    case 'area':
+      return { stroke: colour, fill: mix(colour, theme.surface, 0.55), width: 1, points };
+    case 'tint':
+      return { stroke: colour, fill: `${colour}24`, width: 2, points };
+    case 'dashes':
+      return { stroke: theme.muted, width: 1.5, dash: [5, 4], points: { ...points, fill: theme.muted } };
+    case 'line':
+      return { stroke: colour, width: 2, points };
+  }
+}
+
+function listAxes({ starts, unit, valueUnit }: PlotInput, theme: Theme): uPlot.Axis[] {
+  const shared = { stroke: theme.muted, font: theme.font, ticks: { show: false } };
+  return [
+    {
+      ...shared,
+      size: 46,
+      gap: 8,
+      grid: { show: false },
+      splits: (plot) => listMarks(starts.length, unit, plot.bbox.width / devicePixelRatio / MARK_WIDTH),
+      values: (_, marks) => listMarkWords(starts, marks, unit),
+    },
+    {
+      ...shared,
+      size: (_, words) => Math.max(...(words ?? ['']).map(({ length }) => length), 2) * 7.5 + 14,
+      gap: 8,
+      space: 44,
+      grid: { stroke: theme.grid, width: 1 },
+      ...(valueUnit === 'count' && { incrs: WHOLE_STEPS }),
+      values: (_, values) => values.map((value) => formatShort(value, valueUnit)),
+    },
+  ];
+}
+
+export function plotOptions(input: PlotInput, theme: Theme, { width, height }: PlotSize): uPlot.Options {
+  const { layers, starts } = input;
+  const [least, most] = valueRange(layers.flatMap(({ ys }) => ys));
+  return {
+    width,
+    height,
+    padding: [10, 8, 0, 0],
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, y: false, points: { show: false } },
+    scales: { x: { time: false, range: [-0.5, Math.max(starts.length, 1) - 0.5] }, y: { range: [least, most] } },
+    axes: listAxes(input, theme),
+    series: [{}, ...layers.map((layer) => toSeries(layer, theme, starts.length))],
+  };
+}
+
+/** The columns of uPlot: places of the buckets, then the values of each layer. */
+export function plotData({ layers, starts }: PlotInput): uPlot.AlignedData {
+  const column = ({ ys }: Layer) => starts.map((_, i) => ys[i] ?? null);
+  return [starts.map((_, i) => i), ...layers.map(column)];
+}

@@ -1,0 +1,92 @@
+// The drawing itself. For the keyboard and screen readers it is a slider over the buckets: the arrow keys read them out.
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import { type PlotInput, plotData, plotOptions } from './plot-options.ts';
+import { readTheme, watchTheme } from './theme.ts';
+
+interface PlotProps extends PlotInput {
+  label: string;
+  /** The bucket that is read. */
+  at: number | null;
+  /** What is said of that bucket. */
+  words: string;
+  onMove: (at: number | null) => void;
+}
+
+const KEYS: Record<string, (at: number, last: number) => number | null> = {
+  ArrowLeft: (at) => at - 1,
+  ArrowDown: (at) => at - 1,
+  ArrowRight: (at) => at + 1,
+  ArrowUp: (at) => at + 1,
+  PageDown: (at) => at - 7,
+  PageUp: (at) => at + 7,
+  Home: () => 0,
+  End: (_, last) => last,
+  Escape: () => null,
+};
+
+function heightFor(width: number): number {
+  return width < 560 ? 260 : 340;
+}
+
+/** Draws anew whenever what is drawn changes: cheaper than telling the differences. */
+function draw(box: HTMLElement, input: PlotInput, onMove: PlotProps['onMove']): uPlot {
+  const width = box.clientWidth;
+  const options = plotOptions(input, readTheme(), { width, height: heightFor(width) });
+  const setCursor = [(plot: uPlot) => onMove(plot.cursor.left! < 0 ? null : (plot.cursor.idx ?? null))];
+  return new uPlot({ ...options, hooks: { setCursor } }, plotData(input), box);
+}
+
+export function Plot({ label, at, words, onMove, layers, starts, unit, valueUnit }: PlotProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const last = starts.length - 1;
+
+  useEffect(() => {
+    const element = box.current!;
+    const input = { layers, starts, unit, valueUnit };
+    const redraw = () => {
+      plot.current?.destroy();
+      plot.current = draw(element, input, onMove);
+    };
+    redraw();
+    const stopWatching = watchTheme(redraw);
+    const sizes = new ResizeObserver(() => {
+      const width = element.clientWidth;
+      if (width > 0 && width !== plot.current?.width) plot.current?.setSize({ width, height: heightFor(width) });
+    });
+    sizes.observe(element);
+    return () => {
+      sizes.disconnect();
+      stopWatching();
+      plot.current?.destroy();
+      plot.current = null;
+    };
+  }, [layers, starts, unit, valueUnit, onMove]);
+
+  function moveTo(next: number | null) {
+    const left = next === null ? -10 : plot.current!.valToPos(next, 'x');
+    plot.current?.setCursor({ left, top: 0 });
+  }
+
+  return (
+    <div
+      ref={box}
+      class="plot"
+      role="slider"
+      tabIndex={0}
+      aria-label={label}
+      aria-valuemin={1}
+      aria-valuemax={Math.max(last + 1, 1)}
+      aria-valuenow={(at ?? last) + 1}
+      aria-valuetext={words}
+      onKeyDown={(event) => {
+        const next = KEYS[event.key]?.(at ?? last + 1, last);
+        if (next === undefined) return;
+        event.preventDefault();
+        moveTo(next === null ? null : Math.min(Math.max(next, 0), last));
+      }}
+      onBlur={() => moveTo(null)}
+    />
+  );
+}

@@ -1,0 +1,29 @@
+// A chart's view asked of the service; the answer carries what was asked, since the view may have moved on.
+import type { Metric, Metrics } from '../service/answers.ts';
+import type { Client } from '../service/client.ts';
+import type { DayRange } from '../view/days.ts';
+import { type ChartView, comparedRange, rangeOf, toRequest } from '../view/view.ts';
+
+export interface ChartAnswer {
+  view: ChartView;
+  today: string;
+  range: DayRange;
+  compared: DayRange | null;
+  metrics: Metrics;
+}
+
+/** What decides the answer: the rest of a view is how it is shown. */
+export function questionOf({ money: _, drawing: __, series: ___, ...asked }: ChartView): string {
+  return JSON.stringify(asked);
+}
+
+export async function askView(client: Client, view: ChartView, signal: AbortSignal): Promise<ChartAnswer> {
+  const today = await client.askToday(view.zone);
+  const metrics = await client.askChart({ body: toRequest(view, today), zone: view.zone, signal });
+  return { view, today, range: rangeOf(view, today), compared: comparedRange(view, today), metrics };
+}
+
+/** The chart on a money basis; what is no money has one metric. */
+export function metricOf(metrics: Metrics, money: ChartView['money']): Metric {
+  return (metrics[money] ?? metrics.common) as Metric;
+}

@@ -1,0 +1,70 @@
+// A choice among named ranges, or two dates.
+import { useEffect, useState } from 'preact/hooks';
+import { type Option, Select } from '../parts/select.tsx';
+import type { DayRange } from '../view/days.ts';
+
+interface RangeChoiceProps<T extends string> {
+  label: string;
+  value: T | DayRange;
+  options: readonly (Option & { value: T })[];
+  /** What the two dates are at first. */
+  suggested: () => Promise<DayRange>;
+  onChange: (value: T | DayRange) => void;
+}
+
+const OWN = 'dates';
+/** A year that is being typed is 0002 and 0020 before it is 2025: nothing is asked for those. */
+const EARLIEST = '1970-01-01';
+
+interface DatesProps {
+  label: string;
+  range: DayRange;
+  onChange: (range: DayRange) => void;
+}
+
+function Dates({ label, range, onChange }: DatesProps) {
+  const [draft, setDraft] = useState(range);
+  useEffect(() => setDraft(range), [range.first, range.last]);
+  const isReversed = draft.first !== '' && draft.last !== '' && draft.first > draft.last;
+  function change(part: Partial<DayRange>) {
+    const next = { ...draft, ...part };
+    setDraft(next);
+    if (next.first >= EARLIEST && next.first <= next.last) onChange(next);
+  }
+  return (
+    <fieldset class="dates">
+      <legend class="unseen">{label}</legend>
+      <label class="field">
+        <span class="field-label">First day</span>
+        <input type="date" value={draft.first} onChange={(event) => change({ first: event.currentTarget.value })} />
+      </label>
+      <label class="field">
+        <span class="field-label">Last day</span>
+        <input type="date" value={draft.last} onChange={(event) => change({ last: event.currentTarget.value })} />
+      </label>
+      {isReversed && (
+        <p class="hint" role="alert">
+          The first day must not be after the last.
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+export function RangeChoice<T extends string>({ label, value, options, suggested, onChange }: RangeChoiceProps<T>) {
+  const chosen = typeof value === 'string' ? value : OWN;
+  async function choose(next: string) {
+    onChange(next === OWN ? await suggested() : (next as T));
+  }
+  return (
+    <>
+      <Select
+        label={label}
+        value={chosen}
+        options={[...options, { value: OWN, title: 'Two dates…' }]}
+        onChange={choose}
+      />
+      {typeof value !== 'string' && <Dates label={label} range={value} onChange={onChange} />}
+    </>
+  );
+}

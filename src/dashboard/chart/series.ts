@@ -1,0 +1,43 @@
+// The series of an answer under keys that go into the address, and which of them are drawn. Pure.
+import type { Series } from '../service/answers.ts';
+
+export const TOTAL = 'total';
+const REST = 'rest';
+/** As many as there are colours that can be told apart. */
+export const COLOURS = 8;
+
+export interface KeyedSeries extends Series {
+  /** `total`, `=` and the value of a segment, or `rest`. */
+  key: string;
+  /** Place among the colours; null is the total's own. */
+  colour: number | null;
+}
+
+/** The total first, then segments as the service orders them. Only a second series of a value can be the rest. */
+export function keySeries(list: readonly Series[]): KeyedSeries[] {
+  const taken = new Set<string>();
+  return list.map((series, i) => {
+    const own = i === 0 ? TOTAL : `=${series.type}`;
+    const key = taken.has(own) ? REST : own;
+    taken.add(key);
+    return { ...series, key, colour: i === 0 ? null : (i - 1) % COLOURS };
+  });
+}
+
+/** Keys of what is drawn: those chosen, else the total and the largest segments. */
+export function drawnKeys(series: readonly KeyedSeries[], chosen: readonly string[] | null): string[] {
+  const keys = series.map(({ key }) => key);
+  return chosen ? keys.filter((key) => chosen.includes(key)) : keys.slice(0, COLOURS + 1);
+}
+
+/** The choice after one series was switched; null where it is again the usual one. */
+export function switchKey(
+  series: readonly KeyedSeries[],
+  chosen: readonly string[] | null,
+  key: string,
+): string[] | null {
+  const drawn = drawnKeys(series, chosen);
+  const switched = drawn.includes(key) ? drawn.filter((one) => one !== key) : [...drawn, key];
+  const next = drawnKeys(series, switched);
+  return next.join('\n') === drawnKeys(series, null).join('\n') ? null : next;
+}

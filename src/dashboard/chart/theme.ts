@@ -1,0 +1,40 @@
+// The colours of the style sheet for the canvas, which knows no custom properties.
+import { COLOURS } from './series.ts';
+
+export interface Theme {
+  ink: string;
+  muted: string;
+  grid: string;
+  surface: string;
+  total: string;
+  series: string[];
+  font: string;
+}
+
+export function readTheme(): Theme {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  return {
+    ink: colour('ink'),
+    muted: colour('muted'),
+    grid: colour('line'),
+    surface: colour('surface'),
+    total: colour('total'),
+    series: Array.from({ length: COLOURS }, (_, i) => colour(`series-${i + 1}`)),
+    font: `12px ${style.fontFamily}`,
+  };
+}
+
+/** Calls when the system goes from light to dark or back. */
+export function watchTheme(onChange: () => void): () => void {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  dark.addEventListener('change', onChange);
+  return () => dark.removeEventListener('change', onChange);
+}
+
+/** A colour of `#rrggbb` with some of another mixed in: opaque, as stacked areas cover each other. */
+export function mix(colour: string, other: string, share: number): string {
+  const part = (text: string, i: number) => Number.parseInt(text.slice(1 + 2 * i, 3 + 2 * i), 16);
+  const mixed = [0, 1, 2].map((i) => Math.round(part(colour, i) * (1 - share) + part(other, i) * share));
+  return `rgb(${mixed.join(' ')})`;
+}

@@ -1,0 +1,52 @@
+// The event feed: newest first, each event with what it says and what became of its deliveries.
+import { Heading } from '../parts/heading.tsx';
+import { FailureNotice, Notice } from '../parts/notice.tsx';
+import { Waiting } from '../parts/waiting.tsx';
+import { show } from '../view/use-view.ts';
+import type { FeedView } from '../view/view.ts';
+import { EventEntry } from './event-entry.tsx';
+import { FeedFilters } from './feed-filters.tsx';
+import { useEvents } from './use-events.ts';
+
+function NoEvents({ isFiltered }: { isFiltered: boolean }) {
+  return isFiltered ? (
+    <Notice title="No event matches.">
+      <p class="muted">Identifiers are compared exactly.</p>
+    </Notice>
+  ) : (
+    <Notice title="No events yet.">
+      <p class="muted">Granting an access level writes one, as soon as the app has a webhook that is enabled.</p>
+    </Notice>
+  );
+}
+
+export function EventFeed({ view }: { view: FeedView }) {
+  const { answer, failure, isAsking, askAgain, askMore, stop } = useEvents(view);
+  const { page: _, ...filters } = view;
+  const isFiltered = Object.values(filters).some((value) => value !== null);
+  const types = [...new Set(answer?.events.map(({ event_type }) => event_type))];
+  return (
+    <>
+      <header class="view-header">
+        <Heading title="Events" />
+        <p class="muted">What was sent to webhooks, newest first. Times are of this computer’s zone.</p>
+      </header>
+      <FeedFilters key={JSON.stringify(view)} view={view} types={types} onChange={show} onRefresh={askAgain} />
+      <section class="card feed" aria-label="Events" aria-busy={isAsking}>
+        {isAsking && <Waiting what="events" onStop={stop} />}
+        {failure && <FailureNotice failure={failure} onRetry={askAgain} />}
+        {answer?.events.length === 0 && <NoEvents isFiltered={isFiltered} />}
+        <ul>
+          {answer?.events.map((event) => (
+            <EventEntry key={event.event_id} event={event} />
+          ))}
+        </ul>
+        {answer?.hasMore && (
+          <button type="button" class="more" disabled={isAsking} onClick={askMore}>
+            Older events
+          </button>
+        )}
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,13 @@
+// The page comes to life.
+import { render } from 'preact';
+import { Page } from './page.tsx';
+import 'uplot/dist/uPlot.min.css';
+import './style/tokens.css';
+import './style/base.css';
+import './style/layout.css';
+import './style/controls.css';
+import './style/overview.css';
+import './style/chart.css';
+import './style/feed.css';
+
+render(<Page />, document.getElementById('page')!);

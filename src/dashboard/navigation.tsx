@@ -1,0 +1,71 @@
+// The way to every view: beside the content, or behind a button where there is no room.
+import { useEffect, useState } from 'preact/hooks';
+import type { ChartRecord } from './service/answers.ts';
+import { useService } from './service/use-service.ts';
+import { writeAddress } from './view/address.ts';
+import { FEED, switchChart, type View } from './view/view.ts';
+
+function groupCharts(charts: readonly ChartRecord[]): Map<string, ChartRecord[]> {
+  const groups = new Map<string, ChartRecord[]>();
+  for (const chart of charts) groups.set(chart.group, [...(groups.get(chart.group) ?? []), chart]);
+  return groups;
+}
+
+function Entry({ view, title, isCurrent }: { view: View; title: string; isCurrent: boolean }) {
+  return (
+    <li>
+      <a href={writeAddress(view)} aria-current={isCurrent ? 'page' : undefined}>
+        {title}
+      </a>
+    </li>
+  );
+}
+
+export function Navigation({ view, onSignOut }: { view: View; onSignOut: () => void }) {
+  const { catalogue } = useService();
+  const [isOpen, setOpen] = useState(false);
+  const current = view.page === 'chart' ? view.chart_id : view.page;
+  // Going to another view closes the menu.
+  useEffect(() => setOpen(false), [current]);
+
+  return (
+    <header class="side">
+      <div class="side-top">
+        <a class="brand" href="#/">
+          <svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true">
+            <rect width="32" height="32" rx="7" />
+            <path d="M7 22l6-7 5 4 7-10" />
+          </svg>
+          Dashboard
+        </a>
+        <button type="button" class="menu" aria-expanded={isOpen} aria-controls="menu" onClick={() => setOpen(!isOpen)}>
+          Menu
+        </button>
+      </div>
+      <nav id="menu" class={isOpen ? 'open' : ''} aria-label="Views">
+        <ul>
+          <Entry view={{ page: 'overview' }} title="Overview" isCurrent={current === 'overview'} />
+          <Entry view={FEED} title="Events" isCurrent={current === 'events'} />
+        </ul>
+        {[...groupCharts(catalogue.charts)].map(([group, charts]) => (
+          <section key={group}>
+            <h2>{group}</h2>
+            <ul>
+              {charts.map((chart) => (
+                <Entry
+                  key={chart.chart_id}
+                  view={switchChart(view, chart)}
+                  title={chart.metric_name}
+                  isCurrent={current === chart.chart_id}
+                />
+              ))}
+            </ul>
+          </section>
+        ))}
+        <button type="button" class="quiet sign-out" onClick={onSignOut}>
+          Sign out
+        </button>
+      </nav>
+    </header>
+  );
+}

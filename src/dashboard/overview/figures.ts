@@ -1,0 +1,60 @@
+// The six figures of the overview: a chart over the last 28 days beside the 28 before.
+import type { ChartRecord, Metric } from '../service/answers.ts';
+import type { Client } from '../service/client.ts';
+import { type DayRange, rangeBefore } from '../view/days.ts';
+import { chartView, rangeOf, toRequest } from '../view/view.ts';
+
+export const FIGURES = [
+  'revenue',
+  'mrr',
+  'subscriptions_active',
+  'trials_active',
+  'subscriptions_new',
+  'installs',
+] as const;
+
+export interface Figure {
+  range: DayRange;
+  unit: 'USD' | 'count';
+  value: number;
+  before: number;
+  /** A value for each day. */
+  line: number[];
+  lineBefore: number[];
+}
+
+const ys = (points: readonly { y: number }[] | null | undefined) => (points ?? []).map(({ y }) => y);
+
+function metricOf(metrics: Record<string, Metric>): Metric {
+  return (metrics.revenue ?? metrics.common) as Metric;
+}
+
+/** Asked once where the chart compares, else twice. */
+export async function askFigure(client: Client, chart: ChartRecord, signal: AbortSignal): Promise<Figure> {
+  const today = await client.askToday(null);
+  const view = chartView(chart.chart_id);
+  const range = rangeOf(view, today);
+  const ask = async (asked: typeof view) =>
+    metricOf(await client.askChart({ body: toRequest(asked, today), zone: null, signal }));
+  if (chart.compares) {
+    const { unit, value, compare_value, data } = await ask({ ...view, compare: 'previous' });
+    const [total] = data;
+    return {
+      range,
+      unit,
+      value,
+      before: compare_value ?? 0,
+      line: ys(total?.values),
+      lineBefore: ys(total?.compare_values),
+    };
+  }
+  const [now, before] = await Promise.all([ask(view), ask({ ...view, range: rangeBefore(range) })]);
+  return {
+    range,
+    unit: now.unit,
+    value: now.value,
+    before: before.value,
+    line: ys(now.data[0]?.values),
+    lineBefore: ys(before.data[0]?.values),
+  };
+}

@@ -1,0 +1,102 @@
+// The page: signing in, or the navigation and the view of the address.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { ChartPage } from './chart/chart-page.tsx';
+import { EventFeed } from './feed/event-feed.tsx';
+import { Navigation } from './navigation.tsx';
+import { Overview } from './overview/overview.tsx';
+import { Heading } from './parts/heading.tsx';
+import { FailureNotice } from './parts/notice.tsx';
+import { Waiting } from './parts/waiting.tsx';
+import type { Catalogue } from './service/answers.ts';
+import { askCatalogue, createClient } from './service/client.ts';
+import { type Failure, failureOf } from './service/failure.ts';
+import { forgetKey, keepKey, readKey } from './service/session.ts';
+import { findChart, ServiceContext } from './service/use-service.ts';
+import { SignIn } from './sign-in.tsx';
+import { useView } from './view/use-view.ts';
+import type { View } from './view/view.ts';
+
+function Shown({ view, catalogue }: { view: View; catalogue: Catalogue }) {
+  if (view.page === 'overview') return <Overview />;
+  if (view.page === 'events') return <EventFeed view={view} />;
+  const chart = findChart(catalogue, view.chart_id);
+  if (chart) return <ChartPage key={chart.chart_id} chart={chart} view={view} />;
+  return (
+    <header class="view-header">
+      <Heading title="No such chart" />
+      <p>
+        The service has no chart <code>{view.chart_id}</code>. <a href="#/">Go to the overview</a>
+      </p>
+    </header>
+  );
+}
+
+/** A tab that is loaded again still has its key: only the catalogue is missing. */
+function useCatalogue(key: string | null) {
+  const [catalogue, setCatalogue] = useState<Catalogue | null>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const isMissing = key !== null && catalogue === null && failure === null;
+  useEffect(() => {
+    if (!isMissing) return;
+    const controller = new AbortController();
+    askCatalogue(controller.signal).then(setCatalogue, (error) => {
+      if (!controller.signal.aborted) setFailure(failureOf(error));
+    });
+    return () => controller.abort();
+  }, [isMissing]);
+  return { catalogue, setCatalogue, failure, askAgain: () => setFailure(null) };
+}
+
+export function Page() {
+  const view = useView();
+  const [key, setKey] = useState(readKey);
+  const [reason, setReason] = useState<string | null>(null);
+  const { catalogue, setCatalogue, failure, askAgain } = useCatalogue(key);
+
+  const service = useMemo(() => {
+    if (key === null || !catalogue) return null;
+    const onRefused = () => {
+      forgetKey();
+      setReason('The key is no longer accepted. Sign in with another one.');
+      setKey(null);
+    };
+    return { client: createClient(key), catalogue, onRefused };
+  }, [key, catalogue]);
+
+  function signIn(accepted: string, known: Catalogue) {
+    keepKey(accepted);
+    setCatalogue(known);
+    setReason(null);
+    setKey(accepted);
+  }
+
+  function signOut() {
+    forgetKey();
+    setKey(null);
+  }
+
+  if (key === null) return <SignIn key={reason} reason={reason} onSignedIn={signIn} />;
+  if (!service) {
+    return (
+      <main class="opening">
+        {failure ? <FailureNotice failure={failure} onRetry={askAgain} /> : <Waiting what="the charts" />}
+      </main>
+    );
+  }
+  return (
+    <ServiceContext.Provider value={service}>
+      <button type="button" class="skip" onClick={skipToContent}>
+        Skip to content
+      </button>
+      <Navigation view={view} onSignOut={signOut} />
+      <main id="content" tabIndex={-1}>
+        <Shown view={view} catalogue={service.catalogue} />
+      </main>
+    </ServiceContext.Provider>
+  );
+}
+
+/** A button and no link: the fragment of the address is the view. */
+function skipToContent(): void {
+  document.getElementById('content')?.focus();
+}

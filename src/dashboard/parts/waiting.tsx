@@ -1,0 +1,27 @@
+// That an answer is awaited: a bar at once, after two seconds how long it has been and a way to stop it.
+import { useEffect, useState } from 'preact/hooks';
+
+const WORDS_AFTER_S = 2;
+
+export function Waiting({ what, onStop }: { what: string; onStop?: () => void }) {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((count) => count + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <div class="waiting">
+      <progress aria-label={`Loading ${what}`} />
+      {seconds >= WORDS_AFTER_S && (
+        <p class="waiting-words">
+          Loading {what}, {seconds} s
+          {onStop && (
+            <button type="button" class="quiet" onClick={onStop}>
+              Stop
+            </button>
+          )}
+        </p>
+      )}
+    </div>
+  );
+}

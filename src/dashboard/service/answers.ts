@@ -1,0 +1,76 @@
+// What the operations answer, as far as the page reads it (analytics.md 4, decisions 7; the catalogue's own schema).
+
+export interface Point {
+  x: string;
+  y: number;
+}
+
+export interface Series {
+  title: string;
+  type: string;
+  value: number;
+  values: Point[];
+  compare_value: number | null;
+  compare_values: Point[] | null;
+}
+
+/** One chart on one money basis; the first series is the total. */
+export interface Metric {
+  title: string;
+  metric_name: string;
+  description: string;
+  unit: 'USD' | 'count';
+  value: number;
+  value_from: number | null;
+  value_to: number | null;
+  compare_value: number | null;
+  data: Series[];
+}
+
+export type Metrics = Record<string, Metric>;
+
+export interface ChartRecord {
+  chart_id: string;
+  metric_name: string;
+  description: string;
+  group: string;
+  kind: 'flow' | 'stock' | 'ratio';
+  unit: 'USD' | 'count';
+  segmentations: string[];
+  filters: string[];
+  /** Whether it takes `filters.compare_date`. */
+  compares: boolean;
+}
+
+export interface DimensionRecord {
+  name: string;
+  title: string;
+  /** All values there are; null where they are whatever was recorded. */
+  values: { value: string; title: string }[] | null;
+}
+
+export interface Catalogue {
+  charts: ChartRecord[];
+  dimensions: DimensionRecord[];
+}
+
+export interface FeedDelivery {
+  webhook_id: string;
+  state: 'pending' | 'delivered' | 'dead';
+  attempts: number;
+  last_status: number | null;
+  next_attempt_at: string | null;
+}
+
+export interface FeedEvent {
+  event_id: string;
+  event_type: string;
+  created_at: string;
+  payload: Record<string, unknown>;
+  deliveries: FeedDelivery[];
+}
+
+export interface FeedPage {
+  data: FeedEvent[];
+  next_cursor: string | null;
+}

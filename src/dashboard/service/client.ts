@@ -1,0 +1,94 @@
+// The operations of the service as the page asks them, with one key.
+import { addDays } from '../view/days.ts';
+import { dayOf } from '../words/periods.ts';
+import type { Catalogue, FeedPage, Metrics } from './answers.ts';
+import { Failure } from './failure.ts';
+import { request, requestJson } from './request.ts';
+
+const API = 'api/v1/client-api';
+const FRESH_MS = 60_000;
+
+export interface ChartQuestion {
+  body: object;
+  /** IANA name; null is the app's own. */
+  zone: string | null;
+  signal: AbortSignal;
+}
+
+export interface Client {
+  askChart: (question: ChartQuestion) => Promise<Metrics>;
+  /** The same as a CSV file; `onProgress` hears of every part that arrives. */
+  fetchCsv: (question: ChartQuestion, onProgress: (bytes: number) => void) => Promise<CsvFile>;
+  listEvents: (query: Record<string, string>, signal: AbortSignal) => Promise<FeedPage>;
+  /** The day that it is in a zone now, by the service's clock. */
+  askToday: (zone: string | null) => Promise<string>;
+}
+
+export interface CsvFile {
+  name: string;
+  blob: Blob;
+}
+
+export async function askCatalogue(signal: AbortSignal): Promise<Catalogue> {
+  const { data } = await requestJson<{ data: Catalogue }>({ path: `${API}/metrics/catalog/`, signal });
+  return data;
+}
+
+async function collect(response: Response, onProgress: (bytes: number) => void): Promise<Blob> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  const reader = response.body!.getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    parts.push(part.value);
+    bytes += part.value.byteLength;
+    onProgress(bytes);
+  }
+  return new Blob(parts, { type: 'text/csv' });
+}
+
+export function createClient(key: string): Client {
+  const todays = new Map<string | null, { day: Promise<string>; until: number }>();
+
+  const chartAsk = ({ body, zone, signal }: ChartQuestion) => ({
+    path: `${API}/metrics/analytics/`,
+    key,
+    headers: zone === null ? {} : { 'service-tz': zone },
+    body,
+    signal,
+  });
+
+  async function askChart(question: ChartQuestion): Promise<Metrics> {
+    const { data } = await requestJson<{ data: Metrics }>(chartAsk(question));
+    return data;
+  }
+
+  /** Days that have not begun have no point: of yesterday to tomorrow the last one is today, whatever the app's zone. */
+  async function findToday(zone: string | null): Promise<string> {
+    const utcDay = new Date().toISOString().slice(0, 10);
+    const filters = { date: [addDays(utcDay, -1), addDays(utcDay, 1)] };
+    // Many wait for this one answer, so none of them can give it up.
+    const { signal } = new AbortController();
+    const metrics = await askChart({ body: { chart_id: 'installs', period_unit: 'day', filters }, zone, signal });
+    const last = metrics.common?.data[0]?.values.at(-1);
+    if (!last) throw new Failure('broken', 'The clocks of this computer and of the service differ by more than a day.');
+    return dayOf(last.x);
+  }
+
+  return {
+    askChart,
+    async fetchCsv(question, onProgress) {
+      const response = await request(chartAsk({ ...question, body: { ...question.body, format: 'csv' } }));
+      const name = /filename="?([^";]+)/.exec(response.headers.get('content-disposition') ?? '')?.[1];
+      return { name: name ?? 'chart.csv', blob: await collect(response, onProgress) };
+    },
+    listEvents: (query, signal) => requestJson({ path: `${API}/events/?${new URLSearchParams(query)}`, key, signal }),
+    askToday(zone) {
+      const known = todays.get(zone);
+      if (known && Date.now() < known.until) return known.day;
+      const day = findToday(zone);
+      todays.set(zone, { day, until: Date.now() + FRESH_MS });
+      day.catch(() => todays.delete(zone));
+      return day;
+    },
+  };
+}

@@ -1,0 +1,50 @@
+// Why a request gave no answer, in a sentence for whoever looks at the page.
+
+export type FailureKind =
+  | 'refused_key'
+  | 'invalid'
+  | 'throttled'
+  | 'unavailable'
+  | 'unreachable'
+  | 'broken'
+  | 'stopped';
+
+export class Failure extends Error {
+  override name = 'Failure';
+  readonly kind: FailureKind;
+  /** What is wrong with the request, a sentence each. */
+  readonly details: readonly string[];
+
+  constructor(kind: FailureKind, message: string, details: readonly string[] = []) {
+    super(message);
+    this.kind = kind;
+    this.details = details;
+  }
+}
+
+interface Envelope {
+  errors?: { source: string | null; errors: string[] }[];
+}
+
+function listDetails(body: unknown): string[] {
+  const { errors = [] } = (body ?? {}) as Envelope;
+  return errors.flatMap(({ source, errors: messages }) =>
+    messages.map((message) => (source && source !== 'non_field_errors' ? `${source}: ${message}` : message)),
+  );
+}
+
+/** The failure that an answer of status 400 or more stands for (interface 7). */
+export function toFailure(status: number, body: unknown): Failure {
+  if (status === 401) return new Failure('refused_key', 'This key is not accepted.');
+  if (status === 429) return new Failure('throttled', 'Too many requests at once. Try again in a moment.');
+  if (status === 503)
+    return new Failure('unavailable', 'The service is busy or its database is away. Try again shortly.');
+  if (status < 500) return new Failure('invalid', 'The service does not take this request.', listDetails(body));
+  return new Failure('broken', 'The service could not answer. Its log has the cause.', listDetails(body));
+}
+
+/** The failure of whatever was thrown. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  return new Failure('unreachable', 'The service cannot be reached. Check the connection and try again.');
+}

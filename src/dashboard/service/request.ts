@@ -1,0 +1,71 @@
+// One request to the service that served the page, and to nobody else. A limit that is over in a moment is waited for.
+import { Failure, toFailure } from './failure.ts';
+
+/** The page is at {admin_url}/dashboard/: all else is beside it, also behind a proxy that adds a prefix. */
+const ROOT = new URL('../', location.href.split('#', 1)[0]);
+const LONGEST_WAIT_S = 5;
+const ATTEMPTS = 4;
+
+export interface Ask {
+  path: string;
+  key?: string;
+  headers?: Record<string, string>;
+  /** Sent as JSON by POST; without it the request is a GET. */
+  body?: object;
+  signal: AbortSignal;
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch {
+    return undefined;
+  }
+}
+
+function wait(seconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, seconds * 1000);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
+function send({ path, key, headers, body, signal }: Ask): Promise<Response> {
+  return fetch(new URL(path, ROOT), {
+    method: body ? 'POST' : 'GET',
+    mode: 'same-origin',
+    credentials: 'omit',
+    redirect: 'error',
+    cache: 'no-store',
+    referrerPolicy: 'no-referrer',
+    headers: {
+      ...headers,
+      ...(key !== undefined && { authorization: `Api-Key ${key}` }),
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+    signal,
+  });
+}
+
+/** The answer of status 200; throws a Failure for any other. */
+export async function request(ask: Ask): Promise<Response> {
+  if (ask.key && !/^[\x21-\x7e]+$/.test(ask.key)) throw toFailure(401, undefined);
+  for (let attempt = 1; ; attempt++) {
+    const response = await send(ask);
+    if (response.ok) return response;
+    const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+    const isWorthWaiting = response.status === 429 && seconds <= LONGEST_WAIT_S && attempt < ATTEMPTS;
+    if (!isWorthWaiting) throw toFailure(response.status, await readJson(response));
+    await wait(Math.max(seconds, 1), ask.signal);
+  }
+}
+
+export async function requestJson<T>(ask: Ask): Promise<T> {
+  const body = await readJson(await request(ask));
+  if (body === undefined) throw new Failure('broken', 'The answer is not what this page expects.');
+  return body as T;
+}

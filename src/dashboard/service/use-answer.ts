@@ -1,0 +1,62 @@
+// Asking from within a part of the page: one answer per question, the old one shown until the new one is there.
+import { useEffect, useState } from 'preact/hooks';
+import { Failure, failureOf } from './failure.ts';
+import { useService } from './use-service.ts';
+
+interface State<T> {
+  /** The newest answer; while the next is awaited, the one before. */
+  answer: T | undefined;
+  failure: Failure | undefined;
+  /** Whether an answer is awaited. */
+  isAsking: boolean;
+  controller: AbortController | undefined;
+}
+
+export interface Asked<T> extends Omit<State<T>, 'controller'> {
+  askAgain: () => void;
+  /** Gives up the running request. */
+  stop: () => void;
+}
+
+/** Asks whenever `question` changes. A request that nobody waits for any more is given up, here and in the service. */
+export function useAnswer<T>(question: string, ask: (signal: AbortSignal) => Promise<T>): Asked<T> {
+  const { onRefused } = useService();
+  const [attempt, setAttempt] = useState(0);
+  const [state, setState] = useState<State<T>>({
+    answer: undefined,
+    failure: undefined,
+    isAsking: true,
+    controller: undefined,
+  });
+  const settle = (answer: T | undefined, failure?: Failure) =>
+    setState({ answer, failure, isAsking: false, controller: undefined });
+
+  // `question` stands for all that `ask` asks.
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    setState(({ answer }) => ({ answer, failure: undefined, isAsking: true, controller }));
+    ask(signal).then(
+      (answer) => {
+        if (!signal.aborted) settle(answer);
+      },
+      (error) => {
+        if (signal.aborted) return;
+        const failure = failureOf(error);
+        if (failure.kind === 'refused_key') onRefused();
+        settle(undefined, failure);
+      },
+    );
+    return () => controller.abort();
+  }, [question, attempt]);
+
+  const { controller, ...shown } = state;
+  return {
+    ...shown,
+    askAgain: () => setAttempt((count) => count + 1),
+    stop: () => {
+      controller?.abort();
+      settle(undefined, new Failure('stopped', 'Stopped before the answer came.'));
+    },
+  };
+}

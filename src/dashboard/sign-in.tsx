@@ -1,0 +1,78 @@
+// Signing in: a secret key is tried on the service and then kept for this tab.
+import { useState } from 'preact/hooks';
+import type { Catalogue } from './service/answers.ts';
+import { askCatalogue, createClient } from './service/client.ts';
+import { failureOf } from './service/failure.ts';
+
+interface SignInProps {
+  /** Why one has to sign in again. */
+  reason: string | null;
+  onSignedIn: (key: string, catalogue: Catalogue) => void;
+}
+
+/** What is wrong with a key, as far as its form tells. */
+function judgeForm(key: string): string | null {
+  if (key === '') return 'Paste a secret key first.';
+  if (key.startsWith('public_')) return 'This is a public key. The dashboard needs a secret key.';
+  return null;
+}
+
+async function tryKey(key: string): Promise<Catalogue> {
+  const [catalogue] = await Promise.all([askCatalogue(new AbortController().signal), createClient(key).askToday(null)]);
+  return catalogue;
+}
+
+export function SignIn({ reason, onSignedIn }: SignInProps) {
+  const [typed, setTyped] = useState('');
+  const [isTrying, setTrying] = useState(false);
+  const [problem, setProblem] = useState(reason);
+
+  async function signIn(event: Event) {
+    event.preventDefault();
+    const key = typed.trim();
+    const wrongForm = judgeForm(key);
+    setProblem(wrongForm);
+    if (wrongForm) return;
+    setTrying(true);
+    try {
+      onSignedIn(key, await tryKey(key));
+    } catch (error) {
+      const { kind, message } = failureOf(error);
+      setProblem(
+        kind === 'refused_key' ? 'This key is not accepted: it is unknown, revoked or not a secret key.' : message,
+      );
+      setTrying(false);
+    }
+  }
+
+  return (
+    <main class="sign-in">
+      <form class="card" onSubmit={signIn}>
+        <h1>Dashboard</h1>
+        <label class="field">
+          <span class="field-label">Secret key</span>
+          <input
+            type="password"
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="secret_live_…"
+            value={typed}
+            aria-invalid={problem !== null}
+            aria-describedby="key-help key-problem"
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+        </label>
+        <p id="key-problem" class="problem" role="alert">
+          {problem}
+        </p>
+        <button type="submit" class="primary" disabled={isTrying}>
+          {isTrying ? 'Signing in…' : 'Sign in'}
+        </button>
+        <p id="key-help" class="muted">
+          Best a key of the scope <code>analytics</code>, which can only read. It stays in this tab, is sent to this
+          service alone, and is forgotten when you sign out or close the tab.
+        </p>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,107 @@
+// View ↔ fragment of the address. A fragment stays in the browser: customer ids and campaign names reach no server log.
+// Members are named as in the requests; what cannot be read is as if absent.
+import { type DayRange, isDay, PRESETS } from './days.ts';
+import {
+  type ChartView,
+  COMPARISONS,
+  chartView,
+  DATE_TYPES,
+  DRAWINGS,
+  FEED,
+  MONEY_BASES,
+  PERIOD_UNITS,
+  type View,
+} from './view.ts';
+
+const FILTER = 'filters.';
+
+function readOneOf<T extends string, F extends T | null>(
+  values: readonly T[],
+  text: string | null,
+  fallback: F,
+): T | F {
+  return values.find((value) => value === text) ?? fallback;
+}
+
+function readRange(text: string | null): DayRange | undefined {
+  const [first = '', last = '', ...rest] = text?.split('_to_') ?? [];
+  return isDay(first) && isDay(last) && first <= last && rest.length === 0 ? { first, last } : undefined;
+}
+
+function writeRange(range: string | DayRange | null): string | null {
+  return range === null || typeof range === 'string' ? range : `${range.first}_to_${range.last}`;
+}
+
+function readChart(chart_id: string, members: URLSearchParams): ChartView {
+  const usual = chartView(chart_id);
+  const text = (name: string) => members.get(name) || null;
+  const filters = new Map<string, string[]>();
+  for (const [name, value] of members) {
+    if (!name.startsWith(FILTER)) continue;
+    const dimension = name.slice(FILTER.length);
+    filters.set(dimension, [...(filters.get(dimension) ?? []), value]);
+  }
+  return {
+    ...usual,
+    range: readRange(text('date')) ?? readOneOf(PRESETS, text('date'), 'last_28_days'),
+    period_unit: readOneOf(PERIOD_UNITS, text('period_unit'), usual.period_unit),
+    date_type: readOneOf(DATE_TYPES, text('date_type'), usual.date_type),
+    segmentation: text('segmentation'),
+    filters: Object.fromEntries(filters),
+    compare: readRange(text('compare_date')) ?? readOneOf(COMPARISONS, text('compare_date'), null),
+    money: readOneOf(MONEY_BASES, text('money'), usual.money),
+    zone: text('zone'),
+    drawing: readOneOf(DRAWINGS, text('drawing'), null),
+    series: members.has('series') ? members.getAll('series') : null,
+  };
+}
+
+/** The members of a chart view that differ from the usual ones. */
+function writeChart(view: ChartView): URLSearchParams {
+  const usual = chartView(view.chart_id);
+  const members = new URLSearchParams();
+  const note = (name: string, value: string | null, usually: string | null) => {
+    if (value !== null && value !== usually) members.append(name, value);
+  };
+  note('date', writeRange(view.range), writeRange(usual.range));
+  note('period_unit', view.period_unit, usual.period_unit);
+  note('date_type', view.date_type, usual.date_type);
+  note('segmentation', view.segmentation, null);
+  for (const [name, values] of Object.entries(view.filters)) {
+    for (const value of values) members.append(`${FILTER}${name}`, value);
+  }
+  note('compare_date', writeRange(view.compare), null);
+  note('money', view.money, usual.money);
+  note('zone', view.zone, null);
+  note('drawing', view.drawing, null);
+  for (const key of view.series ?? []) members.append('series', key);
+  return members;
+}
+
+/** The view of a fragment, the overview where it names none. */
+export function readAddress(fragment: string): View {
+  const [path = '', query = ''] = fragment.replace(/^#\/?/, '').split(/\?(.*)/s, 2);
+  const [page, name = ''] = path.split('/');
+  const members = new URLSearchParams(query);
+  if (page === 'charts' && name !== '') return readChart(name, members);
+  if (page !== 'events') return { page: 'overview' };
+  const text = (member: string) => members.get(member) || null;
+  return {
+    ...FEED,
+    event_type: text('event_type'),
+    customer_user_id: text('customer_user_id'),
+    profile_id: text('profile_id'),
+  };
+}
+
+export function writeAddress(view: View): string {
+  if (view.page === 'overview') return '#/';
+  if (view.page === 'chart') return withMembers(`#/charts/${view.chart_id}`, writeChart(view));
+  const { page, ...filters } = view;
+  const given = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== null);
+  return withMembers(`#/${page}`, new URLSearchParams(given));
+}
+
+function withMembers(path: string, members: URLSearchParams): string {
+  return members.size > 0 ? `${path}?${members}` : path;
+}

@@ -1,0 +1,75 @@
+// Days as `YYYY-MM-DD`, and ranges of them with both ends inclusive. Pure: today is an argument.
+
+export interface DayRange {
+  first: string;
+  last: string;
+}
+
+const DAY_MS = 86_400_000;
+
+export const PRESETS = [
+  'last_7_days',
+  'last_28_days',
+  'last_90_days',
+  'this_month',
+  'last_month',
+  'last_12_months',
+  'this_year',
+] as const;
+
+export type Preset = (typeof PRESETS)[number];
+
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && addDays(text, 0) === text;
+}
+
+export function addDays(day: string, count: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + count * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** How many days a range has. */
+export function countDays({ first, last }: DayRange): number {
+  return (Date.parse(last) - Date.parse(first)) / DAY_MS + 1;
+}
+
+/** The first day of the month that lies `shift` months from a day. */
+function monthStart(day: string, shift: number): string {
+  const [year, month] = day.split('-').map(Number) as [number, number];
+  return new Date(Date.UTC(year, month - 1 + shift, 1)).toISOString().slice(0, 10);
+}
+
+/** The same date some years earlier; 29 February becomes the 28th. */
+function yearsBefore(day: string, years: number): string {
+  const year = String(Number(day.slice(0, 4)) - years).padStart(4, '0');
+  const same = `${year}${day.slice(4)}`;
+  return isDay(same) ? same : `${year}-02-28`;
+}
+
+export function presetRange(preset: Preset, today: string): DayRange {
+  switch (preset) {
+    case 'last_7_days':
+      return { first: addDays(today, -6), last: today };
+    case 'last_28_days':
+      return { first: addDays(today, -27), last: today };
+    case 'last_90_days':
+      return { first: addDays(today, -89), last: today };
+    case 'this_month':
+      return { first: monthStart(today, 0), last: today };
+    case 'last_month':
+      return { first: monthStart(today, -1), last: addDays(monthStart(today, 0), -1) };
+    case 'last_12_months':
+      return { first: monthStart(today, -11), last: today };
+    case 'this_year':
+      return { first: `${today.slice(0, 4)}-01-01`, last: today };
+  }
+}
+
+/** As many days, directly before. */
+export function rangeBefore(range: DayRange): DayRange {
+  const last = addDays(range.first, -1);
+  return { first: addDays(last, 1 - countDays(range)), last };
+}
+
+export function rangeYearBefore({ first, last }: DayRange): DayRange {
+  return { first: yearsBefore(first, 1), last: yearsBefore(last, 1) };
+}

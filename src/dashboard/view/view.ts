@@ -1,0 +1,108 @@
+// What the page shows, as one value: it is all in the address, so that every view can be kept and shared.
+import type { ChartRecord } from '../service/answers.ts';
+import { type DayRange, type Preset, presetRange, rangeBefore, rangeYearBefore } from './days.ts';
+
+export const PERIOD_UNITS = ['day', 'week', 'month', 'quarter', 'year'] as const;
+export const DATE_TYPES = ['purchase_date', 'profile_install_date'] as const;
+export const MONEY_BASES = ['revenue', 'proceeds', 'net_revenue'] as const;
+export const DRAWINGS = ['line', 'area', 'bars'] as const;
+export const COMPARISONS = ['previous', 'year_before'] as const;
+
+export type PeriodUnit = (typeof PERIOD_UNITS)[number];
+export type DateType = (typeof DATE_TYPES)[number];
+export type MoneyBasis = (typeof MONEY_BASES)[number];
+export type Drawing = (typeof DRAWINGS)[number];
+export type Comparison = (typeof COMPARISONS)[number];
+
+export interface ChartView {
+  page: 'chart';
+  chart_id: string;
+  range: Preset | DayRange;
+  period_unit: PeriodUnit;
+  date_type: DateType;
+  segmentation: string | null;
+  filters: Record<string, string[]>;
+  compare: Comparison | DayRange | null;
+  money: MoneyBasis;
+  /** IANA name; null is the app's own. */
+  zone: string | null;
+  /** Null is what suits the chart. */
+  drawing: Drawing | null;
+  /** Keys of the series that are drawn (chart/series.ts); null is the usual choice. */
+  series: string[] | null;
+}
+
+export interface FeedView {
+  page: 'events';
+  event_type: string | null;
+  customer_user_id: string | null;
+  profile_id: string | null;
+}
+
+export type View = { page: 'overview' } | ChartView | FeedView;
+
+export const FEED: FeedView = { page: 'events', event_type: null, customer_user_id: null, profile_id: null };
+
+/** The chart as it is first shown; the overview asks over the same days. */
+export function chartView(chart_id: string): ChartView {
+  return {
+    page: 'chart',
+    chart_id,
+    range: 'last_28_days',
+    period_unit: 'day',
+    date_type: 'purchase_date',
+    segmentation: null,
+    filters: {},
+    compare: null,
+    money: 'revenue',
+    zone: null,
+    drawing: null,
+    series: null,
+  };
+}
+
+/** Without what this chart does not take: for going from one chart to another, and for addresses typed by hand. */
+export function fitToChart(view: ChartView, chart: ChartRecord): ChartView {
+  const { segmentation, filters, compare } = view;
+  return {
+    ...view,
+    chart_id: chart.chart_id,
+    segmentation: segmentation !== null && chart.segmentations.includes(segmentation) ? segmentation : null,
+    filters: Object.fromEntries(Object.entries(filters).filter(([name]) => chart.filters.includes(name))),
+    compare: chart.compares ? compare : null,
+  };
+}
+
+/** Another chart over the same days. */
+export function switchChart(view: View, chart: ChartRecord): ChartView {
+  if (view.page !== 'chart') return chartView(chart.chart_id);
+  return { ...fitToChart(view, chart), drawing: null, series: null };
+}
+
+export function rangeOf({ range }: ChartView, today: string): DayRange {
+  return typeof range === 'string' ? presetRange(range, today) : range;
+}
+
+export function comparedRange(view: ChartView, today: string): DayRange | null {
+  const range = rangeOf(view, today);
+  if (view.compare === 'previous') return rangeBefore(range);
+  if (view.compare === 'year_before') return rangeYearBefore(range);
+  return view.compare;
+}
+
+/** The body of the analytics operation for a view (interface 4.2). */
+export function toRequest(view: ChartView, today: string): Record<string, unknown> {
+  const range = rangeOf(view, today);
+  const compared = comparedRange(view, today);
+  return {
+    chart_id: view.chart_id,
+    period_unit: view.period_unit,
+    date_type: view.date_type,
+    segmentation: view.segmentation,
+    filters: {
+      date: [range.first, range.last],
+      ...(compared && { compare_date: [compared.first, compared.last] }),
+      ...view.filters,
+    },
+  };
+}

@@ -1,0 +1,83 @@
+// Days and buckets as they are read. The zone is in the text already: only the date of it is used.
+import { addDays, type DayRange } from '../view/days.ts';
+import type { PeriodUnit } from '../view/view.ts';
+
+function format(options: Intl.DateTimeFormatOptions): (day: string) => string {
+  const form = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...options });
+  return (day) => form.format(Date.parse(`${day}T00:00:00Z`));
+}
+
+const dayMonth = format({ day: 'numeric', month: 'short' });
+const dayMonthYear = format({ day: 'numeric', month: 'short', year: 'numeric' });
+const weekday = format({ weekday: 'short' });
+const month = format({ month: 'short' });
+const monthYear = format({ month: 'short', year: 'numeric' });
+
+/** The day on which a bucket starts: `2026-08-05` of `2026-08-05T00:00:00.000000+0300`. */
+export function dayOf(x: string): string {
+  return x.slice(0, 10);
+}
+
+export function formatDay(day: string): string {
+  return dayMonthYear(day);
+}
+
+export function formatRange({ first, last }: DayRange): string {
+  if (first === last) return dayMonthYear(first);
+  return first.slice(0, 4) === last.slice(0, 4)
+    ? `${dayMonth(first)} – ${dayMonthYear(last)}`
+    : `${dayMonthYear(first)} – ${dayMonthYear(last)}`;
+}
+
+function quarter(day: string): string {
+  return `Q${Math.ceil(Number(day.slice(5, 7)) / 3)}`;
+}
+
+/** A bucket in full: `Wed 5 Aug 2026`, `Week of 3 Aug 2026`, `Aug 2026`, `Q3 2026`, `2026`. */
+export function periodTitle(day: string, unit: PeriodUnit): string {
+  switch (unit) {
+    case 'day':
+      return `${weekday(day)} ${dayMonthYear(day)}`;
+    case 'week':
+      return `Week of ${dayMonthYear(day)}`;
+    case 'month':
+      return monthYear(day);
+    case 'quarter':
+      return `${quarter(day)} ${day.slice(0, 4)}`;
+    case 'year':
+      return day.slice(0, 4);
+  }
+}
+
+/** Below an axis, where the year is said once. */
+export function periodTick(day: string, unit: PeriodUnit): string {
+  if (unit === 'day' || unit === 'week') return dayMonth(day);
+  if (unit === 'month') return month(day);
+  return unit === 'quarter' ? quarter(day) : day.slice(0, 4);
+}
+
+/** The days of bucket `i`: to the day before the next one, the last to the end of the range or to today. */
+export function bucketDays(starts: readonly string[], i: number, { range, today }: BucketEnd): DayRange {
+  const next = starts[i + 1];
+  const end = range.last < today ? range.last : today;
+  return { first: starts[i] as string, last: next === undefined ? end : addDays(next, -1) };
+}
+
+export interface BucketEnd {
+  range: DayRange;
+  today: string;
+}
+
+const moment = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+
+/** A wire datetime on the clock of whoever looks. */
+export function formatMoment(datetime: string): string {
+  return moment.format(Date.parse(datetime.replace(/(\.\d{3})\d*/, '$1').replace(/([+-]\d\d)(\d\d)$/, '$1:$2')));
+}

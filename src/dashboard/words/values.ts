@@ -1,0 +1,45 @@
+// Figures as they are read: money, counts and changes.
+
+export type Unit = 'USD' | 'count';
+
+const money = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const count = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const shortMoney = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  notation: 'compact',
+  minimumFractionDigits: 0,
+  maximumFractionDigits: 2,
+});
+const shortCount = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat('en-US', {
+  style: 'percent',
+  maximumFractionDigits: 1,
+  signDisplay: 'exceptZero',
+});
+
+export const NO_CHANGE = '–';
+
+export function formatValue(value: number, unit: Unit): string {
+  // Half a cent below zero is written as zero, not as minus zero.
+  const whole = Math.abs(value) < 0.005 ? 0 : value;
+  return unit === 'USD' ? money.format(whole) : count.format(whole);
+}
+
+/** For axes and narrow places: `$12.5K`. */
+export function formatShort(value: number, unit: Unit): string {
+  return unit === 'USD' ? shortMoney.format(value) : shortCount.format(value);
+}
+
+export interface Change {
+  text: string;
+  direction: 'up' | 'down' | 'same';
+}
+
+/** From one value to another in percent of the first; from nothing there is none. */
+export function describeChange(value: number, before: number): Change {
+  if (value === before) return { text: '0%', direction: 'same' };
+  const direction = value > before ? 'up' : 'down';
+  if (before === 0) return { text: NO_CHANGE, direction };
+  return { text: percent.format((value - before) / Math.abs(before)), direction };
+}
