@@ -1,0 +1,109 @@
+// The configuration (src/config.ts): what is accepted, that every problem is told at once, and that the README's table and
+// .env.example are what it says. To write them anew: npx vitest run test/rules/config.test.ts -u
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, loadConfig, VARIABLES } from '../../src/config.ts';
+import { envExample, withConfigTable } from './config-docs.ts';
+
+function problemsOf(env: Record<string, string>): string[] {
+  try {
+    loadConfig(env);
+    return [];
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim());
+  }
+}
+
+test('nothing need be set', () => {
+  expect(loadConfig({})).toMatchObject({
+    HOST: '127.0.0.1',
+    PORT: 8080,
+    ADMIN_PORT: undefined,
+    DATABASE_URL: undefined,
+    SPS_DATA_DIR: './.data',
+    LOG_LEVEL: 'info',
+    HEADER_ALIASES: [],
+    RATE_LIMIT_SERVER: 1000,
+    RATE_LIMIT_ANALYTICS: 20,
+    RATE_LIMIT_ATTRIBUTION_PER_IP: 0,
+    TRUST_PROXY: [],
+    ADMIN_CORS_ORIGIN: undefined,
+    METRICS_TOKEN: undefined,
+    WEBHOOK_ALLOW_HTTP: false,
+    WEBHOOK_ALLOW_PRIVATE: false,
+  });
+});
+
+test('an empty or blank variable is an unset one', () => {
+  const blank = Object.fromEntries(Object.keys(VARIABLES).map((name, index) => [name, index % 2 ? '' : '  ']));
+  expect(loadConfig(blank)).toEqual(loadConfig({}));
+});
+
+test('what is set is read into its type', () => {
+  const env = {
+    PORT: '0',
+    ADMIN_PORT: '9090',
+    HEADER_ALIASES: 'acme, other',
+    TRUST_PROXY: '10.0.0.0/8,::1, 192.168.1.1',
+    ADMIN_CORS_ORIGIN: 'https://example.com:8443',
+    WEBHOOK_ALLOW_HTTP: 'true',
+    DATABASE_URL: 'postgres://user:p%40ss@db:5432/sps?sslmode=require',
+  };
+  expect(loadConfig(env)).toMatchObject({
+    PORT: 0,
+    ADMIN_PORT: 9090,
+    HEADER_ALIASES: ['acme', 'other'],
+    TRUST_PROXY: ['10.0.0.0/8', '::1', '192.168.1.1'],
+    ADMIN_CORS_ORIGIN: 'https://example.com:8443',
+    WEBHOOK_ALLOW_HTTP: true,
+    DATABASE_URL: env.DATABASE_URL,
+  });
+});
+
+test('every problem is told at once, a line each, by the name of its variable and without its value', () => {
+  const env = { PORT: 'eighty', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://user:hunter2@db', METRICS_TOKEN: 'short' };
+  expect(problemsOf(env)).toEqual([
+    'PORT must be a whole number from 0 to 65535',
+    'DATABASE_URL must be a postgres:// address',
+    expect.stringMatching(/^LOG_LEVEL must be one of fatal, error, /),
+    'METRICS_TOKEN must be at least 16 characters',
+  ]);
+});
+
+describe.each<[string, string[]]>([
+  ['PORT', ['-1', '65536', '80.5', '1e3', '0x50', 'eighty']],
+  ['DATABASE_URL', ['mysql://db', 'postgres', 'http://db']],
+  ['LOG_LEVEL', ['verbose', 'INFO']],
+  ['HEADER_ALIASES', ['Acme', 'acme-', 'acme other', 'acme,,other', '9lives']],
+  ['RATE_LIMIT_SERVER', ['-1', 'none', '1.5']],
+  ['TRUST_PROXY', ['true', '10.0.0.0/33', '10.0.0/8', '::1/129', 'localhost', '10.0.0.1/8/8', '1']],
+  [
+    'ADMIN_CORS_ORIGIN',
+    ['*', 'example.com', 'https://example.com/', 'https://example.com/path', 'https://a.com,https://b.com'],
+  ],
+  ['METRICS_TOKEN', ['short']],
+  ['WEBHOOK_ALLOW_HTTP', ['yes', '1', 'TRUE']],
+])('%s', (name, values) => {
+  test.each(values)('refuses %j', (value) => {
+    expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name} must `))]);
+  });
+});
+
+test('the two listeners cannot share a port, unless both take a free one', () => {
+  expect(problemsOf({ ADMIN_PORT: '8080' })).toEqual(['ADMIN_PORT must differ from PORT']);
+  expect(problemsOf({ PORT: '0', ADMIN_PORT: '0' })).toEqual([]);
+});
+
+test('.env.example is printed from the records', async () => {
+  await expect(envExample()).toMatchFileSnapshot('../../.env.example');
+});
+
+test.skipIf(!existsSync('README.md'))("the README's table is printed from the records", async () => {
+  const readme = withConfigTable(readFileSync('README.md', 'utf8'));
+  expect(readme, 'README.md has no <!-- config:begin --> … <!-- config:end -->').toBeDefined();
+  await expect(readme).toMatchFileSnapshot('../../README.md');
+});
