@@ -181,7 +181,8 @@ insert into dim_placement (placement_key, tuple_hash) values (0, tuple_hash(null
 
 create function local_day(at timestamptz, changes_at timestamptz[], offsets_s integer[]) returns integer
   language sql immutable parallel safe
-  as $$ select floor((date_part('epoch', at) + offsets_s[width_bucket(at, changes_at) + 1]) / 86400)::integer $$;
+  as $$ select floor((date_part('epoch', at - timestamptz '1970-01-01 00:00:00+00')
+    + offsets_s[width_bucket(at, changes_at) + 1]) / 86400)::integer $$;
 comment on function local_day(timestamptz, timestamptz[], integer[]) is
   'The local day (days since 1970-01-01) of an instant in a zone given by its changes of offset; offsets_s[1] holds before the first change. The arrays come from src/lib/zone.ts, the one source of zones.';
 
