@@ -13,6 +13,7 @@ import type { Deps } from './deps.ts';
 import { startDispatcher } from './webhooks/dispatcher.ts';
 
 const STATEMENT_TIMEOUT_MS = 30_000;
+const SWEEP_MS = 100;
 
 export interface Service {
   deps: Deps;
@@ -41,8 +42,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
 
 /** `stops` takes how to undo each step, as soon as it is done. */
 async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<Omit<Service, 'stop'>> {
-  const { connectionString, close } = await openDatabase(config, { log, role: 'service' });
-  stops.push(close);
+  const database = await openDatabase(config, { log, role: 'service' });
+  stops.push(database.close);
+  const { connectionString } = database;
   const migrated = await migrateToLatest(connectionString);
   if (migrated.length > 0) log.info({ migrations: migrated }, 'database migrated');
 
@@ -86,5 +88,12 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
 async function drain(parts: readonly AppParts[], delayMs: number): Promise<void> {
   for (const { startDraining } of parts) startDraining();
   await sleep(delayMs);
-  await Promise.all(parts.map(({ app }) => app.close()));
+  await Promise.all(parts.map(({ app }) => close(app)));
+}
+
+/** Fastify closes the connections that are idle at this moment; those that are answered later would be kept alive for a minute. */
+async function close(app: FastifyInstance): Promise<void> {
+  const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
+  await app.close();
+  clearInterval(sweep);
 }

@@ -1,0 +1,154 @@
+// The service as a process: what it prints, how it answers while it stops, and what it says when it cannot start.
+import { readdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { request } from 'undici';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createFolder, eventually } from './db/embedded-world.ts';
+import { createTestDatabase, type TestDatabase } from './setup/database.ts';
+import { type Program, startProgram } from './setup/processes.ts';
+
+let database: TestDatabase;
+const running: Program[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterEach(() => {
+  for (const { child } of running.splice(0)) child.kill('SIGKILL');
+});
+afterAll(() => database.close());
+
+function start(env: Record<string, string> = {}): Program {
+  const service = startProgram('dist/main.js', [], { DATABASE_URL: database.url, PORT: '0', ...env });
+  running.push(service);
+  return service;
+}
+
+async function startReady(env: Record<string, string> = {}) {
+  const service = start(env);
+  const [, url = '', adminUrl] = await service.printed(/^ready: (\S+?)(?:, admin (\S+))?\n/);
+  return { ...service, url, adminUrl };
+}
+
+const statusOf = async (url: string, method: 'GET' | 'POST' = 'GET') => {
+  const { statusCode, body } = await request(url, { method });
+  await body.dump();
+  return statusCode;
+};
+
+describe('the service', { timeout: 60_000 }, () => {
+  it('prints one line when it is ready and ends with 0 when told to', async () => {
+    const service = await startReady();
+    expect(await statusOf(`${service.url}/healthz`)).toBe(200);
+    expect(await statusOf(`${service.url}/readyz`)).toBe(200);
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+    expect(service.stdout()).toBe(`ready: ${service.url}\n`);
+    const log = service
+      .stderr()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).msg);
+    expect(log.slice(-2)).toEqual(['stopping', 'stopped']);
+  });
+
+  it('serves charts on ADMIN_PORT alone when it is set', async () => {
+    const { url, adminUrl } = await startReady({ ADMIN_PORT: '0' });
+    const charts = '/api/v1/client-api/metrics/analytics/';
+    expect(await statusOf(`${url}${charts}`, 'POST')).toBe(404);
+    expect(await statusOf(`${adminUrl}${charts}`, 'POST')).toBe(401);
+    expect(await statusOf(`${adminUrl}/api/v2/web-api/attribution/`, 'POST')).toBe(404);
+    expect(await statusOf(`${url}/api/v2/web-api/attribution/`, 'POST')).toBe(401);
+  });
+
+  it('finishes what is under way, also when the signal comes twice at once', async () => {
+    const service = await startReady();
+    const blocker = new pg.Client({ connectionString: database.url });
+    await blocker.connect();
+    await blocker.query('begin; lock table schema_migration in access exclusive mode');
+    const answer = statusOf(`${service.url}/readyz`);
+    await sleep(300);
+    service.child.kill('SIGINT');
+    await sleep(50);
+    service.child.kill('SIGINT');
+    await sleep(300);
+    await blocker.query('rollback');
+    await blocker.end();
+    expect(await answer).toBe(200);
+    expect(await service.ended).toBe(0);
+  });
+
+  it('ends at once when the signal is repeated after a while', async () => {
+    const service = await startReady();
+    const blocker = new pg.Client({ connectionString: database.url });
+    await blocker.connect();
+    await blocker.query('begin; lock table schema_migration in access exclusive mode');
+    const answer = statusOf(`${service.url}/readyz`).catch(() => 'cut off');
+    await sleep(300);
+    service.child.kill('SIGINT');
+    await sleep(2_300);
+    service.child.kill('SIGINT');
+    expect(await service.ended).toBe(1);
+    expect(await answer).toBe('cut off');
+    await blocker.end();
+  });
+
+  it('fails readiness before it closes', async () => {
+    const service = await startReady({ SHUTDOWN_DELAY_MS: '1500' });
+    service.child.kill('SIGTERM');
+    await sleep(500);
+    expect(await statusOf(`${service.url}/readyz`)).toBe(503);
+    expect(await statusOf(`${service.url}/healthz`)).toBe(200);
+    expect(await service.ended).toBe(0);
+  });
+
+  it('names every problem of the configuration', async () => {
+    const service = start({ PORT: 'http', LOG_LEVEL: 'loud' });
+    expect(await service.ended).toBe(1);
+    expect(service.stderr()).toMatch(/PORT must be .*\n.*LOG_LEVEL must be one of/);
+    expect(service.stdout()).toBe('');
+  });
+
+  it('says so where another program has its port', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { port: number };
+    const service = start({ PORT: String(port), LOG_LEVEL: 'silent' });
+    expect(await service.ended).toBe(1);
+    expect(service.stderr()).toBe(
+      `Cannot listen on 127.0.0.1:${port} (another program listens there): set HOST, PORT or ADMIN_PORT to a free address.\n`,
+    );
+    other.close();
+  });
+
+  it('says so where the database does not answer', async () => {
+    const service = start({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+    expect(await service.ended).toBe(1);
+    expect(service.stderr()).toMatch(/^The database at 127\.0\.0\.1:1 does not answer/);
+  });
+});
+
+describe('the service on its own database', { timeout: 60_000 }, () => {
+  it('makes it, and leaves no server behind, even when it is stopped while it starts', async () => {
+    const folder = await createFolder();
+    try {
+      const env = { DATABASE_URL: '', SPS_DATA_DIR: folder.path };
+      const hasty = start(env);
+      await eventually(async () => expect((await readdir(folder.path)).join()).toMatch(/^postgres/));
+      hasty.child.kill('SIGTERM');
+      expect(await hasty.ended).toBe(0);
+      expect(await folder.serverPid()).toBeUndefined();
+
+      const service = await startReady(env);
+      expect(await statusOf(`${service.url}/readyz`)).toBe(200);
+      expect(await folder.serverPid()).toBeTypeOf('number');
+      service.child.kill('SIGTERM');
+      expect(await service.ended).toBe(0);
+      expect(await folder.serverPid()).toBeUndefined();
+    } finally {
+      await folder.remove();
+    }
+  });
+});
