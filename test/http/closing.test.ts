@@ -1,0 +1,58 @@
+// Stopping: readiness fails first while requests are served; then what is under way is finished and new requests get 503.
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { GRANT } from '../grants/world.ts';
+import { startService } from '../setup/service.ts';
+import { addAccessLevel, addProfile } from '../setup/world.ts';
+import { openRaw } from './raw.ts';
+
+test('while draining /readyz fails, and requests are still served', async () => {
+  const service = await startService();
+  try {
+    expect(await service.call('GET', '/readyz')).toMatchObject({ status: 200 });
+    service.startDraining();
+    expect(await service.call('GET', '/readyz')).toMatchObject({ status: 503 });
+    expect(await service.call('GET', '/healthz')).toMatchObject({ status: 200 });
+    expect(await service.call('POST', GRANT, { key: service.secretKey, body: {} })).toMatchObject({ status: 400 });
+  } finally {
+    await service.close();
+  }
+});
+
+test('closing finishes the request under way; a further one on its connection gets 503 in the envelope', async () => {
+  const service = await startService();
+  await addProfile(service, 'anna');
+  await addAccessLevel(service, 'premium');
+  const body = JSON.stringify({ access_level_id: 'premium' });
+  const request = [
+    `POST ${GRANT} HTTP/1.1`,
+    'Host: x',
+    `Authorization: Api-Key ${service.secretKey}`,
+    'Content-Type: application/json',
+    'service-customer-user-id: anna',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n');
+  const connection = openRaw(service.port);
+  let stopping: Promise<void> | undefined;
+  await service.database.db.transaction().execute(async (trx) => {
+    await sql`select from profile for update`.execute(trx);
+    connection.send(request);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    stopping = service.stop();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    connection.send(request);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+  expect(await connection.next()).toMatchObject({ status: 200 });
+  const refused = await connection.next();
+  expect(refused).toMatchObject({
+    status: 503,
+    json: { error_code: 'service_unavailable', status_code: 503 },
+    headers: { connection: 'close', 'retry-after': '1', 'request-id': expect.stringMatching(/^[0-9a-f]{32}$/) },
+  });
+  await connection.ended;
+  await stopping;
+  await service.close();
+});

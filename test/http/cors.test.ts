@@ -1,0 +1,103 @@
+// Which web pages may call (decisions 1): public-key operations every origin, secret-key ones ADMIN_CORS_ORIGIN alone.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ATTRIBUTION, post } from '../attribution/world.ts';
+import { GRANT, grant } from '../grants/world.ts';
+import { type Answer, startService, type TestService } from '../setup/service.ts';
+
+const ORIGIN = 'https://shop.example';
+const EVENTS = '/api/v1/client-api/events';
+
+function preflight(service: TestService, path: string, method = 'POST'): Promise<Answer> {
+  return service.call('OPTIONS', path, {
+    headers: {
+      origin: ORIGIN,
+      'access-control-request-method': method,
+      'access-control-request-headers': 'authorization, content-type',
+    },
+  });
+}
+
+const corsHeadersOf = ({ headers }: Answer) => Object.keys(headers).filter((name) => name.startsWith('access-control'));
+
+describe('by default', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.close());
+
+  test('a page of any origin may ask whether it may add attribution', async () => {
+    for (const path of [ATTRIBUTION, ATTRIBUTION.slice(0, -1)]) {
+      const answer = await preflight(service, path);
+      expect(answer).toMatchObject({ status: 204, text: '' });
+      expect(answer.headers).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'POST',
+        'access-control-allow-headers': expect.stringMatching(/authorization/i),
+      });
+      expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+    }
+  });
+
+  test('it may read every answer, errors and Request-Id too', async () => {
+    const headers = { origin: ORIGIN };
+    const answers = [
+      await post(service, { status: 'organic', customer_user_id: 'nobody' }, { headers }),
+      await post(service, '{', { headers }),
+      await post(service, {}, { headers: { ...headers, 'content-type': 'text/plain' } }),
+      await service.call('POST', ATTRIBUTION, { body: {}, headers }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 400, 415, 401]);
+    for (const answer of answers) {
+      expect(answer.headers['access-control-allow-origin']).toBe('*');
+      expect(answer.headers['access-control-expose-headers']).toMatch(/Request-Id/);
+    }
+  });
+
+  test('OPTIONS that is no preflight is a method like others', async () => {
+    expect(await service.call('OPTIONS', ATTRIBUTION)).toMatchObject({ status: 405 });
+    expect(await service.call('OPTIONS', ATTRIBUTION, { headers: { origin: ORIGIN } })).toMatchObject({ status: 405 });
+  });
+
+  test('secret-key operations send no CORS headers', async () => {
+    const answers = [
+      await preflight(service, GRANT),
+      await preflight(service, EVENTS, 'GET'),
+      await grant(service, {}, { origin: ORIGIN }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([405, 405, 400]);
+    for (const answer of answers) expect(corsHeadersOf(answer)).toEqual([]);
+  });
+
+  test('neither do paths that do not exist, nor health', async () => {
+    const answers = [await preflight(service, '/nothing'), await preflight(service, '/healthz', 'GET')];
+    expect(answers.map(({ status }) => status)).toEqual([404, 405]);
+    for (const answer of answers) expect(corsHeadersOf(answer)).toEqual([]);
+  });
+});
+
+describe('with ADMIN_CORS_ORIGIN', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({ env: { ADMIN_CORS_ORIGIN: 'https://admin.example' } });
+  });
+  afterAll(() => service.close());
+
+  test('pages of that origin may use the secret-key operations', async () => {
+    for (const [path, method] of [
+      [GRANT, 'POST'],
+      [EVENTS, 'GET'],
+    ] as const) {
+      const answer = await preflight(service, path, method);
+      expect(answer.status).toBe(204);
+      expect(answer.headers['access-control-allow-origin']).toBe('https://admin.example');
+      expect(answer.headers['access-control-allow-methods']).toMatch(method);
+    }
+    const answer = await grant(service, {}, { origin: 'https://admin.example' });
+    expect(answer.headers['access-control-allow-origin']).toBe('https://admin.example');
+  });
+
+  test('the public-key operations still answer every origin', async () => {
+    expect((await preflight(service, ATTRIBUTION)).headers['access-control-allow-origin']).toBe('*');
+  });
+});

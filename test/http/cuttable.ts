@@ -1,0 +1,48 @@
+// A way to the database that can be cut and mended: a TCP proxy on loopback.
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface CuttableWay {
+  /** The same database by way of the proxy. */
+  throughProxy: (databaseUrl: string) => string;
+  /** Breaks every connection, and refuses new ones. */
+  cut: () => Promise<void>;
+  mend: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+export async function createCuttableWay(): Promise<CuttableWay> {
+  let target = { host: '127.0.0.1', port: 5432 };
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(target);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    }
+    near.pipe(far).pipe(near);
+  });
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+
+  async function cut(): Promise<void> {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  }
+
+  return {
+    throughProxy(databaseUrl) {
+      const url = new URL(databaseUrl);
+      target = { host: url.hostname, port: Number(url.port || 5432) };
+      url.hostname = '127.0.0.1';
+      url.port = String(port);
+      return url.href;
+    },
+    cut,
+    mend: () => listen(port),
+    close: async () => {
+      if (server.listening) await cut();
+    },
+  };
+}

@@ -1,0 +1,79 @@
+// The database is away (decisions 1): 503 with Retry-After, the process stays up, and recovers by itself.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ATTRIBUTION, post, readRecord } from '../attribution/world.ts';
+import { grant } from '../grants/world.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel, addProfile } from '../setup/world.ts';
+import { type CuttableWay, createCuttableWay } from './cuttable.ts';
+
+let way: CuttableWay;
+let service: TestService;
+let profileId: string;
+const lines: string[] = [];
+beforeAll(async () => {
+  way = await createCuttableWay();
+  service = await startService({ throughProxy: way.throughProxy, onLog: (line) => lines.push(line) });
+  profileId = await addProfile(service, 'anna');
+  await addAccessLevel(service, 'premium');
+});
+afterAll(async () => {
+  await service.close();
+  await way.close();
+});
+
+const record = { status: 'organic', customer_user_id: 'anna' };
+
+async function expectServing(): Promise<void> {
+  expect(await post(service, record)).toMatchObject({ status: 201 });
+  expect(await grant(service, { access_level_id: 'premium' })).toMatchObject({ status: 200 });
+  expect(await service.call('GET', '/readyz')).toMatchObject({ status: 200, json: { status: 'ready' } });
+}
+
+beforeEach(expectServing);
+
+test('every operation and readiness answer 503 with Retry-After, health stays; then all is served again', async () => {
+  await way.cut();
+  const answers = [
+    await post(service, record),
+    await grant(service, { access_level_id: 'premium' }),
+    await service.call('GET', '/readyz'),
+  ];
+  for (const answer of answers) {
+    expect(answer).toMatchObject({
+      status: 503,
+      json: { error_code: 'service_unavailable', status_code: 503, errors: [{ source: null }] },
+    });
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect(answer.text).not.toMatch(/ECONN|postgres|terminat|127\.0\.0\.1|select|connect/i);
+  }
+  expect(await service.call('GET', '/healthz')).toMatchObject({ status: 200 });
+  expect(await service.call('GET', '/metrics')).toMatchObject({ status: 200 });
+  await way.mend();
+  await expectServing();
+});
+
+test('what the database need not be asked for is answered meanwhile', async () => {
+  await way.cut();
+  expect(await service.call('GET', '/nothing')).toMatchObject({ status: 404 });
+  expect(await service.call('GET', ATTRIBUTION)).toMatchObject({ status: 405 });
+  await way.mend();
+});
+
+test('connections that break under load fail only the requests that were under way', async () => {
+  const campaigns = Array.from({ length: 200 }, (_, i) => `c${i}`);
+  const posts = campaigns.map((campaign) => post(service, { ...record, campaign }));
+  setTimeout(() => way.cut().then(way.mend), 20);
+  const statuses = new Set((await Promise.all(posts)).map(({ status }) => status));
+  expect([...statuses].every((status) => status === 201 || status === 503)).toBe(true);
+  await expectServing();
+  expect((await readRecord(service, profileId))?.campaign).toBeNull();
+});
+
+test('the log has the cause', () => {
+  const failures = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request failed');
+  expect(failures.length).toBeGreaterThan(0);
+  expect(failures[0]).toMatchObject({
+    request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    err: { message: expect.any(String) },
+  });
+});

@@ -1,0 +1,26 @@
+// /healthz says that the process runs, /readyz that it can serve: the database answers and has every migration.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startService, type TestService } from '../setup/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+test('a service that can serve is healthy and ready, without a key', async () => {
+  expect(await service.call('GET', '/healthz')).toMatchObject({ status: 200, json: { status: 'ok' } });
+  expect(await service.call('GET', '/readyz')).toMatchObject({ status: 200, json: { status: 'ready' } });
+});
+
+test('a database that lacks a migration is not ready, but healthy', async () => {
+  await sql`delete from schema_migration where name = (select max(name) from schema_migration)`.execute(
+    service.database.db,
+  );
+  expect(await service.call('GET', '/readyz')).toMatchObject({
+    status: 503,
+    json: { error_code: 'service_unavailable' },
+  });
+  expect(await service.call('GET', '/healthz')).toMatchObject({ status: 200 });
+});

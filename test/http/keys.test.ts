@@ -1,0 +1,74 @@
+// Unknown, revoked and wrong-kind keys cost the same look-ups, so that their answers tell nothing by how long they take.
+import { Kysely, PostgresDialect } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { createKey, revokeKey } from '../../src/apps/service.ts';
+import { createPool } from '../../src/db/client.ts';
+import type { DB } from '../../src/db/types.ts';
+import { GRANT } from '../grants/world.ts';
+import { startService, type TestService } from '../setup/service.ts';
+
+let service: TestService;
+let statements = 0;
+let db: Kysely<DB>;
+let send: (authorization?: string) => Promise<{ status: number; lookUps: number }>;
+let close: () => Promise<unknown>;
+
+beforeAll(async () => {
+  service = await startService();
+  const settings = {
+    connectionString: service.database.url,
+    max: 2,
+    statementTimeoutMs: 5_000,
+    applicationName: 'counted',
+  };
+  db = new Kysely<DB>({
+    dialect: new PostgresDialect({ pool: createPool(settings, () => {}) }),
+    log: () => {
+      statements++;
+    },
+  });
+  const { app } = await buildApp({ ...service.deps, db });
+  close = () => app.close();
+  send = async (authorization) => {
+    statements = 0;
+    const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
+    const { statusCode } = await app.inject({ method: 'POST', url: GRANT, headers, payload: '{}' });
+    return { status: statusCode, lookUps: statements };
+  };
+});
+afterAll(async () => {
+  await close();
+  await db.destroy();
+  await service.close();
+});
+
+test('a key that is unknown, malformed, revoked or of the wrong kind is looked up once, like a good one', async () => {
+  const revoked = await createKey(service.deps, { appId: service.appId, kind: 'secret' });
+  await revokeKey(service.deps, revoked.key_id);
+  const charts = await createKey(service.deps, { appId: service.appId, kind: 'secret', scope: 'analytics' });
+  const good = await createKey(service.deps, { appId: service.appId, kind: 'secret' });
+  expect(await send(`Api-Key ${good.key}`)).toEqual({ status: 400, lookUps: 1 });
+  const bad = [
+    `Api-Key secret_live_${'A'.repeat(8)}.${'A'.repeat(32)}`,
+    `Api-Key ${revoked.key}`,
+    `Api-Key ${charts.key}`,
+    `Api-Key ${service.publicKey}`,
+    undefined,
+  ];
+  for (const authorization of bad) expect(await send(authorization)).toEqual({ status: 401, lookUps: 1 });
+});
+
+test('what was found, or not, is remembered for a moment', async () => {
+  for (const key of [service.secretKey, `secret_live_${'B'.repeat(8)}.${'B'.repeat(32)}`]) {
+    await send(`Api-Key ${key}`);
+    expect((await send(`Api-Key ${key}`)).lookUps).toBe(0);
+  }
+});
+
+test('many requests with one key at once look it up once', async () => {
+  const { key } = await createKey(service.deps, { appId: service.appId, kind: 'secret' });
+  statements = 0;
+  await Promise.all(Array.from({ length: 20 }, () => send(`Api-Key ${key}`)));
+  expect(statements).toBeLessThanOrEqual(1);
+});

@@ -1,0 +1,116 @@
+// Rate limits (decisions 1): by key, attribution by client address, 429 `throttled` with Retry-After and RateLimit-* headers.
+import { describe, expect, test } from 'vitest';
+import { createKey } from '../../src/apps/service.ts';
+import { post } from '../attribution/world.ts';
+import { grant } from '../grants/world.ts';
+import { type Answer, startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel, addProfile } from '../setup/world.ts';
+
+const EVENTS = '/api/v1/client-api/events/';
+
+async function withService(env: Record<string, string>, work: (service: TestService) => Promise<void>): Promise<void> {
+  const service = await startService({ env });
+  try {
+    await addProfile(service, 'anna');
+    await addAccessLevel(service, 'premium');
+    await work(service);
+  } finally {
+    await service.close();
+  }
+}
+
+/** Starts just after a window has ended for this caller, so that the test does not straddle two. */
+async function inOneWindow(work: () => Promise<void>): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 1_050));
+  await work();
+}
+
+function expectThrottled(answer: Answer): void {
+  expect(answer.json).toEqual({
+    errors: [{ source: 'non_field_errors', errors: [expect.any(String)] }],
+    error_code: 'throttled',
+    status_code: 429,
+  });
+  expect(answer.status).toBe(429);
+  expect(answer.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-remaining': '0', 'ratelimit-reset': '1' });
+}
+
+const grantOnce = (service: TestService, key = service.secretKey) =>
+  grant(service, { access_level_id: 'premium' }, { 'service-customer-user-id': 'anna' }, { key });
+
+describe('server-side operations', () => {
+  test('each key has its own limit, and the headers tell how much is left', async () => {
+    await withService({ RATE_LIMIT_SERVER: '3' }, async (service) => {
+      const { key: otherKey } = await createKey(service.deps, { appId: service.appId, kind: 'secret' });
+      await grantOnce(service);
+      await inOneWindow(async () => {
+        for (const left of ['2', '1', '0']) {
+          const answer = await grantOnce(service);
+          expect(answer.status).toBe(200);
+          expect(answer.headers).toMatchObject({ 'ratelimit-limit': '3', 'ratelimit-remaining': left });
+        }
+        const refused = await grantOnce(service);
+        expectThrottled(refused);
+        expect(refused.headers['cache-control']).toBe('no-store');
+        expect((await grantOnce(service, otherKey)).status).toBe(200);
+      });
+      await new Promise((resolve) => setTimeout(resolve, 1_050));
+      expect((await grantOnce(service)).status).toBe(200);
+    });
+  });
+
+  test('a request without a good key is a 401, not counted', async () => {
+    await withService({ RATE_LIMIT_SERVER: '1' }, async (service) => {
+      for (let i = 0; i < 3; i++) expect((await grantOnce(service, service.publicKey)).status).toBe(401);
+      expect((await grantOnce(service)).status).toBe(200);
+    });
+  });
+});
+
+test('analytics and the event feed share a limit of their own', async () => {
+  await withService({ RATE_LIMIT_ANALYTICS: '2', RATE_LIMIT_SERVER: '0' }, async (service) => {
+    const chart = () =>
+      service.call('POST', '/api/v1/client-api/metrics/analytics/', { key: service.secretKey, body: {} });
+    const events = () => service.call('GET', EVENTS, { key: service.secretKey });
+    expect((await chart()).status).toBe(400);
+    expect((await events()).status).toBe(200);
+    expectThrottled(await events());
+    expectThrottled(await chart());
+    expect((await grantOnce(service)).status).toBe(200);
+  });
+});
+
+describe('attribution', () => {
+  const record = { status: 'organic', customer_user_id: 'anna' };
+  const from = (service: TestService, forwarded: string) =>
+    post(service, record, { headers: { 'x-forwarded-for': forwarded } });
+
+  test('is not limited unless set', async () => {
+    await withService({}, async (service) => {
+      const answers = await Promise.all(Array.from({ length: 100 }, () => post(service, record)));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+      expect(answers[0]?.headers['ratelimit-limit']).toBeUndefined();
+    });
+  });
+
+  test('is limited by client address, whichever key; X-Forwarded-For is not believed', async () => {
+    await withService({ RATE_LIMIT_ATTRIBUTION_PER_IP: '1' }, async (service) => {
+      const { key } = await createKey(service.deps, { appId: service.appId, kind: 'public' });
+      expect((await from(service, '203.0.113.1')).status).toBe(201);
+      expectThrottled(await from(service, '203.0.113.2'));
+      expectThrottled(await post(service, record, { key }));
+    });
+  });
+
+  test('of a trusted proxy X-Forwarded-For is believed; an IPv6 client is its network', async () => {
+    await withService({ RATE_LIMIT_ATTRIBUTION_PER_IP: '1', TRUST_PROXY: '127.0.0.0/8, ::1' }, async (service) => {
+      expect((await from(service, '203.0.113.1')).status).toBe(201);
+      expect((await from(service, '203.0.113.2')).status).toBe(201);
+      expectThrottled(await from(service, '203.0.113.1'));
+      expectThrottled(await from(service, '198.51.100.9, 203.0.113.1'));
+      expect((await from(service, '2001:db8:1:2::1')).status).toBe(201);
+      expectThrottled(await from(service, '2001:db8:1:2:ffff::2'));
+      expect((await from(service, '2001:db8:1:3::1')).status).toBe(201);
+    });
+  });
+});

@@ -1,0 +1,77 @@
+// The log: one line per request with the id that its answer carries, and never a key.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createKey, revokeKey } from '../../src/apps/service.ts';
+import { ATTRIBUTION, post } from '../attribution/world.ts';
+import { GRANT, grant } from '../grants/world.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel, addProfile } from '../setup/world.ts';
+import { sendRaw } from './raw.ts';
+
+let service: TestService;
+const lines: string[] = [];
+beforeAll(async () => {
+  service = await startService({ onLog: (line) => lines.push(line), env: { REQUEST_TIMEOUT_MS: '300' } });
+  await addProfile(service, 'anna');
+  await addAccessLevel(service, 'premium');
+});
+afterAll(() => service.close());
+
+const record = { status: 'organic', customer_user_id: 'anna' };
+
+/** The log's `request` line of an answer. */
+async function findLine(requestId: unknown) {
+  // The line is written once the answer has left.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const found = lines
+    .map((line) => JSON.parse(line))
+    .filter((one) => one.request_id === requestId && one.msg === 'request');
+  expect(found).toHaveLength(1);
+  return found[0];
+}
+
+test('one line per request: method, path, status, duration, app and key id, under the id of the answer', async () => {
+  const { headers } = await post(service, record);
+  expect(await findLine(headers['request-id'])).toMatchObject({
+    method: 'POST',
+    path: '/api/v2/web-api/attribution',
+    status: 201,
+    ms: expect.any(Number),
+    app_id: service.appId,
+    key_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  });
+});
+
+test('refused requests have theirs, even those that never became requests', async () => {
+  const answers = [
+    { status: 401, answer: await service.call('POST', GRANT, { body: {} }) },
+    { status: 404, answer: await service.call('GET', '/nothing?secret=1') },
+    { status: 405, answer: await service.call('GET', GRANT) },
+    { status: 404, answer: await sendRaw(service.port, 'GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n') },
+    { status: 400, answer: await sendRaw(service.port, 'GET / HTTP/7.1\r\n\r\n') },
+    { status: 408, answer: await sendRaw(service.port, 'GET / HTTP/1.1\r\n') },
+  ];
+  for (const { status, answer } of answers) {
+    expect(await findLine(answer.headers['request-id'])).toMatchObject({ status });
+  }
+});
+
+test('no key is ever in the log, wherever a client puts it', async () => {
+  const { key: revoked, key_id } = await createKey(service.deps, { appId: service.appId, kind: 'secret' });
+  await revokeKey(service.deps, key_id);
+  const keys = [service.publicKey, service.secretKey, revoked];
+  for (const key of keys) {
+    await post(service, record, { key });
+    await grant(service, { access_level_id: 'premium' }, {}, { key });
+    await service.call('GET', `/keys/${key}?api_key=${key}`);
+    await service.call('GET', `/%${key}`).catch(() => undefined);
+    await sendRaw(service.port, `GET /${key}/%zz HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await sendRaw(service.port, `GET / HTTP/1.1\r\nAuthorization: Api-Key ${key}\r\nbroken\r\n\r\n`);
+    await sendRaw(service.port, `GET / HTTP/1.1\r\nAuthorization: Api-Key ${key}\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`);
+    await sendRaw(service.port, `GET / HTTP/1.1\r\nAuthorization: Api-Key ${key}\r\n`);
+    await service.call('POST', `${ATTRIBUTION}?key=${key}`, { key, body: `{"${key}` });
+  }
+  const log = lines.join('');
+  expect(log).toContain('/keys/');
+  for (const key of keys) expect(log).not.toContain(key.split('.')[1]);
+  expect(log).not.toMatch(/_live_[0-9A-Za-z]{8}/);
+});

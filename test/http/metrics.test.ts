@@ -1,0 +1,87 @@
+// /metrics (decisions 1): never open on the public listener; requests by operation and status.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { post } from '../attribution/world.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addProfile } from '../setup/world.ts';
+
+const TOKEN = 'a-token-of-some-length';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ env: { METRICS_TOKEN: TOKEN, TRUST_PROXY: '127.0.0.1' } });
+  await addProfile(service, 'anna');
+});
+afterAll(() => service.close());
+
+const read = (headers: Record<string, string> = {}) => service.call('GET', '/metrics', { headers });
+
+describe('on the public listener', () => {
+  test('it answers loopback', async () => {
+    const answer = await read();
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(answer.text).toMatch(/^process_resident_memory_bytes \d+/m);
+    expect(answer.text).toMatch(/^nodejs_eventloop_lag_seconds /m);
+    expect(answer.text).toMatch(/^# TYPE sps_webhook_waiting gauge/m);
+  });
+
+  test.each([
+    { 'x-forwarded-for': '203.0.113.1' },
+    { 'x-forwarded-for': '127.0.0.1' },
+    { forwarded: 'for=203.0.113.1' },
+    { 'x-real-ip': '203.0.113.1' },
+    { via: '1.1 proxy' },
+    { host: 'api.example' },
+  ])('what a proxy on this machine forwards is not loopback: %j', async (headers) => {
+    const answer = await read(headers);
+    expect(answer).toMatchObject({ status: 401, json: { error_code: 'not_authenticated' } });
+    expect(answer.headers['www-authenticate']).toBe('Bearer');
+  });
+
+  test('it answers whoever has the token', async () => {
+    const proxied = { 'x-forwarded-for': '203.0.113.1', host: 'api.example' };
+    expect((await read({ ...proxied, authorization: `Bearer ${TOKEN}` })).status).toBe(200);
+    for (const authorization of [`Bearer ${TOKEN}x`, 'Bearer ', TOKEN, `Api-Key ${service.secretKey}`]) {
+      expect((await read({ ...proxied, authorization })).status).toBe(401);
+    }
+  });
+
+  test('without METRICS_TOKEN no token is good', async () => {
+    const other = await startService();
+    try {
+      const headers = { host: 'api.example', authorization: 'Bearer undefined' };
+      expect((await other.call('GET', '/metrics', { headers })).status).toBe(401);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+test('on a listener of its own it is open', async () => {
+  const admin = await startService({ addresses: ['admin'] });
+  try {
+    expect((await admin.call('GET', '/metrics', { headers: { host: 'admin.internal' } })).status).toBe(200);
+  } finally {
+    await admin.close();
+  }
+});
+
+test('requests are counted by operation and status, and their durations measured', async () => {
+  const count = async (labels: string) => {
+    const { text } = await read();
+    return Number(new RegExp(`^sps_http_requests_total\\{${labels}\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+  };
+  const created = 'operation="Add attribution",status="201"';
+  const missing = 'operation="none",status="404"';
+  const before = [await count(created), await count(missing)];
+  await post(service, { status: 'organic', customer_user_id: 'anna' });
+  await service.call('GET', '/somewhere/else');
+  expect([await count(created), await count(missing)]).toEqual(before.map((one) => one + 1));
+  expect((await read()).text).toMatch(/^sps_http_request_seconds_bucket\{le="0\.1",operation="Add attribution"\} \d+/m);
+});
+
+test('no path that a client made up, and no key, becomes a label', async () => {
+  await service.call('GET', `/made-up/${service.secretKey}`);
+  const { text } = await read();
+  expect(text).not.toMatch(/made-up|_live_/);
+});
