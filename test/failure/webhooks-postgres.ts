@@ -1,0 +1,50 @@
+// A PostgreSQL of the test's own that it can restart or kill, on the same port, durable as shipped.
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chooseAccount } from '../../src/db/embedded/account.ts';
+import { findServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
+import { type Cluster, connectionStringOf, createCluster, dataFolder } from '../../src/db/embedded/cluster.ts';
+import { findHome, makeHome } from '../../src/db/embedded/home.ts';
+import { readLastPort, readPostmaster } from '../../src/db/embedded/postmaster.ts';
+import { launchServer, stopServer } from '../../src/db/embedded/server.ts';
+
+export interface RestartableServer {
+  url: string;
+  restart: () => Promise<void>;
+  /** SIGKILL of the server's first process, then a start that recovers. */
+  crash: () => Promise<void>;
+  stop: () => Promise<void>;
+}
+
+export async function startRestartableServer(): Promise<RestartableServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'sps-failure-'));
+  // The server's user, if we are root, must pass through.
+  await chmod(folder, 0o711);
+  const server = await findServerPackage();
+  const account = await chooseAccount(join(folder, 'postgres'));
+  await makeHome(folder, account, async (home) => {
+    await createCluster({ home, account, bin: await provideBinaries(server, account, home) });
+  });
+  const home = (await findHome(folder)) ?? folder;
+  const cluster: Cluster = { home, account, bin: await provideBinaries(server, account, home) };
+  await launchServer(cluster, { preferredPort: 0 });
+  const preferredPort = await readLastPort(dataFolder(home));
+  return {
+    url: await connectionStringOf(cluster, preferredPort),
+    async restart() {
+      await stopServer(cluster);
+      await launchServer(cluster, { preferredPort });
+    },
+    async crash() {
+      const postmaster = await readPostmaster(dataFolder(home));
+      if (!postmaster) throw new Error('there is no server to kill');
+      process.kill(postmaster.pid, 'SIGKILL');
+      await launchServer(cluster, { preferredPort });
+    },
+    async stop() {
+      await stopServer(cluster);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
