@@ -34,6 +34,24 @@ export const CONDITIONS = {
     source: 'non_field_errors',
     message: (level) => `Paid access level \`${level}\` does not exist.`,
   },
+  grant_not_found: {
+    status: 400,
+    code: 'profile_paid_access_level_does_not_exist',
+    source: 'non_field_errors',
+    message: (level) => `The profile has no grant of the paid access level \`${level}\`.`,
+  },
+  revocation_after_end: {
+    status: 400,
+    code: 'revocation_date_more_than_expiration_date',
+    source: 'non_field_errors',
+    message: () => 'The grant ends before that; it can only be ended earlier.',
+  },
+  idempotency_in_flight: {
+    status: 409,
+    code: 'idempotency_in_flight',
+    source: null,
+    message: () => 'The first request with this Idempotency-Key is still running; try again shortly.',
+  },
   malformed_body: {
     status: 400,
     code: 'parse_error',
@@ -134,6 +152,7 @@ export class ApiError extends Error {
 
 const DEFAULT_HEADERS: Partial<Record<ConditionName, Record<string, string>>> = {
   not_authenticated: { 'www-authenticate': 'Api-Key' },
+  idempotency_in_flight: { 'retry-after': '1' },
   unavailable: { 'retry-after': '1' },
 };
 

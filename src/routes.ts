@@ -2,8 +2,10 @@
 import { retrieveAnalytics } from './analytics/route.ts';
 import { addAttribution } from './attribution/route.ts';
 import type { Deps } from './deps.ts';
-import { grantAccessLevelRoute } from './grants/route.ts';
+import { grantAccessLevelRoute, revokeAccessLevelRoute } from './grants/route.ts';
 import type { Route } from './http/operation.ts';
+import { createProfileRoute, deleteProfileRoute, readProfileRoute, updateProfileRoute } from './profile/route.ts';
+import { setTransactionRoute } from './purchases/route.ts';
 import { listEventsRoute } from './webhooks/feed/route.ts';
 
 export function listRoutes(deps: Deps): Route[] {
@@ -28,6 +30,48 @@ export function listRoutes(deps: Deps): Route[] {
       key: 'secret',
       address: 'base',
       operation: grantAccessLevelRoute(deps),
+    },
+    {
+      method: 'POST',
+      path: '/api/v2/server-side-api/purchase/profile/revoke/access-level',
+      key: 'secret',
+      address: 'base',
+      operation: revokeAccessLevelRoute(deps),
+    },
+    {
+      method: 'POST',
+      path: '/api/v2/server-side-api/purchase/set/transaction',
+      key: 'secret',
+      address: 'base',
+      operation: setTransactionRoute(deps),
+    },
+    {
+      method: 'POST',
+      path: '/api/v2/server-side-api/profile',
+      key: 'secret',
+      address: 'base',
+      operation: createProfileRoute(deps),
+    },
+    {
+      method: 'GET',
+      path: '/api/v2/server-side-api/profile',
+      key: 'secret',
+      address: 'base',
+      operation: readProfileRoute(deps),
+    },
+    {
+      method: 'PATCH',
+      path: '/api/v2/server-side-api/profile',
+      key: 'secret',
+      address: 'base',
+      operation: updateProfileRoute(deps),
+    },
+    {
+      method: 'DELETE',
+      path: '/api/v2/server-side-api/profile',
+      key: 'secret',
+      address: 'base',
+      operation: deleteProfileRoute(deps),
     },
     {
       method: 'GET',

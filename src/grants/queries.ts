@@ -26,3 +26,34 @@ export async function upsertGrant(trx: Kysely<DB>, grant: NewGrant): Promise<boo
     returning grant_id`.execute(trx);
   return rows.length > 0;
 }
+
+interface Level {
+  app_id: string;
+  profile_id: string;
+  access_level_id: string;
+}
+
+/** A level of the app, whether the profile has a grant of it and until when, with the database's clock. */
+export async function findLevel(trx: Kysely<DB>, { app_id, profile_id, access_level_id }: Level) {
+  const { rows } = await sql<{ is_granted: boolean; expires_at: string | null; now: string }>`
+    select g.grant_id is not null as is_granted, g.expires_at, clock_timestamp() as now
+    from access_level l
+    left join access_grant g on g.app_id = l.app_id and g.profile_id = ${profile_id}
+      and g.access_level_id = l.access_level_id
+    where l.app_id = ${app_id} and l.access_level_id = ${access_level_id}`.execute(trx);
+  return rows[0];
+}
+
+export async function endGrant(
+  trx: Kysely<DB>,
+  { app_id, profile_id, access_level_id }: Level,
+  expiresAt: string,
+): Promise<void> {
+  await trx
+    .updateTable('access_grant')
+    .set({ expires_at: expiresAt })
+    .where('app_id', '=', app_id)
+    .where('profile_id', '=', profile_id)
+    .where('access_level_id', '=', access_level_id)
+    .execute();
+}

@@ -1,22 +1,46 @@
-// Grant access level (interface 4.3).
+// Grant access level (interface 4.3) and revoke access level.
 import type { Deps } from '../deps.ts';
+import { readOnce } from '../http/idempotency.ts';
 import { operation } from '../http/operation.ts';
 import { requireIdentity } from '../profile/identity.ts';
-import { renderProfile } from '../profile/object.ts';
 import { ProfileAnswer } from '../profile/schema.ts';
-import { GrantBody } from './schema.ts';
-import { grantAccessLevel } from './service.ts';
+import { GrantBody, RevokeBody } from './schema.ts';
+import { grantAccessLevel, revokeAccessLevel } from './service.ts';
 
 export function grantAccessLevelRoute(deps: Deps) {
   return operation({
     summary: 'Grant access level',
     body: GrantBody,
     answers: { 200: ProfileAnswer },
-    errors: ['profile_not_named', 'profile_not_found', 'access_level_not_found'],
-    async handle({ app, body, request }) {
+    errors: ['profile_not_named', 'profile_not_found', 'access_level_not_found', 'idempotency_in_flight'],
+    async handle({ app, body, request, reply }) {
       const identity = requireIdentity(request.headers, deps.config.HEADER_ALIASES);
-      const state = await grantAccessLevel(deps, { app, identity, grant: body });
-      return { data: renderProfile(state, app) };
+      const once = readOnce(request.headers, body);
+      const answer = await grantAccessLevel(deps, { app, identity, once, body });
+      return reply.type('application/json; charset=utf-8').send(answer);
+    },
+  });
+}
+
+export function revokeAccessLevelRoute(deps: Deps) {
+  return operation({
+    summary: 'Revoke access level',
+    description: 'Ends a grant. What a purchase gives stays, and the answer shows it.',
+    body: RevokeBody,
+    answers: { 200: ProfileAnswer },
+    errors: [
+      'profile_not_named',
+      'profile_not_found',
+      'access_level_not_found',
+      'grant_not_found',
+      'revocation_after_end',
+      'idempotency_in_flight',
+    ],
+    async handle({ app, body, request, reply }) {
+      const identity = requireIdentity(request.headers, deps.config.HEADER_ALIASES);
+      const once = readOnce(request.headers, body);
+      const answer = await revokeAccessLevel(deps, { app, identity, once, body });
+      return reply.type('application/json; charset=utf-8').send(answer);
     },
   });
 }

@@ -26,3 +26,12 @@ export const GrantBody = Type.Object(
 );
 
 export type GrantBody = Static<typeof GrantBody>;
+
+export const RevokeBody = Type.Object({
+  access_level_id: Text(255, { description: 'ID of a paid access level that was granted to the profile.' }),
+  revoke_at: Type.Optional(
+    NullableDatetime({ description: 'When the grant ends; not in the past, not after its end. Null: now.' }),
+  ),
+});
+
+export type RevokeBody = Static<typeof RevokeBody>;

@@ -1,74 +1,94 @@
-// Granting an access level without transaction data (interface 4.3, decisions 5). Revenue and charts are untouched.
+// Granting an access level without transaction data (interface 4.3, decisions 5), and ending such a grant. Revenue and charts
+// are untouched.
 import { randomUUID } from 'node:crypto';
-import { inTransaction } from '../db/client.ts';
-import type { App, Deps } from '../deps.ts';
-import { apiError } from '../errors.ts';
+import type { Kysely } from 'kysely';
+import type { DB } from '../db/types.ts';
+import type { Deps } from '../deps.ts';
+import { apiError, valueError } from '../errors.ts';
 import { fromDatabase, parseDatetime } from '../lib/datetime.ts';
-import { isActive, listAccess } from '../profile/access.ts';
-import type { ProfileIdentity } from '../profile/identity.ts';
-import { revenueOf, toUsd } from '../profile/object.ts';
-import { lockProfile, readProfileState } from '../profile/queries.ts';
-import type { GrantState, ProfileState } from '../profile/state.ts';
-import { accessLevelUpdated, type WebhookEvent } from '../webhooks/events.ts';
-import { nudgeDispatchers } from '../webhooks/nudge.ts';
-import { recordEvents } from '../webhooks/outbox.ts';
-import { upsertGrant } from './queries.ts';
-import type { GrantBody } from './schema.ts';
+import { sourceOfGrant } from '../profile/access.ts';
+import { accessEvent } from '../profile/access-event.ts';
+import { type Changed, type ChangeRequest, changeProfile } from '../profile/change.ts';
+import { readProfileState } from '../profile/queries.ts';
+import type { GrantState } from '../profile/state.ts';
+import { endGrant, findLevel, upsertGrant } from './queries.ts';
+import type { GrantBody, RevokeBody } from './schema.ts';
 
 function timestampOrNull(text: string | null | undefined): string | null {
   return (text && parseDatetime(text)) || null;
 }
 
-/** The event of a grant: it describes the grant that was made, not the source that serves the level best. */
-function eventOf(state: ProfileState, grant: GrantState): WebhookEvent {
-  const now = fromDatabase(state.read_at);
-  const from = grant.starts_at && fromDatabase(grant.starts_at);
-  const until = grant.expires_at && fromDatabase(grant.expires_at);
-  return accessLevelUpdated(
-    {
-      access_level_id: grant.access_level_id,
-      is_active: (from === null || from <= now) && (until === null || now < until),
-      is_refund: false,
-      is_in_grace_period: false,
-      will_renew: false,
-      activated_at: grant.first_granted_at,
-      renewed_at: grant.granted_at,
-      starts_at: grant.starts_at,
-      expires_at: grant.expires_at,
-      store: 'service',
-      vendor_product_id: 'server_side_grant',
-      transaction_id: grant.grant_id,
-      original_transaction_id: grant.grant_id,
-      environment: 'Production',
-      cancellation_reason: null,
-      profile_has_access_level: listAccess(state, now).some((source) => isActive(source, now)),
-      profile_total_revenue_usd: toUsd(revenueOf(state, now)),
-    },
-    { event_id: randomUUID(), at: grant.granted_at, profile: state },
-  );
+interface Level {
+  app_id: string;
+  profile_id: string;
+  access_level_id: string;
 }
 
-/** Grants the level, stores its event in the same transaction, and gives the profile as it is then. */
-export async function grantAccessLevel(
-  { db }: Pick<Deps, 'db'>,
-  { app, identity, grant }: { app: App; identity: ProfileIdentity; grant: GrantBody },
-): Promise<ProfileState> {
-  const { state, events } = await inTransaction(db, async (trx) => {
-    const profileId = await lockProfile(trx, app.app_id, identity);
-    if (profileId === undefined) throw apiError('profile_not_found');
-    const isGranted = await upsertGrant(trx, {
-      app_id: app.app_id,
-      profile_id: profileId,
-      access_level_id: grant.access_level_id,
-      starts_at: timestampOrNull(grant.starts_at),
-      expires_at: timestampOrNull(grant.expires_at),
-    });
-    if (!isGranted) throw apiError('access_level_not_found', grant.access_level_id);
-    const state = await readProfileState(trx, app.app_id, profileId);
-    const made = state.grants.find(({ access_level_id }) => access_level_id === grant.access_level_id);
-    if (!made) throw new Error('a grant that was just stored is not there');
-    return { state, events: await recordEvents(trx, app, [eventOf(state, made)]) };
+/** The profile with its event: it describes the grant as it was written, not the source that serves the level best. */
+async function describeGrant(
+  trx: Kysely<DB>,
+  { app_id, profile_id, access_level_id }: Level,
+  happenedAt: (grant: GrantState) => string,
+): Promise<Changed> {
+  const state = await readProfileState(trx, app_id, profile_id);
+  const grant = state.grants.find((one) => one.access_level_id === access_level_id);
+  if (!grant) throw new Error('a grant that was just written is not there');
+  const now = fromDatabase(state.read_at);
+  const event = accessEvent({
+    event_id: randomUUID(),
+    at: happenedAt(grant),
+    now,
+    state,
+    source: sourceOfGrant(grant),
   });
-  if (events > 0) nudgeDispatchers(db);
-  return state;
+  return { state, events: [event] };
+}
+
+/** Grants the level; the body of the answer. */
+export function grantAccessLevel(
+  deps: Pick<Deps, 'db' | 'now'>,
+  { body, ...request }: ChangeRequest & { body: GrantBody },
+): Promise<string> {
+  const { access_level_id } = body;
+  return changeProfile(deps, request, {
+    operation: 'grant',
+    async work(trx, profile_id) {
+      const level = { app_id: request.app.app_id, profile_id, access_level_id };
+      const isGranted = await upsertGrant(trx, {
+        ...level,
+        starts_at: timestampOrNull(body.starts_at),
+        expires_at: timestampOrNull(body.expires_at),
+      });
+      if (!isGranted) throw apiError('access_level_not_found', access_level_id);
+      return describeGrant(trx, level, ({ granted_at }) => granted_at);
+    },
+  });
+}
+
+/** When the grant is to end; a timestamp. Throws where it cannot end then. */
+function endOf(revokeAt: string | null, { now, expires_at }: { now: string; expires_at: string | null }): string {
+  const present = fromDatabase(now);
+  const end = revokeAt ?? present;
+  if (end < present) throw valueError('revoke_at', 'Must not be in the past.');
+  if (expires_at !== null && end > fromDatabase(expires_at)) throw apiError('revocation_after_end');
+  return end;
+}
+
+/** Ends the grant of the level, now or later; what a purchase gives stays. The body of the answer. */
+export function revokeAccessLevel(
+  deps: Pick<Deps, 'db' | 'now'>,
+  { body, ...request }: ChangeRequest & { body: RevokeBody },
+): Promise<string> {
+  const { access_level_id } = body;
+  return changeProfile(deps, request, {
+    operation: 'revoke',
+    async work(trx, profile_id) {
+      const level = { app_id: request.app.app_id, profile_id, access_level_id };
+      const found = await findLevel(trx, level);
+      if (!found) throw apiError('access_level_not_found', access_level_id);
+      if (!found.is_granted) throw apiError('grant_not_found', access_level_id);
+      await endGrant(trx, level, endOf(timestampOrNull(body.revoke_at), found));
+      return describeGrant(trx, level, () => found.now);
+    },
+  });
 }

@@ -32,6 +32,16 @@ function endOf(purchase: PurchaseState, now: string): string | null {
   return refund !== null && (end === null || refund < end) ? refund : end;
 }
 
+/** A grant as a source of its level. */
+export function sourceOfGrant(grant: GrantState): AccessSource {
+  return {
+    access_level_id: grant.access_level_id,
+    from: instant(grant.starts_at),
+    until: instant(grant.expires_at),
+    opened_by: { grant },
+  };
+}
+
 function sourcesOf(state: ProfileState, now: string): AccessSource[] {
   const bought = state.purchases.flatMap((purchase): AccessSource[] => {
     const { access_level_id, is_consumable, purchase_type } = purchase;
@@ -40,16 +50,8 @@ function sourcesOf(state: ProfileState, now: string): AccessSource[] {
       { access_level_id, from: instant(purchase.purchased_at), until: endOf(purchase, now), opened_by: { purchase } },
     ];
   });
-  const granted = state.grants.map(
-    (grant): AccessSource => ({
-      access_level_id: grant.access_level_id,
-      from: instant(grant.starts_at),
-      until: instant(grant.expires_at),
-      opened_by: { grant },
-    }),
-  );
   // Of equal sources the first serves: purchases before grants, the latest purchase first.
-  return [...bought.toReversed(), ...granted];
+  return [...bought.toReversed(), ...state.grants.map(sourceOfGrant)];
 }
 
 /** 0 active, 1 future, 2 expired. */

@@ -67,6 +67,12 @@ function boughtLevel(source: AccessSource, purchase: PurchaseState, now: string)
   };
 }
 
+/** An access level object: the source that serves the level. */
+export function renderSource(source: AccessSource, now: string) {
+  const { opened_by } = source;
+  return 'grant' in opened_by ? grantedLevel(opened_by.grant) : boughtLevel(source, opened_by.purchase, now);
+}
+
 function subscription(purchase: PurchaseState, now: string) {
   const { offer_category, offer_type, offer_id } = purchase;
   return {
@@ -125,11 +131,7 @@ function dictionaryOrNull<T>(entries: readonly (readonly [string, T])[]): Record
 /** The profile as an operation answers it, in the shape that its app has chosen. */
 export function renderProfile(state: ProfileState, { profile_shape }: Pick<App, 'profile_shape'>) {
   const now = fromDatabase(state.read_at);
-  const levels = listAccess(state, now).map((source) =>
-    'grant' in source.opened_by
-      ? grantedLevel(source.opened_by.grant)
-      : boughtLevel(source, source.opened_by.purchase, now),
-  );
+  const levels = listAccess(state, now).map((source) => renderSource(source, now));
   const ofType = (type: PurchaseState['purchase_type']) => state.purchases.filter((one) => one.purchase_type === type);
   const periods = groupBy(ofType('subscription'), ({ store_product_id }) => store_product_id);
   const subscriptions = [...periods.values()].map((list) => subscription(list.at(-1) as PurchaseState, now));

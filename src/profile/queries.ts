@@ -4,32 +4,50 @@ import type { DB } from '../db/types.ts';
 import { isUuid, type ProfileIdentity } from './identity.ts';
 import type { ProfileState } from './state.ts';
 
-/** Finds the living profile that both given identifiers name, and locks it; undefined if there is none. */
-export async function lockProfile(
-  trx: Kysely<DB>,
-  appId: string,
-  { customer_user_id, profile_id }: ProfileIdentity,
-): Promise<string | undefined> {
-  if (profile_id !== undefined && !isUuid(profile_id)) return undefined;
-  const row = await trx
-    .selectFrom('profile')
-    .select('profile_id')
-    .where('app_id', '=', appId)
-    .where('deleted_at', 'is', null)
-    .$if(profile_id !== undefined, (query) => query.where('profile_id', '=', profile_id as string))
-    .$if(customer_user_id !== undefined, (query) =>
-      query.where('profile_id', '=', (eb) =>
-        eb
-          .selectFrom('profile_identity')
-          .select('profile_identity.profile_id')
-          .where('profile_identity.app_id', '=', appId)
-          .where('profile_identity.customer_user_id', '=', customer_user_id as string),
-      ),
-    )
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-  return row?.profile_id;
+/** The living profile that both given identifiers name. */
+function profileNamed(trx: Kysely<DB>, appId: string, { customer_user_id, profile_id }: ProfileIdentity) {
+  return (
+    trx
+      .selectFrom('profile')
+      .select('profile_id')
+      .where('app_id', '=', appId)
+      .where('deleted_at', 'is', null)
+      // What is no UUID names nobody; the comparison itself would fail.
+      .$if(profile_id !== undefined, (query) =>
+        query.where('profile_id', '=', isUuid(profile_id as string) ? (profile_id as string) : null),
+      )
+      .$if(customer_user_id !== undefined, (query) =>
+        query
+          .where('profile_id', '=', (eb) =>
+            eb
+              .selectFrom('profile_identity')
+              .select('profile_identity.profile_id')
+              .where('profile_identity.app_id', '=', appId)
+              .where('profile_identity.customer_user_id', '=', customer_user_id as string),
+          )
+          // Looked at again once the lock is held: the name may have been taken from the profile meanwhile.
+          .where('customer_user_id', '=', customer_user_id as string),
+      )
+  );
 }
+
+type ReadProfile = (trx: Kysely<DB>, appId: string, identity: ProfileIdentity) => Promise<string | undefined>;
+
+/** Finds a profile without locking it: it may be gone or renamed by the time it is locked. */
+export const findProfile: ReadProfile = async (trx, appId, identity) =>
+  (await profileNamed(trx, appId, identity).executeTakeFirst())?.profile_id;
+
+/** Finds the living profile that both given identifiers name, and locks it; undefined if there is none. */
+export const lockProfile: ReadProfile = async (trx, appId, identity) =>
+  (await profileNamed(trx, appId, identity).forNoKeyUpdate().executeTakeFirst())?.profile_id;
+
+/** As lockProfile, against those too who only refer to the profile: attributions. */
+export const lockProfileToDelete: ReadProfile = async (trx, appId, identity) =>
+  (await profileNamed(trx, appId, identity).forUpdate().executeTakeFirst())?.profile_id;
+
+/** Keeps writers out while the profile is read: without that a later state could carry an earlier timestamp. */
+export const lockProfileToRead: ReadProfile = async (trx, appId, identity) =>
+  (await profileNamed(trx, appId, identity).forShare().executeTakeFirst())?.profile_id;
 
 /** Everything of a profile that its object and its events show, with the database's clock, in one statement. */
 export async function readProfileState(trx: Kysely<DB>, appId: string, profileId: string): Promise<ProfileState> {

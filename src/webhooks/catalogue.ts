@@ -3,6 +3,18 @@
 
 export const EVENT_TYPES = {
   access_level_updated: 'An access level of the profile was granted or changed.',
+  subscription_started: 'A subscription without a trial began: its first paid period.',
+  trial_started: 'A trial began.',
+  trial_converted: 'The first paid period after a trial.',
+  subscription_renewed: 'A further paid period of a subscription.',
+  subscription_renewal_cancelled: 'A subscription, or a trial, will not renew.',
+  subscription_expired: 'A subscription lapsed: its period ended or was refunded, and no other had begun.',
+  trial_expired: 'A trial lapsed.',
+  subscription_refunded: 'A period of a subscription was refunded.',
+  entered_grace_period: 'A renewal could not be charged; access goes on until the grace period ends.',
+  billing_issue_detected: 'A renewal could not be charged.',
+  non_subscription_purchase: 'A one-time purchase was made.',
+  non_subscription_purchase_refunded: 'A one-time purchase was refunded.',
 } as const satisfies Record<string, string>;
 
 export type EventType = keyof typeof EVENT_TYPES;

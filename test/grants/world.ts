@@ -3,14 +3,28 @@ import type { Answer, CallOptions, TestService } from '../setup/service.ts';
 
 export const GRANT = '/api/v2/server-side-api/purchase/profile/grant/access-level/';
 
+export const REVOKE = '/api/v2/server-side-api/purchase/profile/revoke/access-level/';
+
+export const ANNA = { 'service-customer-user-id': 'anna' };
+
 /** Grants to the profile that the headers name. */
 export function grant(
   service: TestService,
   body: unknown,
-  headers: Record<string, string> = { 'service-customer-user-id': 'anna' },
+  headers: Record<string, string> = ANNA,
   options: CallOptions = {},
 ): Promise<Answer> {
   return service.call('POST', GRANT, { key: service.secretKey, body, headers, ...options });
+}
+
+/** Revokes from the profile that the headers name. */
+export function revoke(
+  service: TestService,
+  body: unknown,
+  headers: Record<string, string> = ANNA,
+  options: CallOptions = {},
+): Promise<Answer> {
+  return service.call('POST', REVOKE, { key: service.secretKey, body, headers, ...options });
 }
 
 /** A header value whose bytes are UTF-8. */

@@ -4,7 +4,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CONDITIONS, type ConditionName } from '../../src/errors.ts';
 import { ATTRIBUTION, post } from '../attribution/world.ts';
-import { GRANT, grant } from '../grants/world.ts';
+import { ANNA, GRANT, grant, revoke } from '../grants/world.ts';
+import { holdProfile, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';
 import { type RawAnswer, sendRaw } from './raw.ts';
@@ -14,6 +15,7 @@ beforeAll(async () => {
   service = await startService({ env: { REQUEST_TIMEOUT_MS: '300' } });
   await addProfile(service, 'anna');
   await addAccessLevel(service, 'premium');
+  await addAccessLevel(service, 'gold');
 });
 afterAll(() => service.close());
 
@@ -36,6 +38,21 @@ const PROVOCATIONS: Record<ConditionName, () => Promise<unknown>> = {
   profile_not_found: () => post(service, { ...record, customer_user_id: 'nobody' }),
   profile_not_named: () => grant(service, { access_level_id: 'premium' }, {}),
   access_level_not_found: () => grant(service, { access_level_id: 'platinum' }),
+  grant_not_found: () => revoke(service, { access_level_id: 'premium' }),
+  revocation_after_end: async () => {
+    await grant(service, { access_level_id: 'gold', expires_at: '2090-01-01T00:00:00Z' });
+    return revoke(service, { access_level_id: 'gold', revoke_at: '2090-01-01T00:00:01Z' });
+  },
+  idempotency_in_flight: async () => {
+    const send = () => grant(service, { access_level_id: 'premium' }, { ...ANNA, 'idempotency-key': 'once' });
+    const release = await holdProfile(service, 'anna');
+    const first = send();
+    await waitForBlocked(service);
+    const second = await send();
+    await release();
+    await first;
+    return second;
+  },
   malformed_body: () => post(service, '{'),
   malformed_request: () => sendRaw(service.port, 'GET / HTTP/9.9\r\n\r\n'),
   body_not_object: () => post(service, '[]'),

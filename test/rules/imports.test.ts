@@ -25,7 +25,18 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const COMMON = ['deps.ts', 'errors.ts', 'config.ts'];
 
 /** The programs: they put the parts together, and nothing imports them. */
-const PROGRAMS = ['main.ts', 'cli.ts', 'cli', 'demo', 'service.ts', 'lifecycle.ts', 'log.ts', 'app.ts', 'routes.ts'];
+const PROGRAMS = [
+  'main.ts',
+  'cli.ts',
+  'cli',
+  'demo',
+  'service.ts',
+  'lifecycle.ts',
+  'log.ts',
+  'app.ts',
+  'routes.ts',
+  'sweeps.ts',
+];
 
 /** Values in, values out: no driver, no Fastify, no network, no files, no clock. */
 const PURE = [
@@ -35,7 +46,11 @@ const PURE = [
   'lib/typebox.ts',
   'lib/zone.ts',
   'profile/access.ts',
+  'profile/access-event.ts',
+  'profile/attributes.ts',
   'profile/object.ts',
+  'purchases/changes.ts',
+  'purchases/events.ts',
   'analytics/answer.ts',
   'analytics/calendar.ts',
   'analytics/catalogue.ts',

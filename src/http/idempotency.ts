@@ -1,0 +1,46 @@
+// The Idempotency-Key of a request: what tells a repetition from another request.
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { valueError } from '../errors.ts';
+import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
+
+export const IDEMPOTENCY_KEY = 'idempotency-key';
+
+const KEY_LENGTH = 255;
+
+/** A request that is to take effect once. */
+export interface Once {
+  key: string;
+  /** Of the body in canonical form: white space and the order of members do not make another body. */
+  body_sha256: Buffer;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function readKey(raw: string): string {
+  let key: string;
+  try {
+    // Node hands over a header's bytes as Latin-1.
+    key = utf8.decode(Buffer.from(raw, 'latin1'));
+  } catch {
+    throw valueError(IDEMPOTENCY_KEY, 'Must be text in UTF-8.');
+  }
+  if (key === '' || lengthOf(key) > KEY_LENGTH) {
+    throw valueError(IDEMPOTENCY_KEY, `Must have 1 to ${KEY_LENGTH} characters.`);
+  }
+  if (!isStorableText(key)) throw valueError(IDEMPOTENCY_KEY, TEXT_WORDS);
+  return key;
+}
+
+function sortMembers(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Undefined where the request has no such header; a blank one is a mistake that would protect nobody. */
+export function readOnce(headers: IncomingHttpHeaders, body: unknown): Once | undefined {
+  const raw = headers[IDEMPOTENCY_KEY];
+  if (raw === undefined) return undefined;
+  const text = JSON.stringify(body, sortMembers);
+  return { key: readKey(String(raw)), body_sha256: createHash('sha256').update(text).digest() };
+}

@@ -1,0 +1,77 @@
+// What webhooks are told of an access level (decisions 7): of one source of it, a grant or a purchase. Pure.
+import { fromDatabase } from '../lib/datetime.ts';
+import { type AccessLevelChange, accessLevelUpdated, type WebhookEvent } from '../webhooks/events.ts';
+import { type AccessSource, isActive, isInGracePeriod, listAccess } from './access.ts';
+import { revenueOf, toUsd } from './object.ts';
+import type { GrantState, ProfileState, PurchaseState } from './state.ts';
+
+type Told = Omit<
+  AccessLevelChange,
+  'access_level_id' | 'is_active' | 'profile_has_access_level' | 'profile_total_revenue_usd'
+>;
+
+function tellGrant(grant: GrantState): Told {
+  return {
+    is_refund: false,
+    is_in_grace_period: false,
+    will_renew: false,
+    activated_at: grant.first_granted_at,
+    renewed_at: grant.granted_at,
+    starts_at: grant.starts_at,
+    expires_at: grant.expires_at,
+    store: 'service',
+    vendor_product_id: 'server_side_grant',
+    transaction_id: grant.grant_id,
+    original_transaction_id: grant.grant_id,
+    environment: 'Production',
+    cancellation_reason: null,
+  };
+}
+
+function tellPurchase(purchase: PurchaseState, until: string | null, now: string): Told {
+  return {
+    is_refund: purchase.refunded_at !== null && fromDatabase(purchase.refunded_at) <= now,
+    is_in_grace_period: isInGracePeriod(purchase, now),
+    will_renew: purchase.renew_status === true,
+    activated_at: purchase.originally_purchased_at ?? purchase.purchased_at,
+    renewed_at: purchase.purchased_at,
+    starts_at: null,
+    expires_at: until?.replace('Z', '+00') ?? null,
+    store: purchase.store,
+    vendor_product_id: purchase.store_product_id,
+    transaction_id: purchase.store_transaction_id,
+    original_transaction_id: purchase.store_original_transaction_id,
+    environment: purchase.environment,
+    cancellation_reason: purchase.cancellation_reason,
+  };
+}
+
+/** What every event of a profile says of its access and money. */
+export function profileTotals(state: ProfileState, now: string) {
+  return {
+    profile_has_access_level: listAccess(state, now).some((source) => isActive(source, now)),
+    profile_total_revenue_usd: toUsd(revenueOf(state, now)),
+  };
+}
+
+export interface AccessEventParts {
+  event_id: string;
+  /** When it happened: the database's text. */
+  at: string;
+  /** The moment (a timestamp) at which the profile is described. */
+  now: string;
+  state: ProfileState;
+  source: AccessSource;
+  /** Whether the profile has the source no longer. */
+  isGone?: boolean;
+}
+
+/** `access_level_updated` */
+export function accessEvent({ event_id, at, now, state, source, isGone = false }: AccessEventParts): WebhookEvent {
+  const { opened_by, access_level_id, until } = source;
+  const told = 'grant' in opened_by ? tellGrant(opened_by.grant) : tellPurchase(opened_by.purchase, until, now);
+  return accessLevelUpdated(
+    { ...told, access_level_id, is_active: !isGone && isActive(source, now), ...profileTotals(state, now) },
+    { event_id, at, profile: state },
+  );
+}

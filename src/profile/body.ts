@@ -1,0 +1,35 @@
+// What a request may say of a profile; null is the same as absent, as everywhere.
+import { type Static, Type } from '@sinclair/typebox';
+import { NullableDatetime, NullableText } from '../lib/typebox.ts';
+import { attributeRules } from './attributes.ts';
+
+export const ProfileBody = Type.Object(
+  {
+    installed_at: Type.Optional(
+      NullableDatetime({ description: 'When the app was installed. A new profile is installed now unless given.' }),
+    ),
+    country: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        pattern: '^[A-Za-z]{2}$',
+        description: 'Must be a 2-letter country code.',
+        examples: ['US'],
+      }),
+    ),
+    store: Type.Optional(
+      NullableText(50, { minLength: 1, description: 'app_store, play_store, stripe or a custom store id.' }),
+    ),
+    custom_attributes: Type.Optional(
+      Type.Unsafe<unknown>({
+        type: ['object', 'array', 'null'],
+        description:
+          'A dictionary, or an array of {key, value}: what is named is set, the rest stays. An empty value or null deletes. ' +
+          'At most 30 attributes; keys of 30 letters, digits, dashes, points and underscores; values of 30 characters, or numbers.',
+        examples: [{ plan: 'gold', age: 33.5 }, [{ key: 'plan', value: 'gold' }]],
+      }),
+    ),
+  },
+  { rules: attributeRules },
+);
+
+export type ProfileBody = Static<typeof ProfileBody>;

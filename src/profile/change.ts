@@ -1,0 +1,88 @@
+// The frame of an operation that changes one profile and tells webhooks of it: one transaction that locks the profile, does
+// the work, stores the events and, under an Idempotency-Key, the answer.
+import type { Kysely, Transaction } from 'kysely';
+import { inTransaction } from '../db/client.ts';
+import type { DB } from '../db/types.ts';
+import type { App, Deps } from '../deps.ts';
+import { apiError, valueError } from '../errors.ts';
+import { IDEMPOTENCY_KEY, type Once } from '../http/idempotency.ts';
+import type { WebhookEvent } from '../webhooks/events.ts';
+import { nudgeDispatchers } from '../webhooks/nudge.ts';
+import { recordEvents } from '../webhooks/outbox.ts';
+import type { ProfileIdentity } from './identity.ts';
+import { type AnswerKey, findAnswer, keepAnswer, takeAnswerKey } from './kept-answers.ts';
+import { renderProfile } from './object.ts';
+import { findProfile, lockProfile } from './queries.ts';
+import type { ProfileState } from './state.ts';
+
+export interface ChangeRequest {
+  app: App;
+  identity: ProfileIdentity;
+  /** Set where the request carries an Idempotency-Key. */
+  once: Once | undefined;
+}
+
+export interface Changed {
+  /** The profile as it is after the change. */
+  state: ProfileState;
+  events: readonly WebhookEvent[];
+}
+
+export interface Change {
+  operation: AnswerKey['operation'];
+  /** Takes locks that must be had before that of the profile. */
+  lockFirst?: (trx: Kysely<DB>) => Promise<void>;
+  /** What is done while the profile is locked. */
+  work: (trx: Kysely<DB>, profileId: string) => Promise<Changed>;
+}
+
+interface Outcome {
+  /** The body of the answer: JSON. */
+  answer: string;
+  /** How many events were stored. */
+  stored: number;
+}
+
+async function runChange(trx: Kysely<DB>, { app, identity }: ChangeRequest, change: Change): Promise<Outcome> {
+  await change.lockFirst?.(trx);
+  const profileId = await lockProfile(trx, app.app_id, identity);
+  if (profileId === undefined) throw apiError('profile_not_found');
+  const { state, events } = await change.work(trx, profileId);
+  const stored = events.length > 0 ? await recordEvents(trx, app, events) : 0;
+  return { answer: JSON.stringify({ data: renderProfile(state, app) }), stored };
+}
+
+/** Gives the answer that is kept under the key, else does the work and keeps its answer. */
+async function runOnce(
+  trx: Transaction<DB>,
+  { request, once, change, now }: { request: ChangeRequest; once: Once; change: Change; now: Date },
+): Promise<Outcome> {
+  const { app, identity } = request;
+  const profileId = await findProfile(trx, app.app_id, identity);
+  if (profileId === undefined) throw apiError('profile_not_found');
+  const key = { app_id: app.app_id, profile_id: profileId, operation: change.operation, idempotency_key: once.key };
+  if (!(await takeAnswerKey(trx, key))) throw apiError('idempotency_in_flight');
+  const kept = await findAnswer(trx, key, now);
+  if (kept && !kept.body_sha256.equals(once.body_sha256)) {
+    throw valueError(IDEMPOTENCY_KEY, 'This key was used with another body.');
+  }
+  if (kept) return { answer: kept.answer, stored: 0 };
+  // The profile that the key was taken for, or none: it may be deleted or renamed until it is locked.
+  const outcome = await runChange(trx, { ...request, identity: { ...identity, profile_id: profileId } }, change);
+  await keepAnswer(trx, key, { body_sha256: once.body_sha256, answer: outcome.answer }, now);
+  return outcome;
+}
+
+/** Changes the profile that the request names and gives the body of the answer, as JSON. */
+export async function changeProfile(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  request: ChangeRequest,
+  change: Change,
+): Promise<string> {
+  const { once } = request;
+  const { answer, stored } = await inTransaction(db, (trx) =>
+    once ? runOnce(trx, { request, once, change, now: now() }) : runChange(trx, request, change),
+  );
+  if (stored > 0) nudgeDispatchers(db);
+  return answer;
+}

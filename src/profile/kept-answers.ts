@@ -1,0 +1,80 @@
+// Answers kept under an Idempotency-Key, per app, operation and profile, for a day.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+import type { Deps } from '../deps.ts';
+import { type Loop, startLoop } from '../lib/loop.ts';
+
+export interface AnswerKey {
+  app_id: string;
+  profile_id: string;
+  operation: 'grant' | 'revoke' | 'set_transaction';
+  idempotency_key: string;
+}
+
+export interface KeptAnswer {
+  body_sha256: Buffer;
+  answer: string;
+}
+
+const KEPT_MS = 24 * 3_600_000;
+const PRUNE_BATCH = 1_000;
+const PRUNE_EVERY_MS = 10 * 60_000;
+
+function oldest(now: Date): string {
+  return new Date(now.getTime() - KEPT_MS).toISOString();
+}
+
+/**
+ * Takes the key until the transaction ends; false if another transaction has it: the first request is still running. It holds
+ * no row, so that a second request learns this at once instead of waiting for the profile behind the first.
+ */
+export async function takeAnswerKey(trx: Kysely<DB>, key: AnswerKey): Promise<boolean> {
+  const name = JSON.stringify([key.app_id, key.profile_id, key.operation, key.idempotency_key]);
+  const { rows } = await sql<{ is_taken: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${name}, 5)) as is_taken`.execute(trx);
+  return rows[0]?.is_taken === true;
+}
+
+export async function findAnswer(trx: Kysely<DB>, key: AnswerKey, now: Date): Promise<KeptAnswer | undefined> {
+  return trx
+    .selectFrom('kept_answer')
+    .select(['body_sha256', 'answer'])
+    .where('app_id', '=', key.app_id)
+    .where('profile_id', '=', key.profile_id)
+    .where('operation', '=', key.operation)
+    .where('idempotency_key', '=', key.idempotency_key)
+    .where('kept_at', '>', oldest(now))
+    .executeTakeFirst();
+}
+
+/** In place of one that is older than a day. */
+export async function keepAnswer(trx: Kysely<DB>, key: AnswerKey, kept: KeptAnswer, now: Date): Promise<void> {
+  const values = { ...kept, kept_at: now.toISOString() };
+  await trx
+    .insertInto('kept_answer')
+    .values({ ...key, ...values })
+    .onConflict((conflict) =>
+      conflict.columns(['app_id', 'profile_id', 'operation', 'idempotency_key']).doUpdateSet(values),
+    )
+    .execute();
+}
+
+/** Deletes up to a batch of answers older than a day; how many it was. Several processes may do so at once. */
+export async function pruneAnswers(db: Kysely<DB>, now: Date): Promise<number> {
+  const { numAffectedRows } = await sql`
+    with old as (
+      select ctid from kept_answer where kept_at <= ${oldest(now)} order by kept_at limit ${PRUNE_BATCH}
+      for update skip locked
+    )
+    delete from kept_answer using old where kept_answer.ctid = old.ctid`.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}
+
+/** Prunes until stopped. */
+export function startPruning({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>): Loop {
+  return startLoop({
+    log,
+    name: 'answer pruning',
+    run: async () => ((await pruneAnswers(db, now())) < PRUNE_BATCH ? PRUNE_EVERY_MS : 0),
+  });
+}

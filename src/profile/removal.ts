@@ -1,0 +1,44 @@
+// Deleting a profile. Its row stays as a nameless tombstone with its purchases and facts, so that every chart keeps its
+// figures; what names or describes the user goes, here and in the tables of other features.
+import { type Kysely, sql } from 'kysely';
+import { inTransaction } from '../db/client.ts';
+import type { DB } from '../db/types.ts';
+import type { App, Deps } from '../deps.ts';
+import { apiError } from '../errors.ts';
+import { settleLabel } from '../facts/last-label.ts';
+import { scrubEventsOf } from '../webhooks/outbox.ts';
+import type { ProfileIdentity } from './identity.ts';
+import { lockProfileToDelete } from './queries.ts';
+
+/** Rows of a profile that go with it. Its chains stay, to be taken over by the profile that next brings one of them. */
+const GONE = ['profile_identity', 'profile_attribution', 'access_grant', 'kept_answer', 'lapse_watch'] as const;
+
+async function deleteRows(
+  trx: Kysely<DB>,
+  table: (typeof GONE)[number],
+  appId: string,
+  profileId: string,
+): Promise<void> {
+  await sql`delete from ${sql.table(table)} where app_id = ${appId} and profile_id = ${profileId}`.execute(trx);
+}
+
+async function buryRow(trx: Kysely<DB>, appId: string, profileId: string): Promise<void> {
+  await sql`
+    update profile set customer_user_id = null, custom_attributes = '{}', deleted_at = clock_timestamp()
+    where app_id = ${appId} and profile_id = ${profileId}`.execute(trx);
+}
+
+/** Throws profile_not_found where there is no such living profile. */
+export async function deleteProfile(
+  { db }: Pick<Deps, 'db'>,
+  { app, identity }: { app: App; identity: ProfileIdentity },
+): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const profileId = await lockProfileToDelete(trx, app.app_id, identity);
+    if (profileId === undefined) throw apiError('profile_not_found');
+    await settleLabel(trx, app, profileId);
+    for (const table of GONE) await deleteRows(trx, table, app.app_id, profileId);
+    await buryRow(trx, app.app_id, profileId);
+    await scrubEventsOf(trx, app.app_id, profileId);
+  });
+}

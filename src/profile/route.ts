@@ -1,0 +1,66 @@
+// Create, read, update and delete a profile: one path, four methods.
+import type { Deps } from '../deps.ts';
+import { operation } from '../http/operation.ts';
+import { ProfileBody } from './body.ts';
+import { readIdentity, requireIdentity } from './identity.ts';
+import { renderProfile } from './object.ts';
+import { deleteProfile } from './removal.ts';
+import { ProfileAnswer } from './schema.ts';
+import { createProfile, readProfile, updateProfile } from './service.ts';
+
+export function createProfileRoute(deps: Deps) {
+  return operation({
+    summary: 'Create or update a profile',
+    description:
+      'The customer user id alone finds or makes its profile; with service-profile-id too, that profile gets the customer ' +
+      'user id; neither makes an anonymous profile.',
+    body: ProfileBody,
+    answers: { 200: ProfileAnswer },
+    errors: ['profile_not_found'],
+    async handle({ app, body, request }) {
+      const identity = readIdentity(request.headers, deps.config.HEADER_ALIASES);
+      return { data: renderProfile(await createProfile(deps, { app, identity, body }), app) };
+    },
+  });
+}
+
+export function readProfileRoute(deps: Deps) {
+  return operation({
+    summary: 'Get a profile',
+    answers: { 200: ProfileAnswer },
+    errors: ['profile_not_named', 'profile_not_found'],
+    async handle({ app, request }) {
+      const identity = requireIdentity(request.headers, deps.config.HEADER_ALIASES);
+      return { data: renderProfile(await readProfile(deps, { app, identity }), app) };
+    },
+  });
+}
+
+export function updateProfileRoute(deps: Deps) {
+  return operation({
+    summary: 'Update a profile',
+    description: 'Changes what the body names and keeps the rest.',
+    body: ProfileBody,
+    answers: { 200: ProfileAnswer },
+    errors: ['profile_not_named', 'profile_not_found'],
+    async handle({ app, body, request }) {
+      const identity = requireIdentity(request.headers, deps.config.HEADER_ALIASES);
+      return { data: renderProfile(await updateProfile(deps, { app, identity, body }), app) };
+    },
+  });
+}
+
+export function deleteProfileRoute(deps: Deps) {
+  return operation({
+    summary: 'Delete a profile',
+    description:
+      'Its identifiers, attributes, attribution and grants are gone for good, and its events lose them. Charts keep their figures.',
+    answers: { 204: null },
+    errors: ['profile_not_named', 'profile_not_found'],
+    async handle({ app, request, reply }) {
+      const identity = requireIdentity(request.headers, deps.config.HEADER_ALIASES);
+      await deleteProfile(deps, { app, identity });
+      return reply.code(204).send();
+    },
+  });
+}

@@ -1,0 +1,130 @@
+// Making, reading and changing profiles.
+import type { Kysely } from 'kysely';
+import { inTransaction } from '../db/client.ts';
+import type { DB } from '../db/types.ts';
+import type { App, Deps } from '../deps.ts';
+import { apiError, validationError, valueError } from '../errors.ts';
+import { parseDatetime } from '../lib/datetime.ts';
+import { type Attributes, mergeAttributes, readAttributes } from './attributes.ts';
+import type { ProfileBody } from './body.ts';
+import type { ProfileIdentity } from './identity.ts';
+import { lockProfile, lockProfileToRead, readProfileState } from './queries.ts';
+import type { ProfileState } from './state.ts';
+import { claimCustomer, insertProfile, readAttributesOf, updateProfileRow, writeInstallOf } from './writes.ts';
+
+interface Target {
+  app: App;
+  identity: ProfileIdentity;
+}
+
+/** A name that is taken and freed again and again while we look: more often than this is not believable. */
+const ATTEMPTS = 10;
+
+function mergedAttributes(stored: Attributes, given: unknown): Attributes {
+  const read = readAttributes(given);
+  if ('fault' in read) throw validationError([read.fault]);
+  const merged = mergeAttributes(stored, read.changes);
+  if ('fault' in merged) throw validationError([merged.fault]);
+  return merged.attributes;
+}
+
+/** Writes what the body names, to a profile that the caller has locked or made. */
+async function applyBody(
+  trx: Kysely<DB>,
+  app: App,
+  { profileId, body, isNew }: { profileId: string; body: ProfileBody; isNew: boolean },
+) {
+  const { installed_at, country, store, custom_attributes } = body;
+  const row = {
+    ...(installed_at && { installed_at: parseDatetime(installed_at) as string }),
+    ...(country && { country: country.toUpperCase() }),
+    ...(store && { store }),
+  };
+  const isInstallNamed = Object.keys(row).length > 0;
+  const attributes = custom_attributes
+    ? mergedAttributes(await readAttributesOf(trx, app.app_id, profileId), custom_attributes)
+    : undefined;
+  if (isInstallNamed || attributes) {
+    await updateProfileRow(
+      trx,
+      { app_id: app.app_id, profile_id: profileId },
+      {
+        ...row,
+        ...(attributes && { custom_attributes: JSON.stringify(attributes) }),
+      },
+    );
+  }
+  if (isInstallNamed || isNew) await writeInstallOf(trx, app, profileId);
+}
+
+/** Gives the name to a profile that the caller has locked; another name of it is free from then on. */
+async function attachCustomer(trx: Kysely<DB>, app: App, profileId: string, customerUserId: string): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const owner = await claimCustomer(trx, {
+      app_id: app.app_id,
+      profile_id: profileId,
+      customer_user_id: customerUserId,
+    });
+    if (owner === profileId) return;
+    if (owner !== undefined) throw valueError('service-customer-user-id', 'Belongs to another profile.');
+  }
+  throw apiError('unavailable');
+}
+
+async function lockOrCreate(
+  trx: Kysely<DB>,
+  { app, identity }: Target,
+): Promise<{ profileId: string; isNew: boolean }> {
+  const { app_id } = app;
+  const { customer_user_id, profile_id } = identity;
+  if (profile_id !== undefined) {
+    const profileId = await lockProfile(trx, app_id, { profile_id, customer_user_id: undefined });
+    if (profileId === undefined) throw apiError('profile_not_found');
+    if (customer_user_id !== undefined) await attachCustomer(trx, app, profileId, customer_user_id);
+    return { profileId, isNew: false };
+  }
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const known = customer_user_id === undefined ? undefined : await lockProfile(trx, app_id, identity);
+    if (known !== undefined) return { profileId: known, isNew: false };
+    // Undefined where another request made the profile just now.
+    const made = await insertProfile(trx, app_id, customer_user_id);
+    if (made !== undefined) return { profileId: made, isNew: true };
+  }
+  throw apiError('unavailable');
+}
+
+/**
+ * Makes a profile, or updates the one that is named: the customer user id alone finds or makes its profile, both
+ * identifiers give the name to the profile of that id, none makes an anonymous profile.
+ */
+export async function createProfile(
+  { db }: Pick<Deps, 'db'>,
+  target: Target & { body: ProfileBody },
+): Promise<ProfileState> {
+  const { app, body } = target;
+  return inTransaction(db, async (trx) => {
+    const found = await lockOrCreate(trx, target);
+    await applyBody(trx, app, { ...found, body });
+    return readProfileState(trx, app.app_id, found.profileId);
+  });
+}
+
+export async function updateProfile(
+  { db }: Pick<Deps, 'db'>,
+  { app, identity, body }: Target & { body: ProfileBody },
+): Promise<ProfileState> {
+  return inTransaction(db, async (trx) => {
+    const profileId = await lockProfile(trx, app.app_id, identity);
+    if (profileId === undefined) throw apiError('profile_not_found');
+    await applyBody(trx, app, { profileId, body, isNew: false });
+    return readProfileState(trx, app.app_id, profileId);
+  });
+}
+
+export async function readProfile({ db }: Pick<Deps, 'db'>, { app, identity }: Target): Promise<ProfileState> {
+  return inTransaction(db, async (trx) => {
+    const profileId = await lockProfileToRead(trx, app.app_id, identity);
+    if (profileId === undefined) throw apiError('profile_not_found');
+    return readProfileState(trx, app.app_id, profileId);
+  });
+}

@@ -1,0 +1,100 @@
+// Statements that write one profile and its name.
+import { type Kysely, sql, type Updateable } from 'kysely';
+import type { DB, Profile } from '../db/types.ts';
+import type { App } from '../deps.ts';
+import { writeInstalls } from '../facts/installs.ts';
+import type { Attributes } from './attributes.ts';
+
+interface ProfileKey {
+  app_id: string;
+  profile_id: string;
+}
+
+/** Makes a profile installed now; undefined, and nothing made, if the name belongs to a profile by now. */
+export async function insertProfile(
+  trx: Kysely<DB>,
+  appId: string,
+  customerUserId: string | undefined,
+): Promise<string | undefined> {
+  // One statement for both rows: the foreign key from the name to the profile is checked at its end.
+  const { rows } = await sql<{ profile_id: string }>`
+    with made as (select gen_random_uuid() as profile_id), named as (
+      insert into profile_identity (app_id, customer_user_id, profile_id)
+      select ${appId}::uuid, ${customerUserId ?? null}::text, profile_id from made where ${customerUserId ?? null}::text is not null
+      on conflict (app_id, customer_user_id) do nothing
+      returning profile_id
+    )
+    insert into profile (app_id, profile_id, customer_user_id, installed_at)
+    select ${appId}::uuid, profile_id, ${customerUserId ?? null}::text, clock_timestamp() from made
+    where ${customerUserId ?? null}::text is null or exists (select from named)
+    returning profile_id`.execute(trx);
+  return rows[0]?.profile_id;
+}
+
+/**
+ * Gives the name to the profile unless another has it; whose it is then. Undefined if it was free and taken and free again:
+ * try once more.
+ */
+export async function claimCustomer(
+  trx: Kysely<DB>,
+  { app_id, profile_id, customer_user_id }: ProfileKey & { customer_user_id: string },
+): Promise<string | undefined> {
+  const claimed = await trx
+    .insertInto('profile_identity')
+    .values({ app_id, profile_id, customer_user_id })
+    .onConflict((conflict) => conflict.columns(['app_id', 'customer_user_id']).doNothing())
+    .returning('profile_id')
+    .executeTakeFirst();
+  if (!claimed) {
+    const owner = await trx
+      .selectFrom('profile_identity')
+      .select('profile_id')
+      .where('app_id', '=', app_id)
+      .where('customer_user_id', '=', customer_user_id)
+      .executeTakeFirst();
+    return owner?.profile_id;
+  }
+  await trx
+    .deleteFrom('profile_identity')
+    .where('app_id', '=', app_id)
+    .where('profile_id', '=', profile_id)
+    .where('customer_user_id', '<>', customer_user_id)
+    .where('customer_user_id', '=', (eb) =>
+      eb
+        .selectFrom('profile')
+        .select('profile.customer_user_id')
+        .where('profile.app_id', '=', app_id)
+        .where('profile.profile_id', '=', profile_id),
+    )
+    .execute();
+  await updateProfileRow(trx, { app_id, profile_id }, { customer_user_id });
+  return profile_id;
+}
+
+export async function updateProfileRow(
+  trx: Kysely<DB>,
+  { app_id, profile_id }: ProfileKey,
+  values: Updateable<Profile>,
+): Promise<void> {
+  await trx
+    .updateTable('profile')
+    .set(values)
+    .where('app_id', '=', app_id)
+    .where('profile_id', '=', profile_id)
+    .execute();
+}
+
+export async function readAttributesOf(trx: Kysely<DB>, appId: string, profileId: string): Promise<Attributes> {
+  const { custom_attributes } = await trx
+    .selectFrom('profile')
+    .select('custom_attributes')
+    .where('app_id', '=', appId)
+    .where('profile_id', '=', profileId)
+    .executeTakeFirstOrThrow();
+  return custom_attributes as Attributes;
+}
+
+/** The install fact of one profile. */
+export async function writeInstallOf(trx: Kysely<DB>, app: App, profileId: string): Promise<void> {
+  await writeInstalls(trx, app, sql`(select ${profileId}::uuid as profile_id)`);
+}

@@ -1,0 +1,80 @@
+// A chain as events see it: its transactions with what is derived of them, sandbox and family-shared ones too.
+// The derivation is that of the charts (facts/chains.ts), here without writing facts.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+import { datedFacts } from '../facts/chains.ts';
+import { PERIODS } from '../facts/codes.ts';
+import type { TransactionRecord } from './record.ts';
+
+/** Whose chain it is, and which. */
+export interface ChainKey {
+  app_id: string;
+  profile_id: string;
+  store: string;
+  store_original_transaction_id: string;
+}
+
+export interface ChainTransaction extends TransactionRecord {
+  purchase_no: bigint;
+  revenue_nano: bigint;
+  proceeds_nano: bigint;
+  net_nano: bigint;
+  period: (typeof PERIODS)[number];
+  /** When the subscription lapses after this period, as far as is known; null if the chain goes on. */
+  lapse_at: string | null;
+}
+
+/** The transactions of the chain, oldest first. */
+export async function readChain(trx: Kysely<DB>, chain: ChainKey): Promise<ChainTransaction[]> {
+  // Production, sandbox and shared copies are told apart before anything is derived, as in charts.
+  const { rows } = await sql<Omit<ChainTransaction, 'period'> & { period: bigint }>`
+    with chain as (
+      select p.*, product.duration as configured_duration
+      from purchase p left join product using (app_id, store, store_product_id)
+      where p.app_id = ${chain.app_id} and p.profile_id = ${chain.profile_id} and p.store = ${chain.store}
+        and p.store_original_transaction_id = ${chain.store_original_transaction_id}
+    ), derived as (
+      select dated.* from (select distinct environment, is_family_shared from chain) kind
+      cross join lateral (
+        with counted as (
+          select * from chain
+          where chain.environment = kind.environment and chain.is_family_shared = kind.is_family_shared)
+        select purchase_no, period, lapse_at from (${datedFacts}) facts
+      ) dated
+    )
+    select chain.*, derived.period, derived.lapse_at
+    from chain join derived using (purchase_no)
+    order by chain.purchased_at, chain.store_transaction_id collate "C"`.execute(trx);
+  return rows.map((row) => ({ ...row, period: PERIODS[Number(row.period)] as ChainTransaction['period'] }));
+}
+
+export interface Owner {
+  profile_id: string;
+  is_deleted: boolean;
+}
+
+/** To whom the chain belongs. */
+export async function findOwner(trx: Kysely<DB>, chain: Omit<ChainKey, 'profile_id'>): Promise<Owner | undefined> {
+  const { rows } = await sql<Owner>`
+    select c.profile_id, p.deleted_at is not null as is_deleted
+    from purchase_chain c join profile p using (app_id, profile_id)
+    where c.app_id = ${chain.app_id} and c.store = ${chain.store}
+      and c.store_original_transaction_id = ${chain.store_original_transaction_id}`.execute(trx);
+  return rows[0];
+}
+
+/**
+ * Until the transaction ends nobody else moves the chain by a request. To be had before the profiles' locks: it decides which
+ * profiles are to be locked.
+ */
+export async function lockChain(trx: Kysely<DB>, chain: Omit<ChainKey, 'profile_id'>): Promise<void> {
+  const name = JSON.stringify([chain.app_id, chain.store, chain.store_original_transaction_id]);
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 6))`.execute(trx);
+}
+
+/** Locks profiles in the order in which everybody does. */
+export async function lockInOrder(trx: Kysely<DB>, appId: string, profileIds: readonly string[]): Promise<void> {
+  await sql`
+    select from profile where app_id = ${appId} and profile_id = any(${profileIds}::uuid[])
+    order by profile_id for no key update`.execute(trx);
+}

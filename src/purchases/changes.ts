@@ -1,0 +1,84 @@
+// What happened to a chain, from its transactions before and after a write. Pure.
+import type { EventType } from '../webhooks/catalogue.ts';
+import type { ChainTransaction } from './chain.ts';
+
+export interface ChainChange {
+  event_type: EventType;
+  /** When it happened, as charts date it: the database's text; null where nothing says when. */
+  at: string | null;
+  transaction: ChainTransaction;
+}
+
+type Before = ChainTransaction | undefined;
+
+function isSubscription({ purchase_type }: ChainTransaction): boolean {
+  return purchase_type === 'subscription';
+}
+
+/** What a new transaction of the chain is. */
+function beginning(
+  transaction: ChainTransaction,
+  before: readonly ChainTransaction[],
+  after: readonly ChainTransaction[],
+): EventType {
+  if (!isSubscription(transaction)) return 'non_subscription_purchase';
+  if (transaction.period === 'trial') return 'trial_started';
+  const isAkin = (other: ChainTransaction) =>
+    isSubscription(other) &&
+    other.environment === transaction.environment &&
+    other.is_family_shared === transaction.is_family_shared;
+  // By what was known before, so that a chain begins once, in whatever order its history arrives.
+  if (before.some((other) => isAkin(other) && other.period !== 'trial')) return 'subscription_renewed';
+  return after.some((other) => isAkin(other) && other.period === 'trial') ? 'trial_converted' : 'subscription_started';
+}
+
+/** A member that a transaction did not have before: what that means, and when it happened. */
+const APPEARANCES: readonly {
+  has: (transaction: ChainTransaction) => boolean;
+  tells: (transaction: ChainTransaction) => Pick<ChainChange, 'event_type' | 'at'>;
+}[] = [
+  {
+    has: (one) => isSubscription(one) && one.billing_issue_detected_at !== null,
+    tells: ({ billing_issue_detected_at: at }) => ({ event_type: 'billing_issue_detected', at }),
+  },
+  {
+    has: (one) => isSubscription(one) && one.grace_period_expires_at !== null,
+    tells: ({ billing_issue_detected_at: at }) => ({ event_type: 'entered_grace_period', at }),
+  },
+  {
+    has: (one) => isSubscription(one) && one.renew_status === false,
+    tells: ({ renew_status_changed_at: at }) => ({ event_type: 'subscription_renewal_cancelled', at }),
+  },
+  {
+    has: ({ refunded_at }) => refunded_at !== null,
+    tells: (one) => ({
+      event_type: isSubscription(one) ? 'subscription_refunded' : 'non_subscription_purchase_refunded',
+      at: one.refunded_at,
+    }),
+  },
+];
+
+function appearances(transaction: ChainTransaction, before: Before): ChainChange[] {
+  return APPEARANCES.filter(({ has }) => has(transaction) && !(before && has(before))).map(({ tells }) => ({
+    ...tells(transaction),
+    transaction,
+  }));
+}
+
+/** In the order in which webhooks are told; a write that changed nothing tells nothing. */
+export function changesOf(before: readonly ChainTransaction[], after: readonly ChainTransaction[]): ChainChange[] {
+  const known = new Map(before.map((transaction) => [transaction.purchase_no, transaction]));
+  return after.flatMap((transaction) => {
+    const earlier = known.get(transaction.purchase_no);
+    const told = appearances(transaction, earlier);
+    if (earlier) return told;
+    const event_type = beginning(transaction, before, after);
+    return [{ event_type, at: transaction.purchased_at, transaction }, ...told];
+  });
+}
+
+/** What a lapse is called. */
+export function lapseOf(transaction: ChainTransaction): ChainChange {
+  const event_type = transaction.period === 'trial' ? 'trial_expired' : 'subscription_expired';
+  return { event_type, at: transaction.lapse_at, transaction };
+}

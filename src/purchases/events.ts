@@ -1,0 +1,86 @@
+// The events of purchases (decisions 7): what happened to a chain, and what became of the profile's access. Pure.
+import { randomUUID } from 'node:crypto';
+import { toWire } from '../lib/datetime.ts';
+import { type AccessSource, isActive, listAccess } from '../profile/access.ts';
+import { accessEvent, profileTotals } from '../profile/access-event.ts';
+import { renderSource, toUsd } from '../profile/object.ts';
+import type { ProfileState } from '../profile/state.ts';
+import { buildEvent, type WebhookEvent } from '../webhooks/events.ts';
+import type { ChainTransaction } from './chain.ts';
+import type { ChainChange } from './changes.ts';
+
+/** The transaction as events describe it; documented in docs/events.md. */
+function propertiesOf(transaction: ChainTransaction) {
+  return {
+    store: transaction.store,
+    environment: transaction.environment,
+    vendor_product_id: transaction.store_product_id,
+    base_plan_id: transaction.store_base_plan_id,
+    transaction_id: transaction.store_transaction_id,
+    original_transaction_id: transaction.store_original_transaction_id,
+    period: transaction.period,
+    is_family_shared: transaction.is_family_shared,
+    purchased_at: toWire(transaction.purchased_at),
+    originally_purchased_at: toWire(transaction.originally_purchased_at ?? transaction.purchased_at),
+    expires_at: toWire(transaction.expires_at),
+    will_renew: transaction.renew_status === true,
+    renew_status_changed_at: toWire(transaction.renew_status_changed_at),
+    billing_issue_detected_at: toWire(transaction.billing_issue_detected_at),
+    grace_period_expires_at: toWire(transaction.grace_period_expires_at),
+    refunded_at: toWire(transaction.refunded_at),
+    cancellation_reason: transaction.cancellation_reason,
+    offer_category: transaction.offer_category,
+    offer_type: transaction.offer_type,
+    offer_id: transaction.offer_id,
+    paywall_id: transaction.paywall_id,
+    audience_id: transaction.audience_id,
+    placement_id: transaction.placement_id,
+    variation_id: transaction.variation_id,
+    store_country: transaction.price_country,
+    currency: transaction.price_currency,
+    price_local: Number(transaction.price_value),
+    price_usd: toUsd(transaction.revenue_nano),
+    proceeds_usd: toUsd(transaction.proceeds_nano),
+    net_revenue_usd: toUsd(transaction.net_nano),
+  };
+}
+
+/** An event per change; `now` (a timestamp) is when the profile is described. */
+export function chainEvents(changes: readonly ChainChange[], state: ProfileState, now: string): WebhookEvent[] {
+  return changes.map(({ event_type, at, transaction }) =>
+    buildEvent({
+      event_id: randomUUID(),
+      event_type,
+      at: at ?? state.read_at,
+      profile: state,
+      properties: { ...propertiesOf(transaction), ...profileTotals(state, now) },
+    }),
+  );
+}
+
+/** A profile as it is, or was, at a moment (a timestamp). */
+export interface Glance {
+  state: ProfileState;
+  now: string;
+}
+
+function shownAccess({ state, now }: Glance): Map<string, { source: AccessSource; shown: string }> {
+  return new Map(
+    listAccess(state, now).map((source) => {
+      const shown = JSON.stringify([isActive(source, now), renderSource(source, now)]);
+      return [source.access_level_id, { source, shown }];
+    }),
+  );
+}
+
+/** `access_level_updated` for each level that the profile shows differently, or no longer. */
+export function accessEvents(before: Glance, after: Glance, at: string): WebhookEvent[] {
+  const [old, current] = [shownAccess(before), shownAccess(after)];
+  const parts = () => ({ event_id: randomUUID(), at, now: after.now, state: after.state });
+  const changed = [...current].filter(([level, { shown }]) => old.get(level)?.shown !== shown);
+  const gone = [...old].filter(([level]) => !current.has(level));
+  return [
+    ...changed.map(([, { source }]) => accessEvent({ ...parts(), source })),
+    ...gone.map(([, { source }]) => accessEvent({ ...parts(), source, isGone: true })),
+  ];
+}

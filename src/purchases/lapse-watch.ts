@@ -1,0 +1,111 @@
+// Periods whose lapse webhooks are still to be told. Only transactions set by requests are watched: imported history, however
+// it lapsed, tells nothing.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+import { fromDatabase } from '../lib/datetime.ts';
+import type { ChainTransaction } from './chain.ts';
+
+interface ProfileKey {
+  app_id: string;
+  profile_id: string;
+}
+
+export interface LapsePlan {
+  watch: ChainTransaction[];
+  /** Numbers of purchases that are not to be watched any more. */
+  forget: bigint[];
+}
+
+/**
+ * What a write changes of what is watched; `isMoved` says that the chain came from another profile. A period that had lapsed
+ * before and still has is left as it is: told already, about to be told, or of an import. Pure.
+ */
+export function planLapses(
+  before: readonly ChainTransaction[],
+  after: readonly ChainTransaction[],
+  { now, isMoved }: { now: string; isMoved: boolean },
+): LapsePlan {
+  const known = new Map(before.map(({ purchase_no, lapse_at }) => [purchase_no, lapse_at && fromDatabase(lapse_at)]));
+  const watch = after.filter(({ purchase_no, lapse_at }) => {
+    if (lapse_at === null) return false;
+    const [earlier, lapse] = [known.get(purchase_no), fromDatabase(lapse_at)];
+    if (lapse > now) return isMoved || earlier !== lapse;
+    return !earlier || earlier > now;
+  });
+  const forget = after.filter(({ lapse_at }) => lapse_at === null).map(({ purchase_no }) => purchase_no);
+  return { watch, forget };
+}
+
+export async function unwatch(
+  trx: Kysely<DB>,
+  { app_id, profile_id }: ProfileKey,
+  numbers: readonly bigint[],
+): Promise<void> {
+  if (numbers.length === 0) return;
+  await trx
+    .deleteFrom('lapse_watch')
+    .where('app_id', '=', app_id)
+    .where('profile_id', '=', profile_id)
+    .where('purchase_no', 'in', [...numbers])
+    .execute();
+}
+
+export async function watch(
+  trx: Kysely<DB>,
+  { app_id, profile_id }: ProfileKey,
+  transactions: readonly Pick<ChainTransaction, 'purchase_no' | 'lapse_at'>[],
+): Promise<void> {
+  const rows = transactions.flatMap(({ purchase_no, lapse_at }) =>
+    lapse_at === null ? [] : [{ app_id, profile_id, purchase_no, check_at: lapse_at }],
+  );
+  if (rows.length === 0) return;
+  await trx
+    .insertInto('lapse_watch')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['app_id', 'profile_id', 'purchase_no'])
+        .doUpdateSet((eb) => ({ check_at: eb.ref('excluded.check_at') })),
+    )
+    .execute();
+}
+
+export interface DueProfile {
+  app_id: string;
+  profile_id: string;
+}
+
+/** Profiles with something that may have lapsed by `now` (a timestamp), the longest due first. */
+export async function listDueProfiles(db: Kysely<DB>, now: string, limit: number): Promise<DueProfile[]> {
+  const { rows } = await sql<DueProfile>`
+    select app_id, profile_id from lapse_watch where check_at <= ${now}
+    group by app_id, profile_id order by min(check_at) limit ${limit}`.execute(db);
+  return rows;
+}
+
+export interface DueChain {
+  store: string;
+  store_original_transaction_id: string;
+  /** Numbers of the purchases that are due. */
+  numbers: bigint[];
+}
+
+/** Takes what may have lapsed in a locked profile: it is not watched any more. */
+export async function takeDue(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey, now: string): Promise<DueChain[]> {
+  const { rows } = await sql<DueChain>`
+    with due as (
+      delete from lapse_watch where app_id = ${app_id} and profile_id = ${profile_id} and check_at <= ${now}
+      returning app_id, profile_id, purchase_no, check_at
+    )
+    select p.store, p.store_original_transaction_id, array_agg(purchase_no) as numbers
+    from due join purchase p using (app_id, profile_id, purchase_no)
+    group by 1, 2 order by min(due.check_at), 1, 2`.execute(trx);
+  return rows;
+}
+
+/** Puts off a profile whose lapses could not be told, so that it does not keep others waiting. */
+export async function putOff(db: Kysely<DB>, { app_id, profile_id }: ProfileKey, now: string): Promise<void> {
+  await sql`
+    update lapse_watch set check_at = ${now}::timestamptz + interval '1 minute'
+    where app_id = ${app_id} and profile_id = ${profile_id} and check_at <= ${now}`.execute(db);
+}

@@ -1,0 +1,101 @@
+// The profile operations refused for their body or headers; nothing is stored then.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startService, type TestService } from '../setup/service.ts';
+import { createProfile, deleteProfile, PROFILE, readProfile, updateProfile } from './world.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+  await createProfile(service, { customer: 'anna' }, { custom_attributes: { kept: 'x' } });
+});
+afterAll(() => service.close());
+
+function refused(error_code: string, ...errors: [source: string | null, message: string | RegExp][]) {
+  const entries = errors.map(([source, message]) => ({ source, errors: [expect.stringMatching(message)] }));
+  return { status: 400, json: { error_code, status_code: 400, errors: entries } };
+}
+
+const operations = { create: createProfile, update: updateProfile };
+
+describe.each(Object.entries(operations))('%s', (_, send) => {
+  test.each<[string, unknown, string, string, RegExp]>([
+    ['installed_at without a time', { installed_at: '2025-01-01' }, 'datetime', 'installed_at', /ISO 8601/],
+    ['installed_at as a number', { installed_at: 5 }, 'type_error', 'installed_at', /string/],
+    ['a country of three letters', { country: 'USA' }, 'value_error', 'country', /2-letter/],
+    ['an empty country', { country: '' }, 'value_error', 'country', /2-letter/],
+    ['a store of 51 characters', { store: 's'.repeat(51) }, 'value_error', 'store', /at most 50/],
+    ['an empty store', { store: '' }, 'value_error', 'store', /at least 1/],
+    ['a store with U+0000', { store: 'a\u0000' }, 'value_error', 'store', /U\+0000/],
+    ['attributes as text', { custom_attributes: 'a' }, 'type_error', 'custom_attributes', /./],
+    [
+      'an attribute of 31 characters',
+      { custom_attributes: { plan: 'x'.repeat(31) } },
+      'value_error',
+      'custom_attributes',
+      /plan/,
+    ],
+    [
+      'a key with a space',
+      { custom_attributes: [{ key: 'a b', value: 1 }] },
+      'value_error',
+      'custom_attributes',
+      /a b/,
+    ],
+  ])('%s', async (_, body, code, source, message) => {
+    expect(await send(service, { customer: 'anna' }, body)).toMatchObject(refused(code, [source, message]));
+  });
+
+  test('every offending field is told, in the order of the request table', async () => {
+    const body = { custom_attributes: 5, store: '', country: 5, installed_at: 'x' };
+    expect(await send(service, { customer: 'anna' }, body)).toMatchObject(
+      refused('datetime', ['installed_at', /./], ['country', /./], ['store', /./], ['custom_attributes', /./]),
+    );
+  });
+
+  test('one bad attribute stores none, and the limit of 30 counts what is there', async () => {
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`k${index}`, index]));
+    expect(await send(service, { customer: 'anna' }, { custom_attributes: many, country: 'DE' })).toMatchObject(
+      refused('value_error', ['custom_attributes', /at most 30.*k29/]),
+    );
+    const { json } = await readProfile(service, { customer: 'anna' });
+    expect(json.data.custom_attributes).toEqual({ kept: 'x' });
+  });
+
+  test('a body that is no object, and none at all', async () => {
+    expect(await send(service, { customer: 'anna' }, '[]')).toMatchObject(
+      refused('type_error', ['non_field_errors', /./]),
+    );
+    expect(await send(service, { customer: 'anna' }, '{')).toMatchObject(refused('parse_error', [null, /./]));
+    expect(await send(service, { customer: 'anna' }, '')).toMatchObject(refused('parse_error', [null, /./]));
+  });
+
+  test('a customer user id of 256 characters', async () => {
+    expect(await send(service, { customer: 'x'.repeat(256) })).toMatchObject(
+      refused('value_error', ['service-customer-user-id', /255/]),
+    );
+  });
+});
+
+test('creating with a customer user id that another profile has', async () => {
+  const { json } = await createProfile(service, { customer: 'bert' });
+  const answer = await createProfile(service, { profile: json.data.profile_id, customer: 'anna' }, { country: 'DE' });
+  expect(answer).toMatchObject(refused('value_error', ['service-customer-user-id', /another profile/]));
+  expect((await readProfile(service, { customer: 'bert' })).json.data.profile_id).toBe(json.data.profile_id);
+});
+
+test.each(['GET', 'PATCH', 'DELETE'])('%s needs a header that names the profile', async (method) => {
+  const answer = await service.call(method, PROFILE, {
+    key: service.secretKey,
+    headers: { 'service-customer-user-id': '' },
+    ...(method === 'PATCH' && { body: {} }),
+  });
+  expect(answer).toMatchObject(refused('profile_does_not_exist', ['non_field_errors', /service-customer-user-id/]));
+});
+
+test('reading and deleting judge the headers, too', async () => {
+  for (const send of [readProfile, deleteProfile]) {
+    expect(await send(service, { customer: 'x'.repeat(256) })).toMatchObject(
+      refused('value_error', ['service-customer-user-id', /255/]),
+    );
+  }
+});

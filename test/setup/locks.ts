@@ -1,0 +1,26 @@
+// Holding the lock of a profile, so that an operation on it stands still where a test wants it to.
+import { sql } from 'kysely';
+import { expect, vi } from 'vitest';
+import type { TestService } from './service.ts';
+
+/** Locks the profile as an operation would; the answer lets go of it. */
+export async function holdProfile(
+  { database: { db } }: TestService,
+  customerUserId: string,
+): Promise<() => Promise<void>> {
+  const trx = await db.startTransaction().execute();
+  await sql`select from profile where customer_user_id = ${customerUserId} for no key update`.execute(trx);
+  return async () => {
+    await trx.commit().execute();
+  };
+}
+
+/** Waits until so many statements of this database wait for a lock. */
+export async function waitForBlocked({ database: { db } }: TestService, count = 1): Promise<void> {
+  await vi.waitFor(async () => {
+    const { rows } = await sql<{ blocked: number }>`
+      select count(*)::integer as blocked from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+    expect(rows[0]?.blocked).toBe(count);
+  }, 10_000);
+}
