@@ -4,6 +4,7 @@ import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import type { KeyKind, KeyScope } from '../http/auth.ts';
+import { lengthOf } from '../lib/text.ts';
 import { findZone } from '../lib/zone.ts';
 import { mintKey } from './keys.ts';
 import {
@@ -30,6 +31,7 @@ export interface NewApp {
   sharing?: App['sharing'];
 }
 
+const MOST_CHARACTERS = 255;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 async function issueKey(db: Kysely<DB>, appId: string, kind: KeyKind, scope: KeyScope = 'all') {
@@ -45,7 +47,8 @@ export async function createApp(
 ): Promise<{ app: App; public_key: string; secret_key: string }> {
   if (!findZone(timezone))
     throw new OperatorError(`There is no time zone ${timezone}; use an IANA name such as Europe/Berlin.`);
-  if (values.name.trim() === '' || values.name.length > 255) throw new OperatorError('A name has 1 to 255 characters.');
+  if (values.name.trim() === '' || lengthOf(values.name) > MOST_CHARACTERS)
+    throw new OperatorError('A name has 1 to 255 characters.');
   return inTransaction(db, async (trx) => {
     const app = (await insertApp(trx, { ...values, timezone })) as App;
     const { key: public_key } = await issueKey(trx, app.app_id, 'public');
@@ -91,7 +94,7 @@ export async function revokeKey(
 
 export async function addAccessLevel(deps: Pick<Deps, 'db'>, appId: string, accessLevelId: string): Promise<void> {
   const { app_id } = await getApp(deps, appId);
-  if (accessLevelId.trim() === '' || accessLevelId.length > 255) {
+  if (accessLevelId.trim() === '' || lengthOf(accessLevelId) > MOST_CHARACTERS) {
     throw new OperatorError('The id of an access level has 1 to 255 characters.');
   }
   await insertAccessLevel(deps.db, { app_id, access_level_id: accessLevelId });

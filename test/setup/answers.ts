@@ -61,6 +61,19 @@ function isDeclared({ error_code, status_code }: ErrorBody, { operation }: Route
   return conditions.some(({ status, code }) => status === status_code && code === error_code);
 }
 
+function checkHeaders(answer: Answer, route: Route | undefined): void {
+  const { headers, status } = answer;
+  demand(/^[0-9a-f]{32}$/.test(String(headers['request-id'])), 'no Request-Id', answer);
+  demand(headers['x-content-type-options'] === 'nosniff', 'no nosniff', answer);
+  demand(
+    route?.key !== 'secret' || headers['cache-control'] === 'no-store',
+    'a secret-key answer to be stored',
+    answer,
+  );
+  demand(status !== 401 || headers['www-authenticate'] !== undefined, '401 without WWW-Authenticate', answer);
+  demand(![429, 503].includes(status) || headers['retry-after'] !== undefined, 'no Retry-After', answer);
+}
+
 function checkError(answer: Answer, route: Route | undefined): void {
   const body = answer.json as ApiError['body'];
   demand(isEnvelope(body), 'not the envelope of interface 7', answer);
@@ -86,9 +99,9 @@ export function createAnswerCheck(routes: readonly Route[]): (method: string, pa
   }
 
   return (method, path, answer) => {
-    demand(/^[0-9a-f]{32}$/.test(String(answer.headers['request-id'])), 'no Request-Id', answer);
     const plain = path.split('?', 1)[0]?.replace(/(.)\/$/, '$1');
     const route = routes.find((one) => one.path === plain && one.method === method);
+    checkHeaders(answer, route);
     if (method === 'HEAD' || answer.status < 200) return;
     if (answer.status >= 400) checkError(answer, route);
     else if (route) checkSuccess(answer, route);

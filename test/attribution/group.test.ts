@@ -1,0 +1,100 @@
+// Group commit (src/attribution/group.ts): what is written together, in which order, and what a failure takes with it.
+import { expect, test } from 'vitest';
+import { createGroupWriter } from '../../src/attribution/group.ts';
+import { ApiError } from '../../src/errors.ts';
+
+/** A writer whose groups end when they are told to. */
+function createSlowWriter() {
+  const groups: { items: readonly string[]; end: () => void; fail: (error: Error) => void }[] = [];
+  const enqueue = createGroupWriter(
+    (items: readonly string[]) =>
+      new Promise<readonly string[]>((resolve, reject) => {
+        groups.push({ items, end: () => resolve(items.map((item) => `${item}!`)), fail: reject });
+      }),
+  );
+  return { enqueue, groups };
+}
+
+const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+test('what arrives while groups are being written is written together, in the order of arrival', async () => {
+  const { enqueue, groups } = createSlowWriter();
+  const first = [enqueue('app', 'a'), enqueue('app', 'b')];
+  await turn();
+  const second = enqueue('app', 'c');
+  await turn();
+  const later = ['d', 'e', 'f'].map((item) => enqueue('app', item));
+  await turn();
+  expect(groups.map(({ items }) => items)).toEqual([['a', 'b'], ['c']]);
+  groups[0]?.end();
+  expect(await Promise.all(first)).toEqual(['a!', 'b!']);
+  await turn();
+  expect(groups[2]?.items).toEqual(['d', 'e', 'f']);
+  groups[1]?.end();
+  groups[2]?.end();
+  expect(await Promise.all([second, ...later])).toEqual(['c!', 'd!', 'e!', 'f!']);
+});
+
+test('nothing is answered before its group is written', async () => {
+  const { enqueue, groups } = createSlowWriter();
+  let isAnswered = false;
+  const answer = enqueue('app', 'a').then(() => {
+    isAnswered = true;
+  });
+  await turn();
+  expect(isAnswered).toBe(false);
+  groups[0]?.end();
+  await answer;
+});
+
+test('apps take turns: a busy one leaves room in every group', async () => {
+  const { enqueue, groups } = createSlowWriter();
+  const blocking = [enqueue('x', 'x1')];
+  await turn();
+  blocking.push(enqueue('x', 'x2'));
+  await turn();
+  const busy = Array.from({ length: 1_000 }, (_, i) => enqueue('busy', `busy ${i}`));
+  const quiet = enqueue('quiet', 'quiet');
+  groups[0]?.end();
+  await turn();
+  expect(groups[2]?.items.length).toBeLessThanOrEqual(200);
+  expect(groups[2]?.items).toContain('quiet');
+  for (let i = 1; i < 20; i++) {
+    groups[i]?.end();
+    await turn();
+  }
+  await Promise.all([...blocking, ...busy, quiet]);
+});
+
+test('one bad item fails alone', async () => {
+  const enqueue = createGroupWriter(async (items: readonly string[]) => {
+    if (items.includes('bad')) throw new Error('a bad item');
+    return items;
+  });
+  const results = await Promise.allSettled(['a', 'bad', 'c'].map((item) => enqueue('app', item)));
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});
+
+test('while the database is away a group fails as a whole, at once', async () => {
+  let attempts = 0;
+  const enqueue = createGroupWriter(async () => {
+    attempts++;
+    throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  });
+  const results = await Promise.allSettled(['a', 'b', 'c'].map((item) => enqueue('app', item)));
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(attempts).toBe(1);
+});
+
+test('a full queue refuses at once with 503 and Retry-After; what waits is still written', async () => {
+  const { enqueue, groups } = createSlowWriter();
+  const waiting = Array.from({ length: 20_000 }, (_, i) => enqueue('app', `${i}`));
+  const refusal = await enqueue('app', 'one too many').catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(ApiError);
+  expect(refusal).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1' } });
+  const ending = setInterval(() => {
+    for (const { end } of groups) end();
+  }, 1);
+  expect(await Promise.all(waiting)).toHaveLength(20_000);
+  clearInterval(ending);
+});
