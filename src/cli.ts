@@ -1,17 +1,25 @@
 #!/usr/bin/env node
 // sps: the operator's program. It works on the database of the service, while the service runs or not.
 import { Command } from 'commander';
-import { addAccessLevelCommands } from './cli/access-level.ts';
-import { addAppCommands } from './cli/app.ts';
 import { inWords } from './cli/failure.ts';
-import { addImportCommands } from './cli/import.ts';
-import { addKeyCommands } from './cli/key.ts';
-import { addMigrateCommand } from './cli/migrate.ts';
-import { createPerform } from './cli/perform.ts';
-import { addProductCommands } from './cli/product.ts';
-import { addRateCommands } from './cli/rate.ts';
-import { addStoreCommands } from './cli/store.ts';
-import { addWebhookCommands } from './cli/webhook.ts';
+import { createPerform, type Perform } from './cli/perform.ts';
+
+interface Noun {
+  addCommands: (program: Command, perform: Perform) => void;
+}
+
+/** In the order of the help. Only the one that is named is loaded: reading all of them would take half of the time of most. */
+const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
+  app: () => import('./cli/app.ts'),
+  key: () => import('./cli/key.ts'),
+  'access-level': () => import('./cli/access-level.ts'),
+  product: () => import('./cli/product.ts'),
+  store: () => import('./cli/store.ts'),
+  rate: () => import('./cli/rate.ts'),
+  webhook: () => import('./cli/webhook.ts'),
+  import: () => import('./cli/import.ts'),
+  migrate: () => import('./cli/migrate.ts'),
+};
 
 const program = new Command('sps')
   .description('Operates the subscription profile service: apps, keys, products, webhooks, imports.')
@@ -19,22 +27,10 @@ const program = new Command('sps')
   .configureHelp({ showGlobalOptions: true })
   .showHelpAfterError('(add --help for what there is)');
 
-const perform = createPerform(program);
-for (const add of [
-  addAppCommands,
-  addKeyCommands,
-  addAccessLevelCommands,
-  addProductCommands,
-  addStoreCommands,
-  addRateCommands,
-  addWebhookCommands,
-  addImportCommands,
-  addMigrateCommand,
-]) {
-  add(program, perform);
-}
-
 try {
+  const named = process.argv.slice(2).find((word) => Object.hasOwn(NOUNS, word));
+  const nouns = named === undefined ? Object.values(NOUNS) : [NOUNS[named] as () => Promise<Noun>];
+  for (const noun of await Promise.all(nouns.map((load) => load()))) noun.addCommands(program, createPerform(program));
   await program.parseAsync();
 } catch (error) {
   process.stderr.write(`sps: ${inWords(error)}\n`);

@@ -1,7 +1,10 @@
 // What an operator says of an app's products and stores. A product whose duration changes has its facts derived again.
 import { type Static, Type } from '@sinclair/typebox';
+import type { Insertable, Kysely } from 'kysely';
 import { inTransaction } from '../db/client.ts';
+import type { DB, Product } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
+import type { FieldError } from '../errors.ts';
 import { DURATIONS } from '../facts/codes.ts';
 import { rederiveProducts } from '../facts/derive.ts';
 import { compileCheck } from '../http/ajv.ts';
@@ -38,46 +41,57 @@ export function parseProducts(json: string): NewProduct[] {
   return entries as NewProduct[];
 }
 
+function inWords({ source, message }: FieldError): string {
+  return source === 'non_field_errors' ? `: ${message}` : `, ${source}: ${message}`;
+}
+
+function nameOf({ store, store_product_id }: { store: string; store_product_id: string }): string {
+  return JSON.stringify([store, store_product_id]);
+}
+
 function refuseWrongProducts(products: readonly NewProduct[]): void {
   const seen = new Set<string>();
   for (const [index, product] of products.entries()) {
     const [fault] = checkProduct(product);
-    if (fault) throw new OperatorError(`Product ${index + 1}, ${fault.source}: ${fault.message}`);
-    const name = JSON.stringify([product.store, product.store_product_id]);
-    if (seen.has(name)) throw new OperatorError(`Product ${index + 1} is given twice: ${name}.`);
-    seen.add(name);
+    if (fault) throw new OperatorError(`Product ${index + 1}${inWords(fault)}`);
+    if (seen.has(nameOf(product))) throw new OperatorError(`Product ${index + 1} is there twice: ${nameOf(product)}.`);
+    seen.add(nameOf(product));
   }
+}
+
+async function refuseUnknownLevels(trx: Kysely<DB>, appId: string, products: readonly NewProduct[]): Promise<void> {
+  const known = (await listAccessLevelsOf(trx, appId)).map(({ access_level_id }) => access_level_id);
+  const unknown = products.map(({ access_level_id }) => access_level_id).find((id) => id && !known.includes(id));
+  if (unknown) throw new OperatorError(`There is no access level ${unknown}; add it first.`);
+}
+
+function toRow(appId: string, product: NewProduct): Insertable<Product> {
+  return {
+    app_id: appId,
+    store: product.store,
+    store_product_id: product.store_product_id,
+    duration: product.duration,
+    access_level_id: product.access_level_id || null,
+    is_consumable: product.is_consumable ?? false,
+  };
 }
 
 /** Configures products, each replaced as a whole; all of them or, if one is wrong, none. */
 export async function configureProducts(
-  deps: Pick<Deps, 'db'>,
+  { db }: Pick<Deps, 'db'>,
   appId: string,
   products: readonly NewProduct[],
 ): Promise<void> {
-  const app = await getApp(deps, appId);
+  const app = await getApp({ db }, appId);
   refuseWrongProducts(products);
-  await inTransaction(deps.db, async (trx) => {
-    const levels = new Set((await listAccessLevelsOf(trx, app.app_id)).map(({ access_level_id }) => access_level_id));
-    const unknown = products.find(({ access_level_id }) => access_level_id && !levels.has(access_level_id));
-    if (unknown) {
-      throw new OperatorError(`There is no access level ${unknown.access_level_id}; add it first.`);
-    }
-    const durations = new Map(
-      (await listProductsOf(trx, app.app_id)).map((one) => [`${one.store} ${one.store_product_id}`, one.duration]),
-    );
-    const rows = products.map((product) => ({
-      app_id: app.app_id,
-      store: product.store,
-      store_product_id: product.store_product_id,
-      duration: product.duration,
-      access_level_id: product.access_level_id || null,
-      is_consumable: product.is_consumable ?? false,
-    }));
+  const rows = products.map((product) => toRow(app.app_id, product));
+  await inTransaction(db, async (trx) => {
+    await refuseUnknownLevels(trx, app.app_id, products);
+    const durations = new Map((await listProductsOf(trx, app.app_id)).map((one) => [nameOf(one), one.duration]));
     for (let from = 0; from < rows.length; from += PER_STATEMENT) {
       await upsertProducts(trx, rows.slice(from, from + PER_STATEMENT));
     }
-    const changed = rows.filter((row) => durations.get(`${row.store} ${row.store_product_id}`) !== row.duration);
+    const changed = rows.filter((row) => durations.get(nameOf(row)) !== row.duration);
     if (changed.length > 0) await rederiveProducts(trx, app, changed);
   });
 }

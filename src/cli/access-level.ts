@@ -5,7 +5,7 @@ import { appOption } from './options.ts';
 import type { Perform } from './perform.ts';
 import { formatTable } from './table.ts';
 
-export function addAccessLevelCommands(program: Command, perform: Perform): void {
+export function addCommands(program: Command, perform: Perform): void {
   const level = program.command('access-level').description('the paid access levels of an app');
 
   level

@@ -13,7 +13,7 @@ interface CreateOptions {
   sharing: NonNullable<NewApp['sharing']>;
 }
 
-export function addAppCommands(program: Command, perform: Perform): void {
+export function addCommands(program: Command, perform: Perform): void {
   const app = program.command('app').description('the apps of this service');
 
   app

@@ -41,7 +41,7 @@ const KINDS: readonly (readonly [string, string, Kind<never>])[] = [
   ['transactions', 'transactions of known profiles', TRANSACTIONS as unknown as Kind<never>],
 ];
 
-export function addImportCommands(program: Command, perform: Perform): void {
+export function addCommands(program: Command, perform: Perform): void {
   const parent = program
     .command('import')
     .description('read NDJSON or CSV files, by their ending; the same file twice changes nothing');

@@ -6,7 +6,7 @@ import { appOption, choice } from './options.ts';
 import type { Perform } from './perform.ts';
 import { formatMembers, formatTable } from './table.ts';
 
-export function addKeyCommands(program: Command, perform: Perform): void {
+export function addCommands(program: Command, perform: Perform): void {
   const key = program.command('key').description('the keys of an app');
 
   key

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Perform } from './perform.ts';
 
-export function addMigrateCommand(program: Command, perform: Perform): void {
+export function addCommands(program: Command, perform: Perform): void {
   program
     .command('migrate')
     .description('bring the database to the version of this program')

@@ -16,7 +16,7 @@ interface AddOptions {
   consumable?: boolean;
 }
 
-export function addProductCommands(program: Command, perform: Perform): void {
+export function addCommands(program: Command, perform: Perform): void {
   const product = program.command('product').description('the products of an app');
 
   product

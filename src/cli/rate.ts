@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { importRates } from '../import/rates.ts';
 import type { Perform } from './perform.ts';
 
-export function addRateCommands(program: Command, perform: Perform): void {
+export function addCommands(program: Command, perform: Perform): void {
   program
     .command('rate')
     .description('currency rates')

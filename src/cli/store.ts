@@ -11,7 +11,7 @@ interface SetOptions {
   title?: string;
 }
 
-export function addStoreCommands(program: Command, perform: Perform): void {
+export function addCommands(program: Command, perform: Perform): void {
   program
     .command('store')
     .description('the stores of an app')

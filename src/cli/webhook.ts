@@ -107,7 +107,7 @@ function addDeliveryCommands(webhook: Command, perform: Perform): void {
     );
 }
 
-export function addWebhookCommands(program: Command, perform: Perform): void {
+export function addCommands(program: Command, perform: Perform): void {
   const webhook = program.command('webhook').description('where the events of an app are sent');
   addAddCommand(webhook, perform);
   addListCommand(webhook, perform);

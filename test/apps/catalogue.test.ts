@@ -1,0 +1,96 @@
+// What an operator says of products and stores.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { configureProducts, listProducts, type NewProduct, parseProducts, setStore } from '../../src/apps/catalogue.ts';
+import { addAccessLevel } from '../../src/apps/service.ts';
+import { DURATIONS } from '../../src/facts/codes.ts';
+import { createWorld, type World } from '../import/world.ts';
+
+let world: World;
+let appId: string;
+beforeAll(async () => {
+  world = await createWorld();
+  appId = world.app.app_id;
+  await addAccessLevel(world.database, appId, 'premium');
+});
+afterAll(() => world.close());
+
+const ANNUAL: NewProduct = { store: 'app_store', store_product_id: 'p', duration: 'Annual' };
+
+test.each([
+  ['[1]', 'Product 1: Must be a JSON object.'],
+  ['{}', 'The file must hold a JSON array of products.'],
+  ['[', 'The file is not JSON'],
+  ['[{"store":"a","store_product_id":"p","duration":"Daily"}]', 'Product 1, duration: Must be one of: Uncategorized'],
+  ['[{"store":"a","store_product_id":"p","duration":"Annual","level":"x"}]', 'Product 1, level: Unknown field.'],
+  ['[{"store":"","store_product_id":"p","duration":"Annual"}]', 'Product 1, store: Must have at least 1 characters.'],
+])('products %s', async (content, message) => {
+  const attempt = async () => configureProducts(world.database, appId, parseProducts(content));
+  await expect(attempt()).rejects.toThrow(message);
+});
+
+test('an unknown access level or a product that is given twice: none of them is configured', async () => {
+  const good = { ...ANNUAL, store_product_id: 'good' };
+  await expect(
+    configureProducts(world.database, appId, [good, { ...ANNUAL, access_level_id: 'gold' }]),
+  ).rejects.toThrow('There is no access level gold; add it first.');
+  await expect(configureProducts(world.database, appId, [good, ANNUAL, ANNUAL])).rejects.toThrow(
+    'Product 3 is there twice: ["app_store","p"].',
+  );
+  expect(await listProducts(world.database, appId)).toEqual([]);
+});
+
+test('a product is replaced as a whole', async () => {
+  await configureProducts(world.database, appId, [{ ...ANNUAL, access_level_id: 'premium', is_consumable: true }]);
+  await configureProducts(world.database, appId, [{ ...ANNUAL, duration: 'Monthly' }]);
+  expect(await listProducts(world.database, appId)).toEqual([
+    { ...ANNUAL, duration: 'Monthly', access_level_id: null, is_consumable: false },
+  ]);
+});
+
+test('more products than one statement takes', async () => {
+  const many = Array.from({ length: 2_500 }, (_, index) => ({ ...ANNUAL, store_product_id: `many-${index}` }));
+  await configureProducts(world.database, appId, many);
+  expect((await listProducts(world.database, appId)).length).toBeGreaterThanOrEqual(2_500);
+});
+
+test('a product that is configured, or configured anew, changes what is derived from its transactions', async () => {
+  await world.profiles({ customer_user_id: 'ann' });
+  await world.transactions({
+    customer_user_id: 'ann',
+    purchase_type: 'subscription',
+    store: 'stripe',
+    store_product_id: 'odd',
+    store_transaction_id: 't',
+    store_original_transaction_id: 't',
+    price: { country: 'US', currency: 'USD', value: 24 },
+    purchased_at: '2025-01-01T00:00:00Z',
+    originally_purchased_at: '2025-01-01T00:00:00Z',
+    expires_at: '2025-04-20T00:00:00Z',
+    renew_status: true,
+  });
+  const derived = async () => {
+    const fact = await world.database.db
+      .selectFrom('fact_transaction')
+      .select(['duration', 'monthly_revenue'])
+      .executeTakeFirstOrThrow();
+    return [DURATIONS[fact.duration], fact.monthly_revenue];
+  };
+  const configure = (duration: NewProduct['duration']) =>
+    configureProducts(world.database, appId, [{ store: 'stripe', store_product_id: 'odd', duration }]);
+
+  expect((await derived())[0]).toBe('Uncategorized');
+  await configure('6 months');
+  expect(await derived()).toEqual(['6 months', 4_000_000_000n]);
+  await configure('Annual');
+  expect(await derived()).toEqual(['Annual', 2_000_000_000n]);
+});
+
+test.each([
+  [{ store: 'stripe', commission: '1.5' }, 'A commission is a fraction from 0 to 1'],
+  [{ store: 'stripe', commission: '15%' }, 'A commission is a fraction from 0 to 1'],
+  [{ store: 'stripe' }, 'Give a commission, a title or both.'],
+  [{ store: 'stripe', title: ' ' }, 'A title has 1 to 100 characters.'],
+  [{ store: '', title: 'x' }, 'A store has 1 to 50 characters.'],
+])('store %j', async (input, message) => {
+  await expect(setStore(world.database, appId, input)).rejects.toThrow(message);
+});

@@ -1,0 +1,207 @@
+// The commands of the sps program, as they are run by an operator.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, startService, type TestService } from '../setup/service.ts';
+import { answering, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { createSps, type Sps } from './sps.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** A service runs on the database all the while. */
+let service: TestService;
+let receiver: Receiver;
+let folder: string;
+let sps: Sps;
+let app: string;
+beforeAll(async () => {
+  service = await startService();
+  receiver = await startReceiver();
+  folder = await mkdtemp(join(tmpdir(), 'sps-cli-'));
+  sps = createSps({ DATABASE_URL: service.database.url, WEBHOOK_ALLOW_PRIVATE: 'true' });
+  app = (await sps.json('app', 'create', '--name', 'Shop')).app_id;
+});
+afterAll(async () => {
+  await receiver.close();
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function write(name: string, content: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+}
+
+function attribute(key: string): Promise<Answer> {
+  return service.call('POST', '/api/v2/web-api/attribution/', {
+    key,
+    body: { status: 'organic', customer_user_id: 'nobody' },
+  });
+}
+
+describe('app', () => {
+  test('create prints the app and its two keys; the running service takes them', async () => {
+    const created = await sps.json(
+      ...['app', 'create', '--name', 'Zoo', '--timezone', 'Asia/Tokyo', '--profile-shape', 'array'],
+      ...['--attribution', 'first', '--sharing', 'transfer'],
+    );
+    expect(created).toEqual({
+      app_id: expect.stringMatching(UUID),
+      public_key: expect.stringMatching(/^public_live_\w{8}\.\w{32}$/),
+      secret_key: expect.stringMatching(/^secret_live_\w{8}\.\w{32}$/),
+    });
+    expect(await attribute(created.public_key)).toMatchObject({ status: 404 });
+    expect(await attribute(created.secret_key)).toMatchObject({ status: 401 });
+    const { apps } = await sps.json('app', 'list');
+    expect(apps.find((one: { name: string }) => one.name === 'Zoo')).toMatchObject({
+      app_id: created.app_id,
+      timezone: 'Asia/Tokyo',
+      profile_shape: 'array',
+      attribution_policy: 'first',
+      sharing: 'transfer',
+    });
+  });
+
+  test('for people it prints lines', async () => {
+    const { stdout } = await sps.run('app', 'create', '--name', 'Plain');
+    expect(stdout).toMatch(/^app_id +[0-9a-f-]{36}\npublic_key +public_live_\S+\nsecret_key +secret_live_\S+\n$/);
+    expect((await sps.run('app', 'list')).stdout).toMatch(/^app_id +name +timezone/);
+  });
+});
+
+test('key: a new one works, a revoked one is refused within two seconds', async () => {
+  const issued = await sps.json('key', 'create', '--app', app, '--kind', 'public');
+  expect(issued).toEqual({ key_id: expect.stringMatching(UUID), key: expect.stringMatching(/^public_live_/) });
+  expect(await attribute(issued.key)).toMatchObject({ status: 404 });
+  const revoked = await sps.json('key', 'revoke', issued.key_id);
+  expect(revoked).toEqual({ key_id: issued.key_id, revoked_at: expect.any(String) });
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  expect(await attribute(issued.key)).toMatchObject({ status: 401 });
+
+  await sps.json('key', 'create', '--app', app, '--kind', 'secret', '--scope', 'analytics');
+  const { keys } = await sps.json('key', 'list', '--app', app);
+  expect(keys).toHaveLength(4);
+  expect(keys[2]).toMatchObject({ key_id: issued.key_id, kind: 'public', revoked_at: revoked.revoked_at });
+  expect(keys[3]).toMatchObject({ kind: 'secret', scope: 'analytics', revoked_at: null });
+  expect(JSON.stringify(keys)).not.toContain(issued.key.split('.')[1]);
+});
+
+test('access-level and product: added, imported, replaced, listed', async () => {
+  expect(await sps.json('access-level', 'add', 'premium', '--app', app)).toEqual({ access_level_id: 'premium' });
+  await sps.json('access-level', 'add', 'premium', '--app', app);
+  const { access_levels } = await sps.json('access-level', 'list', '--app', app);
+  expect(access_levels).toEqual([{ access_level_id: 'premium', created_at: expect.any(String) }]);
+
+  const coins = ['--store', 'app_store', '--product', 'coins', '--duration', 'Lifetime', '--consumable'];
+  const product = await sps.json('product', 'add', '--app', app, ...coins);
+  expect(product).toMatchObject({ store_product_id: 'coins', access_level_id: null, is_consumable: true });
+  const file = await write(
+    'products.json',
+    JSON.stringify([
+      { store: 'app_store', store_product_id: 'coins', duration: 'Lifetime' },
+      { store: 'stripe', store_product_id: 'half', duration: '6 months', access_level_id: 'premium' },
+    ]),
+  );
+  expect(await sps.json('product', 'import', file, '--app', app)).toEqual({ written: 2 });
+  const { products } = await sps.json('product', 'list', '--app', app);
+  expect(products).toEqual([
+    {
+      store: 'app_store',
+      store_product_id: 'coins',
+      duration: 'Lifetime',
+      access_level_id: null,
+      is_consumable: false,
+    },
+    {
+      store: 'stripe',
+      store_product_id: 'half',
+      duration: '6 months',
+      access_level_id: 'premium',
+      is_consumable: false,
+    },
+  ]);
+});
+
+test('store and rate', async () => {
+  await sps.json('store', 'set', '--app', app, '--store', 'stripe', '--commission', '0.15');
+  expect(await sps.json('store', 'set', '--app', app, '--store', 'stripe', '--title', 'Web')).toEqual({
+    store: 'stripe',
+    title: 'Web',
+  });
+  const row = await service.database.db.selectFrom('store_setting').selectAll().executeTakeFirst();
+  expect(row).toMatchObject({ store: 'stripe', commission: '0.15', title: 'Web' });
+  const rates = await write('rates.csv', 'date,currency,usd_per_unit\n2025-01-01,EUR,1.1\n');
+  expect(await sps.json('rate', 'import', rates)).toEqual({ read: 1 });
+});
+
+test('migrate says what it applied: here nothing', async () => {
+  expect(await sps.json('migrate')).toEqual({ applied: [] });
+});
+
+describe('webhook', () => {
+  test('is added, listed, disabled, enabled, rotated, tested and removed', async () => {
+    const url = `${receiver.url}/hook`;
+    const { webhook_id, secret } = await sps.json(
+      ...['webhook', 'add', '--app', app, '--url', url, '--authorization', 'Bearer x'],
+      ...['--events', 'access_level_updated'],
+    );
+    expect(secret).toMatch(/^whsec_/);
+    expect(receiver.received).toHaveLength(1);
+    expect(await sps.json('webhook', 'disable', webhook_id)).toMatchObject({ webhook_id, state: 'disabled' });
+    const { webhooks } = await sps.json('webhook', 'list', '--app', app);
+    expect(webhooks).toMatchObject([{ webhook_id, url, state: 'disabled', event_types: ['access_level_updated'] }]);
+    expect(await sps.json('webhook', 'enable', webhook_id)).toMatchObject({ state: 'enabled' });
+    expect((await sps.json('webhook', 'rotate', webhook_id)).secret).not.toBe(secret);
+    expect(await sps.json('webhook', 'test', webhook_id)).toMatchObject({ status: 200 });
+    expect(await sps.json('webhook', 'deliveries', webhook_id, '--state', 'dead')).toEqual({ deliveries: [] });
+    expect(await sps.json('webhook', 'replay', webhook_id, '--since', '2025-01-01T00:00:00Z')).toEqual({ replayed: 0 });
+    await sps.json('webhook', 'remove', webhook_id);
+    expect(await sps.json('webhook', 'list')).toEqual({ webhooks: [] });
+  });
+
+  test('is not added if its test event fails, unless that is not asked', async () => {
+    receiver.behave(answering(500));
+    const add = ['webhook', 'add', '--app', app, '--url', receiver.url];
+    expect(await sps.run(...add)).toMatchObject({ code: 1, stderr: expect.stringContaining('it answered 500') });
+    expect(await sps.json(...add, '--no-verify')).toMatchObject({ webhook_id: expect.stringMatching(UUID) });
+  });
+});
+
+describe('an error is one sentence on standard error, with exit code 1 and nothing on standard output', () => {
+  const nowhere = '00000000-0000-4000-8000-000000000000';
+
+  test.each([
+    [['app', 'create', '--name', 'X', '--profile-shape', 'cube'], 'Allowed choices are dictionary, array.'],
+    [['app', 'create'], "required option '--name <name>' not specified"],
+    [['key', 'list', '--app', nowhere], `There is no app ${nowhere}`],
+    [['webhook', 'replay', '--since', '2025-01-01T00:00:00Z'], 'Give a webhook and --since, or --delivery.'],
+    [['product', 'import', '/nowhere.json', '--app', nowhere], 'Cannot read /nowhere.json: there is no such file.'],
+    [['rate', 'import', '/nowhere.csv'], 'Cannot read /nowhere.csv: there is no such file.'],
+  ])('sps %j', async (args, message) => {
+    const outcome = await sps.run(...args, '--json');
+    expect(outcome).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
+    expect(outcome.stderr).not.toContain('    at ');
+  });
+
+  test('a database that does not answer, and a wrong configuration', async () => {
+    const away = createSps({ DATABASE_URL: 'postgres://x:secret-password@127.0.0.1:1/x' });
+    const outcome = await away.run('app', 'list');
+    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('127.0.0.1:1 does not answer') });
+    expect(outcome.stderr).not.toContain('secret-password');
+    const wrong = createSps({ DATABASE_URL: 'mysql://x', PORT: 'x' });
+    expect(await wrong.run('app', 'list')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/PORT must be .*\n.*DATABASE_URL must be/s),
+    });
+  });
+});
+
+test('--help is everywhere', async () => {
+  const pages = [[], ['app', 'create'], ['import', 'profiles']];
+  for (const page of pages) {
+    const { code, stdout } = await sps.run(...page, '--help');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/Usage: sps.*--json/s) });
+  }
+});
