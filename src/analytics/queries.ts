@@ -15,6 +15,7 @@ interface Asked {
   owner: Owner;
   /** The total and the "other" series count, too. */
   mostSeries: number;
+  usesTotals: boolean;
 }
 
 /** A span of the question that has buckets. */
@@ -22,9 +23,9 @@ interface Part extends Source {
   index: 0 | 1;
 }
 
-export async function findCells(db: Kysely<DB>, { query, owner, mostSeries }: Asked): Promise<Cell[]> {
+export async function findCells(db: Kysely<DB>, { query, owner, mostSeries, usesTotals }: Asked): Promise<Cell[]> {
   const parts = ([query.span, query.compared] as const).flatMap((span, i): Part[] =>
-    span && countBuckets(span) > 0 ? [{ query, owner, span, index: i === 0 ? 0 : 1 }] : [],
+    span && countBuckets(span) > 0 ? [{ query, owner, span, usesTotals, index: i === 0 ? 0 : 1 }] : [],
   );
   if (parts.length === 0) return [];
   const cells = [entriesOf(query, parts), cellsOf(query), ...(hasPayers(query) ? [payersOf(query, parts)] : [])];
@@ -132,4 +133,16 @@ export async function listStoreTitles(db: Kysely<DB>, appId: string): Promise<Ma
     .where('title', 'is not', null)
     .execute();
   return new Map(rows.map(({ store, title }) => [store, title as string]));
+}
+
+/** Beyond so many facts that the totals lack, adding them one by one costs more than the totals save. */
+const MOST_PENDING = 50_000;
+
+/** Whether the totals have nearly all facts of the app. */
+export async function areTotalsWorthwhile(db: Kysely<DB>, appKey: number): Promise<boolean> {
+  const few = (table: string) =>
+    sql`(select count(*) from (select from ${sql.table(table)} where app_key = ${appKey} limit ${MOST_PENDING}) w)`;
+  const { rows } = await sql<{ missing: bigint }>`
+    select ${few('fact_pending')} + ${few('fact_retired')} as missing`.execute(db);
+  return Number(rows[0]?.missing ?? 0n) < MOST_PENDING;
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { countBuckets } from './calendar.ts';
 import { type Entries, PURCHASES } from './entries.ts';
 import {
+  and,
   beforeEnd,
   bucketOf,
   conditions,
@@ -14,6 +15,7 @@ import {
   segmentKey,
   sinceStart,
 } from './sources.ts';
+import { hasTotals, totalRows } from './totals.ts';
 
 const AMOUNTS: Record<Entries['amount'], readonly string[]> = {
   one: [],
@@ -28,6 +30,7 @@ export function widthOf(entries: readonly Entries[]): number {
 
 /** Selects `bucket, key, a0 …`; buckets count from 1. */
 export function entryRows(source: Source, entries: Entries): Sql {
+  if (hasTotals(source, entries)) return totalRows(source, entries);
   const byInstall = source.query.dateType === 'profile_install_date';
   if (!entries.until) return eventRows(source, entries, byInstall ? 'installed' : entries.at);
   return byInstall ? stateRows(source, entries) : stockRows(source, entries);
@@ -93,8 +96,4 @@ function sums({ amount, times }: Entries): Sql {
   return sql.join(
     columns.map((column, i) => sql`sum(${sql.ref(`f.${column}`)}) * ${sql.lit(times)} as ${sql.ref(`a${i}`)}`),
   );
-}
-
-function and(parts: readonly Sql[]): Sql {
-  return sql.join([...parts], sql` and `);
 }

@@ -4,7 +4,7 @@ import { valueError } from '../errors.ts';
 import { countBuckets } from './calendar.ts';
 import { keysOf } from './catalogue.ts';
 import { MOST_CSV_ROWS } from './csv.ts';
-import { findCells, listStoreTitles } from './queries.ts';
+import { areTotalsWorthwhile, findCells, listStoreTitles } from './queries.ts';
 import type { ChartQuery } from './request.ts';
 import { assembleSeries, type Series } from './series.ts';
 import { readSnapshot } from './snapshot.ts';
@@ -21,7 +21,12 @@ export interface Plot {
 /** Throws `value_error` where a CSV would be too long. */
 export async function plotChart(deps: Deps, app: App, query: ChartQuery, signal: AbortSignal): Promise<Plot> {
   return readSnapshot(deps, signal, async (trx) => {
-    const cells = await findCells(trx, { query, owner: app, mostSeries: mostSeriesOf(query) });
+    const cells = await findCells(trx, {
+      query,
+      owner: app,
+      mostSeries: mostSeriesOf(query),
+      usesTotals: await areTotalsWorthwhile(trx, app.app_key),
+    });
     if (query.format === 'csv' && cells.some(({ place }) => place === 'other')) {
       throw valueError(
         'segmentation',

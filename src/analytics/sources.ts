@@ -20,6 +20,8 @@ export interface Source {
   query: ChartQuery;
   owner: Owner;
   span: Span;
+  /** Whether the totals may be read where they have the answer; without them it is the same, and slower. */
+  usesTotals: boolean;
 }
 
 const MOMENTS: Record<Moment, { at: string; day: string }> = {
@@ -49,6 +51,11 @@ const EARLIEST_S = Date.UTC(1, 0, 1) / 1000;
 
 export function moment(name: Moment): Sql {
   return sql.ref(`f.${MOMENTS[name].at}`);
+}
+
+/** The day of a moment in the app's zone. */
+export function dayOf(name: Moment): Sql {
+  return sql.ref(`f.${MOMENTS[name].day}`);
 }
 
 export function nowOf(query: ChartQuery): Sql {
@@ -90,12 +97,12 @@ export function segmentValues({ home }: Dimension): Sql {
   return sql`(select ${key} as key, coalesce(${value}, '') as value from ${sql.table(home.table)}) d`;
 }
 
-function matches({ dimension, values }: Filter): Sql {
+/** Whether a key of the filter's dimension stands for one of its values. */
+export function hasValue(keyed: Sql, { dimension, values }: Filter): Sql {
   const { home } = dimension;
-  if ('codes' in home)
-    return sql`${keyOf(dimension)} = any(${values.map((one) => home.codes.indexOf(one))}::smallint[])`;
+  if ('codes' in home) return sql`${keyed} = any(${values.map((one) => home.codes.indexOf(one))}::smallint[])`;
   const [key, value] = [sql.ref(home.column), sql.ref(home.value)];
-  return sql`${keyOf(dimension)} in
+  return sql`${keyed} in
     (select ${key} from ${sql.table(home.table)} where coalesce(${value}, '') = any(${[...values]}::text[]))`;
 }
 
@@ -119,7 +126,7 @@ export function conditions({ query, owner }: Source, { where }: Entries): Sql[] 
   return [
     sql`f.app_key = ${owner.app_key}`,
     ...where.map((name) => CONDITIONS[name](now)),
-    ...query.filters.map(matches),
+    ...query.filters.map((filter) => hasValue(keyOf(filter.dimension), filter)),
   ];
 }
 
@@ -133,4 +140,8 @@ export function beforeEnd(source: Source, name: Moment): Sql[] {
 export function sinceStart(source: Source, name: Moment): Sql {
   const { value, first } = scale(source, name);
   return sql`${value} >= ${first}`;
+}
+
+export function and(parts: readonly Sql[]): Sql {
+  return sql.join([...parts], sql` and `);
 }

@@ -1,0 +1,38 @@
+// Days of a span as few rows of totals: whole months by month, the rest by day. Pure.
+import type { GRAINS } from '../facts/totals-schema.ts';
+
+type Grain = (typeof GRAINS)[number];
+
+export interface Range {
+  /** From 1. */
+  bucket: number;
+  grain: Grain;
+  from: number;
+  /** Exclusive. */
+  to: number;
+}
+
+/** Before the first day of every fact. */
+const BEGINNING = -1_000_000;
+const DAY_MS = 86_400_000;
+
+function monthStart(day: number, shift: number): number {
+  const date = new Date(day * DAY_MS);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + shift, 1) / DAY_MS;
+}
+
+function split(bucket: number, from: number, to: number): Range[] {
+  const firstMonth = from === BEGINNING ? from : monthStart(from - 1, 1);
+  const lastMonth = monthStart(to, 0);
+  const days = (since: number, until: number): Range => ({ bucket, grain: 'day', from: since, to: until });
+  if (firstMonth >= lastMonth) return [days(from, to)];
+  return [days(from, firstMonth), { bucket, grain: 'month', from: firstMonth, to: lastMonth }, days(lastMonth, to)];
+}
+
+/** The ranges of the buckets with these edges up to `end`; with `history` the first bucket has all days before it, too. */
+export function listRanges(edges: readonly number[], end: number, history: boolean): Range[] {
+  return edges
+    .slice(0, -1)
+    .flatMap((day, i) => split(i + 1, history && i === 0 ? BEGINNING : day, Math.min(edges[i + 1] as number, end)))
+    .filter(({ from, to }) => from < to);
+}

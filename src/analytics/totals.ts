@@ -1,0 +1,185 @@
+// Entries from the totals instead of fact by fact. Totals hold whole days that are past. What they lack is added: facts that
+// are pending, facts of today, and facts whose refund is still to come; what they still hold of changed facts is taken
+// off. Everything is read in one snapshot, so the sum is exactly that of the facts.
+import { sql } from 'kysely';
+import { GRAINS, TOTAL_HOMES, TOTAL_MOMENTS, type TotalSum } from '../facts/totals-schema.ts';
+import { localDay } from '../lib/zone.ts';
+import type { Entries, Moment } from './entries.ts';
+import { listRanges } from './ranges.ts';
+import {
+  and,
+  beforeEnd,
+  bucketOf,
+  conditions,
+  dayOf,
+  hasValue,
+  moment,
+  nowOf,
+  type Source,
+  type Sql,
+  segmentKey,
+  sinceStart,
+} from './sources.ts';
+
+/** The count of a total that has just the facts of these conditions. */
+const COUNTS: Readonly<Record<string, TotalSum>> = {
+  '': 'n',
+  priced: 'n_priced',
+  trial: 'n_trial',
+  paid: 'n_paid',
+  first_paid: 'n_first_paid',
+  one_time: 'n_one_time',
+  'paid not_refunded': 'n_kept',
+  'paid not_refunded adds_monthly': 'n_monthly',
+};
+
+const AMOUNTS: Record<Entries['amount'], readonly TotalSum[]> = {
+  one: [],
+  price: ['revenue', 'proceeds', 'net'],
+  monthly: ['monthly_revenue', 'monthly_proceeds', 'monthly_net'],
+};
+
+/** The place in TOTAL_HOMES from 1 of the one column by which the question splits and filters; 0 for none. */
+function homeOf({ query }: Source): number | undefined {
+  const dimensions = [query.segmentation, ...query.filters.map(({ dimension }) => dimension)];
+  const columns = [...new Set(dimensions.flatMap((one) => (one ? [one.home.column] : [])))];
+  if (columns.length === 0) return 0;
+  const place = (TOTAL_HOMES as readonly string[]).indexOf(columns[0] as string);
+  return columns.length > 1 || place < 0 ? undefined : place + 1;
+}
+
+/** Whether the totals can answer this: in the app's days, and by no more than one column that they are split by. */
+export function hasTotals(source: Source, { of, where }: Entries): boolean {
+  const { inAppZone, dateType } = source.query;
+  const isAsked = source.usesTotals && inAppZone && dateType === 'purchase_date' && of === 'transaction';
+  return isAsked && COUNTS[where.join(' ')] !== undefined && homeOf(source) !== undefined;
+}
+
+/** The same rows as fact by fact: `bucket, key, a0 …`. */
+export function totalRows(source: Source, entries: Entries): Sql {
+  return entries.until ? stockRows(source, entries) : flowRows(source, entries);
+}
+
+function flowRows(source: Source, entries: Entries): Sql {
+  const parts = partsOf(source, entries, { at: entries.at, sign: 1 });
+  return sql`select bucket, key, ${amounts(entries, (name) => sql`sum(${name})`)}
+    from (${sql.join(parts, sql` union all `)}) p group by 1, 2 having sum(n) <> 0`;
+}
+
+/** Differences by bucket, of the keys of which anything is open at the end of any bucket. */
+function stockRows(source: Source, entries: Entries): Sql {
+  const parts = [
+    ...partsOf(source, entries, { at: entries.at, sign: 1 }),
+    ...partsOf(source, entries, { at: entries.until!, sign: -1 }),
+  ];
+  const names = ['n', ...AMOUNTS[entries.amount].map((_, i) => `a${i}`)].map((name) => sql.ref(name));
+  const sums = sql.join(names.map((name) => sql`sum(${name}) as ${name}`));
+  return sql`select bucket, key, ${amounts(entries, (name) => name)}
+    from (
+      select *, bool_or(open <> 0) over (partition by key) as is_seen
+      from (
+        select *, sum(n) over (partition by key order by bucket) as open
+        from (select bucket, key, ${sums} from (${sql.join(parts, sql` union all `)}) p group by 1, 2) q
+      ) r
+    ) s where is_seen`;
+}
+
+/** The sums of the answer from those of the parts. */
+function amounts({ amount, times }: Entries, of: (name: Sql) => Sql): Sql {
+  const columns = AMOUNTS[amount];
+  if (columns.length === 0) return sql`${of(sql.ref('n'))} * ${sql.lit(times)} as a0`;
+  return sql.join(columns.map((_, i) => sql`${of(sql.ref(`a${i}`))} * ${sql.lit(times)} as ${sql.ref(`a${i}`)}`));
+}
+
+/** A moment at which facts count; of a stock, openings count 1 and closings -1. */
+interface Counted {
+  at: Moment;
+  sign: 1 | -1;
+}
+
+function partsOf(source: Source, entries: Entries, counted: Counted): Sql[] {
+  const facts = listFacts(source, entries, counted).map((part) => factRows(source, entries, { ...counted, ...part }));
+  return [pastDays(source, entries, counted), ...facts];
+}
+
+/** Today in the app's zone: the totals are read up to yesterday. */
+function todayOf({ query }: Source): Sql {
+  return sql.lit(dayNumber(query.zone, query.now));
+}
+
+function dayNumber(zone: Source['query']['zone'], now: string): number {
+  return localDay(zone, Math.floor(Date.parse(now) / 1000));
+}
+
+function pastDays(source: Source, entries: Entries, { at, sign }: Counted): Sql {
+  const { query, span, owner } = source;
+  const ranges = listRanges(span.days, dayNumber(query.zone, query.now), entries.until !== undefined);
+  const key = query.segmentation ? sql`t.key` : sql`null::integer`;
+  const isAsked = query.filters.map((filter) => hasValue(sql`t.key`, filter));
+  const sum = (name: TotalSum) => sql`sum(${sql.ref(`t.${name}`)}) * ${sql.lit(sign)}`;
+  const columns = AMOUNTS[entries.amount].map((name, i) => sql`, ${sum(name)} as ${sql.ref(`a${i}`)}`);
+  return sql`select r.bucket, ${key} as key, ${sum(COUNTS[entries.where.join(' ')]!)} as n ${sql.join(columns, sql` `)}
+    from unnest(${ranges.map(({ bucket }) => bucket)}::integer[],
+      ${ranges.map(({ grain }) => GRAINS.indexOf(grain))}::smallint[],
+      ${ranges.map(({ from }) => from)}::integer[], ${ranges.map(({ to }) => to)}::integer[])
+      as r (bucket, grain, since, until)
+    join fact_total t on t.app_key = ${owner.app_key} and t.grain = r.grain and t.home = ${sql.lit(homeOf(source))}
+      and t.moment = ${sql.lit(TOTAL_MOMENTS.findIndex(([name]) => name === at))}
+      and t.day >= r.since and t.day < r.until
+    ${isAsked.length > 0 ? sql`where ${and(isAsked)}` : sql``}
+    group by 1, 2`;
+}
+
+/** Facts `f` that are counted one by one. */
+interface Facts {
+  relation: Sql;
+  where: Sql[];
+  weight: 1 | -1;
+}
+
+const FACTS = sql`fact_transaction f`;
+const IS_TOTALLED = sql`not exists (select from fact_pending w
+  where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)`;
+
+function listFacts(source: Source, { where }: Entries, { at }: Counted): Facts[] {
+  const today = todayOf(source);
+  const keepsUnrefunded = where.includes('not_refunded');
+  // The totals of unrefunded facts have none that carry a refund, even one that is still to come.
+  const asTotalled = keepsUnrefunded ? [sql`f.refunded_at is null`] : [];
+  const pending: Facts = {
+    relation: sql`(select f.* from fact_pending w join fact_transaction f using (app_key, profile_id, purchase_no)
+      where w.app_key = ${source.owner.app_key}) f`,
+    where: [],
+    weight: 1,
+  };
+  const retired: Facts = {
+    relation: sql`fact_retired f`,
+    where: [sql`${dayOf(at)} < ${today}`, ...asTotalled],
+    weight: -1,
+  };
+  const ofToday: Facts = {
+    relation: FACTS,
+    where: [sql`${dayOf(at)} >= ${today}`, IS_TOTALLED, ...asTotalled],
+    weight: 1,
+  };
+  const refundToCome: Facts = {
+    relation: FACTS,
+    where: [sql`f.refunded_day >= ${today}`, sql`f.refunded_at > ${nowOf(source.query)}`, IS_TOTALLED],
+    weight: 1,
+  };
+  return [pending, retired, ...(source.span.reachesNow ? [ofToday] : []), ...(keepsUnrefunded ? [refundToCome] : [])];
+}
+
+function factRows(source: Source, entries: Entries, { at, sign, relation, where, weight }: Counted & Facts): Sql {
+  const isStock = entries.until !== undefined;
+  const bucket = isStock ? sql`greatest(${bucketOf(source, at)}, 1)` : bucketOf(source, at);
+  const inSpan = isStock
+    ? [...beforeEnd(source, at), ...(source.span.reachesNow ? [sql`${moment(at)} < ${nowOf(source.query)}`] : [])]
+    : [...beforeEnd(source, at), sinceStart(source, at)];
+  const factor = sql.lit(sign * weight);
+  const columns = AMOUNTS[entries.amount].map(
+    (name, i) => sql`, sum(${sql.ref(`f.${name}`)}) * ${factor} as ${sql.ref(`a${i}`)}`,
+  );
+  return sql`select ${bucket} as bucket, ${segmentKey(source, entries)} as key, count(*) * ${factor} as n ${sql.join(columns, sql` `)}
+    from ${relation} where ${and([...conditions(source, entries), ...inSpan, ...where])} group by 1, 2`;
+}

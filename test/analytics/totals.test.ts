@@ -1,0 +1,77 @@
+// The totals are a cache: whether they are complete, half built, out of date or not there, charts answer the same.
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { refreshTotals } from '../../src/facts/totals.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { history, NOW, PRODUCTS } from './histories.ts';
+import { addApp, addProducts, type Home, importProfiles, importTransactions } from './import.ts';
+import { consultOracle } from './oracle.ts';
+import type { World } from './oracle-facts.ts';
+import { ask, questions } from './questions.ts';
+
+const APP_ZONE = 'America/New_York';
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ now: () => new Date(NOW) });
+});
+afterAll(() => service.close());
+
+async function completeTotals(): Promise<void> {
+  while ((await refreshTotals(service.deps.db, 7)) > 0);
+}
+
+/** Every other transaction as it might have been before: another price, not refunded, never cancelled. */
+function before(transactions: World['transactions']): object[] {
+  return transactions.map((transaction, i) => {
+    if (i % 2 === 0) return transaction;
+    const { refunded_at: _, cancellation_reason: __, ...rest } = transaction;
+    return { ...rest, price: { ...rest.price, country: 'FR' } };
+  });
+}
+
+const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
+  async complete(home, { transactions }) {
+    await importTransactions(home, transactions);
+    await completeTotals();
+  },
+  async 'half built'(home, { transactions }) {
+    await importTransactions(home, transactions);
+    await refreshTotals(service.deps.db, Math.ceil(transactions.length / 2));
+  },
+  async 'out of date'(home, { transactions }) {
+    await importTransactions(home, before(transactions));
+    await completeTotals();
+    await importTransactions(home, transactions);
+  },
+  async 'brought up to date'(home, { transactions }) {
+    await importTransactions(home, before(transactions));
+    await completeTotals();
+    await importTransactions(home, transactions);
+    await refreshTotals(service.deps.db, 3);
+    await importTransactions(home, before(transactions));
+    await completeTotals();
+    await importTransactions(home, transactions);
+    await completeTotals();
+  },
+};
+
+test.each(Object.keys(STATES))(
+  'with totals %s, charts answer as the oracle counts',
+  { timeout: 300_000 },
+  async (state) => {
+    await fc.assert(
+      fc.asyncProperty(history, questions, async (world, asked) => {
+        const home = await addApp(service, { name: 'Totals', timezone: APP_ZONE });
+        await addProducts(home, PRODUCTS);
+        await importProfiles(home, world.profiles);
+        await STATES[state]?.(home, world);
+        for (const question of asked) {
+          const told = consultOracle(world, question, APP_ZONE);
+          expect(await ask(home, question, APP_ZONE), JSON.stringify(question)).toEqual(told);
+        }
+      }),
+      { numRuns: Number(process.env.HISTORIES ?? 3), endOnFailure: false },
+    );
+  },
+);
