@@ -2,6 +2,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseAccount } from '../../src/db/embedded/account.ts';
 import { findServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
 import { type Cluster, connectionStringOf, createCluster, dataFolder } from '../../src/db/embedded/cluster.ts';
@@ -15,6 +16,19 @@ export interface RestartableServer {
   /** SIGKILL of the server's first process, then a start that recovers. */
   crash: () => Promise<void>;
   stop: () => Promise<void>;
+}
+
+/** The processes of the killed server still write to its log while the next one starts, which can look like a failure of the next. */
+async function relaunch(cluster: Cluster, preferredPort: number): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    await sleep(500);
+    try {
+      await launchServer(cluster, { preferredPort });
+      return;
+    } catch (error) {
+      if (attempt === 20) throw error;
+    }
+  }
 }
 
 export async function startRestartableServer(): Promise<RestartableServer> {
@@ -40,7 +54,7 @@ export async function startRestartableServer(): Promise<RestartableServer> {
       const postmaster = await readPostmaster(dataFolder(home));
       if (!postmaster) throw new Error('there is no server to kill');
       process.kill(postmaster.pid, 'SIGKILL');
-      await launchServer(cluster, { preferredPort });
+      await relaunch(cluster, preferredPort);
     },
     async stop() {
       await stopServer(cluster);
