@@ -10,8 +10,7 @@ import { createDb, createPool } from './db/client.ts';
 import { migrateToLatest } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
 import type { Deps } from './deps.ts';
-import { startRelabelling } from './facts/relabel.ts';
-import { startTotals } from './facts/totals.ts';
+import { startSweeps } from './sweeps.ts';
 import { startDispatcher } from './webhooks/dispatcher.ts';
 
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -54,8 +53,8 @@ async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<O
   stops.push(() => Promise.all([deps.db.destroy(), deps.analyticsDb.destroy()]));
   const dispatcher = startDispatcher({ ...deps, connectionString });
   stops.push(() => dispatcher.stop());
-  const upkeep = [startRelabelling(deps), startTotals(deps)];
-  stops.push(() => Promise.all(upkeep.map((loop) => loop.stop())));
+  const sweeps = startSweeps(deps);
+  stops.push(() => sweeps.stop());
 
   const { HOST, PORT, ADMIN_PORT } = config;
   const isSplit = ADMIN_PORT !== undefined;
