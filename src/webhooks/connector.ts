@@ -6,7 +6,7 @@ import { type DestinationPolicy, refusalOfAddress } from './destinations.ts';
 import type { Resolve } from './resolve.ts';
 
 /** A destination that must not be reached; the message says which and why. */
-export class DestinationRefused extends Error {
+class DestinationRefused extends Error {
   override name = 'DestinationRefused';
 }
 

@@ -2,7 +2,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { DB, Webhook } from '../db/types.ts';
 
-export type EndpointState = 'enabled' | 'disabled' | 'suspended';
+type EndpointState = 'enabled' | 'disabled' | 'suspended';
 
 export async function insertWebhook(db: Kysely<DB>, values: Insertable<Webhook>): Promise<void> {
   await db.insertInto('webhook').values(values).execute();
@@ -79,9 +79,20 @@ export async function deleteWebhook(db: Kysely<DB>, webhookId: string): Promise<
   await db.deleteFrom('webhook').where('webhook_id', '=', webhookId).execute();
 }
 
-/** Ends what waits for an endpoint; its history stays in the feed. */
-export async function killWaiting(db: Kysely<DB>, webhookId: string, { now, reason }: { now: Date; reason: string }) {
-  await sql`
-    update webhook_delivery set state = 'dead', claim_id = null, finished_at = ${now}, last_error = ${reason}
-    where webhook_id = ${webhookId} and state = 'pending'`.execute(db);
+const LARGEST_BATCH = 10_000;
+
+/** Ends a batch of what waits for an endpoint and says whether there may be more; what was delivered stays as it is. */
+export async function killWaiting(
+  db: Kysely<DB>,
+  webhookId: string,
+  { now, reason }: { now: Date; reason: string },
+): Promise<boolean> {
+  const { rows } = await sql`
+    with batch as (
+      select sequence from webhook_delivery where webhook_id = ${webhookId} and state = 'pending' limit ${LARGEST_BATCH}
+    )
+    update webhook_delivery d set state = 'dead', claim_id = null, finished_at = ${now}, last_error = ${reason}
+    from batch where d.sequence = batch.sequence and d.webhook_id = ${webhookId}
+    returning d.sequence`.execute(db);
+  return rows.length === LARGEST_BATCH;
 }

@@ -2,7 +2,7 @@
 // names whose servers hang would delay everybody. lookup is asked only for what DNS does not know (a hosts file).
 import { promises as dns } from 'node:dns';
 
-export interface Address {
+interface Address {
   address: string;
   family: number;
 }
