@@ -1,0 +1,90 @@
+// The demo's app with its products, and its people brought in as an operator would: from files, by the import.
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { configureProducts } from '../apps/catalogue.ts';
+import { addAccessLevel, createApp, createKey, getApp, listKeys, OperatorError, revokeKey } from '../apps/service.ts';
+import type { App } from '../deps.ts';
+import { importFile, type Kind } from '../import/import-file.ts';
+import { PROFILES } from '../import/profiles/kind.ts';
+import { TRANSACTIONS } from '../import/transactions/kind.ts';
+import type { Service } from '../service.ts';
+import { PRODUCTS } from './market.ts';
+import { simulate } from './simulate.ts';
+import type { DemoFolder } from './state.ts';
+
+const SEED = 1;
+
+export interface Keys {
+  publicKey: string;
+  secretKey: string;
+}
+
+/** The app of the last run, or a new one where this database has none. */
+export async function provideApp({ deps }: Service, folder: DemoFolder): Promise<App> {
+  const { app_id } = folder.state;
+  if (app_id) {
+    const found = await getApp(deps, app_id).catch((error) => {
+      if (!(error instanceof OperatorError)) throw error;
+    });
+    if (found) return found;
+  }
+  const { app } = await createApp(deps, { name: 'Demo' });
+  // The keys it is made with go the way of a last run's.
+  const keys = await listKeys(deps, app.app_id);
+  await folder.save({ app_id: app.app_id, is_loaded: false, key_ids: keys.map(({ key_id }) => key_id) });
+  return app;
+}
+
+/** Fresh keys; those that the last run printed are refused from now on. */
+export async function provideKeys({ deps }: Service, folder: DemoFolder, { app_id }: App): Promise<Keys> {
+  for (const keyId of folder.state.key_ids ?? []) await revokeKey(deps, keyId);
+  const publicKey = await createKey(deps, { appId: app_id, kind: 'public' });
+  const secretKey = await createKey(deps, { appId: app_id, kind: 'secret' });
+  await folder.save({ key_ids: [publicKey.key_id, secretKey.key_id] });
+  return { publicKey: publicKey.key, secretKey: secretKey.key };
+}
+
+/** Loads the people unless an earlier run did; one that was interrupted is continued. */
+export async function loadPeople(service: Service, folder: DemoFolder, app: App, count: number): Promise<void> {
+  if (folder.state.is_loaded) return;
+  const until = folder.state.until ?? service.deps.now().toISOString();
+  await folder.save({ until });
+  await addAccessLevel(service.deps, app.app_id, 'premium');
+  await configureProducts(service.deps, app.app_id, PRODUCTS);
+  process.stdout.write(`Making ${count} people and two years of their purchases …\n`);
+  const files = await writeFiles(folder.path, count, new Date(until));
+  await bringIn(service, app, { kind: PROFILES, words: 'profiles', file: files.profiles });
+  await bringIn(service, app, { kind: TRANSACTIONS, words: 'transactions', file: files.transactions });
+  await folder.save({ is_loaded: true });
+}
+
+async function writeFiles(path: string, count: number, until: Date) {
+  const files = { profiles: join(path, 'profiles.ndjson'), transactions: join(path, 'transactions.ndjson') };
+  const profiles = createWriteStream(files.profiles);
+  const transactions = createWriteStream(files.transactions);
+  for (const life of simulate({ seed: SEED, profiles: count, until })) {
+    await writeLine(profiles, life.profile);
+    for (const transaction of life.transactions) await writeLine(transactions, transaction);
+  }
+  await Promise.all([profiles, transactions].map((stream) => new Promise<void>((resolve) => stream.end(resolve))));
+  return files;
+}
+
+async function writeLine(stream: WriteStream, record: object): Promise<void> {
+  if (!stream.write(`${JSON.stringify(record)}\n`)) await once(stream, 'drain');
+}
+
+interface Batch<T> {
+  kind: Kind<T>;
+  words: string;
+  file: string;
+}
+
+async function bringIn<T>(service: Service, app: App, { kind, words, file }: Batch<T>): Promise<void> {
+  const { connectionString, deps } = service;
+  const { read, rejected } = await importFile(kind, { connectionString, app, file, now: deps.now });
+  process.stdout.write(`Imported ${read} ${words} from ${file}.\n`);
+  if (rejected > 0)
+    throw new OperatorError(`${rejected} ${words} of the demo were rejected: see ${file}.rejects.ndjson.`);
+}

@@ -1,0 +1,61 @@
+// npm run demo: the service with sample data, a receiver for its webhooks, and requests to try.
+import { inWords } from '../cli/failure.ts';
+import { type Config, loadConfig } from '../config.ts';
+import { runUntilStopped } from '../lifecycle.ts';
+import { createLog } from '../log.ts';
+import { type Service, startService } from '../service.ts';
+import { addWebhook, getWebhook, removeWebhook } from '../webhooks/endpoints.ts';
+import { greet } from './greeting.ts';
+import { loadPeople, provideApp, provideKeys } from './load.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { type DemoFolder, openDemoFolder } from './state.ts';
+
+const PEOPLE = 5_000;
+
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+
+async function provideWebhook({ deps }: Service, folder: DemoFolder, appId: string, receiver: Receiver): Promise<void> {
+  const { webhook } = folder.state;
+  const isKnown = webhook && (await getWebhook(deps, webhook.webhook_id).catch(() => undefined));
+  if (isKnown && webhook.port === receiver.port) return receiver.trust(webhook.secret);
+  if (isKnown) await removeWebhook(deps, webhook.webhook_id);
+  const { webhook_id, secret } = await addWebhook(deps, { appId, url: receiver.url, verify: false });
+  await folder.save({ webhook: { webhook_id, secret, port: receiver.port } });
+  receiver.trust(secret);
+}
+
+async function prepare(service: Service, folder: DemoFolder, receiver: Receiver): Promise<void> {
+  const app = await provideApp(service, folder);
+  await loadPeople(service, folder, app, PEOPLE);
+  await provideWebhook(service, folder, app.app_id, receiver);
+  const keys = await provideKeys(service, folder, app);
+  const { baseUrl, adminUrl } = service;
+  print(greet({ baseUrl, adminUrl, receiverUrl: receiver.url, until: folder.state.until ?? '', ...keys }));
+}
+
+async function startDemo(config: Config, log: Parameters<typeof startService>[1]) {
+  const folder = await openDemoFolder(config.SPS_DATA_DIR);
+  const receiver = await startReceiver(folder.state.webhook?.port ?? 0, print);
+  const service = await startService(config, log);
+  const stop = async () => {
+    await service.stop();
+    await receiver.close();
+  };
+  try {
+    await prepare(service, folder, receiver);
+    return { stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+try {
+  // The receiver is on this machine, where webhooks are not sent otherwise.
+  const config: Config = { ...loadConfig(), WEBHOOK_ALLOW_PRIVATE: true };
+  const log = await createLog(config.LOG_LEVEL);
+  await runUntilStopped(config, log, () => startDemo(config, log));
+} catch (error) {
+  process.stderr.write(`${inWords(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,73 @@
+// A webhook receiver as a company would have one, on loopback: checks each event's signature and prints a line of it.
+import { timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { signatureHeaders } from '../webhooks/signature.ts';
+
+export interface Receiver {
+  port: number;
+  url: string;
+  /** The secret to check signatures with, known once the endpoint is added. */
+  trust: (secret: string) => void;
+  close: () => Promise<void>;
+}
+
+/** Listens on the port of the last run if it is free, so that what waits for it still arrives. */
+export async function startReceiver(preferredPort: number, print: (line: string) => void): Promise<Receiver> {
+  let secret = '';
+  const server = createServer(async (request, response) => {
+    const body = await readBody(request);
+    const isGenuine = isSigned(request, body, secret);
+    response.writeHead(isGenuine ? 204 : 401).end();
+    print(isGenuine ? describe(JSON.parse(body)) : 'webhook with a wrong signature refused');
+  });
+  await listen(server, preferredPort).catch(() => listen(server, 0));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://127.0.0.1:${port}/webhook`,
+    trust: (given) => {
+      secret = given;
+    },
+    close: () => {
+      server.closeIdleConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => resolve());
+  });
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+function isSigned({ headers }: IncomingMessage, body: string, secret: string): boolean {
+  const id = String(headers['webhook-id']);
+  const timestampS = Number(headers['webhook-timestamp']);
+  const expected = Buffer.from(
+    signatureHeaders({ id, timestampS, body, secrets: [secret] })['webhook-signature'] ?? '',
+  );
+  const given = Buffer.from(String(headers['webhook-signature']));
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+interface Event {
+  event_type: string;
+  customer_user_id: string | null;
+  profile_id: string;
+  event_properties?: { access_level_id?: string; expires_at?: string | null };
+}
+
+function describe({ event_type, customer_user_id, profile_id, event_properties }: Event): string {
+  const level = event_properties?.access_level_id;
+  const end = event_properties?.expires_at ?? 'no end';
+  return `webhook received: ${event_type} of ${customer_user_id ?? profile_id}${level ? `, ${level} (${end})` : ''}, signature checked`;
+}

@@ -1,0 +1,33 @@
+// What one run of the demo leaves for the next: its app, the keys to revoke, where the receiver listened.
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface DemoState {
+  app_id?: string;
+  /** The simulation's last moment, kept so that an interrupted load continues with the same people. */
+  until?: string;
+  is_loaded?: boolean;
+  /** Keys that the last run printed. */
+  key_ids?: string[];
+  webhook?: { webhook_id: string; port: number; secret: string };
+}
+
+export interface DemoFolder {
+  path: string;
+  state: DemoState;
+  /** Changes the members given and keeps them. */
+  save: (changes: DemoState) => Promise<void>;
+}
+
+export async function openDemoFolder(dataDir: string): Promise<DemoFolder> {
+  const path = join(dataDir, 'demo');
+  const file = join(path, 'state.json');
+  await mkdir(path, { recursive: true });
+  const state = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as DemoState;
+  const save = async (changes: DemoState) => {
+    Object.assign(state, changes);
+    await writeFile(`${file}.new`, JSON.stringify(state), { mode: 0o600 });
+    await rename(`${file}.new`, file);
+  };
+  return { path, state, save };
+}
