@@ -1,18 +1,20 @@
 // A private PostgreSQL for one run of the tests, in a temporary folder: fast and forgetful.
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chooseAccount } from '../../src/db/embedded/account.ts';
 import { findServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
 import { type Cluster, connectionStringOf, createCluster, dataFolder } from '../../src/db/embedded/cluster.ts';
 import { findHome, makeHome } from '../../src/db/embedded/home.ts';
-import { readLastPort } from '../../src/db/embedded/postmaster.ts';
+import { isAlive, readLastPort, readPostmaster, serves } from '../../src/db/embedded/postmaster.ts';
 import { launchServer, stopServer } from '../../src/db/embedded/server.ts';
 
+const PREFIX = 'sps-test-';
 const FORGETFUL = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
 
 export async function startTemporaryServer(): Promise<{ url: string; stop: () => Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'sps-test-'));
+  await clearAway();
+  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
   // The server's user, if we are root, must pass through.
   await chmod(folder, 0o711);
   const server = await findServerPackage();
@@ -30,4 +32,16 @@ export async function startTemporaryServer(): Promise<{ url: string; stop: () =>
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** What runs left behind that were killed: the name of the folder tells whose it was. */
+async function clearAway(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = Number(/^sps-test-(\d+)-/.exec(name)?.[1] ?? 0);
+    if (!pid || isAlive(pid)) continue;
+    const folder = join(tmpdir(), name);
+    const postmaster = await readPostmaster(join(folder, 'postgres/cluster')).catch(() => undefined);
+    if (postmaster && (await serves(postmaster.pid, folder))) process.kill(postmaster.pid, 'SIGQUIT');
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
+  }
 }
