@@ -1,0 +1,77 @@
+// The demo as a newcomer meets it: it prints three requests, they work as they stand, and a second run keeps the data.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+import { type Program, startProgram } from '../setup/processes.ts';
+
+const run = promisify(execFile);
+const hasCurl = await run('curl', ['--version']).then(
+  () => true,
+  () => false,
+);
+
+let database: TestDatabase;
+let folder: string;
+const started: Program[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'sps-demo-'));
+});
+afterAll(async () => {
+  for (const { child } of started) child.kill('SIGKILL');
+  await rm(folder, { recursive: true });
+  await database.close();
+});
+
+/** Starts it and returns the three commands that it prints. */
+async function startDemo() {
+  const demo = startProgram('dist/demo/main.js', [], { DATABASE_URL: database.url, SPS_DATA_DIR: folder, PORT: '0' });
+  started.push(demo);
+  await demo.printed(/Ctrl-C stops it/);
+  const commands = demo
+    .stdout()
+    .split('\n')
+    .filter((line) => line.startsWith('curl '));
+  return { demo, commands };
+}
+
+async function paste(command = ''): Promise<string> {
+  return (await run('sh', ['-c', command])).stdout;
+}
+
+async function stop({ child, ended }: Program): Promise<void> {
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+}
+
+describe.skipIf(!hasCurl)('npm run demo', { timeout: 120_000 }, () => {
+  it('prints requests that work, receives the webhook, and begins again with new keys and the same data', async () => {
+    const first = await startDemo();
+    expect(first.demo.stdout()).toMatch(/Imported 5000 profiles .*\nImported \d{4} transactions/);
+    const [attribution, grant, chart] = first.commands;
+    expect(await paste(attribution)).toMatch(/^HTTP\/1\.1 201 /);
+    const profile = JSON.parse(await paste(grant)).data;
+    expect(profile).toMatchObject({ customer_user_id: 'user-1', access_levels: { premium: { expires_at: null } } });
+    const mrr = JSON.parse(await paste(chart)).data.revenue;
+    expect(mrr.value).toBeGreaterThan(1_000);
+    expect(mrr.data.length).toBeGreaterThan(10);
+    await first.demo.printed(/webhook received: access_level_updated of user-1, premium \(no end\), signature checked/);
+    await stop(first.demo);
+
+    const second = await startDemo();
+    expect(second.demo.stdout()).not.toContain('Imported');
+    const again = JSON.parse(await paste(second.commands[2])).data.revenue;
+    expect(again.value).toBe(mrr.value);
+    const oldKey = /Api-Key secret_\S+(?=')/.exec(chart ?? '')?.[0] ?? '';
+    const withOldKey = second.commands[2]?.replace(/Api-Key secret_\S+(?=')/, oldKey);
+    expect(JSON.parse(await paste(withOldKey))).toMatchObject({ status_code: 401, error_code: 'not_authenticated' });
+    await paste(second.commands[1]);
+    await second.demo.printed(/webhook received: access_level_updated/);
+    await stop(second.demo);
+  });
+});
