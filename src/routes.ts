@@ -1,4 +1,5 @@
 // Table of contents: every operation, where it answers and with which kind of key.
+import { describeCatalogue } from './analytics/catalog-route.ts';
 import { retrieveAnalytics } from './analytics/route.ts';
 import { addAttribution } from './attribution/route.ts';
 import type { Deps } from './deps.ts';
@@ -16,6 +17,13 @@ export function listRoutes(deps: Deps): Route[] {
       key: 'secret',
       address: 'admin',
       operation: retrieveAnalytics(deps),
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/client-api/metrics/catalog',
+      key: 'none',
+      address: 'admin',
+      operation: describeCatalogue(),
     },
     {
       method: 'POST',

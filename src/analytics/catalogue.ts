@@ -5,6 +5,8 @@ import { FILTERS, type FilterVariantName, SEGMENTATIONS, type SegmentationGroup 
 
 interface Described {
   metric_name: string;
+  /** Under which it is listed. */
+  group: string;
   /** Its definition in a sentence. */
   description: string;
   segmentations: SegmentationGroup;
@@ -29,6 +31,7 @@ type Definition = Described & (Sum | Ratio);
 const CHARTS = {
   revenue: {
     metric_name: 'Revenue',
+    group: 'Money',
     description: 'The price of every purchase at its date, less that of every refund at the date of the refund.',
     kind: 'flow',
     entries: REVENUE,
@@ -37,6 +40,7 @@ const CHARTS = {
   },
   mrr: {
     metric_name: 'MRR',
+    group: 'Money',
     description: 'Monthly recurring revenue: the price per month of every paid period active at the end of the bucket.',
     kind: 'stock',
     entries: recurring(1),
@@ -45,6 +49,7 @@ const CHARTS = {
   },
   arr: {
     metric_name: 'ARR',
+    group: 'Money',
     description: 'Annual recurring revenue: twelve times the monthly recurring revenue.',
     kind: 'stock',
     entries: recurring(12),
@@ -53,6 +58,7 @@ const CHARTS = {
   },
   arpu: {
     metric_name: 'ARPU',
+    group: 'Money',
     description: 'Revenue divided by the number of installs.',
     kind: 'ratio',
     entries: REVENUE,
@@ -62,6 +68,7 @@ const CHARTS = {
   },
   arppu: {
     metric_name: 'ARPPU',
+    group: 'Money',
     description: 'Revenue divided by the number of profiles that bought something, refunded later or not.',
     kind: 'ratio',
     entries: REVENUE,
@@ -71,6 +78,7 @@ const CHARTS = {
   },
   installs: {
     metric_name: 'Installs',
+    group: 'Installs and purchases',
     description: 'Every install at its date.',
     kind: 'flow',
     entries: [INSTALLS],
@@ -79,6 +87,7 @@ const CHARTS = {
   },
   subscriptions_active: {
     metric_name: 'Active subscriptions',
+    group: 'Subscriptions',
     description: 'Paid periods, not refunded, that are active at the end of the bucket.',
     kind: 'stock',
     entries: active('paid', 'not_refunded'),
@@ -87,6 +96,7 @@ const CHARTS = {
   },
   subscriptions_new: {
     metric_name: 'New subscriptions',
+    group: 'Subscriptions',
     description: 'The first paid period of every subscription at its purchase, refunded later or not.',
     kind: 'flow',
     entries: events('purchased', 'first_paid'),
@@ -95,6 +105,7 @@ const CHARTS = {
   },
   subscriptions_renewal_cancelled: {
     metric_name: 'Cancelled subscription renewals',
+    group: 'Subscriptions',
     description: 'Paid periods that will not renew, at the moment the renewal was cancelled.',
     kind: 'flow',
     entries: events('renewal_cancelled', 'paid'),
@@ -103,6 +114,7 @@ const CHARTS = {
   },
   subscriptions_expired: {
     metric_name: 'Expired subscriptions',
+    group: 'Subscriptions',
     description: 'Paid periods after which the subscription lapses, at the lapse.',
     kind: 'flow',
     entries: events('lapse', 'paid'),
@@ -111,6 +123,7 @@ const CHARTS = {
   },
   trials_active: {
     metric_name: 'Active trials',
+    group: 'Trials',
     description: 'Trials that are active at the end of the bucket.',
     kind: 'stock',
     entries: active('trial'),
@@ -119,6 +132,7 @@ const CHARTS = {
   },
   trials_new: {
     metric_name: 'New trials',
+    group: 'Trials',
     description: 'Every trial at its start.',
     kind: 'flow',
     entries: events('purchased', 'trial'),
@@ -127,6 +141,7 @@ const CHARTS = {
   },
   trials_renewal_cancelled: {
     metric_name: 'Cancelled trials',
+    group: 'Trials',
     description: 'Trials that will not renew, at the moment the renewal was cancelled.',
     kind: 'flow',
     entries: events('renewal_cancelled', 'trial'),
@@ -135,6 +150,7 @@ const CHARTS = {
   },
   trials_expired: {
     metric_name: 'Expired trials',
+    group: 'Trials',
     description: 'Trials after which nothing is bought in time, at the lapse.',
     kind: 'flow',
     entries: events('lapse', 'trial'),
@@ -143,6 +159,7 @@ const CHARTS = {
   },
   grace_period: {
     metric_name: 'Grace periods',
+    group: 'Billing and refunds',
     description: 'Subscription periods that enter a grace period, at the billing issue.',
     kind: 'flow',
     entries: events('grace'),
@@ -151,6 +168,7 @@ const CHARTS = {
   },
   billing_issue: {
     metric_name: 'Billing issues',
+    group: 'Billing and refunds',
     description:
       'Billing issues at their detection; with a grace period at its end, unless the subscription went on by then.',
     kind: 'flow',
@@ -160,6 +178,7 @@ const CHARTS = {
   },
   refund_events: {
     metric_name: 'Refund events',
+    group: 'Billing and refunds',
     description: 'Every refunded purchase with a price, at the date of the refund.',
     kind: 'flow',
     entries: events('refunded', 'priced'),
@@ -168,6 +187,7 @@ const CHARTS = {
   },
   refund_money: {
     metric_name: 'Money refunds',
+    group: 'Billing and refunds',
     description: 'The price of every refunded purchase, at the date of the refund.',
     kind: 'flow',
     entries: [REFUNDS],
@@ -176,6 +196,7 @@ const CHARTS = {
   },
   non_subscriptions: {
     metric_name: 'Non-subscription purchases',
+    group: 'Installs and purchases',
     description: 'Every one-time purchase at its date, refunded or not.',
     kind: 'flow',
     entries: events('purchased', 'one_time'),

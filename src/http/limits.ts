@@ -34,6 +34,7 @@ export async function createLimits(app: FastifyInstance, config: Config): Promis
   const server = createLimit(config.RATE_LIMIT_SERVER, true);
   const analytics = createLimit(config.RATE_LIMIT_ANALYTICS, true);
   return ({ key, address }) => {
+    if (key === 'none') return undefined;
     if (key === 'public') return attribution;
     return address === 'admin' ? analytics : server;
   };

@@ -6,6 +6,7 @@ import type { ConditionName } from '../errors.ts';
 
 /** What a handler gets: the validated body and whose app it is. */
 export interface Call<Body> {
+  /** Whose key it is; an operation without a key must not ask. */
   app: App;
   body: Body;
   request: FastifyRequest;
@@ -42,7 +43,8 @@ export function operation<Body extends TSchema>(definition: Operation<Body>): Op
 export interface Route {
   method: HTTPMethods;
   path: string;
-  key: 'public' | 'secret';
+  /** Which kind of key it asks for; `none` for what everybody may read. */
+  key: 'public' | 'secret' | 'none';
   /** Which address it belongs to: `{base_url}` or `{admin_url}`. */
   address: 'base' | 'admin';
   operation: Operation;

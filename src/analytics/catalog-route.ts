@@ -1,0 +1,75 @@
+// The chart catalogue as it may be read by everybody: which charts there are and what each takes.
+import { type Static, Type } from '@sinclair/typebox';
+import { operation } from '../http/operation.ts';
+import { OneOf } from '../lib/typebox.ts';
+import { CHART_IDS, type ChartId, chart, filtersOf, keysOf, segmentationsOf, unitOf } from './catalogue.ts';
+import { type DimensionName, dimension } from './dimensions.ts';
+import { EVERY_SEGMENTATION } from './groups.ts';
+import { listedTitle } from './titles.ts';
+
+const Names = (description: string) => Type.Array(Type.String(), { description });
+
+const ChartRecord = Type.Object({
+  chart_id: Type.String(),
+  metric_name: Type.String(),
+  description: Type.String(),
+  group: Type.String({ description: 'Under which it is listed.' }),
+  kind: OneOf(['flow', 'stock', 'ratio']),
+  unit: OneOf(['USD', 'count']),
+  keys: Names('The members of `data` in an answer.'),
+  segmentations: Names('Values that `segmentation` takes.'),
+  filters: Names('Members of `filters` beside the dates.'),
+  compares: Type.Boolean({ description: 'Whether it takes `filters.compare_date`.' }),
+});
+
+const DimensionRecord = Type.Object({
+  name: Type.String(),
+  title: Type.String(),
+  values: Type.Unsafe<{ value: string; title: string }[] | null>({
+    type: ['array', 'null'],
+    items: Type.Object({ value: Type.String(), title: Type.String() }),
+    description: 'All values there are; null where they are whatever was recorded.',
+  }),
+});
+
+const CatalogueAnswer = Type.Object({
+  data: Type.Object({ charts: Type.Array(ChartRecord), dimensions: Type.Array(DimensionRecord) }),
+});
+
+function describeChart(id: ChartId): Static<typeof ChartRecord> {
+  const one = chart(id);
+  const { chart_id, metric_name, description, group, kind } = one;
+  const { dimensions, compares } = filtersOf(one);
+  return {
+    chart_id,
+    metric_name,
+    description,
+    group,
+    kind,
+    unit: unitOf(one),
+    keys: [...keysOf(one)],
+    segmentations: [...segmentationsOf(one)],
+    filters: [...dimensions],
+    compares,
+  };
+}
+
+function describeDimension(name: DimensionName): Static<typeof DimensionRecord> {
+  const { closed, titleOf = (value: string) => value } = dimension(name);
+  const values = closed?.map((value) => ({ value, title: titleOf(value) })) ?? null;
+  return { name, title: listedTitle(name), values };
+}
+
+export function describeCatalogue() {
+  const answer = {
+    data: { charts: CHART_IDS.map(describeChart), dimensions: EVERY_SEGMENTATION.map(describeDimension) },
+  };
+  return operation({
+    summary: 'Describe the charts',
+    description: 'The chart catalogue: which charts there are, and which segmentations and filters each takes. No key.',
+    compressed: true,
+    answers: { 200: CatalogueAnswer },
+    errors: [],
+    handle: async () => answer,
+  });
+}
