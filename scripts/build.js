@@ -12,14 +12,22 @@ const INPUTS = ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json', '
 const DIST = join(ROOT, 'dist');
 const STAMP = '.stamp';
 
-/** What is built into `out`, in this order. The dashboard's place is here: a Vite build of src/dashboard into out/dashboard. */
-const STEPS = [buildServer];
+/** What is built into `out`, in this order. */
+const STEPS = [buildServer, buildDashboard];
 
 function buildServer(out) {
-  const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '..', 'bin', 'tsc');
-  const args = [tsc, '-p', join(ROOT, 'tsconfig.build.json'), '--outDir', out];
-  const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', 2, 2] });
-  if (status !== 0) throw new Error('the TypeScript compiler found errors');
+  const args = ['-p', join(ROOT, 'tsconfig.build.json'), '--outDir', out];
+  if (!runTool('typescript', 'bin/tsc', args)) throw new Error('the TypeScript compiler found errors');
+}
+
+function buildDashboard(out) {
+  const args = ['build', join(ROOT, 'src/dashboard'), '--outDir', join(out, 'dashboard')];
+  if (!runTool('vite', 'bin/vite.js', args)) throw new Error('Vite found errors in the dashboard');
+}
+
+function runTool(name, program, args) {
+  const path = join(createRequire(import.meta.url).resolve(`${name}/package.json`), '..', program);
+  return spawnSync(process.execPath, [path, ...args], { stdio: ['ignore', 2, 2] }).status === 0;
 }
 
 /** Paths, sizes and times of everything that goes in: read in milliseconds. */

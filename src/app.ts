@@ -12,6 +12,7 @@ import { registerHealth } from './http/health.ts';
 import { createLimits } from './http/limits.ts';
 import { registerMetrics } from './http/metrics.ts';
 import type { Route } from './http/operation.ts';
+import { registerPages } from './http/pages.ts';
 import { registerRoutes } from './http/register-routes.ts';
 import { registerRequestLog } from './http/request-log.ts';
 import { serverOptions } from './http/server-options.ts';
@@ -46,5 +47,6 @@ export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admi
   await registerCompression(app);
   const routes = listRoutes(deps).filter(({ address }) => addresses.includes(address));
   registerRoutes(app, routes, { config, keyring: createKeyring(deps.db), limitOf: await createLimits(app, config) });
+  if (addresses.includes('admin')) await registerPages(app);
   return { app, startDraining };
 }

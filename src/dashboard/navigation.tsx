@@ -38,6 +38,9 @@ export function Navigation({ view, onSignOut }: { view: View; onSignOut: () => v
           </svg>
           Dashboard
         </a>
+        <button type="button" class="quiet" onClick={onSignOut}>
+          Sign out
+        </button>
         <button type="button" class="menu" aria-expanded={isOpen} aria-controls="menu" onClick={() => setOpen(!isOpen)}>
           Menu
         </button>
@@ -62,9 +65,6 @@ export function Navigation({ view, onSignOut }: { view: View; onSignOut: () => v
             </ul>
           </section>
         ))}
-        <button type="button" class="quiet sign-out" onClick={onSignOut}>
-          Sign out
-        </button>
       </nav>
     </header>
   );

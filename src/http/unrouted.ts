@@ -9,9 +9,12 @@ interface KnownPath {
   corsOrigin: string | undefined;
 }
 
-function pathOf(request: FastifyRequest): string {
-  const path = decodeURI(request.url.split('?', 1)[0] ?? '');
+function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+function pathOf(request: FastifyRequest): string {
+  return withoutSlash(decodeURI(request.url.split('?', 1)[0] ?? ''));
 }
 
 function isPreflight({ method, headers }: FastifyRequest): boolean {
@@ -22,7 +25,8 @@ function isPreflight({ method, headers }: FastifyRequest): boolean {
 export function registerUnrouted(app: FastifyInstance): void {
   const paths = new Map<string, KnownPath>();
 
-  app.addHook('onRoute', ({ url, method, config }) => {
+  app.addHook('onRoute', ({ url: route, method, config }) => {
+    const url = withoutSlash(route);
     const path = paths.get(url) ?? { methods: new Set(), corsOrigin: config?.corsOrigin };
     for (const one of [method].flat()) path.methods.add(one);
     paths.set(url, path);

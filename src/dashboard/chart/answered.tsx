@@ -21,7 +21,7 @@ interface AnsweredProps {
   onChange: (part: Partial<ChartView>) => void;
 }
 
-const VALUE_WORDS = { flow: 'in all', stock: 'at the end', ratio: 'over all' };
+const VALUE_WORDS = { flow: 'in total', stock: 'at the end', ratio: 'overall' };
 
 function Headline({ chart, answer, metric }: { chart: ChartRecord; answer: ChartAnswer; metric: Metric }) {
   const { value, value_from, value_to, compare_value, unit } = metric;

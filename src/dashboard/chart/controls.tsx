@@ -30,8 +30,8 @@ const RANGES = optionsOf<Preset>({
 const UNITS = optionsOf<PeriodUnit>({ day: 'Day', week: 'Week', month: 'Month', quarter: 'Quarter', year: 'Year' });
 const COMPARISONS = optionsOf<Comparison | ''>({
   '': 'Nothing',
-  previous: 'The days before',
-  year_before: 'The year before',
+  previous: 'Days before',
+  year_before: 'Year before',
 });
 const DATE_TYPES = optionsOf<DateType>({ purchase_date: 'Own date', profile_install_date: 'Install date' });
 const BASES = optionsOf<MoneyBasis>({ revenue: 'Revenue', proceeds: 'Proceeds', net_revenue: 'Net revenue' });

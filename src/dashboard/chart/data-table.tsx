@@ -1,5 +1,7 @@
 // The drawn series as a table: a row for each bucket.
-import { bucketDays, dayOf, formatRange, periodTitle } from '../words/periods.ts';
+import type { DayRange } from '../view/days.ts';
+import type { PeriodUnit } from '../view/view.ts';
+import { bucketDays, dayOf, formatRange, isWhole, periodTitle } from '../words/periods.ts';
 import { formatValue } from '../words/values.ts';
 import type { ChartAnswer } from './question.ts';
 import { type KeyedSeries, TOTAL } from './series.ts';
@@ -9,6 +11,16 @@ interface DataTableProps {
   series: readonly KeyedSeries[];
   unit: 'USD' | 'count';
   caption: string;
+}
+
+/** The name of a bucket; of one that is cut off its days, too. */
+function Period({ days, unit }: { days: DayRange; unit: PeriodUnit }) {
+  return (
+    <>
+      {periodTitle(days.first, unit)}
+      {!isWhole(days, unit) && <span class="cut muted">{formatRange(days)}</span>}
+    </>
+  );
 }
 
 export function DataTable({ answer, series, unit, caption }: DataTableProps) {
@@ -25,7 +37,6 @@ export function DataTable({ answer, series, unit, caption }: DataTableProps) {
         <thead>
           <tr>
             <th scope="col">Period</th>
-            {period_unit !== 'day' && <th scope="col">Days</th>}
             {series.map(({ key, title }) => (
               <th scope="col" key={key}>
                 {title}
@@ -38,12 +49,11 @@ export function DataTable({ answer, series, unit, caption }: DataTableProps) {
         <tbody>
           {rows.map((i) => (
             <tr key={i}>
-              <th scope="row">{starts[i] && periodTitle(starts[i], period_unit)}</th>
-              {period_unit !== 'day' && <td class="days">{starts[i] && formatRange(bucketDays(starts, i, answer))}</td>}
+              <th scope="row">{starts[i] && <Period days={bucketDays(starts, i, answer)} unit={period_unit} />}</th>
               {series.map(({ key, values }) => (
                 <td key={key}>{cell(values[i]?.y)}</td>
               ))}
-              {compared && <td class="days">{compared[i] && periodTitle(dayOf(compared[i].x), period_unit)}</td>}
+              {compared && <td class="muted">{compared[i] && periodTitle(dayOf(compared[i].x), period_unit)}</td>}
               {compared && <td>{cell(compared[i]?.y)}</td>}
             </tr>
           ))}

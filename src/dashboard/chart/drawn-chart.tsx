@@ -1,12 +1,12 @@
 // The drawing with its tooltip: all values of the bucket under the pointer, or under the keyboard's place.
 import { useMemo, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
-import { bucketDays, dayOf, formatRange, periodTitle } from '../words/periods.ts';
+import { bucketDays, dayOf, formatRange, isWhole, periodTitle } from '../words/periods.ts';
 import { formatValue } from '../words/values.ts';
 import { listLayers, usualDrawing } from './layers.ts';
-import { Plot } from './plot.tsx';
+import { type Place, Plot } from './plot.tsx';
 import type { ChartAnswer } from './question.ts';
-import { type KeyedSeries, TOTAL } from './series.ts';
+import { type Colour, type KeyedSeries, TOTAL } from './series.ts';
 import { Swatch } from './swatch.tsx';
 
 interface DrawnChartProps {
@@ -21,7 +21,7 @@ interface DrawnChartProps {
 
 interface Line {
   key: string;
-  colour: number | null | 'compared';
+  colour: Colour;
   title: string;
   value: string;
 }
@@ -40,22 +40,16 @@ function listLines(series: readonly KeyedSeries[], at: number, { answer, unit }:
   });
 }
 
-function Tooltip({
-  title,
-  days,
-  lines,
-  at,
-  of,
-}: {
+interface TooltipProps {
   title: string;
   days: string;
   lines: Line[];
-  at: number;
-  of: number;
-}) {
-  const share = (at + 0.5) / of;
+  place: Place;
+}
+
+function Tooltip({ title, days, lines, place: { left, isBeyondMiddle } }: TooltipProps) {
   return (
-    <div class={`tooltip ${share > 0.5 ? 'left' : 'right'}`} style={{ '--at': share }} aria-hidden="true">
+    <div class={`tooltip ${isBeyondMiddle ? 'before' : 'behind'}`} style={{ '--left': `${left}px` }} aria-hidden="true">
       <p class="tooltip-title">{title}</p>
       {days !== '' && <p class="muted">{days}</p>}
       <dl>
@@ -74,7 +68,7 @@ function Tooltip({
 
 export function DrawnChart(props: DrawnChartProps) {
   const { chart, answer, series, drawing, unit, label } = props;
-  const [at, setAt] = useState<number | null>(null);
+  const [place, setPlace] = useState<Place | null>(null);
   const { period_unit } = answer.view;
   const starts = useMemo(() => {
     const [now = [], compared = []] = [series[0]?.values, series[0]?.compare_values ?? []];
@@ -85,25 +79,26 @@ export function DrawnChart(props: DrawnChartProps) {
     [series, drawing, chart],
   );
   const ownStarts = series[0]?.values.map(({ x }) => dayOf(x)) ?? [];
-  const place = at === null ? ownStarts.length - 1 : at;
-  const start = ownStarts[place];
+  const at = place?.at ?? ownStarts.length - 1;
+  const start = ownStarts[at];
   const title = start === undefined ? 'Compared period' : periodTitle(start, period_unit);
-  const days = start === undefined || period_unit === 'day' ? '' : formatRange(bucketDays(ownStarts, place, answer));
-  const lines = listLines(series, place, props);
+  const range = start === undefined ? undefined : bucketDays(ownStarts, at, answer);
+  const days = range && (period_unit === 'week' || !isWhole(range, period_unit)) ? formatRange(range) : '';
+  const lines = listLines(series, at, props);
   const words = `${title}: ${lines.map((line) => `${line.title} ${line.value}`).join(', ')}`;
   return (
     <div class="drawn-chart">
       <Plot
         label={label}
-        at={at}
+        at={place?.at ?? null}
         words={words}
-        onMove={setAt}
+        onMove={setPlace}
         layers={layers}
         starts={starts}
         unit={period_unit}
         valueUnit={unit}
       />
-      {at !== null && <Tooltip title={title} days={days} lines={lines} at={at} of={starts.length} />}
+      {place && <Tooltip title={title} days={days} lines={lines} place={place} />}
     </div>
   );
 }

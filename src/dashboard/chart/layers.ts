@@ -1,13 +1,13 @@
 // What is painted, in order: segments that add up lie on each other, the outermost first, so that each covers the part
 // that is not its own. Pure.
 import type { Drawing } from '../view/view.ts';
-import { type KeyedSeries, TOTAL } from './series.ts';
+import { type Colour, type KeyedSeries, TOTAL } from './series.ts';
 
 export interface Layer {
   key: string;
-  colour: number | null;
+  colour: Colour;
   ys: (number | null)[];
-  form: 'line' | 'dashes' | 'area' | 'tint' | 'bars';
+  form: 'line' | 'dashes' | 'area' | 'tint' | 'bars' | 'caps';
   /** Place among bars side by side. */
   slot: { index: number; of: number };
 }
@@ -20,7 +20,9 @@ export interface LayerInput {
 }
 
 const WHOLE = { index: 0, of: 1 };
-export const COMPARED = 'compared';
+/** How the total is painted. */
+const ALONE = { line: 'line', area: 'tint', bars: 'bars' } as const;
+const BESIDE_SEGMENTS = { line: 'line', area: 'line', bars: 'caps' } as const;
 
 /** Values of each series on top of those before it; above zero and below it apart. */
 export function stack(series: readonly (readonly number[])[]): number[][] {
@@ -58,11 +60,11 @@ export function listLayers(input: LayerInput): Layer[] {
   const layers = listSegmentLayers(segments, input);
   if (total?.compare_values) {
     const ys = total.compare_values.map(({ y }) => y);
-    layers.push({ key: COMPARED, colour: null, ys, form: 'dashes', slot: WHOLE });
+    layers.push({ key: 'compared', colour: 'compared', ys, form: 'dashes', slot: WHOLE });
   }
   if (total) {
-    const alone = { line: 'line', area: 'tint', bars: 'bars' } as const;
-    const layer = plain(total, segments.length > 0 ? 'line' : alone[drawing]);
+    const forms = segments.length > 0 ? BESIDE_SEGMENTS : ALONE;
+    const layer = plain(total, forms[drawing]);
     // Bars would hide the compared line: they are painted before it.
     if (layer.form === 'bars') layers.unshift(layer);
     else layers.push(layer);

@@ -26,7 +26,11 @@ export function Legend({ series, drawn, unit, onSwitch }: LegendProps) {
           <tr>
             <th scope="col">Series</th>
             <th scope="col">Value</th>
-            {compares && <th scope="col">Compared</th>}
+            {compares && (
+              <th scope="col" class="compared-value">
+                Compared
+              </th>
+            )}
             {compares && <th scope="col">Change</th>}
           </tr>
         </thead>
@@ -40,7 +44,7 @@ export function Legend({ series, drawn, unit, onSwitch }: LegendProps) {
                 </button>
               </th>
               <td>{formatValue(value, unit)}</td>
-              {compares && <td class="muted">{formatValue(compare_value ?? 0, unit)}</td>}
+              {compares && <td class="muted compared-value">{formatValue(compare_value ?? 0, unit)}</td>}
               {compares && (
                 <td>
                   <Change value={value} before={compare_value ?? 0} />

@@ -22,12 +22,13 @@ interface PlotSize {
 const MARK_WIDTH = 64;
 const BAR_SHARE = 0.74;
 const WIDEST_BAR = 56;
+const CAP_HEIGHT = 2;
 const WHOLE_STEPS = [1, 2, 5]
   .flatMap((step) => Array.from({ length: 16 }, (_, i) => step * 10 ** i))
   .sort((a, b) => a - b);
 
-/** Bars of one layer, narrower where several stand side by side. */
-function drawBars({ slot }: Layer): uPlot.Series.PathBuilder {
+/** Bars of one layer, narrower where several stand side by side; with a height only their upper ends. */
+function drawBars({ slot }: Layer, height?: number): uPlot.Series.PathBuilder {
   return (plot, seriesIndex, first, last) => {
     const path = new Path2D();
     const ys = plot.data[seriesIndex]!;
@@ -40,24 +41,27 @@ function drawBars({ slot }: Layer): uPlot.Series.PathBuilder {
       if (!y) continue;
       const left = plot.valToPos(i, 'x', true) - whole / 2 + slot.index * width;
       const top = plot.valToPos(y, 'y', true);
-      path.rect(Math.round(left), Math.min(top, zero), Math.max(Math.round(width), 1), Math.abs(zero - top));
+      const extent = height === undefined ? Math.abs(zero - top) : height * devicePixelRatio;
+      path.rect(Math.round(left), Math.min(top, zero), Math.max(Math.round(width), 1), extent);
     }
     return { stroke: null, fill: path, flags: 1 };
   };
 }
 
 function toSeries(layer: Layer, theme: Theme, count: number): uPlot.Series {
-  const colour = layer.colour === null ? theme.total : theme.series[layer.colour]!;
+  const colour = theme.colourOf(layer.colour);
   const points = { show: count === 1 && layer.form !== 'bars', size: 7, fill: colour };
   switch (layer.form) {
     case 'bars':
       return { stroke: colour, fill: colour, paths: drawBars(layer), points: { show: false } };
+    case 'caps':
+      return { stroke: colour, fill: colour, paths: drawBars(layer, CAP_HEIGHT), points: { show: false } };
     case 'area':
       return { stroke: colour, fill: mix(colour, theme.surface, 0.55), width: 1, points };
     case 'tint':
       return { stroke: colour, fill: `${colour}24`, width: 2, points };
     case 'dashes':
-      return { stroke: theme.muted, width: 1.5, dash: [5, 4], points: { ...points, fill: theme.muted } };
+      return { stroke: colour, width: 1.5, dash: [5, 4], points };
     case 'line':
       return { stroke: colour, width: 2, points };
   }
@@ -86,15 +90,20 @@ function listAxes({ starts, unit, valueUnit }: PlotInput, theme: Theme): uPlot.A
   ];
 }
 
+/** The line of the pointer stands in the middle of a bucket. */
+function snapToBucket(plot: uPlot, left: number, top: number): [number, number] {
+  return [left < 0 ? left : plot.valToPos(plot.posToIdx(left), 'x'), top];
+}
+
 export function plotOptions(input: PlotInput, theme: Theme, { width, height }: PlotSize): uPlot.Options {
   const { layers, starts } = input;
   const [least, most] = valueRange(layers.flatMap(({ ys }) => ys));
   return {
     width,
     height,
-    padding: [10, 8, 0, 0],
+    padding: [10, 16, 0, 0],
     legend: { show: false },
-    cursor: { drag: { x: false, y: false }, y: false, points: { show: false } },
+    cursor: { drag: { x: false, y: false }, y: false, points: { show: false }, move: snapToBucket },
     scales: { x: { time: false, range: [-0.5, Math.max(starts.length, 1) - 0.5] }, y: { range: [least, most] } },
     axes: listAxes(input, theme),
     series: [{}, ...layers.map((layer) => toSeries(layer, theme, starts.length))],

@@ -10,7 +10,14 @@ interface PlotProps extends PlotInput {
   at: number | null;
   /** What is said of that bucket. */
   words: string;
-  onMove: (at: number | null) => void;
+  onMove: (place: Place | null) => void;
+}
+
+/** A bucket, and where its middle lies in the box, in pixels from the left. */
+export interface Place {
+  at: number;
+  left: number;
+  isBeyondMiddle: boolean;
 }
 
 const KEYS: Record<string, (at: number, last: number) => number | null> = {
@@ -33,7 +40,14 @@ function heightFor(width: number): number {
 function draw(box: HTMLElement, input: PlotInput, onMove: PlotProps['onMove']): uPlot {
   const width = box.clientWidth;
   const options = plotOptions(input, readTheme(), { width, height: heightFor(width) });
-  const setCursor = [(plot: uPlot) => onMove(plot.cursor.left! < 0 ? null : (plot.cursor.idx ?? null))];
+  const setCursor = [
+    (plot: uPlot) => {
+      const { idx, left: pointer = -1 } = plot.cursor;
+      if (pointer < 0 || idx == null) return onMove(null);
+      const left = plot.valToPos(idx, 'x');
+      onMove({ at: idx, left: plot.over.offsetLeft + left, isBeyondMiddle: left > plot.over.clientWidth / 2 });
+    },
+  ];
   return new uPlot({ ...options, hooks: { setCursor } }, plotData(input), box);
 }
 

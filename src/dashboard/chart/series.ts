@@ -2,6 +2,10 @@
 import type { Series } from '../service/answers.ts';
 
 export const TOTAL = 'total';
+
+/** A place among the colours of segments; the total beside segments, the total alone, the total of the compared days. */
+export type Colour = number | 'total' | 'alone' | 'compared';
+
 const REST = 'rest';
 /** As many as there are colours that can be told apart. */
 export const COLOURS = 8;
@@ -9,8 +13,7 @@ export const COLOURS = 8;
 export interface KeyedSeries extends Series {
   /** `total`, `=` and the value of a segment, or `rest`. */
   key: string;
-  /** Place among the colours; null is the total's own. */
-  colour: number | null;
+  colour: Colour;
 }
 
 /** The total first, then segments as the service orders them. Only a second series of a value can be the rest. */
@@ -20,7 +23,8 @@ export function keySeries(list: readonly Series[]): KeyedSeries[] {
     const own = i === 0 ? TOTAL : `=${series.type}`;
     const key = taken.has(own) ? REST : own;
     taken.add(key);
-    return { ...series, key, colour: i === 0 ? null : (i - 1) % COLOURS };
+    const ownColour = list.length > 1 ? 'total' : 'alone';
+    return { ...series, key, colour: i > 0 ? (i - 1) % COLOURS : ownColour };
   });
 }
 

@@ -1,6 +1,7 @@
 // The colour of a series beside its name.
+import type { Colour } from './series.ts';
+import { colourName } from './theme.ts';
 
-export function Swatch({ colour }: { colour: number | null | 'compared' }) {
-  const name = colour === null ? 'total' : colour === 'compared' ? 'compared' : `series-${colour + 1}`;
-  return <span class={`swatch ${name}`} aria-hidden="true" />;
+export function Swatch({ colour }: { colour: Colour }) {
+  return <span class={`swatch ${colourName(colour)}`} aria-hidden="true" />;
 }

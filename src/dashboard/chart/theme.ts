@@ -1,26 +1,27 @@
 // The colours of the style sheet for the canvas, which knows no custom properties.
-import { COLOURS } from './series.ts';
+import type { Colour } from './series.ts';
 
 export interface Theme {
-  ink: string;
   muted: string;
   grid: string;
   surface: string;
-  total: string;
-  series: string[];
+  colourOf: (colour: Colour) => string;
   font: string;
+}
+
+/** The custom property of a colour. */
+export function colourName(colour: Colour): string {
+  return typeof colour === 'number' ? `series-${colour + 1}` : colour;
 }
 
 export function readTheme(): Theme {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
   return {
-    ink: colour('ink'),
     muted: colour('muted'),
     grid: colour('line'),
     surface: colour('surface'),
-    total: colour('total'),
-    series: Array.from({ length: COLOURS }, (_, i) => colour(`series-${i + 1}`)),
+    colourOf: (one) => colour(colourName(one)),
     font: `12px ${style.fontFamily}`,
   };
 }

@@ -1,7 +1,7 @@
 // The six figures of the overview: a chart over the last 28 days beside the 28 before.
 import type { ChartRecord, Metric } from '../service/answers.ts';
 import type { Client } from '../service/client.ts';
-import { type DayRange, rangeBefore } from '../view/days.ts';
+import { rangeBefore } from '../view/days.ts';
 import { chartView, rangeOf, toRequest } from '../view/view.ts';
 
 export const FIGURES = [
@@ -14,7 +14,6 @@ export const FIGURES = [
 ] as const;
 
 export interface Figure {
-  range: DayRange;
   unit: 'USD' | 'count';
   value: number;
   before: number;
@@ -40,7 +39,6 @@ export async function askFigure(client: Client, chart: ChartRecord, signal: Abor
     const { unit, value, compare_value, data } = await ask({ ...view, compare: 'previous' });
     const [total] = data;
     return {
-      range,
       unit,
       value,
       before: compare_value ?? 0,
@@ -50,7 +48,6 @@ export async function askFigure(client: Client, chart: ChartRecord, signal: Abor
   }
   const [now, before] = await Promise.all([ask(view), ask({ ...view, range: rangeBefore(range) })]);
   return {
-    range,
     unit: now.unit,
     value: now.value,
     before: before.value,

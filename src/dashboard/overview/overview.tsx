@@ -8,13 +8,12 @@ import { useAnswer } from '../service/use-answer.ts';
 import { findChart, useService } from '../service/use-service.ts';
 import { writeAddress } from '../view/address.ts';
 import { chartView } from '../view/view.ts';
-import { formatRange } from '../words/periods.ts';
 import { formatValue } from '../words/values.ts';
 import { askFigure, FIGURES, type Figure } from './figures.ts';
 import { Sparkline } from './sparkline.tsx';
 
 function FigureValue({ chart, figure }: { chart: ChartRecord; figure: Figure }) {
-  const { value, before, unit, line, lineBefore, range } = figure;
+  const { value, before, unit, line, lineBefore } = figure;
   const compared = chart.compares ? 'previous' : null;
   return (
     <a class="figure-link" href={writeAddress({ ...chartView(chart.chart_id), compare: compared })}>
@@ -24,10 +23,6 @@ function FigureValue({ chart, figure }: { chart: ChartRecord; figure: Figure }) 
         <Change value={value} before={before} /> <span class="muted">from {formatValue(before, unit)}</span>
       </p>
       <Sparkline line={line} before={lineBefore} />
-      <p class="figure-range muted">
-        {chart.kind === 'stock' ? 'Now, and over ' : ''}
-        {formatRange(range)}
-      </p>
     </a>
   );
 }
@@ -51,7 +46,9 @@ export function Overview() {
     <>
       <header class="view-header">
         <Heading title="Overview" />
-        <p class="muted">The last 28 days beside the 28 before (grey), in the app’s time zone.</p>
+        <p class="muted">
+          The last 28 days, today among them, beside the 28 days before in grey. In the app’s time zone.
+        </p>
       </header>
       <ul class="figures">
         {FIGURES.map((chartId) => {

@@ -27,9 +27,11 @@ export function FailureNotice({ failure, onRetry }: { failure: Failure; onRetry:
           ))}
         </ul>
       )}
-      <button type="button" onClick={onRetry}>
-        Ask again
-      </button>
+      {failure.kind !== 'invalid' && (
+        <button type="button" onClick={onRetry}>
+          Ask again
+        </button>
+      )}
     </div>
   );
 }

@@ -1,17 +1,18 @@
 // Days and buckets as they are read. The zone is in the text already: only the date of it is used.
-import { addDays, type DayRange } from '../view/days.ts';
+import { addDays, countDays, type DayRange } from '../view/days.ts';
 import type { PeriodUnit } from '../view/view.ts';
 
 function format(options: Intl.DateTimeFormatOptions): (day: string) => string {
-  const form = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...options });
+  const form = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', ...options });
   return (day) => form.format(Date.parse(`${day}T00:00:00Z`));
 }
 
-const dayMonth = format({ day: 'numeric', month: 'short' });
-const dayMonthYear = format({ day: 'numeric', month: 'short', year: 'numeric' });
 const weekday = format({ weekday: 'short' });
 const month = format({ month: 'short' });
-const monthYear = format({ month: 'short', year: 'numeric' });
+const year = (day: string) => day.slice(0, 4);
+const dayMonth = (day: string) => `${Number(day.slice(8))} ${month(day)}`;
+const dayMonthYear = (day: string) => `${dayMonth(day)} ${year(day)}`;
+const quarter = (day: string) => `Q${Math.ceil(Number(day.slice(5, 7)) / 3)}`;
 
 /** The day on which a bucket starts: `2026-08-05` of `2026-08-05T00:00:00.000000+0300`. */
 export function dayOf(x: string): string {
@@ -24,13 +25,9 @@ export function formatDay(day: string): string {
 
 export function formatRange({ first, last }: DayRange): string {
   if (first === last) return dayMonthYear(first);
-  return first.slice(0, 4) === last.slice(0, 4)
+  return year(first) === year(last)
     ? `${dayMonth(first)} – ${dayMonthYear(last)}`
     : `${dayMonthYear(first)} – ${dayMonthYear(last)}`;
-}
-
-function quarter(day: string): string {
-  return `Q${Math.ceil(Number(day.slice(5, 7)) / 3)}`;
 }
 
 /** A bucket in full: `Wed 5 Aug 2026`, `Week of 3 Aug 2026`, `Aug 2026`, `Q3 2026`, `2026`. */
@@ -41,11 +38,11 @@ export function periodTitle(day: string, unit: PeriodUnit): string {
     case 'week':
       return `Week of ${dayMonthYear(day)}`;
     case 'month':
-      return monthYear(day);
+      return `${month(day)} ${year(day)}`;
     case 'quarter':
-      return `${quarter(day)} ${day.slice(0, 4)}`;
+      return `${quarter(day)} ${year(day)}`;
     case 'year':
-      return day.slice(0, 4);
+      return year(day);
   }
 }
 
@@ -53,7 +50,7 @@ export function periodTitle(day: string, unit: PeriodUnit): string {
 export function periodTick(day: string, unit: PeriodUnit): string {
   if (unit === 'day' || unit === 'week') return dayMonth(day);
   if (unit === 'month') return month(day);
-  return unit === 'quarter' ? quarter(day) : day.slice(0, 4);
+  return unit === 'quarter' ? quarter(day) : year(day);
 }
 
 /** The days of bucket `i`: to the day before the next one, the last to the end of the range or to today. */
@@ -61,6 +58,14 @@ export function bucketDays(starts: readonly string[], i: number, { range, today 
   const next = starts[i + 1];
   const end = range.last < today ? range.last : today;
   return { first: starts[i] as string, last: next === undefined ? end : addDays(next, -1) };
+}
+
+/** Whether a bucket has all the days of its unit: the first and the last may be cut off. */
+export function isWhole({ first, last }: DayRange, unit: PeriodUnit): boolean {
+  if (unit === 'day') return true;
+  if (unit === 'week') return countDays({ first, last }) === 7;
+  const starts = { month: /-01$/, quarter: /-(01|04|07|10)-01$/, year: /-01-01$/ }[unit];
+  return starts.test(first) && starts.test(addDays(last, 1));
 }
 
 export interface BucketEnd {

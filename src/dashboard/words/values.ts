@@ -15,7 +15,6 @@ const shortCount = new Intl.NumberFormat('en-US', { notation: 'compact', maximum
 const percent = new Intl.NumberFormat('en-US', {
   style: 'percent',
   maximumFractionDigits: 1,
-  signDisplay: 'exceptZero',
 });
 
 export const NO_CHANGE = '–';
@@ -31,6 +30,7 @@ export function formatShort(value: number, unit: Unit): string {
   return unit === 'USD' ? shortMoney.format(value) : shortCount.format(value);
 }
 
+/** How far, and where to. */
 export interface Change {
   text: string;
   direction: 'up' | 'down' | 'same';
@@ -41,5 +41,5 @@ export function describeChange(value: number, before: number): Change {
   if (value === before) return { text: '0%', direction: 'same' };
   const direction = value > before ? 'up' : 'down';
   if (before === 0) return { text: NO_CHANGE, direction };
-  return { text: percent.format((value - before) / Math.abs(before)), direction };
+  return { text: percent.format(Math.abs((value - before) / before)), direction };
 }

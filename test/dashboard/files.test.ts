@@ -1,0 +1,83 @@
+// The page's files as the service gives them: under a strict policy, compressed, and small.
+import { request } from 'undici';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startService, type TestService } from '../setup/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+/** The answer as it is sent, not decompressed. */
+async function get(path: string) {
+  const { statusCode, headers, body } = await request(`${service.url}${path}`, {
+    headers: { 'accept-encoding': 'br, gzip' },
+  });
+  return { status: statusCode, headers, bytes: (await body.bytes()).byteLength };
+}
+
+async function listAssets(): Promise<string[]> {
+  const { text } = await service.call('GET', '/dashboard/');
+  return [...text.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, path]) => `/dashboard/${path}`);
+}
+
+test('the path without a slash leads to the one with it, wherever a proxy has put it', async () => {
+  const { status, headers } = await get('/dashboard?from=mail');
+  expect(status).toBe(308);
+  expect(headers.location).toBe('dashboard/?from=mail');
+});
+
+test('nothing but files of its own origin may run, style or be asked', async () => {
+  const { status, headers } = await get('/dashboard/');
+  expect(status).toBe(200);
+  expect(headers['content-type']).toBe('text/html; charset=utf-8');
+  const policy = String(headers['content-security-policy']).split('; ');
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy.filter((rule) => /unsafe|data:|https?:|\*/.test(rule))).toEqual([]);
+  expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff' });
+});
+
+test('the page is asked for anew each time, its parts are kept for good', async () => {
+  expect((await get('/dashboard/')).headers['cache-control']).toBe('no-cache');
+  const assets = await listAssets();
+  expect(assets.length).toBeGreaterThanOrEqual(3);
+  for (const path of assets) {
+    expect((await get(path)).headers['cache-control'], path).toBe('public, max-age=31536000, immutable');
+  }
+});
+
+test('text is compressed, and all of it is less than 400 kB', async () => {
+  const { text } = await service.call('GET', '/dashboard/');
+  expect(text).toContain('<div id="page">');
+  const assets = await listAssets();
+  const style = assets.find((path) => path.endsWith('.css')) as string;
+  const fonts = [...(await service.call('GET', style)).text.matchAll(/url\(\.?\/?([^)]+)\)/g)].map(
+    ([, name]) => `/dashboard/assets/${name}`,
+  );
+  let bytes = 0;
+  for (const path of new Set(['/dashboard/', ...assets, ...fonts])) {
+    const answer = await get(path);
+    expect(answer.status, path).toBe(200);
+    if (/\.(js|css)$/.test(path)) expect(answer.headers['content-encoding'], path).toBe('br');
+    bytes += answer.bytes;
+  }
+  expect(bytes).toBeLessThan(400_000);
+});
+
+test('what is not a file of the page has the envelope of every error', async () => {
+  const { status, json } = await service.call('GET', '/dashboard/nothing.js');
+  expect(status).toBe(404);
+  expect(json.error_code).toBe('not_found');
+  expect((await service.call('POST', '/dashboard/', { body: {} })).status).toBe(405);
+});
+
+test('where {admin_url} has a port of its own, {base_url} has no page', async () => {
+  const base = await startService({ addresses: ['base'] });
+  try {
+    expect((await base.call('GET', '/dashboard/')).status).toBe(404);
+  } finally {
+    await base.close();
+  }
+});
