@@ -1,39 +1,17 @@
 // The built service as a process of its own, attribution load on it, and what of the load was confirmed.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { type Kysely, sql } from 'kysely';
 import { Agent, request } from 'undici';
+import type { DB } from '../../src/db/types.ts';
+import { type Program, startProgram } from '../setup/processes.ts';
 import { ATTRIBUTION } from './world.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-
-export interface ServiceProcess {
-  url: string;
-  child: ChildProcess;
-}
+export type ServiceProcess = Program & { url: string };
 
 /** Starts the service as it is shipped (`npm test` has built it) and waits until it is ready. */
 export async function startProcess(env: Record<string, string>): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'fatal', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let output = '';
-  while (!output.includes('\n')) {
-    const [chunk] = await Promise.race([once(child.stdout as NodeJS.ReadableStream, 'data'), once(child, 'exit')]);
-    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`);
-    output += String(chunk);
-  }
-  const url = /ready: (\S+?)[,\n]/.exec(output)?.[1];
-  if (!url) throw new Error(`the service said ${output}`);
-  return { url, child };
-}
-
-export async function endProcess({ child }: ServiceProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill(signal);
-  await ended;
+  const program = startProgram('dist/main.js', [], { PORT: '0', LOG_LEVEL: 'fatal', ...env });
+  const [, url = ''] = await program.printed(/ready: (\S+)\n/);
+  return { ...program, url };
 }
 
 export interface AttributionLoad {
@@ -66,7 +44,8 @@ export function postUnderLoad({ url, key, numbers, clients }: AttributionLoad): 
   async function client(): Promise<void> {
     for (let next = numbers.next(); !next.done; next = numbers.next()) {
       const status = await post(next.value).catch(() => undefined);
-      if (status === undefined) return;
+      // Gone, or its database is.
+      if (status === undefined || status === 503) return;
       if (status !== 201) throw new Error(`the service answered ${status}`);
       confirmed.add(next.value);
     }
@@ -74,4 +53,25 @@ export function postUnderLoad({ url, key, numbers, clients }: AttributionLoad): 
 
   const ended = Promise.all(Array.from({ length: clients }, client)).then(() => agent.destroy());
   return { confirmed, ended };
+}
+
+/** Profiles `user 1` to `user COUNT`. */
+export async function addNumberedProfiles(db: Kysely<DB>, appId: string, count: number): Promise<void> {
+  await sql`
+    with made as (
+      insert into profile (app_id, customer_user_id, installed_at)
+      select ${appId}::uuid, 'user ' || n, now() from generate_series(1, ${count}::int) n
+      returning app_id, customer_user_id, profile_id
+    )
+    insert into profile_identity (app_id, customer_user_id, profile_id)
+    select app_id, customer_user_id, profile_id from made`.execute(db);
+}
+
+/** The numbers whose post is stored. */
+export async function listStored(db: Kysely<DB>): Promise<Set<number>> {
+  const { rows } = await sql<{ n: number }>`
+    select substr(attribution_user_id, 6)::int as n
+    from profile join profile_attribution using (app_id, profile_id)
+    where attribution_user_id = 'post ' || substr(customer_user_id, 6)`.execute(db);
+  return new Set(rows.map(({ n }) => n));
 }
