@@ -1,0 +1,67 @@
+// Asks the service for charts, one question after the other, and takes the time until the whole answer is there.
+import { Agent, request } from 'undici';
+import { chart, keysOf } from '../../src/analytics/catalogue.ts';
+import type { Question } from './questions.ts';
+
+/** Value of the whole range on the first key, of the total and of every segment by its raw value. */
+export interface Values {
+  total: number;
+  segments: Map<string, number>;
+  /** Segments are incomplete: the rest is in "other". */
+  isCut: boolean;
+}
+
+export interface Asked {
+  ms: number;
+  values: Values;
+}
+
+interface Metric {
+  value: number;
+  data: { type: string; value: number }[];
+}
+
+export interface Asker {
+  ask: (question: Question, zone?: string) => Promise<Asked>;
+  close: () => Promise<void>;
+}
+
+function readValues(question: Question, text: string): Values {
+  const [key = ''] = keysOf(chart(question.chart_id));
+  const metric = (JSON.parse(text) as { data: Record<string, Metric> }).data[key] as Metric;
+  const series = metric.data.slice(1);
+  const isCut = series.at(-1)?.type === 'other' && series.length > 400;
+  return { total: metric.value, segments: new Map(series.map(({ type, value }) => [type, value])), isCut };
+}
+
+export function createAsker(url: string, key: string): Asker {
+  const dispatcher = new Agent({ connections: 1 });
+  return {
+    async ask(question, zone) {
+      const { chart_id, period_unit, first, last, segmentation, filters } = question;
+      const body = JSON.stringify({
+        chart_id,
+        period_unit,
+        segmentation,
+        filters: { ...filters, date: [first, last] },
+      });
+      const began = performance.now();
+      const answer = await request(`${url}/api/v1/client-api/metrics/analytics/`, {
+        dispatcher,
+        method: 'POST',
+        headers: {
+          authorization: `Api-Key ${key}`,
+          'content-type': 'application/json',
+          ...(zone !== undefined && { 'service-tz': zone }),
+        },
+        body,
+      });
+      const text = await answer.body.text();
+      const ms = performance.now() - began;
+      if (answer.statusCode !== 200)
+        throw new Error(`${body} was answered ${answer.statusCode}: ${text.slice(0, 300)}`);
+      return { ms, values: readValues(question, text) };
+    },
+    close: () => dispatcher.close(),
+  };
+}

@@ -1,0 +1,54 @@
+// Asks the service and DuckDB the same questions, one after the other, and holds their figures against each other: a fast answer that is
+// wrong is none.
+import type { Duck } from '../reference/duckdb.ts';
+import type { Asker, Values } from './ask.ts';
+import { askedEarlier, describe, type Question } from './questions.ts';
+
+export interface Compared {
+  question: Question;
+  serviceMs: number;
+  /** The same question again, nothing changed. */
+  againMs: number;
+  duckMs: number;
+}
+
+/** Both round: the service to 6 decimals, binary floating point as it does. */
+function isClose(one: number, other: number): boolean {
+  return Math.abs(one - other) <= 2e-6 + 1e-9 * Math.max(Math.abs(one), Math.abs(other));
+}
+
+function findDifference(service: Values, duck: Values): string | undefined {
+  if (!isClose(service.total, duck.total)) return `total ${service.total} and ${duck.total}`;
+  if (service.isCut) return undefined;
+  for (const [name, value] of service.segments) {
+    if (name !== 'other' && !isClose(value, duck.segments.get(name) ?? 0)) {
+      return `${name}: ${value} and ${duck.segments.get(name)}`;
+    }
+  }
+  return undefined;
+}
+
+export async function compareAnswers(
+  questions: readonly Question[],
+  { asker, duck, end }: { asker: Asker; duck: Duck; end: number },
+): Promise<Compared[]> {
+  const compared: Compared[] = [];
+  for (const question of questions) {
+    await duck.ask(question);
+    const inDuck = await duck.ask(question);
+    await asker.ask(askedEarlier(question, end));
+    const inService = await asker.ask(question);
+    const again = await asker.ask(question);
+    const difference = findDifference(inService.values, inDuck.values);
+    if (difference) throw new Error(`service and DuckDB differ: ${describe(question)}: ${difference}`);
+    compared.push({ question, serviceMs: inService.ms, againMs: again.ms, duckMs: inDuck.ms });
+  }
+  return compared;
+}
+
+/** Asks the service alone. */
+export async function askAll(questions: readonly Question[], asker: Asker, zone?: string): Promise<number[]> {
+  const times: number[] = [];
+  for (const question of questions) times.push((await asker.ask(question, zone)).ms);
+  return times;
+}

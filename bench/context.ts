@@ -1,0 +1,89 @@
+// What a work gets: the size of the run, the database server and the data sets, made when first asked for.
+import { createKey } from '../src/apps/service.ts';
+import { type Dataset, provideDatasets } from './data/datasets.ts';
+import { openBenchSession, type Server } from './database.ts';
+import type { Row } from './report.ts';
+
+export interface Size {
+  /** The folder of its data below bench/.data. */
+  folder: string;
+  /** Profiles of the tenth; the whole has ten times as many. */
+  made: number;
+  importProfiles: number;
+  seconds: number;
+  warmUpSeconds: number;
+  rounds: number;
+  waitingDeliveries: number;
+  latencySamples: number;
+  /** Chart questions of each kind. */
+  questions: number;
+}
+
+export const FULL: Size = {
+  folder: 'full',
+  made: 100_000,
+  importProfiles: 100_000,
+  seconds: 15,
+  warmUpSeconds: 4,
+  rounds: 3,
+  waitingDeliveries: 10_000,
+  latencySamples: 100,
+  questions: 60,
+};
+
+export const SMALL: Size = {
+  folder: 'small',
+  made: 1_000,
+  importProfiles: 1_000,
+  seconds: 1,
+  warmUpSeconds: 0.5,
+  rounds: 1,
+  waitingDeliveries: 200,
+  latencySamples: 5,
+  questions: 8,
+};
+
+export interface Keys {
+  public: string;
+  secret: string;
+}
+
+export interface Context {
+  size: Size;
+  server: Server;
+  /** The folder of this size's data, logs and exports. */
+  folder: string;
+  /** Every chart question, not a sample. */
+  isAll: boolean;
+  say: (words: string) => void;
+  note: (words: string) => void;
+  large: () => Promise<Dataset>;
+  /** A tenth of the large one. */
+  small: () => Promise<Dataset>;
+}
+
+export interface Work {
+  name: string;
+  words: string;
+  run: (context: Context) => Promise<Row[]>;
+}
+
+export function createContext(parts: Omit<Context, 'large' | 'small'>): Context {
+  let datasets: ReturnType<typeof provideDatasets> | undefined;
+  const provide = () => {
+    datasets ??= provideDatasets(parts.server, { made: parts.size.made, say: parts.say });
+    return datasets;
+  };
+  return { ...parts, large: async () => (await provide()).large, small: async () => (await provide()).small };
+}
+
+/** Keys of the made-up app for this run. */
+export async function issueKeys({ url, app }: Dataset): Promise<Keys> {
+  const session = await openBenchSession(url);
+  try {
+    const issue = async (kind: 'public' | 'secret') => (await createKey(session, { appId: app.app_id, kind })).key;
+    return { public: await issue('public'), secret: await issue('secret') };
+  } finally {
+    await session.close();
+  }
+}

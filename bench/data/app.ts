@@ -1,0 +1,27 @@
+// The made-up app: its products and its access level.
+import { configureProducts } from '../../src/apps/catalogue.ts';
+import { addAccessLevel, createApp } from '../../src/apps/service.ts';
+import type { Session } from '../../src/db/session.ts';
+import type { App } from '../../src/deps.ts';
+import { PRODUCTS } from './vocabulary.ts';
+
+const ACCESS_LEVEL = 'premium';
+const TIMEZONE = 'Europe/Berlin';
+const STORES = ['app_store', 'play_store', 'stripe'];
+
+/** The made-up app as a new installation has it: its products configured, nothing bought yet. */
+export async function createBenchApp({ db }: Session): Promise<App> {
+  const { app } = await createApp({ db }, { name: 'Benchmark', timezone: TIMEZONE });
+  await addAccessLevel({ db }, app.app_id, ACCESS_LEVEL);
+  const products = STORES.flatMap((store) =>
+    PRODUCTS.map(({ store_product_id, duration, is_consumable }) => ({
+      store,
+      store_product_id,
+      duration: duration as 'Weekly',
+      is_consumable,
+      access_level_id: ACCESS_LEVEL,
+    })),
+  );
+  await configureProducts({ db }, app.app_id, products);
+  return app;
+}

@@ -1,0 +1,117 @@
+// The data sets: kept from run to run while the generator and the migrations are the same, made anew where they are not.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { MigrationError, migrateToLatest } from '../../src/db/migrate.ts';
+import type { App } from '../../src/deps.ts';
+import {
+  createDatabase,
+  databaseUrl,
+  dropDatabase,
+  exists,
+  openBenchSession,
+  query,
+  type Server,
+} from '../database.ts';
+import { fill } from './fill.ts';
+import { createWorld } from './people.ts';
+
+const SMALL = 'sps_bench_tenth';
+const LARGE = 'sps_bench';
+const COPIES = 10;
+
+export interface Dataset {
+  name: string;
+  url: string;
+  app: App;
+  people: number;
+  /** The end of what is known, in milliseconds. */
+  end: number;
+}
+
+/** What the data are made of: the generator and the tables. Later migrations are applied to what is there. */
+function fingerprint(): string {
+  const hash = createHash('sha256');
+  const folder = new URL('.', import.meta.url);
+  for (const file of ['random.ts', 'vocabulary.ts', 'chains.ts', 'people.ts', 'twins.ts'])
+    hash.update(readFileSync(new URL(file, folder)));
+  return hash.digest('hex');
+}
+
+interface Stamp {
+  fingerprint: string;
+  made: number;
+  end: number;
+}
+
+async function readStamp(url: string): Promise<Stamp | undefined> {
+  try {
+    const [row] = await query(url, 'select stamp from bench_stamp');
+    return row?.stamp as Stamp | undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function startOfToday(): number {
+  return new Date().setUTCHours(0, 0, 0, 0);
+}
+
+async function begin(server: Server, name: string, made: number): Promise<Stamp> {
+  await dropDatabase(server, name);
+  const url = await createDatabase(server, name);
+  await migrateToLatest(url);
+  const stamp = { fingerprint: fingerprint(), made, end: startOfToday() };
+  await query(url, 'create table bench_stamp (stamp json)');
+  await query(url, 'insert into bench_stamp values ($1)', [JSON.stringify(stamp)]);
+  return stamp;
+}
+
+/** What is there, if it was made by this generator for these tables. */
+async function findUsable(server: Server, name: string, made: number): Promise<Stamp | undefined> {
+  if (!(await exists(server, name))) return undefined;
+  const url = databaseUrl(server, name);
+  const stamp = await readStamp(url);
+  if (stamp?.fingerprint !== fingerprint() || stamp.made !== made) return undefined;
+  try {
+    await migrateToLatest(url);
+    return stamp;
+  } catch (error) {
+    if (error instanceof MigrationError) return undefined;
+    throw error;
+  }
+}
+
+type Say = (words: string) => void;
+
+async function complete(
+  server: Server,
+  name: string,
+  stamp: Stamp,
+  { people, say }: { people: number; say: Say },
+): Promise<Dataset> {
+  const url = databaseUrl(server, name);
+  const world = createWorld(stamp.made, stamp.end);
+  const session = await openBenchSession(url);
+  const began = performance.now();
+  const app = await fill(session, world, { made: stamp.made, people }, (profiles) =>
+    say(`${name}: ${profiles} of ${people} profiles after ${Math.round((performance.now() - began) / 1000)} s`),
+  );
+  await session.close();
+  return { name, url, app, people, end: stamp.end };
+}
+
+/** The data set of `made` profiles, and the one with nine twins of each of them; made if they are not there. */
+export async function provideDatasets(
+  server: Server,
+  { made, say }: { made: number; say: Say },
+): Promise<{ small: Dataset; large: Dataset }> {
+  const stamp = (await findUsable(server, SMALL, made)) ?? (await begin(server, SMALL, made));
+  const small = await complete(server, SMALL, stamp, { people: made, say });
+  const known = await findUsable(server, LARGE, made);
+  if (known?.end !== stamp.end) {
+    await dropDatabase(server, LARGE);
+    await query(server.url, `create database ${LARGE} template ${SMALL}`);
+  }
+  const large = await complete(server, LARGE, stamp, { people: made * COPIES, say });
+  return { small, large };
+}

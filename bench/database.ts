@@ -1,0 +1,65 @@
+// The databases of the benchmark: in an embedded PostgreSQL of its own below bench/.data, with the settings of the service.
+import { mkdirSync } from 'node:fs';
+import pg from 'pg';
+import pino from 'pino';
+import { openEmbeddedDatabase } from '../src/db/embedded/embedded.ts';
+import { openSession, type Session } from '../src/db/session.ts';
+
+export interface Server {
+  /** Address of its maintenance database. */
+  url: string;
+  version: string;
+  close: () => Promise<void>;
+}
+
+/** Starts the server of this folder, or uses the given one instead. */
+export async function openServer(folder: string, url: string | undefined): Promise<Server> {
+  mkdirSync(folder, { recursive: true });
+  const log = pino({ level: 'warn' });
+  const database = url
+    ? { connectionString: url, close: async () => undefined }
+    : await openEmbeddedDatabase({ dataDir: folder, role: 'service', log });
+  const [row] = await query(database.connectionString, 'show server_version');
+  const kind = url ? 'given by --database' : 'embedded, with the settings of the service';
+  return { url: database.connectionString, version: `${row?.server_version} (${kind})`, close: database.close };
+}
+
+export async function query(
+  url: string,
+  statement: string,
+  values: unknown[] = [],
+): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(statement, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+export function databaseUrl(server: Pick<Server, 'url'>, name: string): string {
+  const url = new URL(server.url);
+  url.pathname = name;
+  return url.href;
+}
+
+export async function exists(server: Server, name: string): Promise<boolean> {
+  return (await query(server.url, 'select from pg_database where datname = $1', [name])).length > 0;
+}
+
+export async function createDatabase(server: Server, name: string): Promise<string> {
+  await query(server.url, `create database ${name}`);
+  return databaseUrl(server, name);
+}
+
+export async function dropDatabase(server: Server, name: string): Promise<void> {
+  await query(server.url, `drop database if exists ${name} with (force)`);
+}
+
+const LONGEST_STATEMENT_MS = 3_600_000;
+
+/** One connection for work outside of what is measured. */
+export function openBenchSession(connectionString: string): Promise<Session> {
+  return openSession({ connectionString, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-bench' });
+}

@@ -1,0 +1,94 @@
+// The load generator: a process of its own. As many connections as asked for, each with one request under way, bounded in time
+// and count; or requests at a steady pace.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runConnection } from './connection.ts';
+import { createRequests, type Requests } from './requests.ts';
+
+export interface Drive {
+  url: string;
+  requests: Requests;
+  connections: number;
+  warmUpSeconds: number;
+  seconds: number;
+  /** Requests in all; unbounded but for the time unless given. */
+  count?: number;
+  /** Requests a second; as fast as they are answered unless given. */
+  pace?: number;
+}
+
+export interface Driven {
+  requests: number;
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** Answers other than 2xx. */
+  failed: number;
+}
+
+const MOST_REQUESTS = 20_000_000;
+const LONGEST_SECONDS = 600;
+const TICK_MS = 5;
+
+/** Lets requests through at a pace. */
+function createGate(pace: number, isOver: () => boolean): () => Promise<void> {
+  const began = performance.now();
+  let taken = 0;
+  return async () => {
+    const due = taken++ / pace;
+    while (!isOver() && (performance.now() - began) / 1000 < due) await sleep(TICK_MS);
+  };
+}
+
+export async function drive(job: Drive, isFinished: () => boolean): Promise<Driven> {
+  const { hostname, port } = new URL(job.url);
+  const next = createRequests(job.requests);
+  const latencies: number[] = [];
+  const { count = MOST_REQUESTS } = job;
+  const warmUntil = performance.now() + job.warmUpSeconds * 1000;
+  const until = warmUntil + Math.min(job.seconds, LONGEST_SECONDS) * 1000;
+  let sent = 0;
+  let failed = 0;
+  let lastAt = warmUntil;
+  const isOver = () => isFinished() || sent >= count || performance.now() >= until;
+  const take = () => {
+    if (isOver()) return undefined;
+    sent++;
+    return next();
+  };
+  const waitForTurn = createGate(job.pace ?? Number.POSITIVE_INFINITY, isOver);
+  const handlers = {
+    next: job.pace === undefined ? take : () => waitForTurn().then(take),
+    onAnswer: (status: number, ms: number) => {
+      lastAt = performance.now();
+      if (lastAt < warmUntil) return;
+      if (status < 200 || status > 299) failed++;
+      latencies.push(ms);
+    },
+  };
+  const target = { host: hostname, port: Number(port) };
+  await Promise.all(Array.from({ length: job.connections }, () => runConnection(target, handlers)));
+  latencies.sort((a, b) => a - b);
+  const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+  return {
+    requests: latencies.length,
+    perSecond: latencies.length / Math.max(0.001, (lastAt - warmUntil) / 1000),
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    failed,
+  };
+}
+
+let isFinished = false;
+process.on('message', (message: Drive | { finish: true }) => {
+  if ('finish' in message) {
+    isFinished = true;
+    return;
+  }
+  drive(message, () => isFinished).then(
+    (driven) => process.send?.(driven, () => process.disconnect()),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});

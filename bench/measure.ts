@@ -1,0 +1,49 @@
+// Small helpers of measuring.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Resident memory of a process in MiB. */
+export function residentMib(pid: number): number {
+  try {
+    const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return Number(match?.[1] ?? 0) / 1024;
+  } catch {
+    return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)]).toString()) / 1024;
+  }
+}
+
+/** Samples the memory of a process until stopped. */
+export function watchMemory(pid: number): { stop: () => { mostMib: number; samples: number[] } } {
+  const samples: number[] = [];
+  const sample = () => {
+    try {
+      samples.push(residentMib(pid));
+    } catch {
+      // It has just ended.
+    }
+  };
+  const timer = setInterval(sample, 200);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return { mostMib: Math.max(...samples), samples };
+    },
+  };
+}
+
+export async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number }> {
+  const began = performance.now();
+  const value = await work();
+  return { value, ms: performance.now() - began };
+}

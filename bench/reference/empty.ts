@@ -1,0 +1,27 @@
+// Reference of row 2: the app as it ships, with its hooks, log and metrics, and one more route that does nothing. It needs no key and
+// reads no body, so it is what every request costs at least.
+import type { Deps } from '../../src/deps.ts';
+
+const { buildApp }: typeof import('../../src/app.ts') = await load('app.js');
+const { loadConfig }: typeof import('../../src/config.ts') = await load('config.js');
+const { createDb, createPool }: typeof import('../../src/db/client.ts') = await load('db/client.js');
+const { createLog }: typeof import('../../src/log.ts') = await load('log.js');
+
+/** The shipped build, not the sources. */
+function load(file: string) {
+  return import(new URL(`../../dist/${file}`, import.meta.url).href);
+}
+
+const config = loadConfig();
+const log = await createLog(config.LOG_LEVEL);
+const settings = { max: config.DATABASE_POOL_SIZE, statementTimeoutMs: 30_000, applicationName: 'sps-bench-empty' };
+const db = createDb(createPool({ ...settings, connectionString: config.DATABASE_URL ?? '' }, () => undefined));
+const deps: Deps = { db, analyticsDb: db, config, log, now: () => new Date() };
+
+const { app } = await buildApp(deps);
+app.post('/bench/empty', { config: { operation: 'Empty' } }, async (_request, reply) => reply.code(201).send());
+
+process.once('SIGTERM', () => {
+  void app.close().then(() => db.destroy());
+});
+process.stdout.write(`ready: ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`);

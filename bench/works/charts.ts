@@ -1,0 +1,246 @@
+// Rows 6 to 8: charts beside DuckDB. Rows 6b and 10 hold them against themselves: while facts are written, and with a tenth of the facts.
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CHART_IDS } from '../../src/analytics/catalogue.ts';
+import { type Asker, createAsker } from '../charts/ask.ts';
+import { askAll, type Compared, compareAnswers } from '../charts/compare.ts';
+import { describe, listFiltered, listPlain, type Question } from '../charts/questions.ts';
+import { type Context, issueKeys, type Keys, type Work } from '../context.ts';
+import type { Dataset } from '../data/datasets.ts';
+import { query } from '../database.ts';
+import type { Drive, Driven } from '../load/drive.ts';
+import { median } from '../measure.ts';
+import { type Running, startJob, startService } from '../processes.ts';
+import { type Duck, openDuck } from '../reference/duckdb.ts';
+import { inMs, type Row } from '../report.ts';
+
+const PAYERS = ['arppu'] as const;
+const ADDITIVE = CHART_IDS.filter((id) => id !== 'arppu');
+const OTHER_ZONE = 'America/Los_Angeles';
+
+interface Charting {
+  dataset: Dataset;
+  service: Running;
+  asker: Asker;
+  keys: Keys;
+}
+
+/** The service on a data set, its totals complete and its connections open. */
+async function withCharts<T>(context: Context, dataset: Dataset, work: (charting: Charting) => Promise<T>): Promise<T> {
+  const keys = await issueKeys(dataset);
+  const service = await startService({ databaseUrl: dataset.url, logFile: join(context.folder, 'charts.log') });
+  await waitUntilSettled(dataset);
+  const asker = createAsker(service.url, keys.secret);
+  try {
+    return await work({ dataset, service, asker, keys });
+  } finally {
+    await asker.close();
+    await service.stop();
+  }
+}
+
+const SETTLING_MS = 120_000;
+
+/** Earlier works wrote; what the service does in the background with that is no part of a quiet measurement. */
+async function waitUntilSettled({ url }: Dataset): Promise<void> {
+  const until = Date.now() + SETTLING_MS;
+  while (Date.now() < until) {
+    const [row] = await query(
+      url,
+      `select exists (select from fact_pending) or exists (select from fact_retired)
+         or exists (select from profile_attribution where relabel_pending) as is_busy`,
+    );
+    if (row?.is_busy !== true) return;
+    await sleep(500);
+  }
+}
+
+function listQuestions({ size, isAll }: Context, { end }: Dataset) {
+  const plain = listPlain(end, isAll ? undefined : size.questions);
+  const filtered = listFiltered(end, { charts: ADDITIVE, count: size.questions, seed: 1 });
+  const payers = listFiltered(end, { charts: PAYERS, count: Math.ceil(size.questions / 3), least: 0, seed: 2 });
+  return { plain, filtered, payers };
+}
+
+interface Goal {
+  id: string;
+  work: string;
+  goal: string;
+  /** Of the medians. */
+  mostRatio: number;
+  /** Of a single answer. */
+  mostMs: number;
+}
+
+function rowOf(compared: readonly Compared[], { id, work, goal, mostRatio, mostMs }: Goal): Row {
+  const service = compared.map(({ serviceMs }) => serviceMs);
+  const duck = compared.map(({ duckMs }) => duckMs);
+  const ratio = median(service) / median(duck);
+  return {
+    id,
+    work: `${work}, ${compared.length} questions`,
+    measured: `median ${inMs(median(service))}, at most ${inMs(Math.max(...service))}`,
+    against: `DuckDB: median ${inMs(median(duck))}, at most ${inMs(Math.max(...duck))}`,
+    ratio,
+    goal,
+    isReached: ratio <= mostRatio && Math.max(...service) <= mostMs,
+  };
+}
+
+function noteSlowest({ note }: Context, id: string, compared: readonly Compared[]): void {
+  const slowest = [...compared].sort((a, b) => b.serviceMs - a.serviceMs).slice(0, 3);
+  const words = slowest.map(
+    ({ question, serviceMs, duckMs }) => `${describe(question)} (${inMs(serviceMs)}, DuckDB ${inMs(duckMs)})`,
+  );
+  note(`Row ${id}, slowest: ${words.join('; ')}`);
+}
+
+async function besideDuck(context: Context, charting: Charting, duck: Duck): Promise<Row[]> {
+  const { dataset, asker } = charting;
+  const { plain, filtered, payers } = listQuestions(context, dataset);
+  const parts = { asker, duck, end: dataset.end };
+  const answers = {
+    plain: await compareAnswers(plain, parts),
+    filtered: await compareAnswers(filtered, parts),
+    payers: await compareAnswers(payers, parts),
+  };
+  for (const [id, name] of [
+    ['6', 'plain'],
+    ['7', 'filtered'],
+    ['7b', 'payers'],
+  ] as const)
+    noteSlowest(context, id, answers[name]);
+  const zoned = await askAll(plain, asker, OTHER_ZONE);
+  const again = answers.plain.map(({ againMs }) => againMs);
+  return [
+    rowOf(answers.plain, {
+      id: '6',
+      work: 'charts, unfiltered',
+      goal: 'median at or below DuckDB’s',
+      mostRatio: 1,
+      mostMs: Number.POSITIVE_INFINITY,
+    }),
+    rowOf(answers.filtered, {
+      id: '7',
+      work: 'charts, one to three filters',
+      goal: '≤ 3 ×, none over 1 s',
+      mostRatio: 3,
+      mostMs: 1000,
+    }),
+    rowOf(answers.payers, { id: '7b', work: 'arppu', goal: '≤ 5 ×, none over 2 s', mostRatio: 5, mostMs: 2000 }),
+    {
+      id: '7c',
+      work: `6 in another zone (${OTHER_ZONE})`,
+      measured: `median ${inMs(median(zoned))}, at most ${inMs(Math.max(...zoned))}`,
+      against: '–',
+      goal: 'reported',
+    },
+    {
+      id: '8',
+      work: 'the same charts asked again, nothing changed',
+      measured: `median ${inMs(median(again))}, at most ${inMs(Math.max(...again))}`,
+      against: '–',
+      goal: '≤ 3 ms',
+      isReached: median(again) <= 3,
+    },
+  ];
+}
+
+async function runCharts(context: Context): Promise<Row[]> {
+  const dataset = await context.large();
+  context.say('exporting the facts to DuckDB');
+  const duck = await openDuck(dataset, context.folder);
+  try {
+    return await withCharts(context, dataset, (charting) => besideDuck(context, charting, duck));
+  } finally {
+    duck.close();
+  }
+}
+
+export const charts: Work = { name: 'charts', words: 'rows 6, 7, 7b, 7c and 8: charts beside DuckDB', run: runCharts };
+
+const BUSY_SECONDS = 600;
+/** Until the writers write at their pace. */
+const WRITERS_START_MS = 5_000;
+
+function startWriting({ service, keys, dataset }: Charting) {
+  const load = { url: service.url, warmUpSeconds: 0, seconds: BUSY_SECONDS };
+  const posts = { people: dataset.people, seed: 600 };
+  return [
+    startJob<Drive, Driven>('drive.ts', {
+      ...load,
+      connections: 8,
+      pace: 500,
+      requests: { ...posts, kind: 'attribution', path: '/api/v2/web-api/attribution/', key: keys.public },
+    }),
+    startJob<Drive, Driven>('drive.ts', {
+      ...load,
+      connections: 4,
+      pace: 50,
+      requests: {
+        ...posts,
+        kind: 'transaction',
+        path: '/api/v2/server-side-api/purchase/set/transaction/',
+        key: keys.secret,
+      },
+    }),
+  ];
+}
+
+async function runBusy(context: Context): Promise<Row[]> {
+  return withCharts(context, await context.large(), async (charting) => {
+    const { plain } = listQuestions(context, charting.dataset);
+    const { asker, dataset } = charting;
+    await askAll(listPlain(dataset.end, undefined).slice(0, 10), asker);
+    const quiet = median(await askAll(plain, asker));
+    const jobs = startWriting(charting);
+    await sleep(WRITERS_START_MS);
+    const busy = await askAll(plain, asker);
+    for (const { finish } of jobs) finish();
+    const [posts, transactions] = await Promise.all(jobs.map(({ result }) => result));
+    const failed = (posts?.failed ?? 0) + (transactions?.failed ?? 0);
+    if (failed > 0) throw new Error(`${failed} writes failed beside the charts`);
+    const rates = [posts, transactions].map((one) => Math.round(one?.perSecond ?? 0));
+    return [
+      {
+        id: '6b',
+        work: `6 while ${rates[0]} changed attributions/s and ${rates[1]} transactions/s are written`,
+        measured: `median ${inMs(median(busy))}, at most ${inMs(Math.max(...busy))}`,
+        against: `6 without writes: median ${inMs(quiet)}`,
+        ratio: median(busy) / quiet,
+        goal: '≤ 3 ×',
+        isReached: median(busy) <= 3 * quiet,
+      },
+    ];
+  });
+}
+
+export const busy: Work = { name: 'busy', words: 'row 6b: charts while facts are written', run: runBusy };
+
+async function measureBoth(context: Context, dataset: Dataset): Promise<{ plain: number; filtered: number }> {
+  return withCharts(context, dataset, async ({ asker }) => {
+    const ask = async (questions: readonly Question[]) => {
+      await askAll(questions.slice(0, 5), asker);
+      return median(await askAll(questions, asker));
+    };
+    const { plain, filtered } = listQuestions(context, dataset);
+    return { plain: await ask(plain), filtered: await ask(filtered) };
+  });
+}
+
+async function runGrowth(context: Context): Promise<Row[]> {
+  const small = await measureBoth(context, await context.small());
+  const large = await measureBoth(context, await context.large());
+  const row = (name: 'plain' | 'filtered', id: string, goal: string, most: number): Row => ({
+    id: '10',
+    work: `growth of ${id} with ten times the facts`,
+    measured: `median ${inMs(large[name])}`,
+    against: `a tenth of the facts: median ${inMs(small[name])}`,
+    ratio: large[name] / small[name],
+    goal,
+    isReached: large[name] <= most * small[name],
+  });
+  return [row('plain', '6', '≤ 1.5 ×', 1.5), row('filtered', '7', 'at most linear (10 ×)', 10)];
+}
+
+export const growth: Work = { name: 'growth', words: 'row 10: cost as facts grow', run: runGrowth };

@@ -1,0 +1,33 @@
+// The endpoints of the made-up app during a work, and what is cleared away after it.
+import pino from 'pino';
+import { loadConfig } from '../../src/config.ts';
+import { addWebhook } from '../../src/webhooks/endpoints.ts';
+import type { Dataset } from '../data/datasets.ts';
+import { openBenchSession, query } from '../database.ts';
+
+export async function addEndpoints({ url, app }: Dataset, addresses: readonly string[]): Promise<void> {
+  const session = await openBenchSession(url);
+  const config = loadConfig({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+  const deps = { db: session.db, config, log: pino({ level: 'silent' }), now: () => new Date() };
+  for (const address of addresses) await addWebhook(deps, { appId: app.app_id, url: address, verify: false });
+  await session.close();
+}
+
+/** Suspended endpoints count as enabled, but their deliveries wait. */
+export async function suspendEndpoints({ url }: Dataset): Promise<void> {
+  await query(url, "update webhook set state = 'suspended'");
+}
+
+export async function resumeEndpoints({ url }: Dataset): Promise<void> {
+  await query(url, "update webhook set state = 'enabled'");
+  await query(url, "select pg_notify('webhook_delivery', '')");
+}
+
+export async function countWaiting({ url }: Dataset): Promise<number> {
+  const [row] = await query(url, "select count(*)::integer as waiting from webhook_delivery where state = 'pending'");
+  return Number(row?.waiting);
+}
+
+export async function removeEndpoints({ url }: Dataset): Promise<void> {
+  await query(url, 'truncate webhook_delivery, webhook_event, webhook');
+}
