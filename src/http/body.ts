@@ -15,8 +15,12 @@ function parseJson(bytes: Buffer): unknown {
 /** Parses JSON bodies; an operation that declares a body is refused without one. */
 export function registerBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) =>
-    parseJson(bytes),
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, bytes: Buffer) =>
+      // Some clients send the type with every request, a DELETE without a body too.
+      bytes.length === 0 ? undefined : parseJson(bytes),
   );
   app.addHook('preValidation', async (request) => {
     if (request.body === undefined && request.routeOptions.config.needsBody) throw apiError('malformed_body');

@@ -1,0 +1,187 @@
+// Idempotency-Key on grant, revoke and set transaction: the first answer again, and no second effect.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { pruneAnswers } from '../../src/profile/kept-answers.ts';
+import { createProfile } from '../profile/world.ts';
+import { addEndpoint, listEvents, period, SET } from '../purchases/world.ts';
+import { holdProfile, waitForBlocked } from '../setup/locks.ts';
+import { type Answer, startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel } from '../setup/world.ts';
+import { GRANT, REVOKE, utf8 } from './world.ts';
+
+const HOUR_MS = 3_600_000;
+
+let service: TestService;
+let offsetMs = 0;
+let customer: string;
+let profileId: string;
+let count = 0;
+beforeAll(async () => {
+  service = await startService({ now: () => new Date(Date.now() + offsetMs) });
+  await addAccessLevel(service, 'premium');
+  await addEndpoint(service);
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  offsetMs = 0;
+  customer = `customer-${++count}`;
+  profileId = (await createProfile(service, { customer })).json.data.profile_id;
+});
+
+function send(path: string, body: unknown, key: string, headers: Record<string, string> = {}): Promise<Answer> {
+  return service.call('POST', path, {
+    key: service.secretKey,
+    headers: { 'service-customer-user-id': customer, 'idempotency-key': key, ...headers },
+    body,
+  });
+}
+
+const grantOnce = (key: string, body: object = {}) => send(GRANT, { access_level_id: 'premium', ...body }, key);
+const eventCount = async () => (await listEvents(service, profileId)).length;
+
+/** A transaction of a chain of the profile's own. */
+const ownPeriod = (members: object = {}) =>
+  period({ store_transaction_id: `${customer}-1`, store_original_transaction_id: `${customer}-c`, ...members });
+
+describe.each<[string, string, () => object, () => object]>([
+  [
+    'grant',
+    GRANT,
+    () => ({ access_level_id: 'premium' }),
+    () => ({ access_level_id: 'premium', expires_at: '2090-01-01T00:00:00Z' }),
+  ],
+  [
+    'revoke',
+    REVOKE,
+    () => ({ access_level_id: 'premium', revoke_at: '2090-01-01T00:00:00Z' }),
+    () => ({ access_level_id: 'premium', revoke_at: '2080-01-01T00:00:00Z' }),
+  ],
+  ['set transaction', SET, () => ownPeriod(), () => ownPeriod({ renew_status: false })],
+])('%s', (_, path, makeBody, makeOther) => {
+  test('the same key and body answers the first answer, byte for byte, and sends no second event', async () => {
+    await grantOnce('before');
+    const first = await send(path, makeBody(), 'key');
+    expect(first.status).toBe(200);
+    const events = await eventCount();
+    await send(path, makeOther(), 'another key');
+    const between = await eventCount();
+    const again = await send(path, makeBody(), 'key');
+    expect(again).toMatchObject({ status: 200, text: first.text });
+    expect(again.headers['content-type']).toBe(first.headers['content-type']);
+    expect(between).toBeGreaterThan(events);
+    expect(await eventCount()).toBe(between);
+  });
+
+  test('the same key with another body is refused', async () => {
+    await grantOnce('before');
+    await send(path, makeBody(), 'key');
+    expect(await send(path, makeOther(), 'key')).toMatchObject({
+      status: 400,
+      json: {
+        error_code: 'value_error',
+        errors: [{ source: 'idempotency-key', errors: [expect.stringMatching(/another body/)] }],
+      },
+    });
+  });
+
+  test('while the first is still running: 409 with Retry-After', async () => {
+    await grantOnce('before');
+    const release = await holdProfile(service, customer);
+    const first = send(path, makeBody(), 'key');
+    await waitForBlocked(service);
+    const second = await send(path, makeBody(), 'key');
+    expect(second).toMatchObject({ status: 409, json: { error_code: 'idempotency_in_flight', status_code: 409 } });
+    expect(second.headers['retry-after']).toBe('1');
+    await release();
+    const { status, text } = await first;
+    expect(status).toBe(200);
+    expect((await send(path, makeBody(), 'key')).text).toBe(text);
+  });
+});
+
+test('white space and the order of members do not make another body', async () => {
+  const first = await send(GRANT, '{"access_level_id":"premium","expires_at":null}', 'key');
+  const again = await send(GRANT, '{ "expires_at": null,\n "access_level_id": "premium" }', 'key');
+  expect(again.text).toBe(first.text);
+  expect((await send(GRANT, '{"access_level_id":"premium"}', 'key')).status).toBe(400);
+});
+
+test('a key holds for its operation and profile, whichever identifier names the profile', async () => {
+  const first = await grantOnce('key');
+  expect((await send(REVOKE, { access_level_id: 'premium' }, 'key')).status).toBe(200);
+  const byId = { 'service-customer-user-id': '', 'service-profile-id': profileId };
+  expect((await send(GRANT, { access_level_id: 'premium' }, 'key', byId)).text).toBe(first.text);
+  const other = `${customer}-other`;
+  await createProfile(service, { customer: other });
+  const elsewhere = await send(GRANT, { access_level_id: 'premium' }, 'key', { 'service-customer-user-id': other });
+  expect(elsewhere.json.data.customer_user_id).toBe(other);
+});
+
+test('only successes are kept: what was refused is tried anew', async () => {
+  const level = `later-${customer}`;
+  expect((await send(GRANT, { access_level_id: level }, 'key')).status).toBe(400);
+  await addAccessLevel(service, level);
+  expect((await send(GRANT, { access_level_id: level }, 'key')).status).toBe(200);
+});
+
+test('after 24 hours the key is free, also before its answer is pruned', async () => {
+  const first = await grantOnce('key');
+  offsetMs = 23.9 * HOUR_MS;
+  expect((await grantOnce('key')).text).toBe(first.text);
+  offsetMs = 24.1 * HOUR_MS;
+  const later = await grantOnce('key', { expires_at: '2090-01-01T00:00:00Z' });
+  expect(later.status).toBe(200);
+  expect(later.text).not.toBe(first.text);
+  expect((await grantOnce('key', { expires_at: '2090-01-01T00:00:00Z' })).text).toBe(later.text);
+});
+
+test('old answers are pruned, young ones stay', async () => {
+  await grantOnce('old');
+  offsetMs = 12 * HOUR_MS;
+  await grantOnce('young');
+  const { db } = service.database;
+  await pruneAnswers(db, new Date(Date.now() + 24.1 * HOUR_MS));
+  const rows = await db
+    .selectFrom('kept_answer')
+    .select('idempotency_key')
+    .where('profile_id', '=', profileId)
+    .execute();
+  expect(rows).toEqual([{ idempotency_key: 'young' }]);
+});
+
+test('the answer is written in the transaction of the operation: a failure leaves neither', async () => {
+  const { db } = service.database;
+  await sql`alter table kept_answer rename to elsewhere`.execute(db);
+  expect((await grantOnce('key')).status).toBe(500);
+  await sql`alter table elsewhere rename to kept_answer`.execute(db);
+  const grants = await db.selectFrom('access_grant').selectAll().where('profile_id', '=', profileId).execute();
+  expect(grants).toEqual([]);
+  expect(await eventCount()).toBe(0);
+  expect((await grantOnce('key')).status).toBe(200);
+});
+
+test.each([
+  ['', 'an empty key'],
+  ['k'.repeat(256), 'one of 256 characters'],
+  ['k\u00ff', 'one that is not UTF-8'],
+])('%# is refused: %s', async (key) => {
+  expect(await grantOnce(key)).toMatchObject({
+    status: 400,
+    json: { error_code: 'value_error', errors: [{ source: 'idempotency-key' }] },
+  });
+});
+
+test('a key of 255 characters beyond ASCII is a key', async () => {
+  const key = utf8('é'.repeat(255));
+  const first = await grantOnce(key);
+  expect(first.status).toBe(200);
+  expect((await grantOnce(key)).text).toBe(first.text);
+});
+
+test('twenty at once under one key have one effect', async () => {
+  const answers = await Promise.all(Array.from({ length: 20 }, () => grantOnce('key')));
+  const successes = answers.filter(({ status }) => status === 200);
+  expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
+  expect(new Set(successes.map(({ text }) => text)).size).toBe(1);
+  expect(await eventCount()).toBe(1);
+});

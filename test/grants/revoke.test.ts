@@ -1,0 +1,140 @@
+// Revoke access level: 200 and every 400. 404 and 401 are those of all operations on a profile.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keyContract } from '../http/key-contract.ts';
+import { createProfile } from '../profile/world.ts';
+import { period, setTransaction } from '../purchases/world.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel, addProduct } from '../setup/world.ts';
+import { grant, REVOKE, revoke } from './world.ts';
+
+let service: TestService;
+let headers: Record<string, string>;
+let count = 0;
+beforeAll(async () => {
+  service = await startService();
+  await addAccessLevel(service, 'premium');
+  await addAccessLevel(service, 'gold');
+  await addProduct(service, 'monthly', { access_level_id: 'premium' });
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  const customer = `customer-${++count}`;
+  headers = { 'service-customer-user-id': customer };
+  await createProfile(service, { customer });
+});
+
+function refused(error_code: string, source: string | null, message: RegExp) {
+  const errors = [{ source, errors: [expect.stringMatching(message)] }];
+  return { status: 400, json: { error_code, status_code: 400, errors } };
+}
+
+const give = (body: object = {}) => grant(service, { access_level_id: 'premium', ...body }, headers);
+const take = (body: object = {}) => revoke(service, { access_level_id: 'premium', ...body }, headers);
+
+test.each([{}, { revoke_at: null }])('%j ends the grant now', async (body) => {
+  const granted = (await give()).json.data.access_levels.premium;
+  const before = Date.now();
+  const answer = await take(body);
+  expect(answer.status).toBe(200);
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(answer.headers['cache-control']).toBe('no-store');
+  const { premium } = answer.json.data.access_levels;
+  expect(premium).toEqual({ ...granted, expires_at: expect.any(String) });
+  expect(Date.parse(premium.expires_at)).toBeGreaterThanOrEqual(before - 1_000);
+  expect(Date.parse(premium.expires_at)).toBeLessThanOrEqual(answer.json.data.timestamp);
+});
+
+test('a moment to come shortens the grant, and may be brought forward', async () => {
+  await give({ expires_at: '2090-01-01T00:00:00Z' });
+  for (const revoke_at of ['2090-01-01T00:00:00Z', '2080-01-01T00:00:00.123456+0100', '2070-01-01T00:00:00Z']) {
+    expect((await take({ revoke_at })).status).toBe(200);
+  }
+  expect((await take()).json.data.access_levels.premium.expires_at.slice(0, 4)).toMatch(/^20[23]/);
+});
+
+test('a grant that has not begun is ended before it begins', async () => {
+  await give({ starts_at: '2090-01-01T00:00:00Z' });
+  const { premium } = (await take()).json.data.access_levels;
+  expect(premium.starts_at).toBe('2090-01-01T00:00:00.000000+0000');
+  expect(premium.expires_at < premium.starts_at).toBe(true);
+});
+
+test('what a purchase gives stays, and the answer shows it', async () => {
+  const name = headers['service-customer-user-id'] as string;
+  const ids = { store_transaction_id: name, store_original_transaction_id: name };
+  await setTransaction(service, name, period({ ...ids, expires_at: '2098-01-01T00:00:00Z' }));
+  expect((await give()).json.data.access_levels.premium.store).toBe('service');
+  const { access_levels, total_revenue_usd } = (await take()).json.data;
+  expect(access_levels.premium).toMatchObject({ store: 'app_store', expires_at: '2098-01-01T00:00:00.000000+0000' });
+  expect(total_revenue_usd).toBe(10);
+});
+
+test('a later grant of the level keeps the time of the first', async () => {
+  const first = (await give()).json.data.access_levels.premium;
+  await take();
+  const again = (await give()).json.data.access_levels.premium;
+  expect(again.originally_purchased_at).toBe(first.originally_purchased_at);
+  expect(again.expires_at).toBeNull();
+});
+
+describe('400', () => {
+  test('a level that the app has not configured', async () => {
+    expect(await take({ access_level_id: 'platinum' })).toMatchObject(
+      refused('paid_access_level_does_not_exist', 'non_field_errors', /platinum/),
+    );
+  });
+
+  test('a level of which the profile has no grant, also where a purchase gives it', async () => {
+    const expected = refused('profile_paid_access_level_does_not_exist', 'non_field_errors', /premium/);
+    await grant(service, { access_level_id: 'gold' }, headers);
+    expect(await take()).toMatchObject(expected);
+    const name = headers['service-customer-user-id'] as string;
+    const ids = { store_transaction_id: name, store_original_transaction_id: name };
+    await setTransaction(service, name, period({ ...ids, expires_at: '2098-01-01T00:00:00Z' }));
+    expect(await take()).toMatchObject(expected);
+  });
+
+  test('a moment in the past', async () => {
+    await give();
+    expect(await take({ revoke_at: '2025-01-01T00:00:00Z' })).toMatchObject(
+      refused('value_error', 'revoke_at', /past/),
+    );
+  });
+
+  test('a moment after the end of the grant, now for one that is over', async () => {
+    const expected = refused('revocation_date_more_than_expiration_date', 'non_field_errors', /ends before/);
+    await give({ expires_at: '2090-01-01T00:00:00Z' });
+    expect(await take({ revoke_at: '2090-01-01T00:00:00.000001Z' })).toMatchObject(expected);
+    await give({ expires_at: '2025-01-01T00:00:00Z' });
+    expect(await take()).toMatchObject(expected);
+    await give();
+    expect((await take()).status).toBe(200);
+    expect(await take()).toMatchObject(expected);
+  });
+
+  test('fields of the wrong kind', async () => {
+    expect(await take({ access_level_id: null })).toMatchObject(refused('missing', 'access_level_id', /required/));
+    expect(await take({ access_level_id: 5 })).toMatchObject(refused('type_error', 'access_level_id', /string/));
+    expect(await take({ revoke_at: '2090-01-01' })).toMatchObject(refused('datetime', 'revoke_at', /ISO 8601/));
+  });
+
+  test('no header names the profile', async () => {
+    expect(await revoke(service, { access_level_id: 'premium' }, {})).toMatchObject(
+      refused('profile_does_not_exist', 'non_field_errors', /service-customer-user-id/),
+    );
+  });
+});
+
+test('404: no such profile, before the level is looked at', async () => {
+  for (const named of [{ 'service-profile-id': randomUUID() }, { 'service-customer-user-id': 'nobody' }]) {
+    expect(await revoke(service, { access_level_id: 'platinum' }, named as Record<string, string>)).toMatchObject({
+      status: 404,
+      json: { error_code: 'profile_does_not_exist', errors: [{ source: null }] },
+    });
+  }
+});
+
+describe('401', () => {
+  keyContract({ method: 'POST', path: REVOKE, kind: 'secret', body: { access_level_id: 'premium' } });
+});

@@ -1,0 +1,210 @@
+// Lapses are told when their time has come, each once, and only of transactions that requests set.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { tellLapses } from '../../src/purchases/expiry.ts';
+import { createProfile, deleteProfile } from '../profile/world.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel, addProduct, addPurchase } from '../setup/world.ts';
+import { addEndpoint, listEvents, period, setTransaction, trial } from './world.ts';
+
+let service: TestService;
+let customer: string;
+let profileId: string;
+let offsetMs = 0;
+let count = 0;
+const now = () => new Date(Date.now() + offsetMs);
+beforeAll(async () => {
+  service = await startService();
+  await addAccessLevel(service, 'premium');
+  await addProduct(service, 'monthly', { access_level_id: 'premium' });
+  await addEndpoint(service);
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  offsetMs = 0;
+  customer = `customer-${++count}`;
+  profileId = (await createProfile(service, { customer })).json.data.profile_id;
+});
+
+const DAY_MS = 86_400_000;
+const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
+const ids = (id = '1') => ({
+  store_transaction_id: `${customer}-${id}`,
+  store_original_transaction_id: `${customer}-c`,
+});
+const set = async (body: unknown) => {
+  expect(await setTransaction(service, customer, body)).toMatchObject({ status: 200 });
+};
+const sweep = () => tellLapses({ ...service.deps, now });
+
+/** The lapses, and the access, that were told from the last transaction on. */
+async function told() {
+  const events = await listEvents(service, profileId);
+  return events.slice(events.findLastIndex(({ event_type }) => /started|renewed|converted/.test(event_type)) + 1);
+}
+const types = async () => (await told()).map(({ event_type }) => event_type);
+
+test('a subscription is told when it lapses, not before, once, with the access that went', async () => {
+  const expires_at = inDays(10);
+  await set(period({ ...ids(), expires_at }));
+  await sweep();
+  expect(await types()).toEqual(['access_level_updated']);
+  offsetMs = 10 * DAY_MS + 1_000;
+  await sweep();
+  await sweep();
+  const [, expired, access, ...others] = await told();
+  expect(others).toEqual([]);
+  expect(expired?.payload).toMatchObject({
+    event_type: 'subscription_expired',
+    event_datetime: expires_at.replace('Z', '000+0000'),
+    event_properties: { transaction_id: `${customer}-1`, profile_has_access_level: false },
+  });
+  expect(access?.payload).toMatchObject({
+    event_type: 'access_level_updated',
+    event_properties: { access_level_id: 'premium', is_active: false },
+  });
+});
+
+test('a trial is told as a trial', async () => {
+  await set(trial({ ...ids(), expires_at: '2025-02-01T00:00:00Z' }));
+  await sweep();
+  expect((await types()).filter((type) => type.endsWith('expired'))).toEqual(['trial_expired']);
+});
+
+test('one that was renewed in time does not lapse; the next period does', async () => {
+  const end = inDays(5);
+  await set(period({ ...ids(), expires_at: end }));
+  await set(period({ ...ids('2'), purchased_at: end, expires_at: inDays(35) }));
+  offsetMs = 6 * DAY_MS;
+  await sweep();
+  expect(await types()).toEqual([]);
+  offsetMs = 36 * DAY_MS;
+  await sweep();
+  expect(await types()).toEqual(['subscription_expired', 'access_level_updated']);
+});
+
+test('a grace period puts the lapse off to its end', async () => {
+  const issue = { billing_issue_detected_at: inDays(1), grace_period_expires_at: inDays(8) };
+  await set(period({ ...ids(), expires_at: inDays(1), ...issue }));
+  offsetMs = 2 * DAY_MS;
+  await sweep();
+  expect(await types()).not.toContain('subscription_expired');
+  offsetMs = 9 * DAY_MS;
+  await sweep();
+  expect(await types()).toContain('subscription_expired');
+});
+
+test('a refund lets it lapse when the money goes', async () => {
+  const refund = { refunded_at: '2025-02-05T00:00:00Z', cancellation_reason: 'refund' };
+  await set(period({ ...ids(), expires_at: inDays(10), ...refund }));
+  await sweep();
+  const expired = (await told()).find(({ event_type }) => event_type === 'subscription_expired');
+  expect(expired?.payload.event_datetime).toBe('2025-02-05T00:00:00.000000+0000');
+});
+
+test('a lapse that was told is not told again, whatever else is said of its period', async () => {
+  await set(period(ids()));
+  await sweep();
+  expect(await types()).toContain('subscription_expired');
+  const known = (await listEvents(service, profileId)).length;
+  await set(period({ ...ids(), paywall_id: 'pw' }));
+  await set(period({ ...ids(), paywall_id: 'pw', expires_at: '2025-02-20T00:00:00Z' }));
+  await sweep();
+  const later = (await listEvents(service, profileId)).slice(known);
+  expect(later.map(({ event_type }) => event_type)).toEqual(['access_level_updated']);
+  await set(period({ ...ids(), expires_at: inDays(3) }));
+  offsetMs = 4 * DAY_MS;
+  await sweep();
+  const extended = (await listEvents(service, profileId)).slice(known + 1);
+  expect(extended.map(({ event_type }) => event_type)).toEqual([
+    'access_level_updated',
+    'subscription_expired',
+    'access_level_updated',
+  ]);
+});
+
+test('imported history tells nothing, also when a request continues its chain', async () => {
+  await addPurchase(service, profileId, { ...ids('0'), purchased_at: '2025-01-01T00:00:00Z' });
+  await service.database.db
+    .insertInto('purchase_chain')
+    .values({
+      app_id: service.appId,
+      profile_id: profileId,
+      store: 'app_store',
+      store_original_transaction_id: `${customer}-c`,
+    })
+    .execute();
+  await sweep();
+  expect(await types()).toEqual([]);
+  await set(period({ ...ids(), purchased_at: '2025-06-01T00:00:00Z', expires_at: inDays(1) }));
+  await sweep();
+  expect(await types()).toEqual(['access_level_updated']);
+});
+
+test('a chain that an import continued is watched at its new end', async () => {
+  const end = inDays(5);
+  await set(period({ ...ids(), expires_at: end }));
+  await addPurchase(service, profileId, { ...ids('2'), purchased_at: end, expires_at: inDays(35) });
+  offsetMs = 6 * DAY_MS;
+  await sweep();
+  expect(await types()).toEqual(['access_level_updated']);
+  offsetMs = 36 * DAY_MS;
+  await sweep();
+  expect(await types()).toContain('subscription_expired');
+});
+
+test('a deleted profile tells of no lapse', async () => {
+  await set(period(ids()));
+  await deleteProfile(service, { customer });
+  await sweep();
+  expect((await listEvents(service, profileId)).map(({ event_type }) => event_type)).not.toContain(
+    'subscription_expired',
+  );
+});
+
+test('several processes at once tell of each lapse once, of many profiles', async () => {
+  const many = Array.from({ length: 30 }, (_, index) => `${customer}-many-${index}`);
+  for (const one of many) {
+    await createProfile(service, { customer: one });
+    const own = { store_transaction_id: one, store_original_transaction_id: one };
+    await setTransaction(service, one, period(own));
+  }
+  for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 4 }, sweep));
+  const expired = (await listEvents(service)).filter(
+    ({ event_type, customer_user_id }) =>
+      event_type === 'subscription_expired' && customer_user_id?.startsWith(`${customer}-many-`),
+  );
+  expect(expired).toHaveLength(30);
+  expect(new Set(expired.map(({ customer_user_id }) => customer_user_id)).size).toBe(30);
+  expect(
+    await service.database.db
+      .selectFrom('lapse_watch')
+      .selectAll()
+      .where('check_at', '<=', now().toISOString())
+      .execute(),
+  ).toEqual([]);
+});
+
+test('a profile whose lapse cannot be told is put off, and does not keep others waiting', async () => {
+  await set(period(ids()));
+  const other = `${customer}-other`;
+  const { json } = await createProfile(service, { customer: other });
+  await setTransaction(service, other, period({ store_transaction_id: other, store_original_transaction_id: other }));
+  const { db } = service.database;
+  await sql`create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`.execute(
+    db,
+  );
+  await sql`create trigger refuse before insert on webhook_event for each row
+    when (new.profile_id = ${sql.lit(profileId)}) execute function refuse()`.execute(db);
+  await sweep();
+  expect((await listEvents(service, json.data.profile_id)).map(({ event_type }) => event_type)).toContain(
+    'subscription_expired',
+  );
+  expect(await types()).not.toContain('subscription_expired');
+  await sql`drop trigger refuse on webhook_event`.execute(db);
+  await sweep();
+  expect(await types()).not.toContain('subscription_expired');
+  offsetMs = 61_000;
+  await sweep();
+  expect(await types()).toContain('subscription_expired');
+});

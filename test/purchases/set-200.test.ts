@@ -1,0 +1,197 @@
+// Set transaction: what the profile shows of it, and that charts count it at once.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createProfile, readProfile } from '../profile/world.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel, addProduct } from '../setup/world.ts';
+import { chartTotal, oneTime, period, SET, setTransaction, trial } from './world.ts';
+
+let service: TestService;
+let customer: string;
+let count = 0;
+beforeAll(async () => {
+  service = await startService();
+  for (const level of ['premium', 'forever']) await addAccessLevel(service, level);
+  await addProduct(service, 'monthly', { access_level_id: 'premium' });
+  await addProduct(service, 'lifetime', { access_level_id: 'forever', duration: 'Lifetime' });
+  await addProduct(service, 'gems', { is_consumable: true, duration: 'Lifetime', access_level_id: 'forever' });
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  customer = `customer-${++count}`;
+  await createProfile(service, { customer });
+});
+
+/** Ids of a chain of the test's own. */
+const own = (members: Record<string, unknown> = {}) => ({
+  store_original_transaction_id: `${customer}-c`,
+  store_transaction_id: `${customer}-1`,
+  ...members,
+});
+const ownOneTime = (members: Record<string, unknown> = {}) =>
+  oneTime({ store_transaction_id: `${customer}-o`, store_original_transaction_id: `${customer}-o`, ...members });
+
+async function set(body: unknown) {
+  const answer = await setTransaction(service, customer, body);
+  expect(answer).toMatchObject({ status: 200 });
+  return answer.json.data;
+}
+
+test('a subscription is shown as sections 2.3 and 2.4 have it, opens its level and counts its price', async () => {
+  const data = await set(
+    period(
+      own({
+        expires_at: '2099-03-01T00:00:00.123456+0100',
+        store_base_plan_id: 'base',
+        offer: { category: 'win_back', type: 'pay_as_you_go', id: 'back' },
+        price: { country: 'de', currency: 'EUR', value: 9, value_usd: 9.99, tax_usd: 1 },
+      }),
+    ),
+  );
+  const bought = {
+    store: 'app_store',
+    store_product_id: 'monthly',
+    store_base_plan_id: 'base',
+    store_transaction_id: `${customer}-1`,
+    store_original_transaction_id: `${customer}-c`,
+    environment: 'Production',
+    purchased_at: '2025-02-01T00:00:00.000000+0000',
+    originally_purchased_at: '2025-02-01T00:00:00.000000+0000',
+    expires_at: '2099-02-28T23:00:00.123456+0000',
+    renewal_cancelled_at: null,
+    billing_issue_detected_at: null,
+    is_in_grace_period: false,
+    cancellation_reason: null,
+  };
+  expect(data.subscriptions).toEqual({
+    monthly: { ...bought, offer: { offer_category: 'win_back', offer_type: 'pay_as_you_go', offer_id: 'back' } },
+  });
+  expect(data.access_levels).toEqual({
+    premium: {
+      ...bought,
+      access_level_id: 'premium',
+      starts_at: null,
+      offer: { category: 'win_back', type: 'pay_as_you_go', id: 'back' },
+    },
+  });
+  expect(data.total_revenue_usd).toBe(9.99);
+});
+
+test('the answer is what reading the profile gives', async () => {
+  const set1 = await set(period(own()));
+  const { json } = await readProfile(service, { customer });
+  expect({ ...json.data, timestamp: 0 }).toEqual({ ...set1, timestamp: 0 });
+  expect(json.data.timestamp).toBeGreaterThanOrEqual(set1.timestamp);
+});
+
+test('the same id replaces the transaction as a whole, another id continues the chain', async () => {
+  await set(period(own({ paywall_id: 'pw', renew_status: false, renew_status_changed_at: '2025-02-03T00:00:00Z' })));
+  const replaced = await set(period(own({ price: { country: 'US', currency: 'USD', value: 12 } })));
+  expect(replaced.total_revenue_usd).toBe(12);
+  expect(replaced.subscriptions.monthly.renewal_cancelled_at).toBeNull();
+  const next = { purchased_at: '2025-03-01T00:00:00Z', expires_at: '2025-04-01T00:00:00Z' };
+  const continued = await set(period(own({ ...next, store_transaction_id: `${customer}-2` })));
+  expect(continued.total_revenue_usd).toBe(22);
+  expect(continued.subscriptions.monthly).toMatchObject({
+    store_transaction_id: `${customer}-2`,
+    originally_purchased_at: '2025-02-01T00:00:00.000000+0000',
+  });
+});
+
+test('a one-time purchase is shown with an id that never changes; a consumable opens nothing', async () => {
+  const first = await set(ownOneTime());
+  expect(first.non_subscriptions).toEqual({
+    gems: [
+      {
+        purchase_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        store: 'app_store',
+        store_product_id: 'gems',
+        store_base_plan_id: null,
+        store_transaction_id: `${customer}-o`,
+        store_original_transaction_id: `${customer}-o`,
+        purchased_at: '2025-02-10T00:00:00.000000+0000',
+        environment: 'Production',
+        is_refund: false,
+        is_consumable: true,
+      },
+    ],
+  });
+  expect(first.access_levels).toBeNull();
+  const refund = { refunded_at: '2025-02-11T00:00:00Z', cancellation_reason: 'refund' };
+  const refunded = await set(ownOneTime(refund));
+  expect(refunded.non_subscriptions.gems[0]).toEqual({ ...first.non_subscriptions.gems[0], is_refund: true });
+  expect(refunded.total_revenue_usd).toBe(0);
+});
+
+test('a one-time purchase that is no consumable opens its level for life, until it is refunded', async () => {
+  const opened = await set(ownOneTime({ store_product_id: 'lifetime' }));
+  expect(opened.access_levels.forever.expires_at).toBeNull();
+  const refund = { refunded_at: '2025-02-11T00:00:00Z', cancellation_reason: 'refund' };
+  const ended = await set(ownOneTime({ store_product_id: 'lifetime', ...refund }));
+  expect(ended.access_levels.forever).toMatchObject({
+    expires_at: '2025-02-11T00:00:00.000000+0000',
+    cancellation_reason: 'refund',
+  });
+});
+
+test('sandbox and family-shared transactions open access and count in no money', async () => {
+  for (const members of [{ environment: 'Sandbox' }, { is_family_shared: true }]) {
+    const data = await set(period(own({ ...members, expires_at: '2099-03-01T00:00:00Z' })));
+    expect(data.total_revenue_usd).toBe(0);
+    expect(data.access_levels.premium.environment).toBe(members.environment ?? 'Production');
+  }
+});
+
+test('a product that is not configured is shown and opens nothing', async () => {
+  const data = await set(period(own({ store_product_id: 'unknown' })));
+  expect(data.access_levels).toBeNull();
+  expect(data.subscriptions.unknown.store_product_id).toBe('unknown');
+});
+
+test('charts count it at once: added, replaced and turned into sandbox', async () => {
+  const [revenue, started] = [await chartTotal(service, 'revenue'), await chartTotal(service, 'subscriptions_new')];
+  const trials = await chartTotal(service, 'trials_new');
+  await set(trial(own({ store_transaction_id: `${customer}-0` })));
+  await set(period(own()));
+  expect(await chartTotal(service, 'revenue')).toBeCloseTo(revenue + 10, 6);
+  expect(await chartTotal(service, 'subscriptions_new')).toBe(started + 1);
+  expect(await chartTotal(service, 'trials_new')).toBe(trials + 1);
+  await set(period(own({ price: { country: 'US', currency: 'USD', value: 4.5 } })));
+  expect(await chartTotal(service, 'revenue')).toBeCloseTo(revenue + 4.5, 6);
+  await set(period(own({ environment: 'Sandbox' })));
+  expect(await chartTotal(service, 'revenue')).toBeCloseTo(revenue, 6);
+  expect(await chartTotal(service, 'subscriptions_new')).toBe(started);
+});
+
+test('a price in another currency is turned into USD by the rate of the day, or of one of the seven before', async () => {
+  await service.database.db
+    .insertInto('currency_rate')
+    .values({ rate_date: '2025-01-28', currency: 'CHF', usd_per_unit: '1.1' })
+    .execute();
+  const data = await set(period(own({ price: { country: 'CH', currency: 'CHF', value: 10 } })));
+  expect(data.total_revenue_usd).toBe(11);
+});
+
+test('null and absent optional members mean the same, unknown members are ignored', async () => {
+  const nulls = Object.fromEntries(
+    [
+      'environment',
+      'store_base_plan_id',
+      'is_family_shared',
+      'offer',
+      'paywall_id',
+      'refunded_at',
+      'cancellation_reason',
+    ].map((name) => [name, null]),
+  );
+  await set(period(own({ ...nulls, grace_period_expires_at: null, profile_id: 'ignored', nonsense: 1 })));
+});
+
+test('the profile may be named by its id, and the path go without its slash', async () => {
+  const { json } = await createProfile(service, {});
+  const answer = await service.call('POST', SET.slice(0, -1), {
+    key: service.secretKey,
+    headers: { 'service-profile-id': json.data.profile_id },
+    body: period(own()),
+  });
+  expect(answer).toMatchObject({ status: 200, json: { data: { profile_id: json.data.profile_id } } });
+});

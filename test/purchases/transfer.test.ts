@@ -1,0 +1,67 @@
+// An app with --sharing transfer: a chain goes to the profile that brings a transaction of it.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createProfile, readProfile } from '../profile/world.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel, addProduct } from '../setup/world.ts';
+import { addEndpoint, chartTotal, listEvents, period, setTransaction } from './world.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ app: { name: 'Sharing', sharing: 'transfer' } });
+  await addAccessLevel(service, 'premium');
+  await addProduct(service, 'monthly', { access_level_id: 'premium' });
+  await addEndpoint(service);
+});
+afterAll(() => service.close());
+
+const FUTURE = '2099-01-01T00:00:00Z';
+
+test('the chain moves with all its transactions, and both profiles are told what became of their access', async () => {
+  const ids = await Promise.all(
+    ['anna', 'bert'].map(
+      async (customer) => (await createProfile(service, { customer })).json.data.profile_id as string,
+    ),
+  );
+  await setTransaction(service, 'anna', period());
+  const next = { store_transaction_id: 't2', purchased_at: '2025-03-01T00:00:00Z', expires_at: FUTURE };
+  const { json } = await setTransaction(service, 'bert', period(next));
+  expect(json.data).toMatchObject({
+    total_revenue_usd: 20,
+    subscriptions: { monthly: { store_transaction_id: 't2' } },
+    access_levels: { premium: { store_transaction_id: 't2' } },
+  });
+  expect((await readProfile(service, { customer: 'anna' })).json.data).toMatchObject({
+    total_revenue_usd: 0,
+    subscriptions: null,
+    access_levels: null,
+  });
+  expect(await chartTotal(service, 'revenue')).toBe(20);
+  expect(await chartTotal(service, 'subscriptions_new')).toBe(1);
+  const [annas, berts] = await Promise.all(ids.map((id) => listEvents(service, id)));
+  expect(berts?.map(({ event_type }) => event_type)).toEqual(['subscription_renewed', 'access_level_updated']);
+  expect(annas?.map(({ event_type }) => event_type)).toEqual([
+    'subscription_started',
+    'access_level_updated',
+    'access_level_updated',
+  ]);
+  expect(annas?.at(-1)?.payload.event_properties).toMatchObject({
+    is_active: false,
+    profile_has_access_level: false,
+    profile_total_revenue_usd: 0,
+  });
+  const watched = await service.database.db.selectFrom('lapse_watch').select('profile_id').execute();
+  expect(watched).toEqual([{ profile_id: ids[1] }]);
+});
+
+test('a chain that goes back and forth between many profiles at once ends with one of them', async () => {
+  const customers = Array.from({ length: 6 }, (_, index) => `many-${index}`);
+  for (const customer of customers) await createProfile(service, { customer });
+  const chain = { store_original_transaction_id: 'wanderer', store_transaction_id: 'w1' };
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, (_, index) => setTransaction(service, customers[index % 6] ?? '', period(chain))),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const shown = await Promise.all(customers.map((customer) => readProfile(service, { customer })));
+  expect(shown.filter(({ json }) => json.data.subscriptions !== null)).toHaveLength(1);
+  expect(shown.filter(({ json }) => json.data.total_revenue_usd === 10)).toHaveLength(1);
+});
