@@ -14,7 +14,7 @@ declare module 'vitest' {
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const given = process.env['TEST_DATABASE_URL'];
+  const given = process.env.TEST_DATABASE_URL;
   const server = given ? { url: given, stop: async () => {} } : await startTemporaryServer();
   const templateName = `sps_template_${process.pid}`;
   const admin = new pg.Client({ connectionString: server.url });

@@ -25,7 +25,7 @@ export function startProgram(
 ): Program {
   const child = spawn(process.execPath, [`${ROOT}${file}`, ...args], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...ids,
   });
