@@ -1,6 +1,7 @@
 // Connections for undici that reach allowed destinations only. The name is resolved once, here, and the connection goes to what
-// was judged, so a name whose answer changes gains nothing. Literal addresses never pass `lookup`, hence the other two checks.
-import { isIP, type LookupFunction } from 'node:net';
+// was judged, so a name whose answer changes gains nothing. A literal address never passes `lookup`: what the URL's own check lets
+// through is judged by the address of the connected socket, before a byte of the request.
+import type { LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { type DestinationPolicy, refusalOfAddress } from './destinations.ts';
 import type { Resolve } from './resolve.ts';
@@ -46,13 +47,6 @@ export function createConnector(policy: DestinationPolicy, resolve: Resolve, ca?
     ...(ca !== undefined && { ca }),
   });
   return (options, callback) => {
-    try {
-      const literal = options.hostname.replace(/^\[|\]$/g, '');
-      if (isIP(literal) !== 0) judge(literal, policy);
-    } catch (error) {
-      callback(error as Error, null);
-      return;
-    }
     connect(options, (...[error, socket]) => {
       if (error) {
         callback(error, null);

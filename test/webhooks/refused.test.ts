@@ -2,7 +2,9 @@
 
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createConnector } from '../../src/webhooks/connector.ts';
 import { createSender, type SenderOptions } from '../../src/webhooks/delivery.ts';
 
 const STRICT = { allowHttp: true, allowPrivate: false };
@@ -10,11 +12,17 @@ const STRICT = { allowHttp: true, allowPrivate: false };
 let server: Server;
 let port: number;
 let connections = 0;
+let bytes = 0;
 
 beforeAll(async () => {
   server = createServer((socket) => {
     connections += 1;
-    socket.destroy();
+    socket
+      .on('error', () => undefined)
+      .on('data', (chunk) => {
+        bytes += chunk.length;
+        socket.destroy();
+      });
   });
   await new Promise<void>((resolve) => server.listen(0, '::', resolve));
   ({ port } = server.address() as AddressInfo);
@@ -22,6 +30,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   connections = 0;
+  bytes = 0;
 });
 
 afterAll(() => {
@@ -53,6 +62,15 @@ describe('literal forms', () => {
     expect((await attempt(host)).error).toMatch(/^refused destination: .* address$/);
     expect(connections).toBe(0);
   });
+});
+
+it('a literal address that got past the check of the URL is cut off before a byte is sent', async () => {
+  const agent = new Agent({ connect: createConnector(STRICT, () => Promise.reject(new Error('not asked'))) });
+  const sent = request(`http://127.0.0.1:${port}/hook`, { dispatcher: agent, method: 'POST', body: '{}' });
+  await expect(sent).rejects.toThrow('refused destination: 127.0.0.1 is a loopback address');
+  await vi.waitFor(() => expect(connections).toBe(1));
+  expect(bytes).toBe(0);
+  await agent.destroy();
 });
 
 describe('names', () => {

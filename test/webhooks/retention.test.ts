@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
+import { replayDeliveries } from '../../src/webhooks/dead-letters.ts';
 import { addWebhook } from '../../src/webhooks/endpoints.ts';
 import { recordEvents } from '../../src/webhooks/outbox.ts';
 import { sweepEvents } from '../../src/webhooks/retention.ts';
@@ -84,6 +85,15 @@ it('lets die what has waited longer, and keeps it a week to be seen and replayed
   world.pass(2 * DAY);
   expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 1 });
   expect(await left()).toEqual({ events: [9], deliveries: ['dead'] });
+});
+
+it('counts the wait of a delivery that was replayed from then on', async () => {
+  const { deps, appId } = inWorld();
+  const { webhook_id: webhookId } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
+  await record(12, { state: 'dead' });
+  await replayDeliveries(deps, { webhookId, since: '2000-01-01T00:00:00Z' });
+  expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 0 });
+  expect(await left()).toEqual({ events: [12], deliveries: ['pending'] });
 });
 
 it('prunes an event that nobody wanted', async () => {
