@@ -18,10 +18,14 @@ export const PRODUCTS: (ProductRecord & { duration: never })[] = [
 ] as never;
 
 const text = (at: number) => new Date(at).toISOString();
-/** Often exactly at a midnight, where edges are. */
-const moment = fc
+/** Often exactly at a midnight, where edges are; or so that something of a week or a month ends around now. */
+const anywhen = fc
   .tuple(fc.integer({ min: 0, max: 165 }), fc.constantFrom(0, 0, 5, 23 * 60 + 59, 300, 14 * 60 + 7))
   .map(([day, minutes]) => FROM + day * DAY_MS + minutes * 60_000);
+const aroundNow = fc
+  .tuple(fc.constantFrom(0, 7, 30, 31), fc.constantFrom(-20, -1, 1, 20))
+  .map(([days, hours]) => NOW - days * DAY_MS + hours * HOUR_MS);
+const moment = fc.oneof({ arbitrary: anywhen, weight: 5 }, { arbitrary: aroundNow, weight: 1 });
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined });
 
 const attribution = fc.record({
@@ -145,7 +149,7 @@ const seed = fc.record({
 
 /** Profiles, their transactions in the order in which they happened, and the products that are configured. */
 export const history: fc.Arbitrary<World> = fc
-  .tuple(fc.integer({ min: 1, max: 6 }), fc.array(seed, { minLength: 1, maxLength: 8 }))
+  .tuple(fc.integer({ min: 1, max: 8 }), fc.array(seed, { minLength: 4, maxLength: 20 }))
   .chain(([count, seeds]) =>
     fc.tuple(...Array.from({ length: count }, (_, i) => profileOf(i))).map((profiles): World => {
       const transactions = seeds.flatMap(({ owner, isOneTime, steps, ...rest }, index) => {

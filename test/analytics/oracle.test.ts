@@ -24,7 +24,7 @@ async function settle({ profiles, transactions }: World): Promise<Home> {
   return home;
 }
 
-test('all charts answer as the oracle counts', { timeout: 600_000 }, async () => {
+test('all charts answer as the oracle counts', { timeout: 180_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(history, questions, zone, async (world, asked, zoneName) => {
       const home = await settle(world);
@@ -33,6 +33,7 @@ test('all charts answer as the oracle counts', { timeout: 600_000 }, async () =>
         expect(await ask(home, question, zoneName), JSON.stringify({ question, zoneName })).toEqual(told);
       }
     }),
-    { numRuns: Number(process.env.HISTORIES ?? 60), endOnFailure: false },
+    // To have a small counterexample, take endOnFailure away: shrinking takes minutes.
+    { numRuns: Number(process.env.HISTORIES ?? 6), endOnFailure: true },
   );
 });

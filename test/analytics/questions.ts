@@ -25,6 +25,7 @@ const RANGES = [
   ['2025-03-01', '2025-05-31'],
   ['2025-04-20'],
   ['2024-11-01', '2025-04-20'],
+  ['2025-01-31', '2025-02-03'],
   ['2025-05-01', '2025-05-31'],
 ];
 
@@ -51,7 +52,10 @@ export function questionAbout(chart_id: (typeof CHART_IDS)[number]): fc.Arbitrar
       segmentation: fc.option(fc.constantFrom(...segmentationsOf(chart(chart_id))), { nil: undefined }),
       date: range,
       compare_date: fc.option(range, { nil: undefined, freq: 3 }),
-      filters: fc.array(filter, { maxLength: 2 }),
+      filters: fc.oneof(
+        { arbitrary: fc.constant([]), weight: 3 },
+        { arbitrary: fc.array(filter, { maxLength: 2 }), weight: 2 },
+      ),
     })
     .map(({ segmentation, date, compare_date, filters, ...rest }) => ({
       chart_id,
@@ -61,7 +65,10 @@ export function questionAbout(chart_id: (typeof CHART_IDS)[number]): fc.Arbitrar
     }));
 }
 
-export const questions = fc.tuple(...CHART_IDS.map(questionAbout));
+/** Several about every chart. */
+export const questions = fc
+  .tuple(...CHART_IDS.map((id) => fc.array(questionAbout(id), { minLength: 6, maxLength: 6 })))
+  .map((sets) => sets.flat());
 
 interface Answered {
   type: string;
