@@ -1,0 +1,82 @@
+// https receivers: the name in the certificate is that of the URL, and somebody must vouch for it.
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createSender, type SenderOptions } from '../../src/webhooks/delivery.ts';
+
+// Self-signed, for hook.example, made for this test alone.
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBnTCCAUSgAwIBAgIURpCupHD8KRNVFB1NYwMGWCYe8j0wCgYIKoZIzj0EAwIw
+FzEVMBMGA1UEAwwMaG9vay5leGFtcGxlMCAXDTI2MTEyMTA5MjUwMVoYDzIxMjYx
+MDI4MDkyNTAxWjAXMRUwEwYDVQQDDAxob29rLmV4YW1wbGUwWTATBgcqhkjOPQIB
+BggqhkjOPQMBBwNCAAQwpkGvg5RvE+86g0srxBZx7zPrIF7cFAtsNv+porlz28N3
+wqS5gozV+0cSSDFXRGE2ZTFsfNM99t6YcRVA/p5Po2wwajAdBgNVHQ4EFgQUTzTF
+YQ7rSDD8DBJzS3EFr5PjPkkwHwYDVR0jBBgwFoAUTzTFYQ7rSDD8DBJzS3EFr5Pj
+PkkwDwYDVR0TAQH/BAUwAwEB/zAXBgNVHREEEDAOggxob29rLmV4YW1wbGUwCgYI
+KoZIzj0EAwIDRwAwRAIgXK3UndZ/EslVl8IPk7aEdn9z45MEavyLi27t8nTVL28C
+IF+SpU6cdPfdSNQEmH8s7JvGxZZuB3gAHPa5IKNDUn6Q
+-----END CERTIFICATE-----
+`;
+const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgOk0P3aTD691MUvpq
+SksKc8B/Saq4RzJfZ7JdgNU0L+WhRANCAAQwpkGvg5RvE+86g0srxBZx7zPrIF7c
+FAtsNv+porlz28N3wqS5gozV+0cSSDFXRGE2ZTFsfNM99t6YcRVA/p5P
+-----END PRIVATE KEY-----
+`;
+
+let server: Server;
+let port: number;
+
+beforeAll(async () => {
+  server = createServer({ cert: CERTIFICATE, key: KEY }, (request, response) => {
+    response.end((request.socket as import('node:tls').TLSSocket & { servername?: string }).servername);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ({ port } = server.address() as AddressInfo);
+});
+
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+async function attempt(host: string, options: Partial<SenderOptions> = {}) {
+  const sender = createSender({
+    policy: { allowHttp: false, allowPrivate: true },
+    now: () => new Date(),
+    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+    ...options,
+  });
+  const url = `https://${host}:${port}/hook`;
+  const result = await sender.send({ url, authorization: null, secrets: ['whsec_aaaa'], id: 'e1', body: '{}' });
+  await sender.close();
+  return result;
+}
+
+it('are reached under the name of the URL', async () => {
+  expect(await attempt('hook.example', { ca: CERTIFICATE })).toMatchObject({
+    status: 200,
+    error: null,
+    answer: 'hook.example',
+  });
+});
+
+it('are refused when nobody vouches for them', async () => {
+  expect(await attempt('hook.example')).toMatchObject({
+    status: null,
+    error: expect.stringContaining('SELF_SIGNED_CERT'),
+  });
+});
+
+it('are refused under another name', async () => {
+  const { status, error } = await attempt('other.example', { ca: CERTIFICATE });
+  expect({ status, error }).toMatchObject({
+    status: null,
+    error: expect.stringContaining('ERR_TLS_CERT_ALTNAME_INVALID'),
+  });
+});
+
+it('are refused at a forbidden address', async () => {
+  const policy = { allowHttp: false, allowPrivate: false };
+  expect((await attempt('hook.example', { policy, ca: CERTIFICATE })).error).toMatch('127.0.0.1 is a loopback address');
+});
