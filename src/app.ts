@@ -17,6 +17,7 @@ import { registerRoutes } from './http/register-routes.ts';
 import { registerRequestLog } from './http/request-log.ts';
 import { serverOptions } from './http/server-options.ts';
 import { registerUnrouted } from './http/unrouted.ts';
+import { registerReference } from './reference/pages.ts';
 import { listRoutes } from './routes.ts';
 import { webhookMetrics } from './webhooks/metrics.ts';
 
@@ -45,8 +46,12 @@ export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admi
   const { startDraining } = registerHealth(app, deps);
   registerMetrics(app, deps, { isOpen: !addresses.includes('base'), parts: [() => webhookMetrics(deps)] });
   await registerCompression(app);
-  const routes = listRoutes(deps).filter(({ address }) => addresses.includes(address));
+  const all = listRoutes(deps);
+  const routes = all.filter(({ address }) => addresses.includes(address));
   registerRoutes(app, routes, { config, keyring: createKeyring(deps.db), limitOf: await createLimits(app, config) });
-  if (addresses.includes('admin')) await registerPages(app);
+  if (addresses.includes('admin')) {
+    await registerPages(app);
+    await registerReference(app, all);
+  }
   return { app, startDraining };
 }

@@ -7,7 +7,7 @@ import { operation } from '../http/operation.ts';
 import { renderAnswer } from './answer.ts';
 import { csvChunks, csvFileName } from './csv.ts';
 import { readChartRequest } from './request.ts';
-import { ChartAnswer, ChartBody } from './schema.ts';
+import { ChartAnswer, ChartBody, ChartHeaders } from './schema.ts';
 import { plotChart } from './service.ts';
 
 const BODY_LIMIT = 1024 * 1024;
@@ -16,6 +16,7 @@ export function retrieveAnalytics(deps: Deps) {
   return operation({
     summary: 'Retrieve analytics data',
     description: 'A chart with filters and segmentation. What each chart takes: docs/charts.md.',
+    headers: ChartHeaders,
     body: ChartBody,
     judgesBody: true,
     compressed: true,

@@ -41,6 +41,12 @@ export const ChartBody = Type.Object(
   { additionalProperties: false },
 );
 
+export const ChartHeaders = Type.Object({
+  'service-tz': Type.Optional(
+    Type.String({ description: "IANA zone of days and buckets; the app's reporting zone unless given." }),
+  ),
+});
+
 const NullableNumber = Type.Unsafe<number | null>({ type: ['number', 'null'] });
 
 const Point = Type.Object({
@@ -48,32 +54,38 @@ const Point = Type.Object({
   y: Type.Number(),
 });
 
-const AnsweredSeries = Type.Object({
-  title: Type.String(),
-  type: Type.String({ description: 'total, other, or the value of the segment.' }),
-  value: Type.Number(),
-  values: Type.Array(Point),
-  compare_value: NullableNumber,
-  compare_values: Type.Union([Type.Array(Point), Type.Null()]),
-});
+const AnsweredSeries = Type.Object(
+  {
+    title: Type.String(),
+    type: Type.String({ description: 'total, other, or the value of the segment.' }),
+    value: Type.Number(),
+    values: Type.Array(Point),
+    compare_value: NullableNumber,
+    compare_values: Type.Union([Type.Array(Point), Type.Null()]),
+  },
+  { title: 'ChartSeries' },
+);
 
-const ChartMetric = Type.Object({
-  title: Type.String(),
-  metric_name: Type.String(),
-  description: Type.String(),
-  type: Type.Literal('multi'),
-  unit: OneOf(['USD', 'count']),
-  default_aggregation: Type.Unsafe<'sum' | 'last' | null>({ type: ['string', 'null'], enum: ['sum', 'last', null] }),
-  is_json: Type.Literal(true),
-  recommended_period: Type.Null(),
-  value: Type.Number(),
-  value_from: NullableNumber,
-  value_to: NullableNumber,
-  compare_value: NullableNumber,
-  compare_value_from: NullableNumber,
-  compare_value_to: NullableNumber,
-  data: Type.Array(AnsweredSeries),
-});
+const ChartMetric = Type.Object(
+  {
+    title: Type.String(),
+    metric_name: Type.String(),
+    description: Type.String(),
+    type: Type.Literal('multi'),
+    unit: OneOf(['USD', 'count']),
+    default_aggregation: Type.Unsafe<'sum' | 'last' | null>({ type: ['string', 'null'], enum: ['sum', 'last', null] }),
+    is_json: Type.Literal(true),
+    recommended_period: Type.Null(),
+    value: Type.Number(),
+    value_from: NullableNumber,
+    value_to: NullableNumber,
+    compare_value: NullableNumber,
+    compare_value_from: NullableNumber,
+    compare_value_to: NullableNumber,
+    data: Type.Array(AnsweredSeries),
+  },
+  { title: 'ChartMetric' },
+);
 
 export type ChartMetric = Static<typeof ChartMetric>;
 

@@ -2,7 +2,7 @@
 import type { Deps } from '../deps.ts';
 import { readOnce } from '../http/idempotency.ts';
 import { operation } from '../http/operation.ts';
-import { requireIdentity } from '../profile/identity.ts';
+import { OnceHeaders, requireIdentity } from '../profile/identity.ts';
 import { ProfileAnswer } from '../profile/schema.ts';
 import { GrantBody, RevokeBody } from './schema.ts';
 import { grantAccessLevel, revokeAccessLevel } from './service.ts';
@@ -10,6 +10,7 @@ import { grantAccessLevel, revokeAccessLevel } from './service.ts';
 export function grantAccessLevelRoute(deps: Deps) {
   return operation({
     summary: 'Grant access level',
+    headers: OnceHeaders,
     body: GrantBody,
     answers: { 200: ProfileAnswer },
     errors: ['profile_not_named', 'profile_not_found', 'access_level_not_found', 'idempotency_in_flight'],
@@ -26,6 +27,7 @@ export function revokeAccessLevelRoute(deps: Deps) {
   return operation({
     summary: 'Revoke access level',
     description: 'Ends a grant. What a purchase gives stays, and the answer shows it.',
+    headers: OnceHeaders,
     body: RevokeBody,
     answers: { 200: ProfileAnswer },
     errors: [

@@ -1,12 +1,18 @@
 // The Idempotency-Key of a request: what tells a repetition from another request.
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { Type } from '@sinclair/typebox';
 import { valueError } from '../errors.ts';
 import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
 
 export const IDEMPOTENCY_KEY = 'idempotency-key';
 
 const KEY_LENGTH = 255;
+
+/** For the API reference. */
+export const IdempotencyHeader = Type.Optional(
+  Type.String({ description: 'Repeats of the request within 24 hours get the first answer and change nothing more.' }),
+);
 
 /** A request that is to take effect once. */
 export interface Once {

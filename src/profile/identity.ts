@@ -1,9 +1,22 @@
 // By what a request names a profile (decisions 3): the headers of server-side operations, and the form of identifiers.
 import type { IncomingHttpHeaders } from 'node:http';
+import { Type } from '@sinclair/typebox';
 import { apiError, valueError } from '../errors.ts';
+import { IdempotencyHeader } from '../http/idempotency.ts';
 import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
 
 export const CUSTOMER_USER_ID_LENGTH = 255;
+
+/** The headers that name a profile, for the API reference; HEADER_ALIASES gives them further names. */
+export const ProfileHeaders = Type.Object({
+  'service-customer-user-id': Type.Optional(
+    Type.String({ description: "The app's own user ID; one of the two headers names the profile." }),
+  ),
+  'service-profile-id': Type.Optional(Type.String({ description: 'Service-assigned profile identifier.' })),
+});
+
+/** Of operations that may be asked to take effect once. */
+export const OnceHeaders = Type.Object({ ...ProfileHeaders.properties, 'idempotency-key': IdempotencyHeader });
 
 /** At least one is set; both must name the same profile. */
 export interface ProfileIdentity {

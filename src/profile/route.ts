@@ -2,7 +2,7 @@
 import type { Deps } from '../deps.ts';
 import { operation } from '../http/operation.ts';
 import { ProfileBody } from './body.ts';
-import { readIdentity, requireIdentity } from './identity.ts';
+import { ProfileHeaders, readIdentity, requireIdentity } from './identity.ts';
 import { renderProfile } from './object.ts';
 import { deleteProfile } from './removal.ts';
 import { ProfileAnswer } from './schema.ts';
@@ -14,6 +14,7 @@ export function createProfileRoute(deps: Deps) {
     description:
       'The customer user id alone finds or makes its profile; with service-profile-id too, that profile gets the customer ' +
       'user id; neither makes an anonymous profile.',
+    headers: ProfileHeaders,
     body: ProfileBody,
     answers: { 200: ProfileAnswer },
     errors: ['profile_not_found'],
@@ -27,6 +28,7 @@ export function createProfileRoute(deps: Deps) {
 export function readProfileRoute(deps: Deps) {
   return operation({
     summary: 'Get a profile',
+    headers: ProfileHeaders,
     answers: { 200: ProfileAnswer },
     errors: ['profile_not_named', 'profile_not_found'],
     async handle({ app, request }) {
@@ -40,6 +42,7 @@ export function updateProfileRoute(deps: Deps) {
   return operation({
     summary: 'Update a profile',
     description: 'Changes what the body names and keeps the rest.',
+    headers: ProfileHeaders,
     body: ProfileBody,
     answers: { 200: ProfileAnswer },
     errors: ['profile_not_named', 'profile_not_found'],
@@ -55,6 +58,7 @@ export function deleteProfileRoute(deps: Deps) {
     summary: 'Delete a profile',
     description:
       'Its identifiers, attributes, attribution and grants are gone for good, and its events lose them. Charts keep their figures.',
+    headers: ProfileHeaders,
     answers: { 204: null },
     errors: ['profile_not_named', 'profile_not_found'],
     async handle({ app, request, reply }) {

@@ -23,62 +23,74 @@ const Store = {
   store_original_transaction_id: Type.String(),
 };
 
-export const AccessLevelObject = Type.Object({
-  access_level_id: Type.String(),
-  ...Store,
-  offer: orNull(Type.Object({ category: Type.String(), type: Type.String(), id: NullableString })),
-  environment: Type.String(),
-  starts_at: NullableDatetimeOut,
-  purchased_at: DatetimeOut,
-  originally_purchased_at: DatetimeOut,
-  expires_at: NullableDatetimeOut,
-  renewal_cancelled_at: NullableDatetimeOut,
-  billing_issue_detected_at: NullableDatetimeOut,
-  is_in_grace_period: Type.Boolean(),
-  cancellation_reason: NullableString,
-});
+export const AccessLevelObject = Type.Object(
+  {
+    access_level_id: Type.String(),
+    ...Store,
+    offer: orNull(Type.Object({ category: Type.String(), type: Type.String(), id: NullableString })),
+    environment: Type.String(),
+    starts_at: NullableDatetimeOut,
+    purchased_at: DatetimeOut,
+    originally_purchased_at: DatetimeOut,
+    expires_at: NullableDatetimeOut,
+    renewal_cancelled_at: NullableDatetimeOut,
+    billing_issue_detected_at: NullableDatetimeOut,
+    is_in_grace_period: Type.Boolean(),
+    cancellation_reason: NullableString,
+  },
+  { title: 'AccessLevel' },
+);
 
-export const SubscriptionObject = Type.Object({
-  ...Store,
-  offer: orNull(Type.Object({ offer_category: Type.String(), offer_type: Type.String(), offer_id: NullableString })),
-  environment: Type.String(),
-  purchased_at: DatetimeOut,
-  originally_purchased_at: DatetimeOut,
-  expires_at: DatetimeOut,
-  renewal_cancelled_at: NullableDatetimeOut,
-  billing_issue_detected_at: NullableDatetimeOut,
-  is_in_grace_period: Type.Boolean(),
-  cancellation_reason: NullableString,
-});
+export const SubscriptionObject = Type.Object(
+  {
+    ...Store,
+    offer: orNull(Type.Object({ offer_category: Type.String(), offer_type: Type.String(), offer_id: NullableString })),
+    environment: Type.String(),
+    purchased_at: DatetimeOut,
+    originally_purchased_at: DatetimeOut,
+    expires_at: DatetimeOut,
+    renewal_cancelled_at: NullableDatetimeOut,
+    billing_issue_detected_at: NullableDatetimeOut,
+    is_in_grace_period: Type.Boolean(),
+    cancellation_reason: NullableString,
+  },
+  { title: 'Subscription' },
+);
 
-export const NonSubscriptionObject = Type.Object({
-  purchase_id: Type.String({ format: 'uuid' }),
-  ...Store,
-  purchased_at: DatetimeOut,
-  environment: Type.String(),
-  is_refund: Type.Boolean(),
-  is_consumable: Type.Boolean(),
-});
+export const NonSubscriptionObject = Type.Object(
+  {
+    purchase_id: Type.String({ format: 'uuid' }),
+    ...Store,
+    purchased_at: DatetimeOut,
+    environment: Type.String(),
+    is_refund: Type.Boolean(),
+    is_consumable: Type.Boolean(),
+  },
+  { title: 'NonSubscription' },
+);
 
 const AttributeValue = Type.Union([Type.String(), Type.Number()]);
 
-export const ProfileObject = Type.Object({
-  app_id: Type.String({ format: 'uuid', description: 'Internal ID of the app.' }),
-  profile_id: Type.String({ format: 'uuid', description: 'Profile identifier.' }),
-  customer_user_id: NullableString,
-  total_revenue_usd: Type.Number({ description: 'Total revenue in USD earned in the profile.' }),
-  segment_hash: Type.String({ description: 'Internal parameter: 16 hex digits.' }),
-  timestamp: Type.Integer({ description: 'Response time in milliseconds, used to resolve race conditions.' }),
-  custom_attributes: Type.Union([
-    Type.Record(Type.String(), AttributeValue),
-    Type.Array(Type.Object({ key: Type.String(), value: AttributeValue })),
-  ]),
-  access_levels: orNull(Type.Union([Type.Record(Type.String(), AccessLevelObject), Type.Array(AccessLevelObject)])),
-  subscriptions: orNull(Type.Union([Type.Record(Type.String(), SubscriptionObject), Type.Array(SubscriptionObject)])),
-  non_subscriptions: orNull(
-    Type.Union([Type.Record(Type.String(), Type.Array(NonSubscriptionObject)), Type.Array(NonSubscriptionObject)]),
-  ),
-});
+export const ProfileObject = Type.Object(
+  {
+    app_id: Type.String({ format: 'uuid', description: 'Internal ID of the app.' }),
+    profile_id: Type.String({ format: 'uuid', description: 'Profile identifier.' }),
+    customer_user_id: NullableString,
+    total_revenue_usd: Type.Number({ description: 'Total revenue in USD earned in the profile.' }),
+    segment_hash: Type.String({ description: 'Internal parameter: 16 hex digits.' }),
+    timestamp: Type.Integer({ description: 'Response time in milliseconds, used to resolve race conditions.' }),
+    custom_attributes: Type.Union([
+      Type.Record(Type.String(), AttributeValue),
+      Type.Array(Type.Object({ key: Type.String(), value: AttributeValue })),
+    ]),
+    access_levels: orNull(Type.Union([Type.Record(Type.String(), AccessLevelObject), Type.Array(AccessLevelObject)])),
+    subscriptions: orNull(Type.Union([Type.Record(Type.String(), SubscriptionObject), Type.Array(SubscriptionObject)])),
+    non_subscriptions: orNull(
+      Type.Union([Type.Record(Type.String(), Type.Array(NonSubscriptionObject)), Type.Array(NonSubscriptionObject)]),
+    ),
+  },
+  { title: 'Profile' },
+);
 
 /** What server-side operations answer. */
 export const ProfileAnswer = Type.Object({ data: ProfileObject });

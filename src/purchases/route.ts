@@ -2,7 +2,7 @@
 import type { Deps } from '../deps.ts';
 import { readOnce } from '../http/idempotency.ts';
 import { operation } from '../http/operation.ts';
-import { requireIdentity } from '../profile/identity.ts';
+import { OnceHeaders, requireIdentity } from '../profile/identity.ts';
 import { ProfileAnswer } from '../profile/schema.ts';
 import { TransactionBody } from './schema.ts';
 import { setTransaction } from './service.ts';
@@ -12,6 +12,7 @@ export function setTransactionRoute(deps: Deps) {
     summary: 'Set transaction',
     description:
       'Records a transaction of the profile: the same id in its chain replaces that transaction as a whole, another id continues the chain.',
+    headers: OnceHeaders,
     body: TransactionBody,
     answers: { 200: ProfileAnswer },
     errors: ['profile_not_named', 'profile_not_found', 'idempotency_in_flight'],

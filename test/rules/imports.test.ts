@@ -36,6 +36,7 @@ const PROGRAMS = [
   'app.ts',
   'routes.ts',
   'sweeps.ts',
+  'reference',
 ];
 
 /** Values in, values out: no driver, no Fastify, no network, no files, no clock. */

@@ -1,0 +1,14 @@
+// Every chart with what it may be split and filtered by, as a table of the API reference.
+import { CHART_IDS, chart, filtersOf, segmentationsOf, unitOf } from '../analytics/catalogue.ts';
+
+export function describeCharts(): string {
+  const rows = CHART_IDS.map((id) => {
+    const one = chart(id);
+    const { dimensions, compares } = filtersOf(one);
+    const filters = [...(compares ? ['compare_date'] : []), ...dimensions].join(', ');
+    return `| \`${id}\` | ${one.kind} | ${unitOf(one)} | ${one.description} | ${segmentationsOf(one).join(', ')} | ${filters} |`;
+  });
+  return ['| chart_id | kind | unit | what | segmentations | filters |', '|---|---|---|---|---|---|', ...rows].join(
+    '\n',
+  );
+}

@@ -1,0 +1,213 @@
+// The API as an OpenAPI 3.1 document, made of what the service itself runs on: route schemas, the error catalogue, the
+// chart and event catalogues. Pure; docs/openapi.json is this document, and a test compares them.
+import type { TSchema } from '@sinclair/typebox';
+import { apiError, type ConditionName, type ErrorBody, validationError } from '../errors.ts';
+import type { Operation, Route } from '../http/operation.ts';
+import { EVENT_TYPE_NAMES, EVENT_TYPES } from '../webhooks/catalogue.ts';
+import { eventPayload } from '../webhooks/schema.ts';
+import { describeCharts } from './charts.ts';
+import { type Named, toJsonSchema } from './json-schema.ts';
+
+type Json = Record<string, unknown>;
+
+/** What every operation that takes a key can answer, and every one that takes a body. */
+const WITH_KEY: readonly ConditionName[] = ['not_authenticated', 'throttled'];
+const WITH_BODY: readonly ConditionName[] = [
+  'malformed_body',
+  'body_not_object',
+  'body_too_large',
+  'unsupported_media_type',
+];
+const ALWAYS: readonly ConditionName[] = ['internal', 'unavailable'];
+
+const ERROR_EXAMPLE_DETAIL: Partial<Record<ConditionName, string>> = { access_level_not_found: 'premium' };
+
+const TAGS = {
+  base: { name: 'Profiles and server-side', description: 'At `{base_url}`.' },
+  admin: { name: 'Analytics and events', description: 'At `{admin_url}`, which is `{base_url}` unless set apart.' },
+};
+
+const INFO = `Profiles, marketing attribution, access levels, webhooks and charts for apps that sell subscriptions.
+
+Datetimes are ISO 8601 with microseconds and a numeric offset without a colon. Every error has the envelope \`Error\`;
+clients branch on \`error_code\`. A trailing slash makes no difference.`;
+
+/** Groups the examples of conditions by status. */
+function errorsOf({ key, operation }: Route): Map<number, Map<string, ErrorBody>> {
+  const names: ConditionName[] = [
+    ...(key === 'none' ? [] : WITH_KEY),
+    ...(operation.body ? WITH_BODY : []),
+    ...operation.errors,
+    ...ALWAYS,
+  ];
+  const byStatus = new Map<number, Map<string, ErrorBody>>();
+  const add = (name: string, body: ErrorBody) => {
+    const examples = byStatus.get(body.status_code) ?? new Map();
+    byStatus.set(body.status_code, examples.set(name, body));
+  };
+  if (operation.body || operation.querystring) {
+    const message = 'Must have at most 255 characters.';
+    add('validation', validationError([{ source: 'customer_user_id', code: 'value_error', message }]).body);
+  }
+  for (const name of names) add(name, apiError(name, ERROR_EXAMPLE_DETAIL[name] ?? 'premium').body);
+  return byStatus;
+}
+
+function errorResponses(route: Route): Json {
+  const responses = [...errorsOf(route)].map(([status, examples]) => [
+    status,
+    {
+      description: [...examples.values()].map(({ error_code }) => error_code).join(', '),
+      content: {
+        'application/json': {
+          schema: { $ref: '#/components/schemas/Error' },
+          examples: Object.fromEntries(
+            [...examples.keys()].map((name) => [name, { $ref: `#/components/examples/${name}` }]),
+          ),
+        },
+      },
+    },
+  ]);
+  return Object.fromEntries(responses);
+}
+
+function successResponses({ answers, compressed }: Operation, named: Named): Json {
+  const responses = Object.entries(answers).map(([status, schema]) => {
+    if (!schema) return [status, { description: 'Done; the body is empty.' }];
+    const csv = compressed && { 'text/csv': { schema: { type: 'string' } } };
+    return [
+      status,
+      { description: 'Done.', content: { 'application/json': { schema: toJsonSchema(schema, named) }, ...csv } },
+    ];
+  });
+  return Object.fromEntries(responses);
+}
+
+function parametersOf(schema: TSchema | undefined, place: 'header' | 'query', named: Named): Json[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as { properties?: Json; required?: string[] };
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...rest } = toJsonSchema(property as TSchema, named);
+    return {
+      name,
+      in: place,
+      required: required.includes(name),
+      ...(description ? { description } : {}),
+      schema: rest,
+    };
+  });
+}
+
+function operationId({ summary }: Operation): string {
+  return summary.toLowerCase().replace(/[^a-z]+(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function describeOperation(route: Route, named: Named): Json {
+  const { key, address, operation } = route;
+  const parameters = [
+    ...parametersOf(operation.headers, 'header', named),
+    ...parametersOf(operation.querystring, 'query', named),
+  ];
+  return {
+    operationId: operationId(operation),
+    summary: operation.summary,
+    ...(operation.description && { description: operation.description }),
+    tags: [TAGS[address].name],
+    security: key === 'none' ? [] : [{ [`${key}Key`]: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(operation.body && {
+      requestBody: { required: true, content: { 'application/json': { schema: toJsonSchema(operation.body, named) } } },
+    }),
+    responses: { ...successResponses(operation, named), ...errorResponses(route) },
+  };
+}
+
+function describePaths(routes: readonly Route[], named: Named): Json {
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = `${route.path}/`;
+    paths[path] = { ...paths[path], [String(route.method).toLowerCase()]: describeOperation(route, named) };
+  }
+  return paths;
+}
+
+function describeEvents(named: Named): Json {
+  const events = EVENT_TYPE_NAMES.map((name) => [
+    name,
+    {
+      post: {
+        operationId: name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+        summary: EVENT_TYPES[name],
+        description: 'Signed by the Standard Webhooks specification; delivered at least once, in order per profile.',
+        tags: ['Events'],
+        security: [],
+        parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((header) => ({
+          name: header,
+          in: 'header',
+          required: true,
+          schema: { type: 'string' },
+        })),
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: toJsonSchema(eventPayload(name), named) } },
+        },
+        responses: { '2XX': { description: 'Received. Anything else is tried again later.' } },
+      },
+    },
+  ]);
+  return Object.fromEntries(events);
+}
+
+const ERROR_SCHEMA = {
+  type: 'object',
+  required: ['errors', 'error_code', 'status_code'],
+  properties: {
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['source', 'errors'],
+        properties: {
+          source: { type: ['string', 'null'], description: 'The offending field, or non_field_errors, or null.' },
+          errors: { type: 'array', items: { type: 'string' }, description: 'Messages.' },
+        },
+      },
+    },
+    error_code: { type: 'string', description: 'Short error name.' },
+    status_code: { type: 'integer', description: 'HTTP status.' },
+  },
+};
+
+function keyScheme(kind: string): Json {
+  return { type: 'apiKey', in: 'header', name: 'Authorization', description: `\`Api-Key <${kind} key>\`` };
+}
+
+/** The document of all routes, whichever address they answer on. */
+export function buildOpenApi(routes: readonly Route[], version: string): Json {
+  const named: Named = new Map();
+  const paths = describePaths(routes, named);
+  const webhooks = describeEvents(named);
+  const examples = routes.flatMap((route) => [...errorsOf(route).values()].flatMap((byName) => [...byName]));
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Subscription Profile Service',
+      version,
+      description: INFO,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'This service' }],
+    tags: [
+      ...Object.values(TAGS),
+      { name: 'Events', description: 'What the service sends to webhooks.' },
+      { name: 'Charts', description: describeCharts() },
+    ],
+    security: [],
+    paths,
+    webhooks,
+    components: {
+      securitySchemes: { publicKey: keyScheme('public'), secretKey: keyScheme('secret') },
+      schemas: { Error: ERROR_SCHEMA, ...Object.fromEntries(named) },
+      examples: Object.fromEntries(examples.map(([name, value]) => [name, { value }])),
+    },
+  };
+}

@@ -1,0 +1,23 @@
+// The API reference at {admin_url}: the document at /openapi.json, and as a page at /docs/, served from the package alone.
+import { readFileSync } from 'node:fs';
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import type { Route } from '../http/operation.ts';
+import { buildOpenApi } from './openapi.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+
+export async function registerReference(app: FastifyInstance, routes: readonly Route[]): Promise<void> {
+  const document = buildOpenApi(routes, version);
+  app.get('/openapi.json', async () => document);
+  await app.register(async (pages) => {
+    await pages.register(swagger, { mode: 'static', specification: { document: document as never } });
+    await pages.register(swaggerUi, {
+      routePrefix: '/docs',
+      staticCSP: true,
+      indexPrefix: '',
+      uiConfig: { deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0, tryItOutEnabled: false },
+    });
+  });
+}

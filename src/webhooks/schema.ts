@@ -1,0 +1,100 @@
+// The payloads of events (decisions 7), for the API reference and for the tests, which hold every delivered event against them.
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { OneOf } from '../lib/typebox.ts';
+import type { EventType } from './catalogue.ts';
+
+const Moment = Type.String({ examples: ['2025-01-15T10:30:00.000000+0000'] });
+const NullableMoment = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+const NullableString = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+
+const Totals = {
+  profile_has_access_level: Type.Boolean({ description: 'Whether any access level of the profile is active.' }),
+  profile_total_revenue_usd: Type.Number(),
+};
+
+const AccessLevelProperties = {
+  access_level_id: Type.String(),
+  is_active: Type.Boolean(),
+  is_lifetime: Type.Boolean(),
+  is_refund: Type.Boolean(),
+  is_in_grace_period: Type.Boolean(),
+  will_renew: Type.Boolean(),
+  activated_at: Moment,
+  renewed_at: Moment,
+  starts_at: NullableMoment,
+  expires_at: NullableMoment,
+  store: Type.String(),
+  vendor_product_id: Type.String(),
+  transaction_id: Type.String(),
+  original_transaction_id: Type.String(),
+  environment: Type.String(),
+  cancellation_reason: NullableString,
+  ...Totals,
+};
+
+const TransactionProperties = {
+  store: Type.String(),
+  environment: Type.String(),
+  vendor_product_id: Type.String(),
+  base_plan_id: NullableString,
+  transaction_id: Type.String(),
+  original_transaction_id: Type.String(),
+  period: Type.String({ description: 'trial, activation, renewal_1 … renewal_5, renewal_6_plus or one_time.' }),
+  is_family_shared: Type.Boolean(),
+  purchased_at: Moment,
+  originally_purchased_at: Moment,
+  expires_at: NullableMoment,
+  will_renew: Type.Boolean(),
+  renew_status_changed_at: NullableMoment,
+  billing_issue_detected_at: NullableMoment,
+  grace_period_expires_at: NullableMoment,
+  refunded_at: NullableMoment,
+  cancellation_reason: NullableString,
+  offer_category: NullableString,
+  offer_type: NullableString,
+  offer_id: NullableString,
+  paywall_id: NullableString,
+  audience_id: NullableString,
+  placement_id: NullableString,
+  variation_id: NullableString,
+  store_country: Type.String(),
+  currency: Type.String(),
+  price_local: Type.Number(),
+  price_usd: Type.Number(),
+  proceeds_usd: Type.Number(),
+  net_revenue_usd: Type.Number(),
+  ...Totals,
+};
+
+const Attribution = Type.Object({
+  status: Type.String(),
+  channel: NullableString,
+  campaign: NullableString,
+  ad_group: NullableString,
+  ad_set: NullableString,
+  creative: NullableString,
+  network_user_id: NullableString,
+  created_at: Moment,
+});
+
+function payloadOf(eventType: EventType, properties: TProperties): TSchema {
+  return Type.Object({
+    event_type: OneOf([eventType]),
+    event_datetime: Moment,
+    event_api_version: Type.Literal(1),
+    profile_id: Type.String({ format: 'uuid' }),
+    customer_user_id: NullableString,
+    profile_install_datetime: Moment,
+    event_properties: Type.Object({
+      profile_event_id: Type.String({ format: 'uuid', description: 'To tell repeated deliveries from new events.' }),
+      ...properties,
+    }),
+    attributions: Type.Object({ custom: Type.Optional(Attribution) }),
+    user_attributes: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
+  });
+}
+
+/** The schema of the payload of events of a type. */
+export function eventPayload(eventType: EventType): TSchema {
+  return payloadOf(eventType, eventType === 'access_level_updated' ? AccessLevelProperties : TransactionProperties);
+}

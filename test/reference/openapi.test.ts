@@ -1,0 +1,28 @@
+// docs/openapi.json is printed from the routes and catalogues. To write it anew: npm run docs
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import type { Deps } from '../../src/deps.ts';
+import { buildOpenApi } from '../../src/reference/openapi.ts';
+import { listRoutes } from '../../src/routes.ts';
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+// Routes only describe themselves here; none is called.
+const routes = listRoutes({ config: loadConfig({}) } as Deps);
+const document = buildOpenApi(routes, version);
+
+test('docs/openapi.json is what the service serves', async () => {
+  await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot('../../docs/openapi.json');
+});
+
+test('every route is in it, under its documented path', () => {
+  const described = Object.entries(document.paths as Record<string, object>).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(described.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}/`).sort());
+});
+
+test('operation ids are unique', () => {
+  const ids = [...JSON.stringify(document).matchAll(/"operationId":"(\w+)"/g)].map(([, id]) => id);
+  expect(ids).toHaveLength(new Set(ids).size);
+});
