@@ -1,0 +1,152 @@
+// More segments than an answer has room for: JSON sums the rest up as "Other", recomputed from its facts; CSV has them all
+// until there are too many rows.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startService, type TestService } from '../setup/service.ts';
+import { askChart, importProfiles, importTransactions } from './import.ts';
+
+const CAMPAIGNS = 520;
+let service: TestService;
+
+/** Campaign n has one profile that pays n USD on 10 January, and n % 3 further installs in February. */
+beforeAll(async () => {
+  service = await startService({ now: () => new Date('2025-06-15T12:00:00Z') });
+  const numbers = Array.from({ length: CAMPAIGNS }, (_, i) => i + 1);
+  const profile = (id: string, installed_at: string, n: number) => ({
+    customer_user_id: id,
+    installed_at,
+    attribution: { status: 'non_organic', campaign: `c${n}`, channel: n % 2 === 0 ? 'even' : 'odd' },
+  });
+  await importProfiles(service, [
+    ...numbers.map((n) => profile(`payer${n}`, '2025-01-05T00:00:00Z', n)),
+    ...numbers.flatMap((n) => Array.from({ length: n % 3 }, (_, i) => profile(`${n}-${i}`, '2025-02-05T00:00:00Z', n))),
+  ]);
+  await importTransactions(
+    service,
+    numbers.map((n) => ({
+      customer_user_id: `payer${n}`,
+      purchase_type: 'one_time_purchase',
+      store: 'stripe',
+      store_product_id: 'coins',
+      store_transaction_id: `t${n}`,
+      store_original_transaction_id: `t${n}`,
+      price: { country: 'DE', currency: 'USD', value: n },
+      purchased_at: '2025-01-10T00:00:00Z',
+    })),
+  );
+}, 60_000);
+afterAll(() => service.close());
+
+interface Series {
+  title: string;
+  type: string;
+  value: number;
+  values: { y: number }[];
+  compare_values: { y: number }[] | null;
+}
+
+const date = ['2025-01-01', '2025-03-31'];
+const total = CAMPAIGNS * (CAMPAIGNS + 1) * 0.5;
+
+async function ask(body: object): Promise<Series[]> {
+  const { json, status, text } = await askChart(service, {
+    filters: { date },
+    segmentation: 'attribution_campaign',
+    ...body,
+  });
+  if (status !== 200) throw new Error(text.slice(0, 1000));
+  const [first, ...others] = Object.values(json.data as Record<string, { data: Series[] }>).map(({ data }) => data);
+  for (const other of others) expect(other.map(({ type }) => type)).toEqual(first!.map(({ type }) => type));
+  return first!;
+}
+
+const figures = ({ value, values }: Series) => [value, ...values.map(({ y }) => y)];
+
+describe('at most 500 series', () => {
+  test('of a flow: the total, 498 segments, and the sum of the other 22', async () => {
+    const series = await ask({ chart_id: 'revenue' });
+    expect(series).toHaveLength(500);
+    expect(series[0]).toMatchObject({ title: 'Total', type: 'total', value: total });
+    expect(series.slice(1, 4).map(({ type }) => type)).toEqual(['c520', 'c519', 'c518']);
+    expect(series.at(-2)).toMatchObject({ type: 'c23', value: 23 });
+    const rest = (22 * 23) / 2;
+    expect(series.at(-1)).toMatchObject({ title: 'Other', type: 'other' });
+    expect(figures(series.at(-1)!)).toEqual([rest, rest, 0, 0]);
+  });
+
+  test('equal values go by code point', async () => {
+    const series = await ask({ chart_id: 'installs' });
+    const threes = series.filter(({ value }) => value === 3).map(({ type }) => type);
+    expect(threes.slice(0, 4)).toEqual(['c101', 'c104', 'c107', 'c11']);
+    expect(figures(series.at(-1)!)).toEqual([22, 22, 0, 0]);
+  });
+
+  test('of a ratio: revenue of the others over their installs', async () => {
+    const series = await ask({ chart_id: 'arpu' });
+    const { type, value, values } = series.at(-1)!;
+    expect(type).toBe('other');
+    const shown = new Set(series.slice(1, -1).map((one) => Number(one.type.slice(1))));
+    const others = Array.from({ length: CAMPAIGNS }, (_, i) => i + 1).filter((n) => !shown.has(n));
+    expect(others).toHaveLength(22);
+    const revenue = others.reduce((sum, n) => sum + n, 0);
+    const installs = others.reduce((sum, n) => sum + 1 + (n % 3), 0);
+    expect(value).toBeCloseTo(revenue / installs, 6);
+    expect(values[0]!.y).toBeCloseTo(revenue / 22, 6);
+  });
+
+  test('of arppu: over the distinct payers of the others', async () => {
+    const series = await ask({ chart_id: 'arppu' });
+    expect(series).toHaveLength(500);
+    expect(figures(series.at(-1)!)).toEqual([11.5, 11.5, 0, 0]);
+  });
+
+  test('exactly 499 segments need no "other"', async () => {
+    const campaigns = Array.from({ length: 499 }, (_, i) => `c${i + 1}`);
+    const series = await ask({ chart_id: 'revenue', filters: { date, attribution_campaign: campaigns } });
+    expect(series).toHaveLength(500);
+    expect(series.at(-1)).toMatchObject({ type: 'c1', value: 1 });
+  });
+});
+
+describe('at most 50,000 points', () => {
+  test('1,000 days leave room for 50 series', async () => {
+    const series = await ask({
+      chart_id: 'revenue',
+      period_unit: 'day',
+      filters: { date: ['2022-07-06', '2025-03-31'] },
+    });
+    expect(series).toHaveLength(50);
+    expect(series[0]!.values).toHaveLength(1000);
+    expect(series.reduce((sum, { value }) => sum + value, 0)).toBe(2 * total);
+  });
+
+  test('the points of the comparison count too', async () => {
+    const filters = { date: ['2025-01-01', '2025-01-31'], compare_date: ['2022-07-06', '2025-03-31'] };
+    const series = await ask({ chart_id: 'revenue', period_unit: 'day', filters });
+    expect(series).toHaveLength(48);
+    expect(series[0]!.compare_values).toHaveLength(1000);
+  });
+});
+
+describe('CSV', () => {
+  const askCsv = (body: object) => askChart(service, { format: 'csv', segmentation: 'attribution_campaign', ...body });
+
+  test('is not capped at 500 series', async () => {
+    const { status, text } = await askCsv({ chart_id: 'non_subscriptions', filters: { date } });
+    expect(status).toBe(200);
+    expect(text.trimEnd().split('\r\n')).toHaveLength(1 + 3 * (1 + CAMPAIGNS));
+    expect(text).not.toContain('other');
+  });
+
+  test('of half a million rows comes whole', async () => {
+    const filters = { date: ['2022-07-06', '2025-03-31'] };
+    const { text } = await askCsv({ chart_id: 'non_subscriptions', period_unit: 'day', filters });
+    expect(text.match(/\r\n/g)).toHaveLength(1 + 1000 * (1 + CAMPAIGNS));
+  });
+
+  test('of more than a million rows is refused', async () => {
+    const filters = { date: ['2022-07-06', '2025-03-31'] };
+    const { status, json } = await askCsv({ chart_id: 'revenue', period_unit: 'day', filters });
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ error_code: 'value_error', errors: [{ source: 'segmentation' }] });
+  });
+});
