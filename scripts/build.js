@@ -72,11 +72,28 @@ function putInPlace(out) {
   }
 }
 
+/** Folders of builds that were killed: the name tells whose they were. */
+function clearAway() {
+  for (const name of readdirSync(ROOT)) {
+    const pid = /^\.dist-(\d+)-/.exec(name)?.[1];
+    if (pid && !isAlive(Number(pid))) rmSync(join(ROOT, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
 function build() {
   // Taken first: a file that changes while we build makes the result stale.
   const stamp = stampOf(INPUTS);
   if (isFresh(stamp) && !process.argv.includes('--force')) return;
   process.stderr.write('building dist/ …\n');
+  clearAway();
   const out = join(ROOT, `.dist-${process.pid}-${Date.now()}`);
   try {
     mkdirSync(out);
