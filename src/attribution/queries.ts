@@ -1,5 +1,6 @@
 // Statements that record attributions, a whole group at a time.
 import { type Kysely, sql } from 'kysely';
+import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { Label } from './labels.ts';
 
@@ -70,7 +71,7 @@ async function writeOncePerProfile(
   replaces: boolean,
 ): Promise<Outcome[]> {
   const column = <K extends keyof AttributionRow>(name: K) => rows.map((row) => row[name]);
-  const { rows: outcomes } = await sql<{ outcome: Outcome }>`
+  const statement = sql<{ outcome: Outcome }>`
     with given as (
       select * from unnest(${column('app_id')}::uuid[], ${column('customer_user_id')}::text[],
         ${column('profile_id')}::uuid[], ${column('attribution_key')}::integer[],
@@ -108,7 +109,8 @@ async function writeOncePerProfile(
     )
     select case when numbered.turn is null then 'no_profile' when numbered.turn = 1 then 'written' else 'again' end as outcome
     from given left join numbered using (position)
-    order by position`.execute(db);
+    order by position`;
+  const outcomes = await executePrepared(db, 'write_attributions', statement);
   return outcomes.map(({ outcome }) => outcome);
 }
 

@@ -2,6 +2,7 @@
 // 64-bit integers become bigint.
 import { CompiledQuery, Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
+import { lendPrepared } from './prepared.ts';
 import type { DB } from './types.ts';
 
 const KEPT_AS_TEXT = [pg.types.builtins.TIMESTAMPTZ, pg.types.builtins.DATE, pg.types.builtins.NUMERIC];
@@ -54,7 +55,7 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
 }
 
 export function createDb(pool: pg.Pool): Kysely<DB> {
-  return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+  return new Kysely<DB>({ dialect: new PostgresDialect({ pool: lendPrepared(pool) }) });
 }
 
 const SERIALIZATION_FAILURE = '40001';

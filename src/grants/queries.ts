@@ -1,5 +1,6 @@
 // Statements about grants.
 import { type Kysely, sql } from 'kysely';
+import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 
 export interface NewGrant {
@@ -12,7 +13,7 @@ export interface NewGrant {
 
 /** Stores the grant in place of an earlier one of the level; false, and nothing stored, if the app has no such level. */
 export async function upsertGrant(trx: Kysely<DB>, grant: NewGrant): Promise<boolean> {
-  const { rows } = await sql`
+  const statement = sql<{ grant_id: string }>`
     insert into access_grant as g
       (app_id, profile_id, access_level_id, starts_at, expires_at, granted_at, first_granted_at)
     select app_id, ${grant.profile_id}, access_level_id, ${grant.starts_at}, ${grant.expires_at}, t.now, t.now
@@ -23,8 +24,8 @@ export async function upsertGrant(trx: Kysely<DB>, grant: NewGrant): Promise<boo
       starts_at = excluded.starts_at,
       expires_at = excluded.expires_at,
       granted_at = excluded.granted_at
-    returning grant_id`.execute(trx);
-  return rows.length > 0;
+    returning grant_id`;
+  return (await executePrepared(trx, 'upsert_grant', statement)).length > 0;
 }
 
 interface Level {

@@ -1,5 +1,6 @@
 // Statements about one profile.
 import { type Kysely, sql } from 'kysely';
+import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import { isUuid, type ProfileIdentity } from './identity.ts';
 import type { ProfileState } from './state.ts';
@@ -39,7 +40,7 @@ export const findProfile: ReadProfile = async (trx, appId, identity) =>
 
 /** Finds the living profile that both given identifiers name, and locks it; undefined if there is none. */
 export const lockProfile: ReadProfile = async (trx, appId, identity) =>
-  (await profileNamed(trx, appId, identity).forNoKeyUpdate().executeTakeFirst())?.profile_id;
+  (await executePrepared(trx, 'lock_profile', profileNamed(trx, appId, identity).forNoKeyUpdate()))[0]?.profile_id;
 
 /** As lockProfile, against those too who only refer to the profile: attributions. */
 export const lockProfileToDelete: ReadProfile = async (trx, appId, identity) =>
@@ -51,7 +52,7 @@ export const lockProfileToRead: ReadProfile = async (trx, appId, identity) =>
 
 /** Everything of a profile that its object and its events show, with the database's clock, in one statement. */
 export async function readProfileState(trx: Kysely<DB>, appId: string, profileId: string): Promise<ProfileState> {
-  const { rows } = await sql<ProfileState>`
+  const statement = sql<ProfileState>`
     select p.app_id, p.profile_id, p.customer_user_id, p.installed_at, p.country, p.custom_attributes,
       clock_timestamp() as read_at,
       (select to_jsonb(a) from (
@@ -72,8 +73,8 @@ export async function readProfileState(trx: Kysely<DB>, appId: string, profileId
          left join product p2 on p2.app_id = t.app_id and p2.store = t.store and p2.store_product_id = t.store_product_id
          where t.app_id = p.app_id and t.profile_id = p.profile_id) t) as purchases
     from profile p
-    where p.app_id = ${appId} and p.profile_id = ${profileId}`.execute(trx);
-  const [state] = rows;
+    where p.app_id = ${appId} and p.profile_id = ${profileId}`;
+  const [state] = await executePrepared(trx, 'read_profile', statement);
   if (!state) throw new Error('a locked profile is gone');
   return state;
 }

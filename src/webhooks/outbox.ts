@@ -1,5 +1,6 @@
 // Writing events. They are stored in the transaction of what they tell of; what follows its commit is only a nudge.
 import { type Kysely, sql } from 'kysely';
+import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { WebhookEvent } from './events.ts';
 
@@ -13,7 +14,7 @@ export async function recordEvents(
   { app_id }: { app_id: string },
   events: readonly WebhookEvent[],
 ): Promise<number> {
-  const { rows } = await sql<{ stored: number }>`
+  const statement = sql<{ stored: number }>`
     with endpoint as materialized (
       select webhook_id, event_types from webhook where app_id = ${app_id} and state <> 'disabled'
     ), event as (
@@ -34,8 +35,9 @@ export async function recordEvents(
       select sequence, webhook_id, profile_id from event cross join endpoint
       where event_types is null or event_type = any(event_types)
     )
-    select count(*)::integer as stored from event`.execute(trx);
-  return rows[0]?.stored ?? 0;
+    select count(*)::integer as stored from event`;
+  const [row] = await executePrepared(trx, 'record_events', statement);
+  return row?.stored ?? 0;
 }
 
 /** Takes what names a deleted profile out of its events, also of those still to be delivered, and out of the answers kept. */
