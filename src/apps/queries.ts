@@ -59,16 +59,6 @@ export async function insertAccessLevel(db: Kysely<DB>, values: Insertable<Acces
     .execute();
 }
 
-export async function hasAccessLevel(db: Kysely<DB>, appId: string, accessLevelId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('access_level')
-    .select('access_level_id')
-    .where('app_id', '=', appId)
-    .where('access_level_id', '=', accessLevelId)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
 export async function listAccessLevelsOf(db: Kysely<DB>, appId: string): Promise<Selectable<AccessLevel>[]> {
   return db.selectFrom('access_level').selectAll().where('app_id', '=', appId).orderBy('access_level_id').execute();
 }

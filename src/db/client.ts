@@ -1,6 +1,6 @@
 // Pools of connections and their time-outs. Times, dates and numerics stay text (a JS Date drops microseconds),
 // 64-bit integers become bigint.
-import { CompiledQuery, Kysely, PostgresDialect, type Transaction } from 'kysely';
+import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import { lendPrepared } from './prepared.ts';
 import type { DB } from './types.ts';
@@ -77,9 +77,4 @@ export async function inTransaction<T>(db: Kysely<DB>, work: (trx: Transaction<D
 /** Runs `work` in one read-only snapshot. */
 export function inSnapshot<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
   return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work);
-}
-
-/** Whether the database answers at all. */
-export async function ping(db: Kysely<DB>): Promise<void> {
-  await db.executeQuery(CompiledQuery.raw('select 1'));
 }

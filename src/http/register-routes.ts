@@ -1,4 +1,5 @@
 // Puts the rows of routes.ts into the app, each behind its key, its limit and its headers.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { Config } from '../config.ts';
 import { appOf, authenticate, type Keyring } from './auth.ts';
@@ -29,7 +30,7 @@ function registerRoute(app: FastifyInstance, route: Route, { config, keyring, li
     ...(corsOrigin && corsHeaders(corsOrigin)),
     ...(key === 'secret' && { 'cache-control': 'no-store' }),
   };
-  app.route({
+  app.withTypeProvider<TypeBoxTypeProvider>().route({
     method,
     url: path,
     bodyLimit: operation.bodyLimit ?? BODY_LIMIT,

@@ -1,8 +1,6 @@
-// What the README and .env.example say of the configuration, printed from its records.
+// What the README and .env.example say of the configuration and of retries, printed from where they are decided.
 import { VARIABLES } from '../../src/config.ts';
-
-const BEGIN = '<!-- config:begin -->';
-const END = '<!-- config:end -->';
+import { retryTable } from '../../src/webhooks/schedule.ts';
 
 function inText(fallback: unknown): string {
   return Array.isArray(fallback) ? fallback.join(',') : String(fallback ?? '');
@@ -16,11 +14,16 @@ function configTable(): string {
   return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** The README with its table of the configuration as it must be; undefined if it has no place for one. */
-export function withConfigTable(readme: string): string | undefined {
-  const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
-  if (begin === -1 || end < begin) return undefined;
-  return `${readme.slice(0, begin + BEGIN.length)}\n${configTable()}\n${readme.slice(end)}`;
+function withSection(readme: string, name: string, text: string): string {
+  const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
+  const [from, to] = [readme.indexOf(begin), readme.indexOf(end)];
+  if (from === -1 || to < from) throw new Error(`README.md has no ${begin} … ${end}`);
+  return `${readme.slice(0, from + begin.length)}\n${text}\n${readme.slice(to)}`;
+}
+
+/** The README with its printed tables as they must be. */
+export function withTables(readme: string): string {
+  return withSection(withSection(readme, 'config', configTable()), 'schedule', retryTable());
 }
 
 export function envExample(): string {
