@@ -1,0 +1,154 @@
+// A chart takes no more than its share: time-out, a client that leaves, a reader that is slow, answers on the wire.
+import { once } from 'node:events';
+import { get as httpGet, request as httpRequest, type IncomingMessage } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createDb, createPool } from '../../src/db/client.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { askChart, CHARTS_PATH, importProfiles } from './import.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ now: () => new Date('2025-06-15T12:00:00Z') });
+  await importProfiles(
+    service,
+    Array.from({ length: 300 }, (_, i) => ({
+      customer_user_id: `p${i}`,
+      installed_at: '2025-01-05T00:00:00Z',
+      attribution: { status: 'organic', campaign: `a rather long name of the campaign number ${i}` },
+    })),
+  );
+});
+afterAll(() => service.close());
+
+const INSTALLS = { chart_id: 'installs', filters: { date: ['2025-01-01', '2025-01-31'] } };
+
+/** How many connections run a statement or hold a transaction open. */
+async function countBusy(): Promise<number> {
+  const { rows } = await sql<{ busy: bigint }>`
+    select count(*) as busy from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
+      and application_name <> 'holder'`.execute(service.database.db);
+  return Number(rows[0]!.busy);
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 5_000; Date.now() < end; ) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('it did not come to be within 5 s');
+}
+
+describe('a chart that cannot be computed just now', () => {
+  let holder: pg.Client;
+
+  /** Nobody can read installs meanwhile. */
+  beforeEach(async () => {
+    holder = new pg.Client({ connectionString: service.database.url, application_name: 'holder' });
+    await holder.connect();
+    await holder.query('begin; lock table fact_install in access exclusive mode');
+  });
+  afterEach(() => holder.end());
+
+  test('is given up after the time-out of its pool: 503 with Retry-After', async () => {
+    const usual = service.deps.analyticsDb;
+    const settings = {
+      connectionString: service.database.url,
+      max: 1,
+      statementTimeoutMs: 300,
+      applicationName: 'charts',
+    };
+    service.deps.analyticsDb = createDb(createPool(settings, () => {}));
+    try {
+      const { status, headers, json } = await askChart(service, INSTALLS);
+      expect([status, json.error_code]).toEqual([503, 'service_unavailable']);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+      await holder.query('rollback');
+      expect((await askChart(service, INSTALLS)).status).toBe(200);
+    } finally {
+      await service.deps.analyticsDb.destroy();
+      service.deps.analyticsDb = usual;
+    }
+  });
+
+  test('is cancelled when the client leaves', async () => {
+    const request = httpRequest(`${service.url}${CHARTS_PATH}`, {
+      method: 'POST',
+      headers: { authorization: `Api-Key ${service.secretKey}`, 'content-type': 'application/json' },
+    });
+    request.on('error', () => {});
+    request.end(JSON.stringify(INSTALLS));
+    await until(async () => (await countBusy()) === 1);
+    request.destroy();
+    await until(async () => (await countBusy()) === 0);
+    await holder.query('rollback');
+    expect((await askChart(service, INSTALLS)).status).toBe(200);
+  });
+});
+
+describe('a slow reader of a CSV', () => {
+  test('holds no snapshot', async () => {
+    const body = JSON.stringify({
+      ...INSTALLS,
+      format: 'csv',
+      segmentation: 'attribution_campaign',
+      period_unit: 'day',
+      filters: { date: ['2022-10-01', '2025-05-31'] },
+    });
+    const request = httpRequest(`${service.url}${CHARTS_PATH}`, {
+      method: 'POST',
+      headers: { authorization: `Api-Key ${service.secretKey}`, 'content-type': 'application/json' },
+    });
+    request.end(body);
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.pause();
+    expect(response.statusCode).toBe(200);
+    expect(await countBusy()).toBe(0);
+    let length = 0;
+    for await (const chunk of response) length += chunk.length;
+    expect(length).toBeGreaterThan(20_000_000);
+  });
+});
+
+describe('compression', () => {
+  async function fetchRaw(body: object, encoding: string): Promise<{ encoding: string | undefined; bytes: Buffer }> {
+    const request = httpRequest(`${service.url}${CHARTS_PATH}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Api-Key ${service.secretKey}`,
+        'content-type': 'application/json',
+        'accept-encoding': encoding,
+      },
+    });
+    request.end(JSON.stringify(body));
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const bytes = Buffer.concat(await response.toArray());
+    return { encoding: response.headers['content-encoding'], bytes };
+  }
+
+  test.each([
+    ['json', 'gzip', gunzipSync],
+    ['json', 'br', brotliDecompressSync],
+    ['csv', 'gzip', gunzipSync],
+    ['csv', 'br', brotliDecompressSync],
+  ] as const)('%s by %s', async (format, asked, expand) => {
+    const body = { ...INSTALLS, format, segmentation: 'attribution_campaign' };
+    const plain = await fetchRaw(body, 'identity');
+    const small = await fetchRaw(body, asked);
+    expect([plain.encoding, small.encoding]).toEqual([undefined, asked]);
+    expect(expand(small.bytes).equals(plain.bytes)).toBe(true);
+    expect(small.bytes.length).toBeLessThan(plain.bytes.length / 5);
+  });
+
+  test('nothing else is compressed', async () => {
+    const [response] = (await once(
+      httpGet(`${service.url}/healthz`, { headers: { 'accept-encoding': 'gzip, br' } }),
+      'response',
+    )) as [IncomingMessage];
+    response.resume();
+    expect(response.headers['content-encoding']).toBeUndefined();
+  });
+});
