@@ -1,0 +1,36 @@
+// The API reference as it is served: the document, and a page that needs no other host.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startService, type TestService } from '../setup/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+test('/openapi.json is the document that is checked in', async () => {
+  const answer = await service.call('GET', '/openapi.json');
+  expect(answer.status).toBe(200);
+  expect(answer.json).toEqual(JSON.parse(readFileSync('docs/openapi.json', 'utf8')));
+});
+
+test.each(['/docs', '/docs/'])('%s is a page under a policy that names no other host', async (path) => {
+  const answer = await service.call('GET', path);
+  expect(answer.status).toBe(200);
+  expect(answer.headers['content-type']).toMatch(/^text\/html/);
+  const policy = String(answer.headers['content-security-policy']);
+  expect(policy).toMatch(/default-src 'self'/);
+  expect(policy).not.toMatch(/https?:\/\//);
+});
+
+test('what the page loads comes from this service', async () => {
+  const { text } = await service.call('GET', '/docs/');
+  const links = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link as string);
+  expect(links.length).toBeGreaterThan(3);
+  for (const link of links) {
+    const { pathname, origin } = new URL(link, `${service.url}/docs/`);
+    expect(origin).toBe(service.url);
+    expect([link, (await service.call('GET', pathname)).status]).toEqual([link, 200]);
+  }
+});
