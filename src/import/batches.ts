@@ -5,6 +5,8 @@ import { type Reject, toReason } from './rejects.ts';
 
 /** Large enough that statements cost little per record, small enough for flat memory and short locks. */
 const MOST_RECORDS = 20_000;
+/** The first batch may meet empty tables, of which the planner knows nothing. */
+const FIRST_RECORDS = 1_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
 export type Parse<T> = (value: unknown) => { record: T } | { errors: FieldError[] };
@@ -39,13 +41,15 @@ export async function* readBatches<T>(
   parse: Parse<T>,
 ): AsyncGenerator<Batch<T>> {
   let beginBytes = 0;
+  let mostRecords = FIRST_RECORDS;
   let batch: Batch<T> = { items: [], rejects: [], endBytes: 0 };
   for await (const group of entries) {
     for (const entry of group) judge(entry, parse, batch);
     batch.endBytes = bytesRead();
     const size = batch.items.length + batch.rejects.length;
-    if (size < MOST_RECORDS && batch.endBytes - beginBytes < MOST_BYTES) continue;
+    if (size < mostRecords && batch.endBytes - beginBytes < MOST_BYTES) continue;
     yield batch;
+    mostRecords = MOST_RECORDS;
     beginBytes = batch.endBytes;
     batch = { items: [], rejects: [], endBytes: 0 };
   }

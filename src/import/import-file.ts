@@ -2,12 +2,14 @@
 // An import that was cut off, by kill -9 too, is run again: what it had written changes nothing the second time.
 import { OperatorError } from '../apps/service.ts';
 import { openSession, type Session } from '../db/session.ts';
+import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import type { FieldError } from '../errors.ts';
 import { type Batch, type Parse, readBatches } from './batches.ts';
 import { createCellReader } from './columns.ts';
 import { openRejects, type Reject, toReason } from './rejects.ts';
 import { openSource } from './source.ts';
+import { refreshStatistics } from './statistics.ts';
 
 const LONGEST_STATEMENT_MS = 600_000;
 const UNIQUE_VIOLATION = '23505';
@@ -25,6 +27,8 @@ export interface Kind<T> {
   /** From which the columns of a CSV are read. */
   schema: object;
   parse: Parse<T>;
+  /** That grow with what is written. */
+  tables: readonly (keyof DB)[];
   /** Writes the records in one transaction, with the outcome of writing them one after the other. */
   write: (session: Session, context: { app: App; now: () => Date }, records: readonly T[]) => Promise<Written>;
 }
@@ -87,6 +91,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     summary.written += written;
     summary.unchanged += items.length - written - refused.size;
     summary.rejected += rejects.length;
+    await refreshStatistics(session.db, { tables: kind.tables, written: summary.written });
     onProgress?.({ ...summary, bytes: batch.endBytes, sizeBytes: source.sizeBytes });
   }
 

@@ -69,8 +69,8 @@ test.each([
   expect(outcome).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
 });
 
-/** More than one batch, less than two. */
-const PEOPLE = 25_000;
+/** More than the first batch, less than two. */
+const PEOPLE = 5_000;
 
 function lines(records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join('');

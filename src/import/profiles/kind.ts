@@ -42,4 +42,9 @@ async function write(
   });
 }
 
-export const PROFILES: Kind<ProfileRecord> = { schema: ProfileBody, parse: parseProfile, write };
+export const PROFILES: Kind<ProfileRecord> = {
+  schema: ProfileBody,
+  parse: parseProfile,
+  tables: ['profile', 'profile_identity', 'profile_attribution', 'fact_install'],
+  write,
+};

@@ -71,5 +71,6 @@ async function write(session: Session, { app }: { app: App }, records: readonly 
 export const TRANSACTIONS: Kind<NamedTransaction> = {
   schema: NamedTransactionBody,
   parse: parseNamedTransaction,
+  tables: ['purchase', 'purchase_chain', 'fact_transaction'],
   write,
 };
