@@ -52,8 +52,7 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
   const metric = metricOf(answer.metrics, view.money);
   const series = useMemo(() => keySeries(metric.data), [metric]);
   const drawn = drawnKeys(series, view.series);
-  // One array as long as nothing is switched: the drawing is made anew for another one.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the keys as one text stand for the list of them
+  // One array as long as nothing is switched, whatever else changes: for another one the drawing is made anew.
   const shown = useMemo(() => series.filter(({ key }) => drawn.includes(key)), [series, drawn.join('\n')]);
   const label = `${chart.metric_name} by ${answer.view.period_unit}, ${formatRange(answer.range)}`;
   return (

@@ -1,17 +1,5 @@
 // A line without axes: the shape of the days behind a figure, the days before in grey.
-
-const WIDTH = 240;
-const HEIGHT = 56;
-const EDGE = 3;
-
-/** The path of a line in the box, all lines on one scale. */
-export function linePath(line: readonly number[], all: readonly number[]): string {
-  const least = Math.min(0, ...all);
-  const extent = Math.max(...all) - least || 1;
-  const x = (i: number) => EDGE + (i * (WIDTH - 2 * EDGE)) / Math.max(line.length - 1, 1);
-  const y = (value: number) => HEIGHT - EDGE - ((value - least) / extent) * (HEIGHT - 2 * EDGE);
-  return line.map((value, i) => `${i === 0 ? 'M' : 'L'}${x(i).toFixed(1)} ${y(value).toFixed(1)}`).join('');
-}
+import { HEIGHT, linePath, WIDTH } from './line-path.ts';
 
 export function Sparkline({ line, before }: { line: readonly number[]; before: readonly number[] }) {
   const all = [...line, ...before];

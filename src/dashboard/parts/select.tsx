@@ -1,4 +1,5 @@
 // A labelled choice of one from a list.
+import { useId } from 'preact/hooks';
 
 export interface Option {
   value: string;
@@ -13,16 +14,19 @@ interface SelectProps {
 }
 
 export function Select({ label, value, options, onChange }: SelectProps) {
+  const id = useId();
   return (
-    <label class="field">
-      <span class="field-label">{label}</span>
-      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+    <div class="field">
+      <label class="field-label" for={id}>
+        {label}
+      </label>
+      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
         {options.map((option) => (
           <option key={option.value} value={option.value}>
             {option.title}
           </option>
         ))}
       </select>
-    </label>
+    </div>
   );
 }

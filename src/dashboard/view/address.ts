@@ -52,7 +52,7 @@ function readChart(chart_id: string, members: URLSearchParams): ChartView {
     money: readOneOf(MONEY_BASES, text('money'), usual.money),
     zone: text('zone'),
     drawing: readOneOf(DRAWINGS, text('drawing'), null),
-    series: members.has('series') ? members.getAll('series') : null,
+    series: members.has('series') ? members.getAll('series').filter((key) => key !== '') : null,
   };
 }
 
@@ -74,7 +74,8 @@ function writeChart(view: ChartView): URLSearchParams {
   note('money', view.money, usual.money);
   note('zone', view.zone, null);
   note('drawing', view.drawing, null);
-  for (const key of view.series ?? []) members.append('series', key);
+  // One empty key stands for none at all: no key is the usual choice.
+  for (const key of view.series?.length === 0 ? [''] : (view.series ?? [])) members.append('series', key);
   return members;
 }
 

@@ -1,0 +1,79 @@
+// Debian's Chromium, and the dashboard opened in it. Everything that the page writes to its console is kept.
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { createWorld, type World } from './world.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export interface Tab {
+  page: Page;
+  /** Messages of the console and uncaught errors. */
+  messages: string[];
+  close: () => Promise<void>;
+}
+
+export interface OpenOptions extends BrowserContextOptions {
+  /** The view, as the fragment of the address. */
+  view?: string;
+  /** Null does not sign in. */
+  key?: string | null;
+}
+
+export interface Place {
+  world: World;
+  open: (options?: OpenOptions) => Promise<Tab>;
+}
+
+async function openTab(browser: Browser, world: World, options: OpenOptions): Promise<Tab> {
+  const { view = '#/', key = world.key, ...settings } = options;
+  const context = await browser.newContext({ timezoneId: 'America/New_York', ...settings });
+  context.setDefaultTimeout(15_000);
+  const page = await context.newPage();
+  const messages: string[] = [];
+  page.on('console', (message) => messages.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => messages.push(`uncaught: ${error.message}`));
+  await page.goto(`${world.service.url}/dashboard/${view}`);
+  if (key !== null) await signIn(page, key);
+  return { page, messages, close: () => context.close() };
+}
+
+export async function signIn(page: Page, key: string): Promise<void> {
+  await page.getByLabel('Secret key').fill(key);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** Waits until no answer is awaited. */
+export async function settle(page: Page): Promise<void> {
+  await page.locator('#content h1').waitFor();
+  await page.locator('[aria-busy="true"], .waiting').first().waitFor({ state: 'detached' });
+}
+
+/** Tests with a service and a browser of their own; skipped, with the reason, where there is no browser. */
+export function describeInBrowser(name: string, tests: (place: Place) => void): void {
+  const isMissing = !existsSync(CHROMIUM);
+  if (isMissing) process.stderr.write(`skipped: ${name}: ${CHROMIUM} is missing (apt-get install chromium)\n`);
+  describe.skipIf(isMissing)(name, () => {
+    const place = {} as Place;
+    let browser: Browser;
+    beforeAll(async () => {
+      place.world = await createWorld();
+      browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+      place.open = (options = {}) => openTab(browser, place.world, options);
+    });
+    afterAll(async () => {
+      await browser?.close();
+      await place.world?.close();
+    });
+    tests(place);
+  });
+}

@@ -1,0 +1,71 @@
+// Every chart of the catalogue: what the page shows is what the operation answers.
+import { beforeAll, expect, test } from 'vitest';
+import { CHART_IDS, chart, filtersOf, segmentationsOf, unitOf } from '../../src/analytics/catalogue.ts';
+import { formatValue } from '../../src/dashboard/words/values.ts';
+import { describeInBrowser, settle, type Tab } from './browser.ts';
+import { lastDays } from './world.ts';
+
+interface Metric {
+  value: number;
+  unit: 'USD' | 'count';
+  data: { title: string; value: number; values: { x: string; y: number }[] }[];
+}
+
+/** As much of the element as is read. */
+interface Select {
+  options: Iterable<{ value: string }>;
+}
+
+/** The parts of the drawing that are painted: pixels of the canvas that are not empty. */
+const PAINTED = `(() => {
+  const canvas = document.querySelector('.plot canvas');
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  return data.reduce((count, part, i) => count + (i % 4 === 3 && part > 0 ? 1 : 0), 0);
+})()`;
+
+describeInBrowser('a chart', (place) => {
+  let tab: Tab;
+  beforeAll(async () => {
+    tab = await place.open();
+    await settle(tab.page);
+  });
+
+  test.each(CHART_IDS)('%s, opened from the navigation', async (chart_id) => {
+    const { page, messages } = tab;
+    const { metric_name } = chart(chart_id);
+    await page.getByRole('navigation').getByRole('link', { name: metric_name, exact: true }).click();
+    await expect.poll(() => page.locator('h1').textContent()).toBe(metric_name);
+    await settle(page);
+
+    const body = { chart_id, period_unit: 'day', filters: { date: lastDays(28) } };
+    const [metric] = Object.values<Metric>(await place.world.ask(body)) as [Metric];
+    const { value, unit, data } = metric;
+    expect(await page.locator('.headline-value').textContent()).toBe(formatValue(value, unit));
+    const isEmpty = data[0]?.values.every(({ y }) => y === 0);
+    if (isEmpty) {
+      expect(await page.locator('.notice-title').textContent()).toBe('Nothing happened in these days.');
+    } else {
+      const cells = await page.locator('.data-table tbody td').allTextContents();
+      expect(cells).toEqual(data[0]?.values.map(({ y }) => formatValue(y, unit)));
+      expect(await page.evaluate(PAINTED)).toBeGreaterThan(1_000);
+    }
+    expect(messages).toEqual([]);
+  });
+
+  test.each(CHART_IDS)('%s offers what it takes, and nothing else', async (chart_id) => {
+    const { page } = tab;
+    const one = chart(chart_id);
+    await page.goto(`${place.world.service.url}/dashboard/#/charts/${chart_id}`);
+    await expect.poll(() => page.locator('h1').textContent()).toBe(one.metric_name);
+    const listValues = (label: string) =>
+      page
+        .getByLabel(label, { exact: true })
+        .evaluate((select) => [...(select as unknown as Select).options].map(({ value }) => value));
+    expect(await listValues('Segmentation')).toEqual(['', ...segmentationsOf(one)]);
+    expect(await page.getByLabel('Compared with').count()).toBe(filtersOf(one).compares ? 1 : 0);
+    expect(await page.getByLabel('Money', { exact: true }).count()).toBe(unitOf(one) === 'USD' ? 1 : 0);
+    await page.getByRole('button', { name: '+ Filter' }).click();
+    expect(await listValues('Dimension')).toEqual([...filtersOf(one).dimensions]);
+    await page.keyboard.press('Escape');
+  });
+});

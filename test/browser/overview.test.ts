@@ -1,0 +1,55 @@
+// The overview: six figures as the operation answers them.
+import { expect, test } from 'vitest';
+import { describeChange, formatValue } from '../../src/dashboard/words/values.ts';
+import { describeInBrowser, settle } from './browser.ts';
+import { CHARTS, lastDays } from './world.ts';
+
+const FIGURES = [
+  ['revenue', 'Revenue'],
+  ['mrr', 'MRR'],
+  ['subscriptions_active', 'Active subscriptions'],
+  ['trials_active', 'Active trials'],
+  ['subscriptions_new', 'New subscriptions'],
+  ['installs', 'Installs'],
+] as const;
+
+describeInBrowser('the overview', (place) => {
+  test.each(FIGURES)('%s of the last 28 days beside the 28 before', async (chart_id, name) => {
+    const { page, messages, close } = await place.open();
+    await settle(page);
+    const value = async (date: string[]) => {
+      const data = await place.world.ask({ chart_id, period_unit: 'day', filters: { date } });
+      return Object.values<{ value: number; unit: 'USD' | 'count' }>(data)[0]!;
+    };
+    const now = await value(lastDays(28));
+    const before = await value(lastDays(28, { before: 28 }));
+    const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name, exact: true }) });
+    expect(await card.locator('.figure-value').textContent()).toBe(formatValue(now.value, now.unit));
+    const change = await card.locator('.figure-change').textContent();
+    expect(change).toContain(describeChange(now.value, before.value).text);
+    expect(change).toContain(`from ${formatValue(before.value, before.unit)}`);
+    expect((await card.locator('.sparkline-now').getAttribute('d'))?.match(/[ML]/g)).toHaveLength(28);
+    await card.getByRole('link').click();
+    await expect.poll(() => page.locator('h1').textContent()).toBe(name);
+    await settle(page);
+    expect(await page.locator('.headline-value').textContent()).toBe(formatValue(now.value, now.unit));
+    expect(messages).toEqual([]);
+    await close();
+  });
+
+  test('a chart is asked twice only where it has no comparison', async () => {
+    const { page, close } = await place.open();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith(CHARTS)) asked.push(request.postDataJSON().chart_id);
+    });
+    await settle(page);
+    await page.reload();
+    asked.length = 0;
+    await settle(page);
+    // Once more for the day that it is.
+    expect(asked.filter((one) => one === 'installs')).toHaveLength(3);
+    expect(asked).toHaveLength(8);
+    await close();
+  });
+});

@@ -1,0 +1,179 @@
+// Asking a chart: segmentation, filters, comparison, money, dates, zone, CSV, all kept in the address.
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { formatValue } from '../../src/dashboard/words/values.ts';
+import { describeInBrowser, settle } from './browser.ts';
+import { lastDays } from './world.ts';
+
+const COMPLETE = /^[A-Z][a-z]{2} \d/;
+
+async function choose(page: Page, label: string, value: string): Promise<void> {
+  await page.getByLabel(label, { exact: true }).selectOption(value);
+  await settle(page);
+}
+
+const headline = (page: Page) => page.locator('.headline-value').textContent();
+
+/** The texts of a row of the legend or table, its heading first. */
+async function readRows(page: Page, rows: string): Promise<string[][]> {
+  const found = await page.locator(rows).all();
+  return Promise.all(found.map((row) => row.locator('th, td').allTextContents()));
+}
+
+describeInBrowser('asking a chart', (place) => {
+  const date = lastDays(90);
+
+  test('segmented, every segment has its value, and the legend switches series', async () => {
+    const { page, messages, close } = await place.open({ view: '#/charts/revenue?date=last_90_days&period_unit=week' });
+    await settle(page);
+    await choose(page, 'Segmentation', 'country');
+    const { revenue } = await place.world.ask({
+      chart_id: 'revenue',
+      period_unit: 'week',
+      segmentation: 'country',
+      filters: { date },
+    });
+    const expected = revenue.data.map(({ title, value }: { title: string; value: number }) => [
+      title,
+      formatValue(value, 'USD'),
+    ]);
+    expect(expected.length).toBeGreaterThan(9);
+    expect(await readRows(page, '.legend tbody tr')).toEqual(expected.slice(0, 12));
+
+    const heads = () => page.locator('.data-table thead th').allTextContents();
+    expect(await heads()).toEqual(['Period', ...expected.slice(0, 9).map(([title]: string[]) => title)]);
+    await page.getByRole('button', { name: 'Total', exact: true }).click();
+    await page.getByRole('button', { name: expected[9]![0], exact: true }).click();
+    expect(await heads()).toEqual(['Period', ...expected.slice(1, 10).map(([title]: string[]) => title)]);
+    expect(await page.getByRole('button', { name: 'Total', exact: true }).getAttribute('aria-pressed')).toBe('false');
+    expect(messages).toEqual([]);
+    await close();
+  });
+
+  test('filtered by values that were seen and by typed ones', async () => {
+    const { page, close } = await place.open({ view: '#/charts/subscriptions_new?date=last_90_days' });
+    await settle(page);
+    const ask = async (filters: object) =>
+      (await place.world.ask({ chart_id: 'subscriptions_new', filters: { date, ...filters } })).common.value;
+    await page.getByRole('button', { name: '+ Filter' }).click();
+    await page.getByLabel('Dimension').selectOption('country');
+    await page.getByRole('checkbox', { name: /United States/ }).check();
+    await page.getByLabel('Find a value, or type one').fill('DE');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await settle(page);
+    expect(await headline(page)).toBe(formatValue(await ask({ country: ['us', 'de'] }), 'count'));
+
+    await page.getByRole('button', { name: '+ Filter' }).click();
+    await page.getByLabel('Dimension').selectOption('duration');
+    await page.getByRole('checkbox', { name: 'Monthly' }).check();
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await settle(page);
+    const both = await ask({ country: ['us', 'de'], duration: ['Monthly'] });
+    expect(await headline(page)).toBe(formatValue(both, 'count'));
+
+    await page.getByRole('button', { name: 'Remove filter Country' }).click();
+    await settle(page);
+    expect(await headline(page)).toBe(formatValue(await ask({ duration: ['Monthly'] }), 'count'));
+    await close();
+  });
+
+  test('compared with the days before, and with two dates', async () => {
+    const { page, close } = await place.open({ view: '#/charts/mrr' });
+    await settle(page);
+    const compare = async (compare_date: string[]) => {
+      const filters = { date: lastDays(28), compare_date };
+      return (await place.world.ask({ chart_id: 'mrr', period_unit: 'day', filters })).revenue;
+    };
+    await choose(page, 'Compared with', 'previous');
+    const before = await compare(lastDays(28, { before: 28 }));
+    expect(await page.locator('.headline-change').textContent()).toContain(formatValue(before.compare_value, 'USD'));
+    const last = (await readRows(page, '.data-table tbody tr')).at(-1);
+    expect(last?.[1]).toBe(formatValue(before.data[0].values[27].y, 'USD'));
+    expect(last?.[3]).toBe(formatValue(before.data[0].compare_values[27].y, 'USD'));
+
+    await choose(page, 'Compared with', 'dates');
+    const [first, end] = lastDays(7, { before: 100 });
+    const dates = page.getByRole('group', { name: 'Compared with' });
+    await dates.getByLabel('First day').fill(first);
+    await dates.getByLabel('Last day').fill(end);
+    await settle(page);
+    const earlier = await compare([first, end]);
+    expect(await page.locator('.headline-change').textContent()).toContain(formatValue(earlier.compare_value, 'USD'));
+    await close();
+  });
+
+  test('on another money basis, by install date, in another zone', async () => {
+    const { page, close } = await place.open({ view: '#/charts/revenue?date=last_90_days' });
+    await settle(page);
+    await choose(page, 'Money', 'net_revenue');
+    const usual = await place.world.ask({ chart_id: 'revenue', period_unit: 'day', filters: { date: date } });
+    expect(await headline(page)).toBe(formatValue(usual.net_revenue.value, 'USD'));
+
+    await choose(page, 'Counted at', 'profile_install_date');
+    await choose(page, 'Time zone', 'Pacific/Kiritimati');
+    const body = {
+      chart_id: 'revenue',
+      period_unit: 'day',
+      date_type: 'profile_install_date',
+      filters: { date: lastDays(90, { zone: 'Pacific/Kiritimati' }) },
+    };
+    const { net_revenue } = await place.world.ask(body, 'Pacific/Kiritimati');
+    expect(net_revenue.data[0].values).toHaveLength(90);
+    expect(await headline(page)).toBe(formatValue(net_revenue.value, 'USD'));
+    const rows = await readRows(page, '.data-table tbody tr');
+    expect(rows.map(([, value]) => value)).toEqual(
+      net_revenue.data[0].values.map(({ y }: { y: number }) => formatValue(y, 'USD')),
+    );
+    expect(rows.every(([day]) => COMPLETE.test(day as string))).toBe(true);
+    await close();
+  });
+
+  test('the CSV file is what the operation answers', async () => {
+    const { page, close } = await place.open({
+      view: '#/charts/arpu?date=last_90_days&period_unit=month&segmentation=store&filters.country=us',
+    });
+    await settle(page);
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download ARPU as CSV' }).click();
+    const download = await downloading;
+    const text = await readFile(await download.path(), 'utf8');
+    expect(text).toBe(
+      await place.world.ask({
+        chart_id: 'arpu',
+        period_unit: 'month',
+        segmentation: 'store',
+        filters: { date, country: ['us'] },
+        format: 'csv',
+      }),
+    );
+    expect(text.split('\r\n').length).toBeGreaterThan(8);
+    expect(download.suggestedFilename()).toMatch(/^arpu.*\.csv$/);
+    await close();
+  });
+
+  test('the address of a view, opened elsewhere, shows the same', async () => {
+    const { page, close } = await place.open({ view: '#/charts/arppu' });
+    await settle(page);
+    await choose(page, 'Days', 'last_12_months');
+    await choose(page, 'Period unit', 'quarter');
+    await choose(page, 'Segmentation', 'store');
+    await page.getByText('Bars', { exact: true }).click();
+    await page.getByRole('button', { name: 'Total', exact: true }).click();
+    const fragment = new URL(page.url()).hash;
+    const other = await place.open({ view: fragment });
+    await settle(other.page);
+    const rows = await readRows(page, '.data-table tr');
+    expect(rows.length).toBeGreaterThan(4);
+    expect(await readRows(other.page, '.data-table tr')).toEqual(rows);
+    expect(await other.page.getByRole('radio', { name: 'Bars' }).isChecked()).toBe(true);
+
+    await page.goBack();
+    await expect
+      .poll(() => page.getByRole('button', { name: 'Total', exact: true }).getAttribute('aria-pressed'))
+      .toBe('true');
+    await other.close();
+    await close();
+  });
+});

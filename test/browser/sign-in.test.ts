@@ -1,0 +1,71 @@
+// Signing in and out: what becomes of the key.
+import { expect, test } from 'vitest';
+import { createKey, revokeKey } from '../../src/apps/service.ts';
+import { describeInBrowser, settle, signIn } from './browser.ts';
+
+describeInBrowser('signing in', (place) => {
+  test('a wrong key gets a sentence, a public one another', async () => {
+    const { page, close } = await place.open({ key: null });
+    await signIn(page, '');
+    await expect.poll(() => page.getByRole('alert').textContent()).toBe('Paste a secret key first.');
+    await signIn(page, place.world.service.publicKey);
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('This is a public key.');
+    for (const wrong of [`${place.world.key.slice(0, -1)}x`, 'rubbish', 'schlüssel']) {
+      await signIn(page, wrong);
+      await expect.poll(() => page.getByRole('alert').textContent()).toContain('This key is not accepted');
+    }
+    await close();
+  });
+
+  test('the key is in the storage of the tab and sent to this origin alone', async () => {
+    const { page, messages, close } = await place.open({ key: null });
+    const origins = new Set<string>();
+    const carriers = new Set<string>();
+    page.on('request', (request) => {
+      origins.add(new URL(request.url()).origin);
+      if (request.headers().authorization) carriers.add(new URL(request.url()).pathname);
+      expect(request.url()).not.toContain(place.world.key);
+    });
+    await signIn(page, place.world.key);
+    await settle(page);
+    expect([...origins]).toEqual([place.world.service.url]);
+    expect([...carriers]).toEqual(['/api/v1/client-api/metrics/analytics/']);
+    const stored = await page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie])');
+    expect(JSON.parse(stored as string)).toEqual([{ secret_key: place.world.key }, {}, '']);
+    expect(messages).toEqual([]);
+    await close();
+  });
+
+  test('a reload keeps it, signing out forgets it', async () => {
+    const { page, close } = await place.open();
+    await settle(page);
+    await page.reload();
+    await settle(page);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Secret key').waitFor();
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    await page.reload();
+    await page.getByLabel('Secret key').waitFor();
+    await close();
+  });
+
+  test('signing in opens the view of the address', async () => {
+    const { page, close } = await place.open({ view: '#/charts/arr' });
+    await expect.poll(() => page.locator('h1').textContent()).toBe('ARR');
+    await close();
+  });
+
+  test('when the key is revoked, the page says so and asks for another', async () => {
+    const { deps, appId } = place.world.service;
+    const { key_id, key } = await createKey(deps, { appId, kind: 'secret', scope: 'analytics' });
+    const { page, close } = await place.open({ key });
+    await settle(page);
+    await revokeKey(deps, key_id);
+    // A revoked key is refused within two seconds.
+    await new Promise((resolve) => setTimeout(resolve, 2_100));
+    await page.getByRole('link', { name: 'ARPPU' }).click();
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('no longer accepted');
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    await close();
+  });
+});

@@ -1,0 +1,120 @@
+// What is drawn of an answer: which series, in which order, on top of which, and the marks of the axes.
+import { describe, expect, test } from 'vitest';
+import { listMarks, listMarkWords, valueRange } from '../../src/dashboard/chart/axis.ts';
+import { listLayers, stack } from '../../src/dashboard/chart/layers.ts';
+import { drawnKeys, keySeries, switchKey } from '../../src/dashboard/chart/series.ts';
+import { HEIGHT, linePath } from '../../src/dashboard/overview/line-path.ts';
+import type { Series } from '../../src/dashboard/service/answers.ts';
+
+function series(type: string, ys: number[], compared: number[] | null = null): Series {
+  const points = (list: number[]) => list.map((y, i) => ({ x: `2025-01-0${i + 1}T00:00:00.000000+0000`, y }));
+  const value = ys.reduce((sum, y) => sum + y, 0);
+  return {
+    title: type,
+    type,
+    value,
+    values: points(ys),
+    compare_value: compared && 0,
+    compare_values: compared && points(compared),
+  };
+}
+
+const TOTAL = series('total', [3, -1]);
+const ANSWER = [TOTAL, series('us', [2, 1]), series('de', [1, -2])];
+
+describe('keys of series', () => {
+  test('a segment called total or other is not taken for the total or the rest', () => {
+    const list = [TOTAL, series('total', [1]), series('other', [1]), series('other', [1])];
+    expect(keySeries(list).map(({ key }) => key)).toEqual(['total', '=total', '=other', 'rest']);
+  });
+
+  test('the total and the eight largest segments are drawn unless others are chosen', () => {
+    const many = keySeries([TOTAL, ...Array.from({ length: 20 }, (_, i) => series(`s${i}`, [1]))]);
+    expect(drawnKeys(many, null)).toHaveLength(9);
+    expect(drawnKeys(many, ['=s15', 'total', '=gone'])).toEqual(['total', '=s15']);
+  });
+
+  test('switching a series off and on again is the usual choice again', () => {
+    const keyed = keySeries(ANSWER);
+    const off = switchKey(keyed, null, '=us');
+    expect(off).toEqual(['total', '=de']);
+    expect(switchKey(keyed, off, '=us')).toBeNull();
+  });
+});
+
+describe('layers', () => {
+  const keyed = keySeries(ANSWER);
+  const forms = (drawing: 'line' | 'area' | 'bars', addsUp: boolean) =>
+    listLayers({ series: keyed, drawing, addsUp }).map(({ key, form, ys }) => ({ key, form, ys }));
+
+  test('segments that add up lie on each other, above zero and below it apart', () => {
+    expect(
+      stack([
+        [2, 1],
+        [1, -2],
+        [1, -1],
+      ]),
+    ).toEqual([
+      [2, 1],
+      [3, -2],
+      [4, -3],
+    ]);
+  });
+
+  test('the outermost is painted first, the total last', () => {
+    expect(forms('bars', true)).toEqual([
+      { key: '=de', form: 'bars', ys: [3, -2] },
+      { key: '=us', form: 'bars', ys: [2, 1] },
+      { key: 'total', form: 'caps', ys: [3, -1] },
+    ]);
+  });
+
+  test('ratios are never piled up', () => {
+    expect(forms('area', false).map(({ ys }) => ys)).toEqual([
+      [2, 1],
+      [1, -2],
+      [3, -1],
+    ]);
+    const bars = listLayers({ series: keyed, drawing: 'bars', addsUp: false });
+    expect(bars.map(({ slot }) => slot)).toEqual([
+      { index: 0, of: 2 },
+      { index: 1, of: 2 },
+      { index: 0, of: 1 },
+    ]);
+  });
+
+  test('the compared total is a dashed line over the bars', () => {
+    const compared = keySeries([series('total', [3, 4], [1, 2])]);
+    expect(listLayers({ series: compared, drawing: 'bars', addsUp: true }).map(({ key, form }) => [key, form])).toEqual(
+      [
+        ['total', 'bars'],
+        ['compared', 'dashes'],
+      ],
+    );
+  });
+});
+
+describe('axes', () => {
+  test('there are never more marks than there is room for', () => {
+    for (const count of [1, 2, 28, 90, 365, 1000]) {
+      for (const most of [1, 4, 12]) expect(listMarks(count, 'day', most).length).toBeLessThanOrEqual(most);
+    }
+    expect(listMarks(28, 'day', 7)).toEqual([0, 7, 14, 21]);
+  });
+
+  test('the year is said where it begins', () => {
+    const starts = ['2024-11-01', '2024-12-01', '2025-01-01', '2025-02-01'];
+    expect(listMarkWords(starts, [0, 1, 2, 3], 'month')).toEqual(['Nov\n2024', 'Dec', 'Jan\n2025', 'Feb']);
+  });
+
+  test('zero is always on the axis', () => {
+    expect(valueRange([100, 200])).toEqual([0, 212]);
+    expect(valueRange([-100, null])).toEqual([-106, 0]);
+    expect(valueRange([0, 0])).toEqual([0, 1]);
+  });
+});
+
+test('a small line has all lines on one scale, with zero', () => {
+  expect(linePath([0, 10], [0, 10, 20])).toBe(`M3.0 ${HEIGHT - 3}.0L237.0 28.0`);
+  expect(linePath([], [])).toBe('');
+});

@@ -1,0 +1,77 @@
+// What the page asks for a view: the days of presets and comparisons, and only what a chart takes.
+import { describe, expect, test } from 'vitest';
+import type { ChartRecord } from '../../src/dashboard/service/answers.ts';
+import { type Preset, presetRange, rangeBefore, rangeYearBefore } from '../../src/dashboard/view/days.ts';
+import { chartView, fitToChart, switchChart, toRequest } from '../../src/dashboard/view/view.ts';
+
+const CHART: ChartRecord = {
+  chart_id: 'installs',
+  metric_name: 'Installs',
+  description: '',
+  group: 'Installs',
+  kind: 'flow',
+  unit: 'count',
+  segmentations: ['country'],
+  filters: ['country', 'store'],
+  compares: false,
+};
+
+describe('on 3 March 2024', () => {
+  test.each<[Preset, string, string]>([
+    ['last_7_days', '2024-02-26', '2024-03-03'],
+    ['last_28_days', '2024-02-05', '2024-03-03'],
+    ['last_90_days', '2023-12-05', '2024-03-03'],
+    ['this_month', '2024-03-01', '2024-03-03'],
+    ['last_month', '2024-02-01', '2024-02-29'],
+    ['last_12_months', '2023-04-01', '2024-03-03'],
+    ['this_year', '2024-01-01', '2024-03-03'],
+  ])('%s is from %s to %s', (preset, first, last) => {
+    expect(presetRange(preset, '2024-03-03')).toEqual({ first, last });
+  });
+});
+
+test('last month of January is December of the year before', () => {
+  expect(presetRange('last_month', '2025-01-15')).toEqual({ first: '2024-12-01', last: '2024-12-31' });
+});
+
+test('the days before are as many and end where the range begins', () => {
+  expect(rangeBefore({ first: '2024-03-01', last: '2024-03-10' })).toEqual({ first: '2024-02-20', last: '2024-02-29' });
+});
+
+test('a year before 29 February is the 28th', () => {
+  expect(rangeYearBefore({ first: '2024-02-29', last: '2024-03-10' })).toEqual({
+    first: '2023-02-28',
+    last: '2023-03-10',
+  });
+});
+
+test('the request of a view is that of the interface, dates first', () => {
+  const view = {
+    ...chartView('revenue'),
+    compare: 'previous' as const,
+    segmentation: 'country',
+    filters: { store: ['stripe'] },
+  };
+  expect(toRequest(view, '2025-01-28')).toEqual({
+    chart_id: 'revenue',
+    period_unit: 'day',
+    date_type: 'purchase_date',
+    segmentation: 'country',
+    filters: { date: ['2025-01-01', '2025-01-28'], compare_date: ['2024-12-04', '2024-12-31'], store: ['stripe'] },
+  });
+});
+
+test('what a chart does not take is left out, and the rest stays when charts are switched', () => {
+  const view = {
+    ...chartView('revenue'),
+    range: 'this_year' as const,
+    segmentation: 'offer_type',
+    filters: { country: ['us'], offer_id: ['half'] },
+    compare: 'previous' as const,
+    zone: 'UTC',
+    series: ['total'],
+  };
+  const fitted = { segmentation: null, filters: { country: ['us'] }, compare: null, range: 'this_year', zone: 'UTC' };
+  expect(fitToChart(view, CHART)).toMatchObject({ ...fitted, chart_id: 'installs', series: ['total'] });
+  expect(switchChart(view, CHART)).toMatchObject({ ...fitted, chart_id: 'installs', series: null });
+});

@@ -1,0 +1,72 @@
+// Figures, changes and periods as they are read.
+import { describe, expect, test } from 'vitest';
+import { bucketDays, formatMoment, formatRange, isWhole, periodTitle } from '../../src/dashboard/words/periods.ts';
+import { describeChange, formatShort, formatValue } from '../../src/dashboard/words/values.ts';
+
+test.each([
+  [1234.5, 'USD', '$1,234.50'],
+  [-0.004, 'USD', '$0.00'],
+  [-12, 'USD', '-$12.00'],
+  [1234567, 'count', '1,234,567'],
+] as const)('%d %s is written %s', (value, unit, words) => {
+  expect(formatValue(value, unit)).toBe(words);
+});
+
+test('on axes figures are short', () => {
+  expect(formatShort(12_500, 'USD')).toBe('$12.5K');
+  expect(formatShort(2_000_000, 'count')).toBe('2M');
+});
+
+test.each([
+  [120, 100, { text: '20%', direction: 'up' }],
+  [50, 100, { text: '50%', direction: 'down' }],
+  [-150, -100, { text: '50%', direction: 'down' }],
+  [0, 0, { text: '0%', direction: 'same' }],
+  [5, 0, { text: '–', direction: 'up' }],
+] as const)('from the second to the first of %d and %d is %o', (value, before, change) => {
+  expect(describeChange(value, before)).toEqual(change);
+});
+
+describe('periods', () => {
+  test.each([
+    ['day', 'Wed 5 Aug 2026'],
+    ['week', 'Week of 5 Aug 2026'],
+    ['month', 'Aug 2026'],
+    ['quarter', 'Q3 2026'],
+    ['year', '2026'],
+  ] as const)('a %s is called %s', (unit, title) => {
+    expect(periodTitle('2026-08-05', unit)).toBe(title);
+  });
+
+  test('a range says its year once', () => {
+    expect(formatRange({ first: '2026-08-01', last: '2026-09-02' })).toBe('1 Aug – 2 Sep 2026');
+    expect(formatRange({ first: '2025-12-31', last: '2026-01-01' })).toBe('31 Dec 2025 – 1 Jan 2026');
+    expect(formatRange({ first: '2026-01-01', last: '2026-01-01' })).toBe('1 Jan 2026');
+  });
+
+  test('the last bucket ends with the range, or with today', () => {
+    const starts = ['2026-07-15', '2026-08-01'];
+    const range = { first: '2026-07-15', last: '2026-08-31' };
+    expect(bucketDays(starts, 0, { range, today: '2026-08-20' })).toEqual({ first: '2026-07-15', last: '2026-07-31' });
+    expect(bucketDays(starts, 1, { range, today: '2026-08-20' })).toEqual({ first: '2026-08-01', last: '2026-08-20' });
+    expect(bucketDays(starts, 1, { range, today: '2026-09-20' })).toEqual({ first: '2026-08-01', last: '2026-08-31' });
+  });
+
+  test.each([
+    ['week', '2026-08-03', '2026-08-09', true],
+    ['week', '2026-08-03', '2026-08-05', false],
+    ['month', '2026-02-01', '2026-02-28', true],
+    ['month', '2026-02-02', '2026-02-28', false],
+    ['quarter', '2026-04-01', '2026-06-30', true],
+    ['quarter', '2026-04-01', '2026-05-31', false],
+    ['year', '2026-01-01', '2026-12-31', true],
+    ['year', '2026-01-01', '2026-11-30', false],
+  ] as const)('a %s from %s to %s is whole: %s', (unit, first, last, whole) => {
+    expect(isWhole({ first, last }, unit)).toBe(whole);
+  });
+});
+
+test('a wire datetime, with its microseconds and offset, is a moment', () => {
+  expect(formatMoment('2026-08-05T10:00:00.123456+0300')).toBe(formatMoment('2026-08-05T07:00:00.123000+0000'));
+  expect(formatMoment('2026-08-05T07:00:00.000000+0000')).toContain('2026');
+});
