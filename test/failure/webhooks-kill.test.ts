@@ -26,7 +26,7 @@ afterAll(async () => {
   await world.close();
 });
 
-it('every event of 5,000 grants arrives, in order per profile, whatever was killed', { timeout: 240_000 }, async () => {
+it('every event of 5,000 grants arrives, in order per profile, whatever was killed', { timeout: 600_000 }, async () => {
   const { database, deps, secretKey: key } = world.service;
   const receiver = await world.receive();
   await world.addEndpoint(receiver.url);

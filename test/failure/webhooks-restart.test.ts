@@ -47,7 +47,7 @@ async function addCustomers(appId: string, customers: readonly string[]): Promis
   await client.end();
 }
 
-it('deliveries go on by themselves', { timeout: 240_000 }, async () => {
+it('deliveries go on by themselves', { timeout: 600_000 }, async () => {
   const connect = () =>
     createDb(
       createPool(

@@ -16,6 +16,12 @@ export interface ServiceProcess {
   child: ChildProcess;
 }
 
+const children = new Set<ChildProcess>();
+// A test that runs out of time must not leave services behind.
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
 /** Starts the service as it is shipped and waits until it is ready. */
 export async function startProcess(databaseUrl: string): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [MAIN], {
@@ -29,6 +35,8 @@ export async function startProcess(databaseUrl: string): Promise<ServiceProcess>
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  children.add(child);
+  child.once('exit', () => children.delete(child));
   let output = '';
   while (!output.includes('\n')) {
     const [chunk] = await Promise.race([once(child.stdout as NodeJS.ReadableStream, 'data'), once(child, 'exit')]);
