@@ -12,7 +12,8 @@ import { openSource } from './source.ts';
 import { refreshStatistics } from './statistics.ts';
 
 const LONGEST_STATEMENT_MS = 600_000;
-const UNIQUE_VIOLATION = '23505';
+/** Of the database: unique_violation, lock_not_available. */
+const COLLISIONS: readonly unknown[] = ['23505', '55P03'];
 const ATTEMPTS = 5;
 
 /** What was done with the records of a batch; those neither written nor refused were there already. */
@@ -50,13 +51,13 @@ export interface ImportOptions {
   signal?: AbortSignal;
 }
 
-/** Somebody else made the same profile or customer user id meanwhile: the next attempt sees it. */
+/** Somebody else made the same profile or customer user id meanwhile, or holds it: the next attempt sees what came of it. */
 async function withoutCollisions<R>(write: () => Promise<R>): Promise<R> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await write();
     } catch (error) {
-      if (attempt === ATTEMPTS || (error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
+      if (attempt === ATTEMPTS || !COLLISIONS.includes((error as { code?: unknown }).code)) throw error;
     }
   }
 }

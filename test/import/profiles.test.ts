@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
-import { createWorld, NOW, type World } from './world.ts';
+import { createWorld, NOW, toNdjson, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -120,6 +120,12 @@ describe('a profile that exists', () => {
       superseded_user_ids: ['u-1'],
       relabel_pending: true,
     });
+  });
+
+  test('that had no attribution and gets one has its facts re-labelled', async () => {
+    await world.profiles({ customer_user_id: 'bob' });
+    await world.profiles({ customer_user_id: 'bob', attribution: { status: 'organic' } });
+    expect(await profileOf('bob')).toMatchObject({ status: 'organic', relabel_pending: true, is_labelled: false });
   });
 
   test('is found by profile_id and gets the customer user id that comes with it; the one before is free', async () => {
@@ -305,6 +311,16 @@ test('CSV says the same as NDJSON', async () => {
       record: { customer_user_id: 'cid', country: 'USA' },
     },
   ]);
+});
+
+test('two imports of the same people at once, in opposite orders', async () => {
+  const people = Array.from({ length: 900 }, (_, index) => ({ customer_user_id: `user-${index}`, country: 'US' }));
+  const there = await world.file('there.ndjson', toNdjson(people));
+  const back = await world.file('back.ndjson', toNdjson(people.toReversed()));
+  const summaries = await Promise.all([there, back].map((file) => world.importAs(PROFILES, file)));
+  expect(summaries.map(({ written }) => written).sort()).toEqual([0, 900]);
+  expect(await world.database.db.selectFrom('profile_identity').selectAll().execute()).toHaveLength(900);
+  expect(await world.database.db.selectFrom('fact_install').selectAll().execute()).toHaveLength(900);
 });
 
 test('other apps are not touched: identifiers are those of the app', async () => {

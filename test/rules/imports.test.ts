@@ -59,6 +59,8 @@ const PURE = [
   'analytics/dimensions.ts',
   'analytics/request.ts',
   'analytics/series.ts',
+  'import/columns.ts',
+  'import/profiles/apply.ts',
   'webhooks/schedule.ts',
   'webhooks/signature.ts',
 ];

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { readBatches } from '../../src/import/batches.ts';
+
+/** The sizes of the batches of a file of so many records, which come in groups. */
+async function sizesOf({ records, group, bytesPerGroup }: { records: number; group: number; bytesPerGroup: number }) {
+  let bytes = 0;
+  async function* entries() {
+    for (let line = 1; line <= records; line += group) {
+      bytes += bytesPerGroup;
+      yield Array.from({ length: group }, (_, index) => ({ line: line + index, value: {} }));
+    }
+  }
+  const sizes: number[] = [];
+  const source = { entries: entries(), bytesRead: () => bytes };
+  for await (const { items } of readBatches(source, () => ({ record: {} }))) sizes.push(items.length);
+  return sizes;
+}
+
+test('the first batch has 1,000 records, the others have 20,000', async () => {
+  expect(await sizesOf({ records: 45_000, group: 500, bytesPerGroup: 1 })).toEqual([1_000, 20_000, 20_000, 4_000]);
+});
+
+test('large records make small batches: none is of more than 16 MiB and a chunk', async () => {
+  const mebibyte = 1024 * 1024;
+  expect(await sizesOf({ records: 50, group: 1, bytesPerGroup: mebibyte })).toEqual([16, 16, 16, 2]);
+});
+
+test('an empty file has none', async () => {
+  expect(await sizesOf({ records: 0, group: 1, bytesPerGroup: 1 })).toEqual([]);
+});
