@@ -1,0 +1,56 @@
+// The three operations from Node, with undici (npm i undici). Copy what you need:
+//   const service = createClient({ baseUrl: 'http://127.0.0.1:8080', publicKey, secretKey });
+//   await service.grantAccessLevel('user-1', { access_level_id: 'premium', expires_at: null });
+import { randomUUID } from 'node:crypto';
+import { Agent, RetryAgent, request } from 'undici';
+
+/** Repeats what was not answered or answered 429 or 5xx, after `Retry-After` where it is given. */
+const dispatcher = new RetryAgent(new Agent({ headersTimeout: 35_000 }), {
+  methods: ['POST'],
+  statusCodes: [429, 502, 503, 504],
+  maxRetries: 4,
+});
+
+/** What the service refused: `code` is the error_code to branch on, `requestId` finds the request in the service's log. */
+export class ServiceError extends Error {
+  constructor(status, { error_code, errors }, requestId) {
+    super(errors.map(({ source, errors: texts }) => `${source ?? error_code}: ${texts.join(' ')}`).join('; '));
+    this.status = status;
+    this.code = error_code;
+    this.requestId = requestId;
+  }
+}
+
+export function createClient({ baseUrl, adminUrl = baseUrl, publicKey, secretKey }) {
+  async function post(url, key, body, headers = {}) {
+    const answer = await request(url, {
+      method: 'POST',
+      dispatcher,
+      headers: { authorization: `Api-Key ${key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.body.text();
+    const json = text === '' ? undefined : JSON.parse(text);
+    if (answer.statusCode >= 400) throw new ServiceError(answer.statusCode, json, answer.headers['request-id']);
+    return json?.data;
+  }
+
+  return {
+    /** `record` names the profile by `customer_user_id` or `profile_id`; sent twice it changes nothing. */
+    recordAttribution: (record) => post(`${baseUrl}/api/v2/web-api/attribution/`, publicKey, record),
+
+    /**
+     * Answers the profile. The idempotency key makes a repetition safe: one grant, one webhook.
+     * @param {string} idempotencyKey
+     */
+    grantAccessLevel: (customerUserId, grant, idempotencyKey = randomUUID()) =>
+      post(`${baseUrl}/api/v2/server-side-api/purchase/profile/grant/access-level/`, secretKey, grant, {
+        // Header bytes are UTF-8; Node would send them as Latin-1.
+        'service-customer-user-id': Buffer.from(customerUserId).toString('latin1'),
+        'idempotency-key': idempotencyKey,
+      }),
+
+    /** Answers the metrics of a chart, by money basis or under `common`. */
+    retrieveAnalytics: (question) => post(`${adminUrl}/api/v1/client-api/metrics/analytics/`, secretKey, question),
+  };
+}

@@ -1,0 +1,66 @@
+// docs/examples/webhook-receiver.js as a program, sent to by the real dispatcher.
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { verify } from '../../docs/examples/webhook-receiver.js';
+import { rotateWebhookSecret } from '../../src/webhooks/endpoints.ts';
+import { signatureHeaders } from '../../src/webhooks/signature.ts';
+import { type Program, startProgram } from '../setup/processes.ts';
+import { createWorld, type World } from '../webhooks/world.ts';
+
+let world: World;
+let receiver: Program;
+let url: string;
+let webhookId: string;
+
+beforeAll(async () => {
+  world = await createWorld();
+  for (const customer of ['user-1', 'user-2']) await world.addProfile(customer);
+  const { webhook_id, secret } = await world.addEndpoint('http://127.0.0.1:9/');
+  webhookId = webhook_id;
+  receiver = startProgram('docs/examples/webhook-receiver.js', [], { PORT: '0', WEBHOOK_SECRET: secret });
+  const [, port] = await receiver.printed(/listening on (\d+)/);
+  url = `http://127.0.0.1:${port}/`;
+  await world.service.database.db.updateTable('webhook').set({ url }).execute();
+});
+afterAll(async () => {
+  receiver?.child.kill('SIGKILL');
+  await world.close();
+});
+
+const delivered = () =>
+  vi.waitFor(async () => {
+    const { data } = await world.feed();
+    for (const { deliveries } of data) expect(deliveries[0].state).toBe('delivered');
+    return data;
+  }, 10_000);
+
+test('what the service sends is believed, also while its secret is being rotated', async () => {
+  world.dispatch();
+  await world.grant('user-1');
+  const [event] = await delivered();
+  await receiver.printed(new RegExp(`access_level_updated user-1 ${event.event_id}\n`));
+  await rotateWebhookSecret(world.service.deps, webhookId);
+  await world.grant('user-2');
+  await delivered();
+  await receiver.printed(/access_level_updated user-2 /);
+});
+
+test('what is not signed by the secret is refused', async () => {
+  const headers = { 'webhook-id': 'a', 'webhook-timestamp': String(Math.floor(Date.now() / 1000)) };
+  const unsigned = await fetch(url, { method: 'POST', headers, body: '{"event_type":"forged"}' });
+  expect(unsigned.status).toBe(401);
+  const forged = { ...headers, 'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}` };
+  expect((await fetch(url, { method: 'POST', headers: forged, body: '{"event_type":"forged"}' })).status).toBe(401);
+  expect(receiver.stdout()).not.toContain('forged');
+});
+
+test('of a signed message, another body, another id, an old or a missing time fails', () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  const now = 1_800_000_000_000;
+  const body = '{"event_type":"test"}';
+  const headers = signatureHeaders({ id: 'a', timestampS: now / 1000, body, secrets: [secret] });
+  expect(verify(body, headers, secret, now)).toEqual({ event_type: 'test' });
+  expect(() => verify(`${body} `, headers, secret, now)).toThrow('no signature fits');
+  expect(() => verify(body, { ...headers, 'webhook-id': 'b' }, secret, now)).toThrow('no signature fits');
+  expect(() => verify(body, headers, secret, now + 301_000)).toThrow('too old');
+  expect(() => verify(body, { ...headers, 'webhook-timestamp': 'x' }, secret, now)).toThrow('too old');
+});
