@@ -1,16 +1,14 @@
-// The worked example: imported from its files, every case answered as expected.json has it.
-import { readFile } from 'node:fs/promises';
+// The worked example: imported by the built sps, every case answered as expected.json has it.
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSps } from '../cli/sps.ts';
 import { startService, type TestService } from '../setup/service.ts';
-import { addProducts, askChart, importProfiles, importTransactions } from './import.ts';
+import { askChart } from './import.ts';
 
-const folder = new URL('../fixtures/example/', import.meta.url);
-const read = (name: string) => readFile(new URL(name, folder), 'utf8');
-const lines = async (name: string) =>
-  (await read(name))
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+const folder = fileURLToPath(new URL('../fixtures/example', import.meta.url));
 
 interface Series {
   type: string;
@@ -24,15 +22,22 @@ interface Case {
   expected: { x: string[]; metrics: Record<string, Series[]> };
 }
 
-const cases: Case[] = JSON.parse(await read('expected.json'));
+const cases: Case[] = JSON.parse(await readFile(join(folder, 'expected.json'), 'utf8'));
 let service: TestService;
 
+/** The import writes its rejects beside the files, so it works on a copy. */
 beforeAll(async () => {
   service = await startService();
-  await addProducts(service, JSON.parse(await read('products.json')));
-  await importProfiles(service, await lines('profiles.ndjson'));
-  await importTransactions(service, await lines('transactions.ndjson'));
-});
+  const copy = await mkdtemp(join(tmpdir(), 'sps-example-'));
+  await cp(folder, copy, { recursive: true });
+  const sps = createSps({ DATABASE_URL: service.database.url });
+  await sps.json('product', 'import', join(copy, 'products.json'), '--app', service.appId);
+  for (const [kind, count] of [['profiles', 6] as const, ['transactions', 12] as const]) {
+    const summary = await sps.json('import', kind, join(copy, `${kind}.ndjson`), '--app', service.appId);
+    expect(summary).toEqual({ read: count, written: count, unchanged: 0, rejected: 0 });
+  }
+  await rm(copy, { recursive: true });
+}, 120_000);
 afterAll(() => service.close());
 
 /** The file sorts the series of each key by their own values; analytics.md 4 wants the order of the first key under all. */
