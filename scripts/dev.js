@@ -1,0 +1,72 @@
+// npm run dev: the service, built and started anew whenever src/ or migrations/ change (`npm run dev -- demo`: the demo).
+// A change that does not build leaves the last one that did running.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { watch } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const PROGRAM = join(ROOT, process.argv[2] === 'demo' ? 'dist/demo/main.js' : 'dist/main.js');
+const WATCHED = ['src', 'migrations'];
+/** An editor writes several times when it saves once. */
+const SETTLE_MS = 150;
+
+let running;
+let isEnding = false;
+let hasChanged = true;
+let wake = () => {};
+
+const say = (text) => process.stderr.write(`dev: ${text}\n`);
+
+function build() {
+  const { status } = spawnSync(process.execPath, [join(ROOT, 'scripts/build.js')], { stdio: 'inherit' });
+  return status === 0;
+}
+
+function start() {
+  const child = spawn(process.execPath, ['--enable-source-maps', PROGRAM], { stdio: 'inherit' });
+  running = { child, ended: once(child, 'exit') };
+  running.ended.then(([code]) => {
+    if (code && !isEnding) say(`ended with ${code}; waiting for a change`);
+  });
+}
+
+/** As Ctrl-C does: requests finish, then the database stops. */
+async function stop() {
+  running?.child.kill('SIGTERM');
+  await running?.ended;
+}
+
+function end() {
+  isEnding = true;
+  wake();
+}
+
+for (const folder of WATCHED) {
+  watch(join(ROOT, folder), { recursive: true }, () => {
+    hasChanged = true;
+    wake();
+  });
+}
+// On Ctrl-C the terminal tells the service too; it takes the second signal for the same one.
+process.on('SIGINT', end).on('SIGTERM', end);
+
+while (!isEnding) {
+  if (!hasChanged) {
+    await new Promise((resolve) => {
+      wake = resolve;
+    });
+    await sleep(SETTLE_MS);
+    continue;
+  }
+  hasChanged = false;
+  if (!build()) say('waiting for a change');
+  else if (!hasChanged && !isEnding) {
+    await stop();
+    start();
+  }
+}
+await stop();
+process.exit(0);
