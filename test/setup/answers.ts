@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type ApiError, CONDITIONS, type ConditionName, type ErrorBody } from '../../src/errors.ts';
 import type { Route } from '../../src/http/operation.ts';
+import { faultOfEvent } from './events.ts';
 import type { Answer } from './service.ts';
 
 const ajv = new Ajv({
@@ -81,6 +82,13 @@ function checkError(answer: Answer, route: Route | undefined): void {
   if (route) demand(isDeclared(body, route), 'an error that the operation does not declare', answer);
 }
 
+function checkEvents(answer: Answer): void {
+  for (const { payload } of answer.json.data) {
+    const fault = faultOfEvent(payload);
+    demand(fault === undefined, fault ?? '', answer);
+  }
+}
+
 /** Makes the check for these routes; it throws at an answer that is not as declared. */
 export function createAnswerCheck(routes: readonly Route[]): (method: string, path: string, answer: Answer) => void {
   const validators = new Map<unknown, ValidateFunction>();
@@ -96,6 +104,7 @@ export function createAnswerCheck(routes: readonly Route[]): (method: string, pa
     const validate = validators.get(schema) ?? ajv.compile(schema);
     validators.set(schema, validate);
     demand(validate(answer.json), `not the declared answer (${ajv.errorsText(validate.errors)})`, answer);
+    if (operation.summary === 'List events') checkEvents(answer);
   }
 
   return (method, path, answer) => {

@@ -1,6 +1,7 @@
 // A webhook receiver on loopback that keeps what it gets and answers as it is told.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { faultOfEvent } from '../setup/events.ts';
 
 export interface Received {
   path: string;
@@ -19,6 +20,7 @@ export interface Receiver {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every shape
   events: () => any[];
   behave: (behaviour: Behaviour) => void;
+  /** Fails if an event came that is not as the API reference says. */
   close: () => Promise<void>;
 }
 
@@ -38,6 +40,7 @@ export const dropping: Behaviour = (response) => {
 export async function startReceiver(first: Behaviour = answering(200, 'ok')): Promise<Receiver> {
   let behaviour = first;
   const received: Received[] = [];
+  const faults: string[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
@@ -45,6 +48,7 @@ export async function startReceiver(first: Behaviour = answering(200, 'ok')): Pr
       const body = Buffer.concat(chunks).toString();
       const one = { path: request.url ?? '', headers: request.headers, body, at: performance.now() };
       received.push(one);
+      faults.push(...[faultOfEvent(JSON.parse(body)) ?? []].flat());
       behaviour(response, one, request);
     });
   });
@@ -56,10 +60,12 @@ export async function startReceiver(first: Behaviour = answering(200, 'ok')): Pr
     behave: (next) => {
       behaviour = next;
     },
-    close: () =>
-      new Promise((resolve) => {
+    async close() {
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      }),
+      });
+      if (faults.length > 0) throw new Error(`delivered events that are not as documented: ${faults[0]}`);
+    },
   };
 }
