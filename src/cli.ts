@@ -17,6 +17,7 @@ const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
   store: () => import('./cli/store.ts'),
   rate: () => import('./cli/rate.ts'),
   webhook: () => import('./cli/webhook.ts'),
+  secrets: () => import('./cli/secrets.ts'),
   import: () => import('./cli/import.ts'),
   migrate: () => import('./cli/migrate.ts'),
 };

@@ -61,6 +61,20 @@ function matching(accepts: (value: string) => boolean, form: string, words: stri
   return { parse, fallback: undefined, words };
 }
 
+const ENCRYPTION_KEY_FORMS = [
+  { form: /^[0-9a-f]{64}$/i, encoding: 'hex' },
+  { form: /^[A-Za-z0-9+/]{43}=$/, encoding: 'base64' },
+] as const;
+
+function encryptionKey(words: string): Variable<Buffer | undefined> {
+  const parse = (value: string) => {
+    const found = ENCRYPTION_KEY_FORMS.find(({ form }) => form.test(value));
+    if (!found) throw new Problem('must be 32 bytes, as 64 hex digits or in base64');
+    return Buffer.from(value, found.encoding);
+  };
+  return { parse, fallback: undefined, words };
+}
+
 function isNetwork(value: string): boolean {
   const [address = '', bits, ...rest] = value.split('/');
   const family = isIP(address);
@@ -139,6 +153,10 @@ export const VARIABLES = {
     'at least 16 characters',
     'Bearer token with which `/metrics` answers on the public listener.',
   ),
+  SPS_ENCRYPTION_KEY: encryptionKey(
+    'Key that webhook secrets and Authorization values are encrypted with in the database: 32 bytes, as hex or base64. Unset: they are stored in clear.',
+  ),
+  SPS_ENCRYPTION_KEY_PREVIOUS: encryptionKey('The key before it, until `sps secrets rotate` has run.'),
   WEBHOOK_ALLOW_HTTP: flag('Allow webhook addresses with `http:`.'),
   WEBHOOK_ALLOW_PRIVATE: flag('Allow webhook addresses on private and loopback networks, and `http:`.'),
   EVENT_RETENTION_DAYS: whole(1, 3650, 90, 'Days that events are kept once they are delivered or dead.'),

@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { Deps } from '../deps.ts';
 import { createSender } from './delivery.ts';
 import { listenForNudges } from './listener.ts';
+import { createPutOff } from './locked.ts';
 import { attemptSeconds } from './metrics.ts';
 import { judgeAttempt } from './outcome.ts';
 import { type Claimed, type ClaimLimits, claimDue, renewLeases } from './queue.ts';
 import type { Resolve } from './resolve.ts';
 import { startRetention } from './retention.ts';
-import { readSecrets } from './secrets.ts';
+import { readSecrets, type Secrets } from './secrets.ts';
 import { createSettler } from './settler.ts';
 import { createSignal } from './signal.ts';
 
@@ -34,9 +35,10 @@ export interface Dispatcher {
   stop: () => Promise<void>;
 }
 
-const LIMITS: ClaimLimits = { total: 256, perEndpoint: 16, ailingAfter: 5, ailingSlots: 2 };
+const LIMITS: ClaimLimits = { total: 512, perEndpoint: 32, ailingAfter: 5, ailingSlots: 2 };
 const POLL_MS = 1_000;
 const LEASE_MS = 30_000;
+const LOOK_AHEAD = 256;
 /** Wait before looking again at what had to be put off behind a delivery that was under way. */
 const PUT_OFF_MS = 250;
 const LONGEST_BACKOFF_MS = 5_000;
@@ -57,11 +59,13 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   const held = new Set<Claimed>();
   const sending = new Set<Promise<void>>();
   let isStopping = false;
+  let lookAhead = 0;
 
   const settler = createSettler(deps, (deliveries) => {
     for (const delivery of deliveries) held.delete(delivery);
     signal.wake();
   });
+  const putOff = createPutOff(deps);
   const listener = listenForNudges(deps.connectionString, signal.wake, log);
   const retention = startRetention(deps);
   const renewal = setInterval(renew, leaseMs / 3);
@@ -74,8 +78,16 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   }
 
   async function send(delivery: Claimed): Promise<void> {
-    const { signing, authorization } = readSecrets(delivery, now());
     const { url, event_id: id, body } = delivery;
+    let secrets: Secrets;
+    try {
+      secrets = readSecrets(delivery, config, now());
+    } catch (error) {
+      await putOff(delivery, (error as Error).message);
+      held.delete(delivery);
+      return;
+    }
+    const { signing, authorization } = secrets;
     const attempt = await sender.send({ url, authorization, secrets: signing, id, body });
     attemptSeconds.observe({ app_id: delivery.app_id }, attempt.seconds);
     settler.add(delivery, judgeAttempt(delivery, attempt, now(), random()));
@@ -94,7 +106,9 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
       leaseUntil: new Date(now().getTime() + leaseMs),
       claimId: randomUUID(),
       held: heldPerEndpoint,
+      lookAhead,
     });
+    lookAhead = putOff > 0 ? LOOK_AHEAD : 0;
     for (const delivery of claimed) {
       held.add(delivery);
       const sent = send(delivery).finally(() => sending.delete(sent));

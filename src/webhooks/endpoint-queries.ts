@@ -75,6 +75,22 @@ export async function replaceSecret(db: Kysely<DB>, { webhookId, secret, previou
     .execute();
 }
 
+type StoredSecrets = Pick<Selectable<Webhook>, 'secret' | 'previous_secret' | 'authorization_value'>;
+
+/** The secrets of every endpoint as they are stored; nobody changes them until the transaction ends. */
+export async function listSecretsForUpdate(db: Kysely<DB>): Promise<(StoredSecrets & { webhook_id: string })[]> {
+  return db
+    .selectFrom('webhook')
+    .select(['webhook_id', 'secret', 'previous_secret', 'authorization_value'])
+    .orderBy('webhook_id')
+    .forUpdate()
+    .execute();
+}
+
+export async function updateSecrets(db: Kysely<DB>, webhookId: string, stored: StoredSecrets): Promise<void> {
+  await db.updateTable('webhook').set(stored).where('webhook_id', '=', webhookId).execute();
+}
+
 export async function deleteWebhook(db: Kysely<DB>, webhookId: string): Promise<void> {
   await db.deleteFrom('webhook').where('webhook_id', '=', webhookId).execute();
 }

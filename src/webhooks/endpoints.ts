@@ -18,7 +18,8 @@ import {
   replaceSecret,
   type StateChange,
 } from './endpoint-queries.ts';
-import { readSecrets, toStored } from './secrets.ts';
+import { SealedError } from './sealing.ts';
+import { readSecrets, type SecretColumns, type Secrets, toStored } from './secrets.ts';
 import { newSecret } from './signature.ts';
 import { sendTestEvent } from './test-event.ts';
 
@@ -86,8 +87,8 @@ export async function addWebhook(
     webhook_id,
     app_id,
     url: url.href,
-    authorization_value: toStored(authorization),
-    secret: toStored(secret),
+    authorization_value: toStored(authorization, deps.config),
+    secret: toStored(secret, deps.config),
     event_types: input.events ? [...new Set(input.events)] : null,
     state: 'enabled',
     state_reason: 'added',
@@ -154,15 +155,24 @@ export async function rotateWebhookSecret(deps: EndpointDeps, webhookId: string)
   const { webhook_id, app_id } = await getWebhook(deps, webhookId);
   const secret = newSecret();
   const previousUntil = new Date(deps.now().getTime() + OVERLAP_MS);
-  await replaceSecret(deps.db, { webhookId: webhook_id, secret: toStored(secret), previousUntil });
+  await replaceSecret(deps.db, { webhookId: webhook_id, secret: toStored(secret, deps.config), previousUntil });
   deps.log.info({ webhook_id, app_id, previous_secret_until: previousUntil }, 'webhook secret rotated');
   return { webhook_id, secret, previous_secret_until: previousUntil.toISOString() };
+}
+
+function openSecrets({ config, now }: EndpointDeps, row: SecretColumns): Secrets {
+  try {
+    return readSecrets(row, config, now());
+  } catch (error) {
+    if (error instanceof SealedError) throw new OperatorError(`The secrets of the webhook are ${error.message}.`);
+    throw error;
+  }
 }
 
 /** Sends a signed test event, which must get 2xx; else an OperatorError says what came instead. */
 export async function testWebhook(deps: EndpointDeps, webhookId: string, edges: Edges = {}) {
   const row = await getWebhook(deps, webhookId);
-  const { signing, authorization } = readSecrets(row, deps.now());
+  const { signing, authorization } = openSecrets(deps, row);
   const { status, seconds } = await sendTestEvent(
     deps,
     { webhook_id: row.webhook_id, url: row.url, authorization, signing },

@@ -24,6 +24,8 @@ export interface ClaimRequest extends ClaimLimits {
   claimId: string;
   /** How many deliveries this process holds, per endpoint. */
   held: ReadonlyMap<string, number>;
+  /** How many rows more than there are slots to look at per endpoint, where many must be put off. */
+  lookAhead: number;
 }
 
 export interface Claimed extends SecretColumns {
@@ -39,14 +41,12 @@ export interface Claimed extends SecretColumns {
   is_ailing: boolean;
 }
 
-/** How many more rows than there are slots are looked at per endpoint, to put off what must wait. */
-const LOOK_AHEAD = 64;
 const PUT_OFF_BEHIND_RUNNING = '250 milliseconds';
 const PUT_OFF_BEHIND_WAITING = '30 seconds';
 
 /** Takes what is due, fairly among endpoints; also says how many had to be put off. */
 export async function claimDue(db: Kysely<DB>, request: ClaimRequest): Promise<{ claimed: Claimed[]; putOff: number }> {
-  const { now, leaseUntil, claimId, held, total, perEndpoint, ailingAfter, ailingSlots } = request;
+  const { now, leaseUntil, claimId, held, lookAhead, total, perEndpoint, ailingAfter, ailingSlots } = request;
   const { rows } = await sql<Claimed | (Claimed & { claim_id: null })>`
     with room as materialized (
       select webhook_id,
@@ -60,7 +60,7 @@ export async function claimDue(db: Kysely<DB>, request: ClaimRequest): Promise<{
         select sequence, webhook_id, profile_id, due_at from webhook_delivery
         where webhook_id = room.webhook_id and state = 'pending' and due_at <= ${now}
         order by due_at, sequence
-        limit greatest(slots, 0) + ${LOOK_AHEAD}::int
+        limit greatest(slots, 0) + ${lookAhead}::int
         for update skip locked
       ) d
       where slots > 0
@@ -115,6 +115,17 @@ export async function renewLeases(db: Kysely<DB>, claims: readonly ClaimKey[], l
     )
     update webhook_delivery d set due_at = ${leaseUntil}
     from mine where d.sequence = mine.sequence and d.webhook_id = mine.webhook_id`.execute(db);
+}
+
+/** Gives a claim back without an attempt having been made. */
+export async function putOffClaim(
+  db: Kysely<DB>,
+  { sequence, webhook_id, claim_id }: ClaimKey,
+  { until, error }: { until: Date; error: string },
+): Promise<void> {
+  await sql`
+    update webhook_delivery set claim_id = null, due_at = ${until}, last_error = ${error}
+    where sequence = ${sequence} and webhook_id = ${webhook_id} and claim_id = ${claim_id}`.execute(db);
 }
 
 export interface Settlement extends ClaimKey {

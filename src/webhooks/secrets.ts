@@ -1,4 +1,5 @@
-// The only place where the secrets of an endpoint are read from and written to its row.
+// The only place where the secrets of an endpoint are read from and written to its row; encrypted if there is a key.
+import { type SealingKeys, seal, unseal } from './sealing.ts';
 
 export interface SecretColumns {
   secret: string;
@@ -13,18 +14,18 @@ export interface Secrets {
   authorization: string | null;
 }
 
-/** The secrets of an endpoint at `now`. */
-export function readSecrets(row: SecretColumns, now: Date): Secrets {
-  const { previous_secret, previous_secret_until } = row;
+/** The secrets of an endpoint at `now`; throws a SealedError where the key is not ours. */
+export function readSecrets(row: SecretColumns, keys: SealingKeys, now: Date): Secrets {
+  const { secret, previous_secret, previous_secret_until, authorization_value } = row;
   const isRotating =
     previous_secret !== null && previous_secret_until !== null && new Date(previous_secret_until) > now;
   return {
-    signing: isRotating ? [row.secret, previous_secret] : [row.secret],
-    authorization: row.authorization_value,
+    signing: [secret, ...(isRotating ? [previous_secret] : [])].map((one) => unseal(one, keys)),
+    authorization: authorization_value === null ? null : unseal(authorization_value, keys),
   };
 }
 
 /** What is stored of a secret or an Authorization value. */
-export function toStored<T extends string | null>(value: T): T {
-  return value;
+export function toStored<T extends string | null>(value: T, { SPS_ENCRYPTION_KEY }: SealingKeys): T {
+  return value === null || !SPS_ENCRYPTION_KEY ? value : (seal(value, SPS_ENCRYPTION_KEY) as T);
 }

@@ -86,6 +86,7 @@ describe.each<[string, string[]]>([
     ['*', 'example.com', 'https://example.com/', 'https://example.com/path', 'https://a.com,https://b.com'],
   ],
   ['METRICS_TOKEN', ['short']],
+  ['SPS_ENCRYPTION_KEY', ['short', '0'.repeat(63), 'g'.repeat(64), 'A'.repeat(43), `${'A'.repeat(44)}=`]],
   ['WEBHOOK_ALLOW_HTTP', ['yes', '1', 'TRUE']],
 ])('%s', (name, values) => {
   test.each(values)('refuses %j', (value) => {

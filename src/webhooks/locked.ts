@@ -1,0 +1,29 @@
+// Deliveries whose secrets this process cannot open: they are put off, uncounted, until somebody gives it the key. Another
+// process on the same database may have it.
+import type { Deps } from '../deps.ts';
+import { type Claimed, putOffClaim } from './queue.ts';
+
+const PUT_OFF_MS = 60_000;
+const SAID_EVERY_MS = 60_000;
+
+/** Answers when the claim has been given back, or cannot be: then its lease ends by itself. */
+export type PutOff = (delivery: Claimed, reason: string) => Promise<void>;
+
+export function createPutOff({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>): PutOff {
+  /** When it was last said, by endpoint. */
+  const said = new Map<string, number>();
+
+  function say({ webhook_id, app_id }: Claimed, reason: string): void {
+    if (now().getTime() - (said.get(webhook_id) ?? 0) < SAID_EVERY_MS) return;
+    said.set(webhook_id, now().getTime());
+    log.error({ webhook_id, app_id, reason }, 'webhook secrets cannot be read; nothing is sent to this endpoint');
+  }
+
+  return async (delivery, reason) => {
+    say(delivery, reason);
+    const until = new Date(now().getTime() + PUT_OFF_MS);
+    await putOffClaim(db, delivery, { until, error: `its secrets are ${reason}` }).catch((err) =>
+      log.warn({ err }, 'a webhook claim cannot be given back'),
+    );
+  };
+}

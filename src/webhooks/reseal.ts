@@ -1,0 +1,47 @@
+// Exchanging SPS_ENCRYPTION_KEY: every stored secret is opened with whichever key is its own and sealed with the current one.
+// All or nothing; services that know both keys read old and new meanwhile.
+import { OperatorError } from '../apps/service.ts';
+import { inTransaction } from '../db/client.ts';
+import type { Deps } from '../deps.ts';
+import { listSecretsForUpdate, updateSecrets } from './endpoint-queries.ts';
+import { keyIdOf, SealedError, type SealingKeys, seal, sealedWith, unseal } from './sealing.ts';
+
+export interface Resealed {
+  key_id: string;
+  /** Webhooks in all, and those whose secrets were written anew. */
+  webhooks: number;
+  resealed: number;
+}
+
+function resealOne(stored: string | null, keys: SealingKeys, key: Buffer): string | null {
+  return stored === null || sealedWith(stored) === keyIdOf(key) ? stored : seal(unseal(stored, keys), key);
+}
+
+/** Seals every secret with SPS_ENCRYPTION_KEY, those that are stored in clear too. */
+export async function rotateEncryptionKey({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<Resealed> {
+  const key = config.SPS_ENCRYPTION_KEY;
+  if (!key)
+    throw new OperatorError('Set SPS_ENCRYPTION_KEY to the new key, SPS_ENCRYPTION_KEY_PREVIOUS to the old one.');
+  return inTransaction(db, async (trx) => {
+    const rows = await listSecretsForUpdate(trx);
+    let resealed = 0;
+    for (const row of rows) {
+      try {
+        const secret = resealOne(row.secret, config, key) as string;
+        const previous_secret = resealOne(row.previous_secret, config, key);
+        const authorization_value = resealOne(row.authorization_value, config, key);
+        if (secret === row.secret && previous_secret === row.previous_secret) {
+          if (authorization_value === row.authorization_value) continue;
+        }
+        await updateSecrets(trx, row.webhook_id, { secret, previous_secret, authorization_value });
+        resealed++;
+      } catch (error) {
+        if (!(error instanceof SealedError)) throw error;
+        throw new OperatorError(
+          `A secret of the webhook ${row.webhook_id} is ${error.message} nor SPS_ENCRYPTION_KEY_PREVIOUS; nothing was changed.`,
+        );
+      }
+    }
+    return { key_id: keyIdOf(key), webhooks: rows.length, resealed };
+  });
+}

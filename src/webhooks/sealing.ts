@@ -1,0 +1,51 @@
+// Secrets at rest: AES-256-GCM under SPS_ENCRYPTION_KEY. A sealed text names its key, so that keys can be exchanged.
+// Form: `sealed:1:` key id `:` base64 of nonce (12 bytes), tag (16), ciphertext.
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+/** 32 bytes each. Sealed is with the current one; the previous one opens what it sealed until that is sealed anew. */
+export interface SealingKeys {
+  SPS_ENCRYPTION_KEY: Buffer | undefined;
+  SPS_ENCRYPTION_KEY_PREVIOUS: Buffer | undefined;
+}
+
+/** A sealed text that cannot be opened; the message is for the operator and holds no secret. */
+export class SealedError extends Error {
+  override name = 'SealedError';
+}
+
+const FORM = /^sealed:1:([0-9a-f]{8}):([A-Za-z0-9+/]+=*)$/;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Tells keys apart and nothing of them. */
+export function keyIdOf(key: Buffer): string {
+  return createHash('sha256').update('sps sealing key id').update(key).digest('hex').slice(0, 8);
+}
+
+/** The id of the key that a stored text is sealed with; undefined for one that is not sealed. */
+export function sealedWith(stored: string): string | undefined {
+  return FORM.exec(stored)?.[1];
+}
+
+export function seal(text: string, key: Buffer): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return `sealed:1:${keyIdOf(key)}:${Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64')}`;
+}
+
+/** The text of what is stored, sealed or not; throws a SealedError. */
+export function unseal(stored: string, keys: SealingKeys): string {
+  const [, keyId = '', base64 = ''] = FORM.exec(stored) ?? [];
+  if (keyId === '') return stored;
+  const key = [keys.SPS_ENCRYPTION_KEY, keys.SPS_ENCRYPTION_KEY_PREVIOUS].find((one) => one && keyIdOf(one) === keyId);
+  if (!key) throw new SealedError(`encrypted with the key ${keyId}, which SPS_ENCRYPTION_KEY does not give`);
+  const bytes = Buffer.from(base64, 'base64');
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  try {
+    return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  } catch {
+    throw new SealedError(`encrypted with the key ${keyId}, and what is stored was changed`);
+  }
+}
