@@ -14,8 +14,8 @@ export type Parse<T> = (value: unknown) => { record: T } | { errors: FieldError[
 export interface Item<T> {
   line: number;
   record: T;
-  /** As it was read, for the rejects. */
-  value: unknown;
+  /** What it was made of, for the rejects. */
+  again: () => unknown;
 }
 
 export interface Batch<T> {
@@ -32,7 +32,7 @@ function judge<T>(entry: Entry, parse: Parse<T>, { items, rejects }: Batch<T>): 
     return;
   }
   const parsed = parse(entry.value);
-  if ('record' in parsed) items.push({ line, record: parsed.record, value: entry.value });
+  if ('record' in parsed) items.push({ line, record: parsed.record, again: entry.again });
   else rejects.push({ line, reason: toReason(parsed.errors), record: entry.value });
 }
 

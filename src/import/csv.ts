@@ -17,8 +17,11 @@ function toCells(names: readonly string[], cells: readonly string[]): Cells {
   return Object.fromEntries(names.map((name, index) => [name, cells[index] as string]));
 }
 
-/** Values of entries are Cells. Throws an OperatorError if the header cannot be used. */
-export async function* readCsv(groups: AsyncIterable<Line[]>): AsyncGenerator<Entry[]> {
+/** `toValue` makes the value of an entry of its cells. Throws an OperatorError if the header cannot be used. */
+export async function* readCsv(
+  groups: AsyncIterable<Line[]>,
+  toValue: (cells: Cells) => unknown,
+): AsyncGenerator<Entry[]> {
   const split = createRecordSplitter();
   let names: readonly string[] | undefined;
 
@@ -36,7 +39,10 @@ export async function* readCsv(groups: AsyncIterable<Line[]>): AsyncGenerator<En
   function toEntry(record: ReturnType<typeof split>[number], columns: readonly string[]): Entry {
     if (!('cells' in record)) return record;
     const { line, cells } = record;
-    if (cells.length === columns.length) return { line, value: toCells(columns, cells) };
+    if (cells.length === columns.length) {
+      const read = () => toValue(toCells(columns, cells));
+      return { line, value: read(), again: read };
+    }
     const fault = `The record has ${cells.length} cells, the header has ${columns.length}.`;
     return unreadableEntry(line, fault, Buffer.from(cells.join(',')));
   }

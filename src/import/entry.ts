@@ -7,7 +7,14 @@ export interface FaultyEntry {
   text: string;
 }
 
-export type Entry = { line: number; value: unknown } | FaultyEntry;
+export interface ReadEntry {
+  line: number;
+  value: unknown;
+  /** The value once more, for the rejects: to hold the values of a whole batch would cost more than all else. */
+  again: () => unknown;
+}
+
+export type Entry = ReadEntry | FaultyEntry;
 
 /** How much of a text that is no record goes into the rejects. */
 const KEPT_CHARACTERS = 200;

@@ -5,7 +5,7 @@ import { extname } from 'node:path';
 import { OperatorError } from '../apps/service.ts';
 import { type Cells, readCsv } from './csv.ts';
 import type { Entry } from './entry.ts';
-import { type Line, readLines } from './lines.ts';
+import { readLines } from './lines.ts';
 import { readNdjson } from './ndjson.ts';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -22,18 +22,6 @@ const REASONS: Readonly<Record<string, string>> = {
 export function unreadable(file: string, error: unknown): OperatorError {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return new OperatorError(`Cannot read ${file}: ${REASONS[code] ?? message}.`);
-}
-
-async function* readNdjsonOrCells(groups: AsyncIterable<Line[]>, toValue: (cells: Cells) => unknown, isCsv: boolean) {
-  if (!isCsv) {
-    yield* readNdjson(groups);
-    return;
-  }
-  for await (const entries of readCsv(groups)) {
-    yield entries.map(
-      (entry): Entry => ('value' in entry ? { ...entry, value: toValue(entry.value as Cells) } : entry),
-    );
-  }
 }
 
 export interface Source {
@@ -60,8 +48,9 @@ export async function openSource(file: string, toValue: (cells: Cells) => unknow
       throw unreadable(file, error);
     }
   }
+  const lines = readLines(chunks());
   return {
-    entries: readNdjsonOrCells(readLines(chunks()), toValue, ending === '.csv'),
+    entries: ending === '.csv' ? readCsv(lines, toValue) : readNdjson(lines),
     sizeBytes: stats.size,
     bytesRead: () => stream.bytesRead,
     close: () => stream.destroy(),
