@@ -42,7 +42,9 @@ const ORDER: readonly (readonly [string, string, boolean])[] = [
 
 function datesInOrder(body: Body): FieldError[] {
   return ORDER.flatMap(([earlier, later, mayBeEqual]) => {
-    const [from, to] = [moment(body, earlier), moment(body, later)];
+    // Most records have few of the later ones.
+    const to = moment(body, later);
+    const from = to === undefined ? undefined : moment(body, earlier);
     if (from === undefined || to === undefined || from < to || (mayBeEqual && from === to)) return [];
     const isOriginal = earlier === 'originally_purchased_at';
     if (isOriginal) return [wrong(earlier, `Must not be after ${later}.`)];
