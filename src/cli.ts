@@ -19,6 +19,7 @@ const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
   webhook: () => import('./cli/webhook.ts'),
   secrets: () => import('./cli/secrets.ts'),
   import: () => import('./cli/import.ts'),
+  doctor: () => import('./cli/doctor.ts'),
   migrate: () => import('./cli/migrate.ts'),
 };
 

@@ -25,9 +25,14 @@ export interface Outcome {
   text: string;
 }
 
-export type Perform = (work: (operator: Operator) => Promise<Outcome>) => Promise<void>;
+export interface PerformOptions {
+  /** Whether the database is brought to this version first; a look at it and a copy of it leave it as it is. */
+  migrates: boolean;
+}
 
-async function withOperator<T>(work: (operator: Operator) => Promise<T>): Promise<T> {
+export type Perform = (work: (operator: Operator) => Promise<Outcome>, options?: PerformOptions) => Promise<void>;
+
+async function withOperator<T>(work: (operator: Operator) => Promise<T>, { migrates }: PerformOptions): Promise<T> {
   const config = loadConfig();
   const log = pino({ name: 'sps', level: 'warn' }, pino.destination(2));
   const ending = new AbortController();
@@ -36,7 +41,7 @@ async function withOperator<T>(work: (operator: Operator) => Promise<T>): Promis
   const database = await openDatabase(config, { log, role: 'cli' });
   try {
     const { connectionString } = database;
-    const migrated = await migrateToLatest(connectionString);
+    const migrated = migrates ? await migrateToLatest(connectionString) : [];
     const pool = createPool(
       { connectionString, max: 4, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-cli' },
       (err) => log.debug({ err }, 'a database connection broke'),
@@ -54,8 +59,8 @@ async function withOperator<T>(work: (operator: Operator) => Promise<T>): Promis
 }
 
 export function createPerform(program: Command): Perform {
-  return async (work) => {
-    const { answer, text } = await withOperator(work);
+  return async (work, options = { migrates: true }) => {
+    const { answer, text } = await withOperator(work, options);
     process.stdout.write(`${program.opts().json ? JSON.stringify(answer) : text}\n`);
   };
 }

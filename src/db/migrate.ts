@@ -68,6 +68,12 @@ export async function migrateToLatest(connectionString: string): Promise<string[
   }
 }
 
+/** Names of migrations that this program does not know: a newer one made them. */
+export async function listStrangeMigrations(appliedNames: readonly string[]): Promise<string[]> {
+  const known = (await listMigrations()).map(({ name }) => name);
+  return appliedNames.filter((name) => !known.includes(name));
+}
+
 /** Names of migrations that the database still lacks; for readiness and `sps doctor`. */
 export async function listMissingMigrations(appliedNames: readonly string[]): Promise<string[]> {
   return (await listMigrations()).map(({ name }) => name).filter((name) => !appliedNames.includes(name));

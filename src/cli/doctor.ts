@@ -1,0 +1,23 @@
+// sps doctor: how the service and its database fare. It changes nothing, and does not migrate. Exit code 1 if there is a problem.
+import type { Command } from 'commander';
+import { examine } from '../operations/doctor.ts';
+import type { Perform } from './perform.ts';
+import { formatTable } from './table.ts';
+
+export function addCommands(program: Command, perform: Perform): void {
+  program
+    .command('doctor')
+    .description('look at the database, migrations, clock, disk, webhooks, totals and charts')
+    .option('--no-charts', 'do not draw the charts to see how long they take')
+    .action(({ charts }: { charts: boolean }) =>
+      perform(
+        async ({ deps }) => {
+          const findings = await examine(deps, { charts });
+          const isWell = findings.every(({ state }) => state !== 'problem');
+          if (!isWell) process.exitCode = 1;
+          return { answer: { is_well: isWell, findings }, text: formatTable(findings, ['check', 'state', 'words']) };
+        },
+        { migrates: false },
+      ),
+    );
+}

@@ -1,0 +1,33 @@
+// Looks at everything an operator would look at. A check that fails is a finding itself, and the others still run.
+import { findHome } from '../db/embedded/home.ts';
+import type { Deps } from '../deps.ts';
+import type { Finding } from './finding.ts';
+import { checkDisk, checkMigrations, checkServer } from './server-checks.ts';
+import { checkBacklog, checkCharts, checkWebhooks } from './work-checks.ts';
+
+type Check = () => Promise<Finding | Finding[]>;
+
+async function look(name: string, check: Check): Promise<Finding[]> {
+  try {
+    return [await check()].flat();
+  } catch (error) {
+    const words = `It could not be looked at: ${(error as Error).message || (error as { code?: string }).code}.`;
+    return [{ check: name, state: 'problem', words }];
+  }
+}
+
+/** One after the other, so that the look itself is light. */
+export async function examine(deps: Deps, { charts }: { charts: boolean }): Promise<Finding[]> {
+  const { db, config } = deps;
+  const checks: Record<string, Check> = {
+    database: () => checkServer(db),
+    migrations: () => checkMigrations(db),
+    disk: async () => checkDisk(config.DATABASE_URL ? undefined : await findHome(config.SPS_DATA_DIR)),
+    webhooks: () => checkWebhooks(deps),
+    totals: () => checkBacklog(deps),
+    ...(charts && { charts: () => checkCharts(deps) }),
+  };
+  const findings: Finding[] = [];
+  for (const [name, check] of Object.entries(checks)) findings.push(...(await look(name, check)));
+  return findings;
+}

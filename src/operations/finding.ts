@@ -1,0 +1,12 @@
+// What `sps doctor` finds: one thing that was looked at, how it is, and what to do about it.
+
+export interface Finding {
+  /** What was looked at: database, migrations, clock, disk, webhooks, totals, sweeps, charts. */
+  check: string;
+  /** `unknown` is what cannot be seen from here. */
+  state: 'ok' | 'warning' | 'problem' | 'unknown';
+  /** One sentence; of anything but `ok` it says what to do. */
+  words: string;
+  /** The figures behind it. */
+  figures?: Record<string, number | string | null>;
+}

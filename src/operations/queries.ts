@@ -1,0 +1,100 @@
+// Statements of `sps doctor`; they read, and wait for nobody.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+
+export interface ServerFacts {
+  version_number: number;
+  version: string;
+  /** What the server's clock shows, in milliseconds since 1970. */
+  clock_ms: number;
+  connections: number;
+  most_connections: number;
+  database_bytes: number;
+  data_directory: string | null;
+}
+
+async function readOne<T>(db: Kysely<DB>, statement: ReturnType<typeof sql<T>>): Promise<T> {
+  const { rows } = await statement.execute(db);
+  const [row] = rows;
+  if (!row) throw new Error('a statement that gives one row gave none');
+  return row;
+}
+
+export function readServerFacts(db: Kysely<DB>): Promise<ServerFacts> {
+  return readOne(
+    db,
+    sql<ServerFacts>`
+      select current_setting('server_version_num')::integer as version_number, current_setting('server_version') as version,
+        extract(epoch from clock_timestamp())::float8 * 1000 as clock_ms,
+        (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as connections,
+        current_setting('max_connections')::integer as most_connections,
+        pg_database_size(current_database())::float8 as database_bytes,
+        current_setting('data_directory', true) as data_directory`,
+  );
+}
+
+export async function listAppliedMigrations(db: Kysely<DB>): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select name from schema_migration order by name`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+export interface WebhookFacts {
+  enabled: number;
+  disabled: number;
+  suspended: number;
+  failing: number;
+  waiting: number;
+  oldest_waiting_seconds: number | null;
+  dead: number;
+}
+
+/** Counts stop at 100,000: whether it is more does not matter to anybody. */
+export function readWebhookFacts(db: Kysely<DB>, now: Date): Promise<WebhookFacts> {
+  return readOne(
+    db,
+    sql<WebhookFacts>`
+      select count(*) filter (where state = 'enabled')::integer as enabled,
+        count(*) filter (where state = 'disabled')::integer as disabled,
+        count(*) filter (where state = 'suspended')::integer as suspended,
+        count(*) filter (where first_failure_at is not null)::integer as failing,
+        (select count(*)::integer from (
+          select from webhook_delivery d join webhook using (webhook_id)
+          where d.state = 'pending' and webhook.state = 'enabled' limit 100000) w) as waiting,
+        (select extract(epoch from ${now}::timestamptz - min(queued_at))::float8
+          from webhook_delivery d join webhook using (webhook_id)
+          where d.state = 'pending' and webhook.state = 'enabled') as oldest_waiting_seconds,
+        (select count(*)::integer from (
+          select from webhook_delivery where state = 'dead' limit 100000) d) as dead
+      from webhook`,
+  );
+}
+
+/** Everything that an endpoint's row keeps of secrets. */
+export async function listStoredSecrets(db: Kysely<DB>) {
+  return db
+    .selectFrom('webhook')
+    .select(['webhook_id', 'secret', 'previous_secret', 'previous_secret_until', 'authorization_value'])
+    .execute();
+}
+
+export interface BacklogFacts {
+  facts_pending: number;
+  facts_retired: number;
+  labels_pending: number;
+}
+
+/** What the background still has to do; counts stop at a million. */
+export function readBacklogFacts(db: Kysely<DB>): Promise<BacklogFacts> {
+  return readOne(
+    db,
+    sql<BacklogFacts>`
+      select (select count(*)::integer from (select from fact_pending limit 1000000) p) as facts_pending,
+        (select count(*)::integer from (select from fact_retired limit 1000000) r) as facts_retired,
+        (select count(*)::integer from (
+          select from profile_attribution where relabel_pending limit 1000000) l) as labels_pending`,
+  );
+}
+
+export async function listAppsForCharts(db: Kysely<DB>) {
+  return db.selectFrom('app').selectAll().orderBy('app_key').execute();
+}

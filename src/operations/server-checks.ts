@@ -1,0 +1,103 @@
+// What `sps doctor` says of the database server, its clock, the migrations and the disk.
+import { statfs } from 'node:fs/promises';
+import type { Kysely } from 'kysely';
+import { listMissingMigrations, listStrangeMigrations } from '../db/migrate.ts';
+import type { DB } from '../db/types.ts';
+import type { Finding } from './finding.ts';
+import { listAppliedMigrations, readServerFacts, type ServerFacts } from './queries.ts';
+
+const [OLDEST_MAJOR, NEWEST_MAJOR] = [15, 18];
+const SKEW_WARNING_MS = 1_000;
+const SKEW_PROBLEM_MS = 30_000;
+const CONNECTIONS_WARNING = 0.8;
+const GIB = 1024 ** 3;
+const FREE_WARNING = { bytes: 5 * GIB, part: 0.1 };
+const FREE_PROBLEM_BYTES = GIB;
+
+export async function checkServer(db: Kysely<DB>): Promise<Finding[]> {
+  const before = Date.now();
+  const facts = await readServerFacts(db);
+  return [
+    judgeVersion(facts),
+    judgeConnections(facts),
+    judgeClock(facts.clock_ms - (before + Date.now()) / 2, Date.now() - before),
+  ];
+}
+
+export function judgeVersion({ version, version_number, database_bytes }: ServerFacts): Finding {
+  const major = Math.floor(version_number / 10_000);
+  const isKnown = major >= OLDEST_MAJOR && major <= NEWEST_MAJOR;
+  const size = `${(database_bytes / GIB).toFixed(2)} GiB`;
+  return {
+    check: 'database',
+    state: isKnown ? 'ok' : 'warning',
+    words: isKnown
+      ? `PostgreSQL ${version}, ${size}.`
+      : `PostgreSQL ${version} was never tried: use ${OLDEST_MAJOR} to ${NEWEST_MAJOR}.`,
+    figures: { version, database_bytes },
+  };
+}
+
+export function judgeConnections({ connections, most_connections }: ServerFacts): Finding {
+  const isNearlyFull = connections > most_connections * CONNECTIONS_WARNING;
+  return {
+    check: 'connections',
+    state: isNearlyFull ? 'warning' : 'ok',
+    words: `${connections} of ${most_connections} connections are in use${
+      isNearlyFull ? ': lower DATABASE_POOL_SIZE or raise max_connections' : ''
+    }.`,
+    figures: { connections, most_connections },
+  };
+}
+
+/** `skewMs`: how far the server's clock is ahead of ours; less than the `roundTripMs` cannot be told. */
+export function judgeClock(skewMs: number, roundTripMs: number): Finding {
+  const size = Math.max(0, Math.abs(skewMs) - roundTripMs);
+  const state = size > SKEW_PROBLEM_MS ? 'problem' : size > SKEW_WARNING_MS ? 'warning' : 'ok';
+  const seconds = (Math.abs(skewMs) / 1000).toFixed(1);
+  return {
+    check: 'clock',
+    state,
+    words:
+      state === 'ok'
+        ? 'The clocks of the database and of this machine agree.'
+        : `The database's clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this machine's: let both follow a time server.`,
+    figures: { skew_ms: Math.round(skewMs), round_trip_ms: roundTripMs },
+  };
+}
+
+export async function checkMigrations(db: Kysely<DB>): Promise<Finding> {
+  const applied = await listAppliedMigrations(db);
+  const [missing, strange] = await Promise.all([listMissingMigrations(applied), listStrangeMigrations(applied)]);
+  const figures = { applied: applied.length, missing: missing.join(', '), unknown: strange.join(', ') };
+  if (strange.length > 0) {
+    const words = `The database was migrated by a newer version (${figures.unknown}): run that version.`;
+    return { check: 'migrations', state: 'problem', words, figures };
+  }
+  if (missing.length > 0) {
+    const words = `The database lacks ${figures.missing}: back it up, then start this version or run \`sps migrate\`.`;
+    return { check: 'migrations', state: 'warning', words, figures };
+  }
+  return { check: 'migrations', state: 'ok', words: `All ${applied.length} migrations are applied.`, figures };
+}
+
+/** Of the embedded database; `folder` undefined where the database is on a server of its own. */
+export async function checkDisk(folder: string | undefined): Promise<Finding> {
+  if (folder === undefined) {
+    return { check: 'disk', state: 'unknown', words: 'The disk of the database server cannot be seen from here.' };
+  }
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return judgeDisk(bavail * bsize, blocks * bsize);
+}
+
+export function judgeDisk(free: number, all: number): Finding {
+  const isScarce = free < FREE_WARNING.bytes && free < all * FREE_WARNING.part;
+  const state = free < FREE_PROBLEM_BYTES ? 'problem' : isScarce ? 'warning' : 'ok';
+  const words = `${(free / GIB).toFixed(1)} of ${(all / GIB).toFixed(1)} GiB are free in the data directory`;
+  return {
+    check: 'disk',
+    state,
+    words: state === 'ok' ? `${words}.` : `${words}: make room before the database stops.`,
+    figures: { free_bytes: free, all_bytes: all },
+  };
+}

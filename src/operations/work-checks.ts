@@ -1,0 +1,127 @@
+// What `sps doctor` says of the service's own work: webhooks, totals, labels, and how long charts take.
+import { CHART_IDS } from '../analytics/catalogue.ts';
+import { readChartRequest } from '../analytics/request.ts';
+import { plotChart } from '../analytics/service.ts';
+import type { App, Deps } from '../deps.ts';
+import { readSecrets } from '../webhooks/secrets.ts';
+import type { Finding } from './finding.ts';
+import {
+  listAppsForCharts,
+  listStoredSecrets,
+  readBacklogFacts,
+  readWebhookFacts,
+  type WebhookFacts,
+} from './queries.ts';
+
+const WAITING_WARNING_S = 600;
+const BACKLOG_WARNING = 100_000;
+const SLOW_CHART_MS = 2_000;
+const CHARTS_BUDGET_MS = 30_000;
+const CHARTS_DAYS = 365;
+
+export async function checkWebhooks({ db, config, now }: Deps): Promise<Finding[]> {
+  const at = now();
+  const locked = (await listStoredSecrets(db)).filter((row) => {
+    try {
+      readSecrets(row, config, at);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  const words = `The secrets of ${locked.length} webhooks cannot be read: give the service their SPS_ENCRYPTION_KEY, or the old one as SPS_ENCRYPTION_KEY_PREVIOUS.`;
+  return [
+    judgeWebhooks(await readWebhookFacts(db, at)),
+    ...(locked.length === 0 ? [] : [{ check: 'webhook secrets', state: 'problem' as const, words }]),
+  ];
+}
+
+export function judgeWebhooks(facts: WebhookFacts): Finding {
+  const { enabled, suspended, failing, waiting, oldest_waiting_seconds: oldest, dead } = facts;
+  const faults = [
+    ...(suspended > 0 ? [`${suspended} suspended (see \`sps webhook list\`, then \`sps webhook resume\`)`] : []),
+    ...(failing > 0 ? [`${failing} failing`] : []),
+    ...(oldest !== null && oldest > WAITING_WARNING_S
+      ? [`${waiting} deliveries wait, the oldest for ${Math.round(oldest / 60)} min`]
+      : []),
+    ...(dead > 0 ? [`${dead} dead deliveries (\`sps webhook replay\`)`] : []),
+  ];
+  return {
+    check: 'webhooks',
+    state: suspended > 0 ? 'problem' : faults.length > 0 ? 'warning' : 'ok',
+    words: faults.length > 0 ? `Webhooks: ${faults.join(', ')}.` : `${enabled} webhooks are enabled, all is delivered.`,
+    figures: { ...facts },
+  };
+}
+
+export async function checkBacklog({ db }: Deps): Promise<Finding[]> {
+  const { labels_pending, ...facts } = await readBacklogFacts(db);
+  const pending = facts.facts_pending + facts.facts_retired;
+  return [
+    {
+      check: 'totals',
+      state: pending > BACKLOG_WARNING ? 'warning' : 'ok',
+      words:
+        pending > BACKLOG_WARNING
+          ? `${pending} facts wait to be added to the totals; charts are exact but slower meanwhile: does a service run?`
+          : `${pending} facts wait to be added to the totals.`,
+      figures: facts,
+    },
+    {
+      check: 'sweeps',
+      state: labels_pending > BACKLOG_WARNING ? 'warning' : 'ok',
+      words:
+        labels_pending > BACKLOG_WARNING
+          ? `The facts of ${labels_pending} profiles wait for their new label; charts are exact meanwhile: does a service run?`
+          : `The facts of ${labels_pending} profiles wait for their new label.`,
+      figures: { labels_pending },
+    },
+  ];
+}
+
+interface Timed {
+  app_id: string;
+  chart_id: string;
+  ms: number;
+}
+
+async function timeChart(deps: Deps, app: App, chart_id: string): Promise<Timed> {
+  const now = deps.now();
+  const day = (offset: number) => new Date(now.getTime() - offset * 86_400_000).toISOString().slice(0, 10);
+  const body = { chart_id, period_unit: 'month', filters: { date: [day(CHARTS_DAYS), day(0)] } };
+  const query = readChartRequest({ body, zoneHeader: undefined, appZone: app.timezone, now });
+  const began = performance.now();
+  await plotChart(deps, app, query, new AbortController().signal);
+  return { app_id: app.app_id, chart_id, ms: Math.round(performance.now() - began) };
+}
+
+/** Draws every chart of every app over the last year, until the budget of time is used up. */
+export async function checkCharts(deps: Deps, budgetMs = CHARTS_BUDGET_MS): Promise<Finding> {
+  const apps = (await listAppsForCharts(deps.db)) as App[];
+  const timed: Timed[] = [];
+  const began = performance.now();
+  for (const chart_id of CHART_IDS) {
+    for (const app of apps) {
+      if (performance.now() - began < budgetMs) timed.push(await timeChart(deps, app, chart_id));
+    }
+  }
+  return judgeCharts(timed, apps.length * CHART_IDS.length);
+}
+
+export function judgeCharts(timed: readonly Timed[], all: number): Finding {
+  const slowest = timed.toSorted((a, b) => b.ms - a.ms)[0];
+  if (!slowest) return { check: 'charts', state: 'unknown', words: `None of ${all} charts was drawn.` };
+  const slow = timed.filter(({ ms }) => ms > SLOW_CHART_MS);
+  const seen = timed.length < all ? ` Only ${timed.length} of ${all} were drawn in the time given.` : '';
+  const worst = `the slowest, ${slowest.chart_id} of the app ${slowest.app_id}, took ${slowest.ms} ms`;
+  return {
+    check: 'charts',
+    state: slow.length > 0 ? 'warning' : 'ok',
+    words: `A year of each chart: ${worst}.${seen}${
+      slow.length > 0
+        ? ` ${slow.length} took more than ${SLOW_CHART_MS / 1000} s: see docs/operations.md, "Slow charts".`
+        : ''
+    }`,
+    figures: { slow: slow.length, drawn: timed.length, slowest_ms: slowest.ms, slowest_chart: slowest.chart_id },
+  };
+}

@@ -1,0 +1,183 @@
+// `sps doctor`: what it finds on a database that is well, and each thing that can be amiss.
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { CHART_IDS } from '../../src/analytics/catalogue.ts';
+import { createDb, createPool } from '../../src/db/client.ts';
+import type { Deps } from '../../src/deps.ts';
+import { examine } from '../../src/operations/doctor.ts';
+import { judgeClock, judgeConnections, judgeDisk, judgeVersion } from '../../src/operations/server-checks.ts';
+import { checkCharts, judgeCharts } from '../../src/operations/work-checks.ts';
+import { toStored } from '../../src/webhooks/secrets.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addProfile } from '../setup/world.ts';
+
+let service: TestService;
+let deps: Deps;
+beforeAll(async () => {
+  service = await startService();
+  deps = { ...service.deps, config: { ...service.deps.config, DATABASE_URL: service.database.url } };
+});
+afterAll(() => service.close());
+
+async function statesOf(charts = false): Promise<Record<string, string>> {
+  return Object.fromEntries((await examine(deps, { charts })).map(({ check, state }) => [check, state]));
+}
+
+const wordsOf = async (check: string) =>
+  (await examine(deps, { charts: false })).find((finding) => finding.check === check)?.words;
+
+describe('on a real database', () => {
+  beforeEach(async () => {
+    await service.database.db.deleteFrom('webhook').execute();
+  });
+
+  test('all is well at first, and every chart is drawn', async () => {
+    expect(await statesOf(true)).toEqual({
+      database: 'ok',
+      connections: 'ok',
+      clock: 'ok',
+      migrations: 'ok',
+      disk: 'unknown',
+      webhooks: 'ok',
+      totals: 'ok',
+      sweeps: 'ok',
+      charts: 'ok',
+    });
+    expect(await checkCharts(deps)).toMatchObject({ figures: { drawn: CHART_IDS.length, slow: 0 } });
+    expect(await checkCharts(deps, 0)).toMatchObject({ state: 'unknown', words: 'None of 19 charts was drawn.' });
+  });
+
+  async function addWebhook(values: object): Promise<void> {
+    await service.database.db
+      .insertInto('webhook')
+      .values({
+        app_id: service.appId,
+        url: 'https://example.com/',
+        secret: 'whsec_abc',
+        state: 'enabled',
+        state_changed_at: '2025-01-01T00:00:00Z',
+        created_at: '2025-01-01T00:00:00Z',
+        ...values,
+      })
+      .execute();
+  }
+
+  test('a webhook that fails is a warning, one that was suspended a problem', async () => {
+    await addWebhook({ first_failure_at: '2025-01-01T00:00:00Z' });
+    expect(await statesOf()).toMatchObject({ webhooks: 'warning' });
+    await addWebhook({ state: 'suspended' });
+    expect(await statesOf()).toMatchObject({ webhooks: 'problem' });
+    expect(await wordsOf('webhooks')).toMatch(/1 suspended .*1 failing/);
+  });
+
+  test('a secret that cannot be opened is a problem', async () => {
+    const keys = { SPS_ENCRYPTION_KEY: randomBytes(32), SPS_ENCRYPTION_KEY_PREVIOUS: undefined };
+    await addWebhook({ secret: toStored('whsec_abc', keys) });
+    expect(await statesOf()).toMatchObject({ 'webhook secrets': 'problem' });
+    deps = { ...deps, config: { ...deps.config, ...keys } };
+    expect((await statesOf())['webhook secrets']).toBeUndefined();
+  });
+
+  test('what waits for totals and labels is counted', async () => {
+    const { db } = service.database;
+    const { app_key } = service.app;
+    await sql`
+      insert into fact_pending (app_key, profile_id, purchase_no)
+      select ${app_key}::int, gen_random_uuid(), g from generate_series(1, 100001) g`.execute(db);
+    expect(await statesOf()).toMatchObject({ totals: 'warning', sweeps: 'ok' });
+    expect(await wordsOf('totals')).toContain('100001 facts');
+    await sql`delete from fact_pending`.execute(db);
+    await addProfile(service, 'anna');
+    expect(await statesOf()).toMatchObject({ totals: 'ok' });
+  });
+
+  test('a missing migration is a warning, one of a newer program a problem', async () => {
+    const { db } = service.database;
+    const taken = await db
+      .deleteFrom('schema_migration' as never)
+      .where('name' as never, '=', '0006_totals.sql' as never)
+      .returningAll()
+      .execute();
+    expect(await wordsOf('migrations')).toContain('lacks 0006_totals.sql');
+    await db
+      .insertInto('schema_migration' as never)
+      .values(taken as never)
+      .execute();
+    await sql`insert into schema_migration (name, sha256) values ('9999_later.sql', '')`.execute(db);
+    expect(await statesOf()).toMatchObject({ migrations: 'problem' });
+    await sql`delete from schema_migration where name = '9999_later.sql'`.execute(db);
+  });
+});
+
+test('a database that is away is a problem of every check, not an end', async () => {
+  const settings = { max: 1, statementTimeoutMs: 1_000, applicationName: 'doctor' };
+  const db = createDb(createPool({ ...settings, connectionString: 'postgres://postgres@127.0.0.1:9/x' }, () => {}));
+  const findings = await examine({ ...deps, db, analyticsDb: db }, { charts: true });
+  await db.destroy();
+  expect(findings.map(({ check, state }) => [check, state])).toEqual([
+    ['database', 'problem'],
+    ['migrations', 'problem'],
+    ['disk', 'unknown'],
+    ['webhooks', 'problem'],
+    ['totals', 'problem'],
+    ['charts', 'problem'],
+  ]);
+  expect(findings[0]?.words).toContain('ECONNREFUSED');
+});
+
+describe('judgements', () => {
+  const facts = {
+    version: '15.4',
+    version_number: 150_004,
+    clock_ms: 0,
+    connections: 10,
+    most_connections: 100,
+    database_bytes: 0,
+    data_directory: null,
+  };
+
+  test.each([
+    [150_000, 'ok'],
+    [180_001, 'ok'],
+    [140_009, 'warning'],
+    [190_000, 'warning'],
+  ])('of the version %i: %s', (version_number, state) => {
+    expect(judgeVersion({ ...facts, version_number }).state).toBe(state);
+  });
+
+  test('of connections', () => {
+    expect(judgeConnections({ ...facts, connections: 80 }).state).toBe('ok');
+    expect(judgeConnections({ ...facts, connections: 81 }).state).toBe('warning');
+  });
+
+  test.each([
+    [900, 0, 'ok'],
+    [1_500, 600, 'ok'],
+    [-1_500, 0, 'warning'],
+    [31_000, 0, 'problem'],
+  ])('of a clock %i ms ahead, seen within %i ms: %s', (skew, roundTrip, state) => {
+    expect(judgeClock(skew, roundTrip).state).toBe(state);
+  });
+
+  test.each([
+    [100, 200, 'ok'],
+    [6, 1_000, 'ok'],
+    [4, 20, 'ok'],
+    [4, 100, 'warning'],
+    [0.5, 1, 'problem'],
+  ])('of %d GiB free of %d: %s', (free, all, state) => {
+    expect(judgeDisk(free * 1024 ** 3, all * 1024 ** 3).state).toBe(state);
+  });
+
+  test('of charts: the slowest is named', () => {
+    const timed = [
+      { app_id: 'a', chart_id: 'mrr', ms: 2_001 },
+      { app_id: 'a', chart_id: 'arr', ms: 10 },
+    ];
+    expect(judgeCharts(timed, 4)).toMatchObject({
+      state: 'warning',
+      words: expect.stringMatching(/mrr of the app a, took 2001 ms\. Only 2 of 4/),
+    });
+  });
+});
