@@ -1,0 +1,20 @@
+// npm run soak -- --minutes 10: a mixed load through kills and restarts, and the account of it (test/soak/). Ends with 1 on any loss.
+import { parseArgs } from 'node:util';
+import { runnerImport } from 'vite';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    /** Requests per second, of all operations together. */
+    rate: { type: 'string', default: '100' },
+    /** The same seed gives the same requests in the same shares, and the same failures of the receiver. */
+    seed: { type: 'string', default: '1' },
+  },
+});
+const options = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number(value)]));
+if (!(options.minutes > 0 && options.minutes <= 1440 && options.rate > 0 && Number.isInteger(options.seed))) {
+  process.stderr.write('Usage: npm run soak -- [--minutes 10] [--rate 100] [--seed 1]; at most 1440 minutes\n');
+  process.exit(2);
+}
+const { module } = await runnerImport(new URL('../test/soak/main.ts', import.meta.url).pathname, { logLevel: 'error' });
+process.exit((await module.soak(options)) ? 0 : 1);

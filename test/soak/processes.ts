@@ -1,0 +1,78 @@
+// The service processes of the soak, as they are shipped, and how much memory each life of them took.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { type Program, startProgram } from '../setup/processes.ts';
+
+const run = promisify(execFile);
+const SAMPLE_MS = 2_000;
+const ENV = { PORT: '0', LOG_LEVEL: 'fatal', RATE_LIMIT_SERVER: '0', RATE_LIMIT_ANALYTICS: '0' };
+
+interface Life {
+  program: Program;
+  url: string;
+  /** Resident set, in MB, from when it was ready. */
+  samples: number[];
+  isWanted: boolean;
+}
+
+export class Fleet {
+  readonly lives: Life[] = [];
+  private readonly slots: Life[] = [];
+  private readonly databaseUrl: string;
+  private readonly sampling: NodeJS.Timeout;
+
+  constructor(databaseUrl: string) {
+    this.databaseUrl = databaseUrl;
+    this.sampling = setInterval(() => void this.sample(), SAMPLE_MS);
+  }
+
+  /** An address that is ready, or was until a moment ago. */
+  url(chance: number): string {
+    const slot = this.slots[Math.floor(chance * this.slots.length)];
+    if (!slot) throw new Error('no process was started');
+    return slot.url;
+  }
+
+  /** Processes that ended though nobody killed them. */
+  get deaths(): number {
+    return this.lives.filter(({ isWanted, program }) => isWanted && program.child.exitCode !== null).length;
+  }
+
+  async start(count: number): Promise<void> {
+    for (let slot = 0; slot < count; slot++) this.slots[slot] = await this.launch();
+  }
+
+  async killAndReplace(slot: number): Promise<void> {
+    const life = this.slots[slot];
+    if (!life) throw new Error('no process to kill');
+    life.isWanted = false;
+    life.program.child.kill('SIGKILL');
+    await life.program.ended;
+    this.slots[slot] = await this.launch();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.sampling);
+    for (const { program } of this.lives) program.child.kill('SIGTERM');
+    await Promise.all(this.lives.map(({ program }) => program.ended));
+  }
+
+  private async launch(): Promise<Life> {
+    const env = { ...ENV, DATABASE_URL: this.databaseUrl, WEBHOOK_ALLOW_PRIVATE: 'true' };
+    const program = startProgram('dist/main.js', [], env);
+    const life = { program, url: '', samples: [], isWanted: true };
+    this.lives.push(life);
+    const [, url = ''] = await program.printed(/ready: (\S+)\n/);
+    life.url = url;
+    return life;
+  }
+
+  private async sample(): Promise<void> {
+    for (const { program, samples, url } of this.lives) {
+      const { pid, exitCode, signalCode } = program.child;
+      if (!url || exitCode !== null || signalCode !== null) continue;
+      const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
+      if (Number(stdout) > 0) samples.push(Number(stdout) / 1024);
+    }
+  }
+}
