@@ -23,6 +23,15 @@ const PAINTED = `(() => {
   return data.reduce((count, part, i) => count + (i % 4 === 3 && part > 0 ? 1 : 0), 0);
 })()`;
 
+/** How many pixels each colour of the drawing has. */
+const COLOURS = `(() => {
+  const canvas = document.querySelector('.plot canvas');
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  const pixels = new Map();
+  for (const colour of new Uint32Array(data.buffer)) if (colour) pixels.set(colour, (pixels.get(colour) ?? 0) + 1);
+  return [...pixels];
+})()`;
+
 describeInBrowser('a chart', (place) => {
   let tab: Tab;
   beforeAll(async () => {
@@ -67,5 +76,15 @@ describeInBrowser('a chart', (place) => {
     await page.getByRole('button', { name: '+ Filter' }).click();
     expect(await listValues('Dimension')).toEqual([...filtersOf(one).dimensions]);
     await page.keyboard.press('Escape');
+  });
+
+  test.each(['light', 'dark'] as const)('every segment has a colour of its own (%s)', async (colorScheme) => {
+    const { page, close } = await place.open({ colorScheme, view: '#/charts/mrr?segmentation=store&drawing=area' });
+    await settle(page);
+    const segments = await page.locator('.legend tbody tr').count();
+    expect(segments).toBe(4);
+    const areas = (await page.evaluate(COLOURS)) as [string, number][];
+    expect(areas.filter(([, pixels]) => pixels > 3_000)).toHaveLength(segments - 1);
+    await close();
   });
 });

@@ -9,7 +9,7 @@ import { startService, type TestService } from '../setup/service.ts';
 import { answering, startReceiver } from '../webhooks/receiver.ts';
 
 const PEOPLE = 1_200;
-const GRANT = '/api/v2/server-side-api/purchase/profile/grant/access-level/';
+export const GRANT = '/api/v2/server-side-api/purchase/profile/grant/access-level/';
 export const CHARTS = '/api/v1/client-api/metrics/analytics/';
 export const ZONE = 'Europe/Berlin';
 

@@ -59,7 +59,7 @@ function toSeries(layer: Layer, theme: Theme, count: number): uPlot.Series {
     case 'area':
       return { stroke: colour, fill: mix(colour, theme.surface, 0.55), width: 1, points };
     case 'tint':
-      return { stroke: colour, fill: `${colour}24`, width: 2, points };
+      return { stroke: colour, fill: mix(colour, 'transparent', 0.86), width: 2, points };
     case 'dashes':
       return { stroke: colour, width: 1.5, dash: [5, 4], points };
     case 'line':

@@ -33,9 +33,7 @@ export function watchTheme(onChange: () => void): () => void {
   return () => dark.removeEventListener('change', onChange);
 }
 
-/** A colour of `#rrggbb` with some of another mixed in: opaque, as stacked areas cover each other. */
+/** A colour with some of another mixed in; opaque where both are, as stacked areas cover each other. */
 export function mix(colour: string, other: string, share: number): string {
-  const part = (text: string, i: number) => Number.parseInt(text.slice(1 + 2 * i, 3 + 2 * i), 16);
-  const mixed = [0, 1, 2].map((i) => Math.round(part(colour, i) * (1 - share) + part(other, i) * share));
-  return `rgb(${mixed.join(' ')})`;
+  return `color-mix(in srgb, ${colour}, ${other} ${share * 100}%)`;
 }

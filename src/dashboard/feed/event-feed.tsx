@@ -24,14 +24,13 @@ export function EventFeed({ view }: { view: FeedView }) {
   const { answer, failure, isAsking, askAgain, askMore, stop } = useEvents(view);
   const { page: _, ...filters } = view;
   const isFiltered = Object.values(filters).some((value) => value !== null);
-  const types = [...new Set(answer?.events.map(({ event_type }) => event_type))];
   return (
     <>
       <header class="view-header">
         <Heading title="Events" />
         <p class="muted">What was sent to webhooks, newest first. Times are of this computer’s zone.</p>
       </header>
-      <FeedFilters key={JSON.stringify(view)} view={view} types={types} onChange={show} onRefresh={askAgain} />
+      <FeedFilters key={JSON.stringify(view)} view={view} onChange={show} onRefresh={askAgain} />
       <section class="card feed" aria-label="Events" aria-busy={isAsking}>
         {isAsking && <Waiting what="events" onStop={stop} />}
         {failure && <FailureNotice failure={failure} onRetry={askAgain} />}

@@ -1,25 +1,25 @@
 // Which events are listed.
 import { useState } from 'preact/hooks';
+import { Select } from '../parts/select.tsx';
+import { askEventTypes } from '../service/client.ts';
+import { useAnswer } from '../service/use-answer.ts';
 import type { FeedView } from '../view/view.ts';
 
 interface FeedFiltersProps {
   view: FeedView;
-  /** Types seen so far, offered while typing. */
-  types: readonly string[];
   onChange: (view: FeedView) => void;
   onRefresh: () => void;
 }
 
-type Member = Exclude<keyof FeedView, 'page'>;
-
-const FIELDS: readonly { name: Member; label: string }[] = [
-  { name: 'event_type', label: 'Event type' },
+const FIELDS = [
   { name: 'customer_user_id', label: 'Customer user ID' },
   { name: 'profile_id', label: 'Profile ID' },
-];
+] as const;
 
-export function FeedFilters({ view, types, onChange, onRefresh }: FeedFiltersProps) {
+export function FeedFilters({ view, onChange, onRefresh }: FeedFiltersProps) {
   const [draft, setDraft] = useState(view);
+  const { answer: known = [] } = useAnswer('event types', askEventTypes);
+  const types = [...new Set([...known, ...(draft.event_type === null ? [] : [draft.event_type])])];
   return (
     <form
       class="controls"
@@ -30,6 +30,12 @@ export function FeedFilters({ view, types, onChange, onRefresh }: FeedFiltersPro
         else onChange(draft);
       }}
     >
+      <Select
+        label="Event type"
+        value={draft.event_type ?? ''}
+        options={[{ value: '', title: 'Any' }, ...types.map((value) => ({ value, title: value }))]}
+        onChange={(type) => setDraft({ ...draft, event_type: type || null })}
+      />
       {FIELDS.map(({ name, label }) => (
         <label class="field" key={name}>
           <span class="field-label">{label}</span>
@@ -37,17 +43,11 @@ export function FeedFilters({ view, types, onChange, onRefresh }: FeedFiltersPro
             type="text"
             autocomplete="off"
             spellcheck={false}
-            list={name === 'event_type' ? 'event-types' : undefined}
             value={draft[name] ?? ''}
             onInput={(event) => setDraft({ ...draft, [name]: event.currentTarget.value.trim() || null })}
           />
         </label>
       ))}
-      <datalist id="event-types">
-        {types.map((type) => (
-          <option key={type} value={type} />
-        ))}
-      </datalist>
       <button type="submit">Show</button>
     </form>
   );

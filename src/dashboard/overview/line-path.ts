@@ -12,3 +12,8 @@ export function linePath(line: readonly number[], all: readonly number[]): strin
   const y = (value: number) => HEIGHT - EDGE - ((value - least) / extent) * (HEIGHT - 2 * EDGE);
   return line.map((value, i) => `${i === 0 ? 'M' : 'L'}${x(i).toFixed(1)} ${y(value).toFixed(1)}`).join('');
 }
+
+/** The same line closed along its box's lower edge. */
+export function areaPath(line: readonly number[], all: readonly number[]): string {
+  return line.length > 0 ? `${linePath(line, all)}V${HEIGHT}H${EDGE}Z` : '';
+}

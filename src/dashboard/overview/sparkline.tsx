@@ -1,10 +1,11 @@
 // A line without axes: the shape of the days behind a figure, the days before in grey.
-import { HEIGHT, linePath, WIDTH } from './line-path.ts';
+import { areaPath, HEIGHT, linePath, WIDTH } from './line-path.ts';
 
 export function Sparkline({ line, before }: { line: readonly number[]; before: readonly number[] }) {
   const all = [...line, ...before];
   return (
     <svg class="sparkline" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <path class="sparkline-area" d={areaPath(line, all)} />
       <path class="sparkline-before" d={linePath(before, all)} />
       <path class="sparkline-now" d={linePath(line, all)} />
     </svg>

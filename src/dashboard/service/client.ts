@@ -34,6 +34,17 @@ export async function askCatalogue(signal: AbortSignal): Promise<Catalogue> {
   return data;
 }
 
+interface ApiReference {
+  paths: Record<string, { get?: { parameters?: { name: string; schema: { enum?: string[] } }[] } }>;
+}
+
+/** The types of events by which the feed can be filtered, as the API reference lists them. */
+export async function askEventTypes(signal: AbortSignal): Promise<string[]> {
+  const { paths } = await requestJson<ApiReference>({ path: 'openapi.json', signal });
+  const parameters = paths[`/${API}/events/`]?.get?.parameters ?? [];
+  return parameters.find(({ name }) => name === 'event_type')?.schema.enum ?? [];
+}
+
 async function collect(response: Response, onProgress: (bytes: number) => void): Promise<Blob> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;

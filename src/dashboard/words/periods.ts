@@ -19,10 +19,6 @@ export function dayOf(x: string): string {
   return x.slice(0, 10);
 }
 
-export function formatDay(day: string): string {
-  return dayMonthYear(day);
-}
-
 export function formatRange({ first, last }: DayRange): string {
   if (first === last) return dayMonthYear(first);
   return year(first) === year(last)

@@ -1,0 +1,132 @@
+// For everybody: no serious finding of axe, all of it by keyboard, said to screen readers, and from 360 pixels on.
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { describeInBrowser, settle } from './browser.ts';
+
+const VIEWS = [
+  ['the overview', '#/'],
+  ['bars of segments, compared', '#/charts/revenue?segmentation=country&compare_date=previous&filters.store=app_store'],
+  ['an area, with two dates', '#/charts/mrr?date=2026-01-01_to_2026-03-31&period_unit=week'],
+  ['nothing to show', '#/charts/revenue?date=2015-01-01_to_2015-01-31'],
+  ['a failure', '#/charts/revenue?filters.country=usa'],
+  ['the event feed', '#/events'],
+] as const;
+
+const LOOKS = [
+  { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+] as const;
+
+interface Finding {
+  id: string;
+  impact: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+/** Serious and critical findings, with the elements. */
+async function listFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate('axe.run()')) as { violations: Finding[] };
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
+}
+
+async function findOverflow(page: Page): Promise<unknown> {
+  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}
+
+describeInBrowser('for everybody', (place) => {
+  for (const look of LOOKS) {
+    const name = `${look.colorScheme}, ${look.viewport.width} pixels`;
+
+    test.each(VIEWS)(`%s (${name}) has no serious finding and nothing beyond the edge`, async (_, view) => {
+      const { page, close } = await place.open({ ...look, view });
+      await settle(page);
+      expect(await listFindings(page)).toEqual([]);
+      expect(await findOverflow(page)).toBe(0);
+      await close();
+    });
+
+    test(`signing in, an open event, the menu and a filter (${name})`, async () => {
+      const { page, close } = await place.open({ ...look, key: null, view: '#/events' });
+      await page.getByLabel('Secret key').waitFor();
+      expect(await listFindings(page)).toEqual([]);
+      await page.getByLabel('Secret key').fill(place.world.key);
+      await page.keyboard.press('Enter');
+      await settle(page);
+      await page.locator('summary').first().click();
+      expect(await listFindings(page)).toEqual([]);
+      expect(await findOverflow(page)).toBe(0);
+      const menu = page.getByRole('button', { name: 'Menu' });
+      if (await menu.isVisible()) await menu.click();
+      expect(await listFindings(page)).toEqual([]);
+      await page.getByRole('link', { name: 'Revenue', exact: true }).click();
+      await settle(page);
+      await page.getByRole('button', { name: '+ Filter' }).click();
+      await page.getByRole('checkbox').first().waitFor();
+      expect(await listFindings(page)).toEqual([]);
+      await close();
+    });
+  }
+
+  test('the drawing is read bucket by bucket with the arrow keys', async () => {
+    const { page, close } = await place.open({ view: '#/charts/subscriptions_active?date=last_7_days' });
+    await settle(page);
+    const slider = page.getByRole('slider', { name: /^Active subscriptions by day/ });
+    const rows = page.locator('.data-table tbody tr');
+    const said = async (i: number) =>
+      `${await rows.nth(i).locator('th').textContent()}: Total ${await rows.nth(i).locator('td').textContent()}`;
+    await slider.focus();
+    expect(await slider.getAttribute('aria-valuetext')).toBe(await said(6));
+    await page.keyboard.press('Home');
+    await expect.poll(() => slider.getAttribute('aria-valuetext')).toBe(await said(0));
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => slider.getAttribute('aria-valuetext')).toBe(await said(1));
+    expect(await page.locator('.tooltip').textContent()).toContain(await rows.nth(1).locator('td').textContent());
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator('.tooltip').count()).toBe(0);
+    await close();
+  });
+
+  test('going to another view moves the focus to its heading, and names the tab', async () => {
+    const { page, close } = await place.open();
+    await settle(page);
+    await page.getByRole('link', { name: 'ARPPU' }).focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('ARPPU');
+    expect(await page.title()).toBe('ARPPU · Dashboard');
+    await close();
+  });
+
+  test('the first tab stop leads past the navigation', async () => {
+    const { page, close } = await place.open({ view: '#/charts/mrr' });
+    await settle(page);
+    await page.reload();
+    await settle(page);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Days');
+    await close();
+  });
+
+  test('a filter is chosen by keyboard alone, and the focus comes back', async () => {
+    const { page, close } = await place.open({ view: '#/charts/mrr' });
+    await settle(page);
+    await page.getByRole('button', { name: '+ Filter' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('checkbox').first().waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('my_store');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/charts/mrr?filters.store=my_store');
+    await page.getByRole('button', { name: '+ Filter' }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('+ Filter');
+    await close();
+  });
+});

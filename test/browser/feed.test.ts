@@ -1,0 +1,75 @@
+// The event feed: newest first, with payload and deliveries on click, filtered by type and by whose it is.
+import { expect, test } from 'vitest';
+import { describeInBrowser, settle } from './browser.ts';
+import { GRANT } from './world.ts';
+
+/** Events on a page of the feed. */
+const PAGE = 50;
+
+describeInBrowser('the event feed', (place) => {
+  const FEED = '/api/v1/client-api/events/';
+
+  test('shows what the operation answers', async () => {
+    const { page, messages, close } = await place.open({ view: '#/events' });
+    await settle(page);
+    const { json } = await place.world.service.call('GET', FEED, { key: place.world.key });
+    const types = json.data.map(({ event_type }: { event_type: string }) => event_type);
+    expect(types.length).toBeGreaterThanOrEqual(3);
+    expect(await page.locator('.event-type').allTextContents()).toEqual(types);
+    const owners = json.data.map(({ payload }: { payload: { customer_user_id: string } }) => payload.customer_user_id);
+    expect(await page.locator('.event-whose').allTextContents()).toEqual(owners);
+
+    const first = page.locator('.feed li').first();
+    await first.locator('summary').click();
+    expect(JSON.parse((await first.locator('pre').textContent()) as string)).toEqual(json.data[0].payload);
+    const [{ webhook_id, attempts, last_status }] = json.data[0].deliveries;
+    expect(await first.locator('.deliveries tbody td').allTextContents()).toEqual([
+      webhook_id,
+      'Delivered',
+      String(attempts),
+      String(last_status),
+      '–',
+    ]);
+    expect(messages).toEqual([]);
+    await close();
+  });
+
+  test('filtered, the address has the filters', async () => {
+    const { page, close } = await place.open({ view: '#/events' });
+    await settle(page);
+    await page.getByLabel('Customer user ID').fill('user-2');
+    await page.getByLabel('Event type').selectOption('access_level_updated');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await expect.poll(() => page.locator('.event-whose').allTextContents()).toEqual(['user-2']);
+    expect(new URL(page.url()).hash).toBe('#/events?event_type=access_level_updated&customer_user_id=user-2');
+    await page.getByLabel('Customer user ID').fill('nobody');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await expect.poll(() => page.locator('.notice-title').textContent()).toBe('No event matches.');
+    await close();
+  });
+
+  test('a type that there is not is refused in a sentence', async () => {
+    const { page, close } = await place.open({ view: '#/events?event_type=rain' });
+    await settle(page);
+    expect(await page.getByRole('alert').textContent()).toContain('event_type: Must be one of: access_level_updated');
+    await close();
+  });
+
+  test('older events come when asked', async () => {
+    const { service } = place.world;
+    for (let i = 0; i < PAGE; i++) {
+      const headers = { 'service-customer-user-id': 'user-4' };
+      await service.call('POST', GRANT, { key: service.secretKey, headers, body: { access_level_id: 'premium' } });
+    }
+    const { page, messages, close } = await place.open({ view: '#/events' });
+    await settle(page);
+    const owners = () => page.locator('.event-whose').allTextContents();
+    expect(await owners()).toEqual(Array(PAGE).fill('user-4'));
+    expect(await page.locator('.feed .state').first().textContent()).toBe('Pending');
+    await page.getByRole('button', { name: 'Older events' }).click();
+    await expect.poll(owners).toEqual([...Array(PAGE).fill('user-4'), 'user-3', 'user-2', 'user-1']);
+    expect(await page.getByRole('button', { name: 'Older events' }).count()).toBe(0);
+    expect(messages).toEqual([]);
+    await close();
+  });
+});

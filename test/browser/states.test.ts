@@ -1,0 +1,110 @@
+// What is shown while there is no answer: that it is awaited, that there is nothing, or why there is none.
+import { expect, test } from 'vitest';
+import { describeInBrowser, settle } from './browser.ts';
+import { CHARTS } from './world.ts';
+
+describeInBrowser('without an answer', (place) => {
+  test('a long wait is counted and can be stopped', async () => {
+    const { page, messages, close } = await place.open();
+    await settle(page);
+    let aborted = 0;
+    page.on('requestfailed', () => aborted++);
+    await page.route(`**${CHARTS}`, () => undefined);
+    await page.getByRole('link', { name: 'ARPU' }).click();
+    await page.getByRole('progressbar', { name: 'Loading ARPU' }).waitFor();
+    await expect
+      .poll(() => page.locator('.waiting-words').textContent(), { timeout: 6_000 })
+      .toMatch(/Loading ARPU, [2-5] s/);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('Stopped before the answer came.');
+    await expect.poll(() => aborted).toBe(1);
+    await page.unroute(`**${CHARTS}`);
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.locator('.headline-value').waitFor();
+    expect(messages).toEqual([]);
+    await close();
+  });
+
+  test('the old answer stays until the new one is there', async () => {
+    const { page, close } = await place.open({ view: '#/charts/installs' });
+    await settle(page);
+    const before = await page.locator('.headline-value').textContent();
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(`**${CHARTS}`, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.getByLabel('Days', { exact: true }).selectOption('last_90_days');
+    await page.getByRole('progressbar').waitFor();
+    expect(await page.locator('.headline-value').textContent()).toBe(before);
+    release();
+    await settle(page);
+    await expect.poll(() => page.locator('.headline-value').textContent()).not.toBe(before);
+    await close();
+  });
+
+  test('a service that is away is said to be, and asked again', async () => {
+    const { page, close } = await place.open();
+    await settle(page);
+    await page.route(`**${CHARTS}`, (route) => route.abort());
+    await page.getByRole('link', { name: 'ARPU' }).click();
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('cannot be reached');
+    await page.unroute(`**${CHARTS}`);
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.locator('.headline-value').waitFor();
+    await close();
+  });
+
+  test.each([
+    [500, 'The service could not answer.'],
+    [503, 'The service is busy or its database is away.'],
+  ])('status %d is a sentence', async (status, sentence) => {
+    const { page, close } = await place.open();
+    await settle(page);
+    await page.route(`**${CHARTS}`, (route) =>
+      route.fulfill({ status, json: { errors: [], error_code: 'x', status_code: status } }),
+    );
+    await page.getByRole('link', { name: 'ARPU' }).click();
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain(sentence);
+    await close();
+  });
+
+  test('a limit that is over in a moment is waited for', async () => {
+    const { page, close } = await place.open();
+    await settle(page);
+    let asked = 0;
+    await page.route(`**${CHARTS}`, (route) => {
+      asked++;
+      return asked === 1 ? route.fulfill({ status: 429, headers: { 'retry-after': '1' }, json: {} }) : route.continue();
+    });
+    await page.getByRole('link', { name: 'ARPU' }).click();
+    await page.locator('.headline-value').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await close();
+  });
+
+  test('days without anything are said to be so', async () => {
+    const { page, messages, close } = await place.open({ view: '#/charts/revenue?date=2015-01-01_to_2015-01-31' });
+    await settle(page);
+    expect(await page.locator('.notice-title').textContent()).toBe('Nothing happened in these days.');
+    expect(messages).toEqual([]);
+    await close();
+  });
+
+  test('what the service refuses is said in its words', async () => {
+    const { page, close } = await place.open({ view: '#/charts/revenue?filters.country=usa' });
+    await settle(page);
+    expect(await page.getByRole('alert').textContent()).toContain('filters.country: Must be codes of two letters');
+    await close();
+  });
+
+  test('a chart that there is not is said not to be', async () => {
+    const { page, close } = await place.open({ view: '#/charts/weather' });
+    await settle(page);
+    expect(await page.locator('main').textContent()).toContain('The service has no chart weather.');
+    await close();
+  });
+});
