@@ -36,7 +36,11 @@ async function withOperator<T>(work: (operator: Operator) => Promise<T>, { migra
   const config = loadConfig();
   const log = pino({ name: 'sps', level: 'warn' }, pino.destination(2));
   const ending = new AbortController();
-  const end = () => ending.abort();
+  const end = () => {
+    if (ending.signal.aborted) process.exit(130);
+    process.stderr.write('Ending after what is being written; once more ends at once.\n');
+    ending.abort();
+  };
   process.on('SIGINT', end).on('SIGTERM', end);
   const database = await openDatabase(config, { log, role: 'cli' });
   try {
