@@ -20,6 +20,8 @@ const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
   secrets: () => import('./cli/secrets.ts'),
   import: () => import('./cli/import.ts'),
   doctor: () => import('./cli/doctor.ts'),
+  backup: () => import('./cli/backup.ts'),
+  restore: () => import('./cli/restore.ts'),
   migrate: () => import('./cli/migrate.ts'),
 };
 

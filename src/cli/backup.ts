@@ -1,0 +1,31 @@
+// sps backup: a copy of the embedded database in a folder. A given one is backed up by its own tools.
+import type { Command } from 'commander';
+import { OperatorError } from '../apps/service.ts';
+import { type Config, loadConfig } from '../config.ts';
+import { backUp } from '../db/embedded/backup.ts';
+import type { Perform } from './perform.ts';
+
+/** The configuration, which must be that of an embedded database. */
+export function loadEmbeddedConfig(): Config {
+  const config = loadConfig();
+  if (!config.DATABASE_URL) return config;
+  throw new OperatorError('DATABASE_URL is set: use pg_dump and pg_restore, as docs/operations.md shows.');
+}
+
+export function addCommands(program: Command, perform: Perform): void {
+  program
+    .command('backup')
+    .description('copy the embedded database to a new folder, also while the service runs')
+    .argument('<folder>')
+    .action(async (folder: string) => {
+      const { SPS_DATA_DIR } = loadEmbeddedConfig();
+      await perform(
+        async ({ connectionString }) => {
+          const answer = await backUp({ dataDir: SPS_DATA_DIR, connectionString }, folder);
+          const size = `${(answer.bytes / 1024 ** 2).toFixed(0)} MiB`;
+          return { answer, text: `Backed up to ${answer.folder} (${size}). Back: sps restore ${answer.folder}` };
+        },
+        { migrates: false },
+      );
+    });
+}

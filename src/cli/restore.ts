@@ -1,0 +1,18 @@
+// sps restore: the embedded database from a backup. Nothing else may use the data directory meanwhile: there is none yet.
+import type { Command } from 'commander';
+import { restore } from '../db/embedded/restore.ts';
+import { loadEmbeddedConfig } from './backup.ts';
+
+export function addCommands(program: Command): void {
+  program
+    .command('restore')
+    .description('make the embedded database of SPS_DATA_DIR, where there is none, from a backup')
+    .argument('<folder>')
+    .action(async (folder: string) => {
+      const { SPS_DATA_DIR } = loadEmbeddedConfig();
+      await restore(folder, SPS_DATA_DIR);
+      const answer = { data_dir: SPS_DATA_DIR };
+      const text = `Restored to ${SPS_DATA_DIR}; the next start of the service takes it up.`;
+      process.stdout.write(`${program.opts().json ? JSON.stringify(answer) : text}\n`);
+    });
+}

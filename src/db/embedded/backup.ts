@@ -1,0 +1,125 @@
+// A copy of the embedded database, taken while it is used (PostgreSQL's "low-level" base backup: the server
+// ships no pg_basebackup). Files are copied while they change; the write-ahead log that goes with them makes them consistent.
+import { copyFile, lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import pg from 'pg';
+import { dataFolder } from './cluster.ts';
+import { findHome } from './home.ts';
+import { EmbeddedDatabaseError } from './problem.ts';
+
+/** Folders of which only the folder is wanted: what is in them is of this run of the server. */
+const EMPTY = new Set([
+  'pg_wal',
+  'pg_replslot',
+  'pg_dynshmem',
+  'pg_notify',
+  'pg_serial',
+  'pg_snapshots',
+  'pg_stat_tmp',
+  'pg_subtrans',
+]);
+const LEFT_OUT =
+  /^(postmaster\.(pid|opts)|pgsql_tmp.*|pg_internal\.init.*|backup_label(\.old)?|tablespace_map(\.old)?)$/;
+const SEGMENT = /^[0-9A-F]{24}$/;
+const SLOT = 'sps_backup';
+
+export interface Backup {
+  folder: string;
+  bytes: number;
+}
+
+/** Copies one file to disk for good; one that was removed meanwhile is not missed, as the log knows. */
+export async function copyDurably(from: string, to: string): Promise<number> {
+  try {
+    await copyFile(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
+  const file = await open(to, 'r+');
+  try {
+    await file.sync();
+    return (await file.stat()).size;
+  } finally {
+    await file.close();
+  }
+}
+
+async function copyFolder(from: string, to: string, isTop = true): Promise<number> {
+  await mkdir(to, { mode: 0o700 });
+  let bytes = 0;
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    if (LEFT_OUT.test(entry.name)) continue;
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isFile()) bytes += await copyDurably(source, target);
+    else if (isTop && EMPTY.has(entry.name)) await makeEmpty(source, target);
+    else if (entry.isDirectory()) bytes += await copyFolder(source, target, false);
+    else
+      throw new EmbeddedDatabaseError(`${source} is neither a file nor a folder: back this database up with pg_dump.`);
+  }
+  return bytes;
+}
+
+/** The folder with its own folders and none of its files. */
+async function makeEmpty(from: string, to: string): Promise<void> {
+  await mkdir(to, { mode: 0o700 });
+  if (basename(from) !== 'pg_wal') return;
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    if (entry.isDirectory()) await mkdir(join(to, entry.name), { mode: 0o700 });
+  }
+}
+
+async function copyLog(from: string, to: string, { first, last }: { first: string; last: string }): Promise<number> {
+  let bytes = 0;
+  for (const name of await readdir(from)) {
+    const isNeeded = (SEGMENT.test(name) && name >= first && name <= last) || name.endsWith('.history');
+    if (isNeeded) bytes += await copyDurably(join(from, name), join(to, name));
+  }
+  return bytes;
+}
+
+/** Copies the cluster between the start and the stop of a backup. The slot keeps the log from being recycled meanwhile. */
+async function copyRunning(client: pg.Client, home: string, target: string): Promise<number> {
+  const [from, to] = [dataFolder(home), dataFolder(target)];
+  const ask = async (statement: string) => (await client.query(statement)).rows[0];
+  await ask(`select pg_create_physical_replication_slot('${SLOT}', true, true)`).catch((error: { code?: string }) => {
+    if (error.code !== '42710') throw error;
+    throw new EmbeddedDatabaseError('Another backup of this database is running: wait until it is done.');
+  });
+  const { first } = await ask(`select pg_walfile_name(pg_backup_start('sps backup', true)) as first`);
+  let bytes = await copyFolder(from, to);
+  const { last, labelfile } = await ask('select pg_walfile_name(lsn) as last, labelfile from pg_backup_stop(false)');
+  await writeFile(join(to, 'backup_label'), labelfile, { mode: 0o600, flush: true });
+  bytes += await copyLog(join(from, 'pg_wal'), join(to, 'pg_wal'), { first, last });
+  return bytes;
+}
+
+/** Writes a backup to a folder that must not exist. The database may be in use. */
+export async function backUp(
+  { dataDir, connectionString }: { dataDir: string; connectionString: string },
+  to: string,
+): Promise<Backup> {
+  const folder = resolve(to);
+  const home = await findHome(dataDir);
+  if (!home) throw new EmbeddedDatabaseError(`There is no database in ${dataDir}.`);
+  if (await lstat(folder).catch(() => undefined)) {
+    throw new EmbeddedDatabaseError(`${folder} is there already: name a folder that is not.`);
+  }
+  await mkdir(dirname(folder), { recursive: true });
+  const unfinished = await mkdtemp(`${folder}.unfinished-`);
+  // One session from start to stop: the backup ends with it, and so does the slot.
+  const client = new pg.Client({ connectionString, application_name: 'sps backup' });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const bytes = await copyRunning(client, home, unfinished);
+    await writeFile(join(unfinished, 'password'), await readFile(join(home, 'password')), { mode: 0o600, flush: true });
+    await rename(unfinished, folder);
+    return { folder, bytes };
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    throw error;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,47 @@
+// The embedded database from a backup, under the user who will run it. The backup stays as it is.
+import { chown, lstat, mkdir, readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Account, chooseAccount } from './account.ts';
+import { copyDurably } from './backup.ts';
+import { findServerPackage } from './binaries.ts';
+import { dataFolder, refuseForeignCluster } from './cluster.ts';
+import { findHome, makeHome } from './home.ts';
+import { EmbeddedDatabaseError } from './problem.ts';
+
+async function giveTo(account: Account, path: string): Promise<void> {
+  if (!account.ids) return;
+  const { uid, gid } = account.ids;
+  await chown(path, uid, gid);
+  if (!(await lstat(path)).isDirectory()) return;
+  for (const name of await readdir(path)) await giveTo(account, join(path, name));
+}
+
+/** A complete copy, the log included. */
+async function copyAll(from: string, to: string): Promise<void> {
+  await mkdir(to, { mode: 0o700 });
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) await copyAll(source, target);
+    else await copyDurably(source, target);
+  }
+}
+
+/** Makes the database of a data directory that has none from a backup, which stays as it is. The next start recovers it. */
+export async function restore(from: string, dataDir: string): Promise<void> {
+  const backup = resolve(from);
+  if (await findHome(dataDir)) {
+    throw new EmbeddedDatabaseError(
+      `There is a database in ${dataDir} already: stop the service and move ${join(resolve(dataDir), 'postgres')} away first.`,
+    );
+  }
+  const isBackup = await lstat(join(dataFolder(backup), 'backup_label')).catch(() => undefined);
+  if (!isBackup) throw new EmbeddedDatabaseError(`${backup} is not a backup made by \`sps backup\`.`);
+  await refuseForeignCluster(backup, await findServerPackage());
+  const account = await chooseAccount('');
+  await makeHome(dataDir, account, async (home) => {
+    await copyAll(dataFolder(backup), dataFolder(home));
+    await copyDurably(join(backup, 'password'), join(home, 'password'));
+    await giveTo(account, dataFolder(home));
+    await giveTo(account, join(home, 'password'));
+  });
+}

@@ -1,0 +1,116 @@
+// `sps backup` and `sps restore`: a copy of the embedded database that is taken under writes and comes back whole.
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { backUp } from '../../src/db/embedded/backup.ts';
+import { restore } from '../../src/db/embedded/restore.ts';
+import { createFolder, type Folder, leave, query, type User } from './embedded-world.ts';
+
+let folder: Folder;
+let service: User;
+let place: string;
+beforeAll(async () => {
+  folder = await createFolder();
+  service = await folder.use('service');
+  place = await mkdtemp(join(tmpdir(), 'sps-backups-'));
+  await query(
+    service.url,
+    `create table account as select g as id, 100 as balance from generate_series(1, 50000) g;
+     create table confirmed (id bigint primary key)`,
+  );
+}, 60_000);
+afterAll(async () => {
+  await folder.remove();
+  await rm(place, { recursive: true, force: true });
+});
+
+/** Moves money between accounts, checkpoints and switches the log, until it is stopped; how many were confirmed before. */
+async function keepWriting(url: string): Promise<{ stop: () => Promise<number>; confirmed: () => number }> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  let count = 0;
+  let isStopped = false;
+  const going = (async () => {
+    while (!isStopped) {
+      await client.query(`begin; update account set balance = balance - 1 where id % 97 = ${count % 97};
+        update account set balance = balance + 1 where id % 97 = ${count % 97};
+        insert into confirmed values (${count + 1}); commit`);
+      count++;
+      if (count % 20 === 0) await client.query('checkpoint');
+      if (count % 15 === 0) await client.query('select pg_switch_wal()');
+    }
+  })();
+  return {
+    confirmed: () => count,
+    stop: async () => {
+      isStopped = true;
+      await going;
+      await client.end();
+      return count;
+    },
+  };
+}
+
+describe('a backup', { timeout: 120_000 }, () => {
+  it('taken under writes comes back with everything that was confirmed before it, and consistent', async () => {
+    const writing = await keepWriting(service.url);
+    while (writing.confirmed() < 10) await new Promise((resolve) => setTimeout(resolve, 20));
+    const before = writing.confirmed();
+    const backup = await backUp({ dataDir: folder.path, connectionString: service.url }, join(place, 'first'));
+    const after = await writing.stop();
+    expect(after).toBeGreaterThan(before);
+    expect(backup).toEqual({ folder: join(place, 'first'), bytes: expect.any(Number) });
+    expect((await readdir(place)).sort()).toEqual(['first']);
+
+    for (const _ of ['once', 'and again: the backup stays as it is']) {
+      const other = await createFolder();
+      try {
+        await restore(join(place, 'first'), other.path);
+        const { url } = await other.use('service');
+        const [found] = await query(
+          url,
+          `select (select count(*)::int from confirmed) as count, (select max(id)::int from confirmed) as last,
+             (select sum(balance)::int from account) as money`,
+        );
+        expect(found?.money).toBe(5_000_000);
+        expect(found?.count).toBe(found?.last);
+        expect(found?.count).toBeGreaterThanOrEqual(before);
+        expect(found?.count).toBeLessThanOrEqual(after);
+      } finally {
+        await other.remove();
+      }
+    }
+    expect(await query(service.url, 'select slot_name from pg_replication_slots')).toEqual([]);
+  });
+
+  it('is refused where something is already, and leaves nothing half-made', async () => {
+    const from = { dataDir: folder.path, connectionString: service.url };
+    await expect(backUp(from, place)).rejects.toThrow(/is there already/);
+    const away = { ...from, connectionString: service.url.replace(/:\d+\//, ':9/') };
+    await expect(backUp(away, join(place, 'never'))).rejects.toThrow(/ECONNREFUSED/);
+    expect((await readdir(place)).filter((name) => name.startsWith('never'))).toEqual([]);
+  });
+
+  it('is not restored over a database, nor from a folder that is no backup', async () => {
+    await expect(restore(join(place, 'first'), folder.path)).rejects.toThrow(/There is a database in .* already/);
+    const other = await createFolder();
+    await writeFile(join(other.path, 'something'), '');
+    await expect(restore(other.path, other.path)).rejects.toThrow(/is not a backup/);
+    expect(await readdir(other.path)).toEqual(['something']);
+    await other.remove();
+  });
+
+  it('can be taken from a database that nobody uses', async () => {
+    await leave(service);
+    const command = await folder.use('cli');
+    await backUp({ dataDir: folder.path, connectionString: command.url }, join(place, 'cold'));
+    await leave(command);
+    const other = await createFolder();
+    await restore(join(place, 'cold'), other.path);
+    const { url } = await other.use('cli');
+    expect(await query(url, 'select sum(balance)::int as money from account')).toEqual([{ money: 5_000_000 }]);
+    await other.remove();
+  });
+});
