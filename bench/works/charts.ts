@@ -200,6 +200,8 @@ async function runBusy(context: Context): Promise<Row[]> {
     const [posts, transactions] = await Promise.all(jobs.map(({ result }) => result));
     const failed = (posts?.failed ?? 0) + (transactions?.failed ?? 0);
     if (failed > 0) throw new Error(`${failed} writes failed beside the charts`);
+    // At a slower pace than asked for the row says nothing.
+    const isAtPace = (posts?.perSecond ?? 0) >= 475 && (transactions?.perSecond ?? 0) >= 47;
     const rates = [posts, transactions].map((one) => Math.round(one?.perSecond ?? 0));
     return [
       {
@@ -209,7 +211,7 @@ async function runBusy(context: Context): Promise<Row[]> {
         against: `6 without writes: median ${inMs(quiet)}`,
         ratio: median(busy) / quiet,
         goal: '≤ 3 ×',
-        isReached: median(busy) <= 3 * quiet,
+        isReached: isAtPace && median(busy) <= 3 * quiet,
       },
     ];
   });
