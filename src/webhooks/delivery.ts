@@ -46,6 +46,7 @@ const DEADLINE_MS = 10_000;
 const KEPT_BYTES = 2048;
 /** Any answer of a webhook receiver fits; an endless one is cut off here rather than read for 10 s. */
 const LONGEST_ANSWER_BYTES = 1024 * 1024;
+const MOST_JUDGEMENTS = 10_000;
 const USER_AGENT = 'subscription-profile-service-webhooks/1';
 
 export function isDelivered({ status, error }: Attempt): boolean {
@@ -89,6 +90,14 @@ export function createSender({
     bodyTimeout: 0,
     keepAliveMaxTimeout: 60_000,
   });
+  const judgements = new Map<string, string | undefined>();
+
+  /** The same few addresses again and again. */
+  function judgeUrl(url: string): string | undefined {
+    if (judgements.size > MOST_JUDGEMENTS) judgements.clear();
+    if (!judgements.has(url)) judgements.set(url, refusalOfUrl(url, policy));
+    return judgements.get(url);
+  }
 
   async function send(message: Message): Promise<Attempt> {
     const started = performance.now();
@@ -97,7 +106,7 @@ export function createSender({
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), deadlineMs);
     try {
-      const refusal = refusalOfUrl(message.url, policy);
+      const refusal = judgeUrl(message.url);
       if (refusal !== undefined) throw new Error(`refused destination: ${refusal}`);
       const answer = await request(message.url, {
         dispatcher: agent,

@@ -1,9 +1,9 @@
 // Dead deliveries: seen, and sent again.
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listDeliveries, replayDeliveries } from '../../src/webhooks/dead-letters.ts';
 import { RETRY_WAITS_S } from '../../src/webhooks/schedule.ts';
 import { answering, type Receiver } from './receiver.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld, eventually, type World } from './world.ts';
 
 let world: World;
 let deps: World['service']['deps'];
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await world.grant('bob', { starts_at: '2025-01-01T00:00:03Z' });
   await deps.db.updateTable('webhook_delivery').set({ attempts: RETRY_WAITS_S.length }).execute();
   world.dispatch();
-  await vi.waitFor(async () => expect(await listDeliveries(deps, webhookId, { state: 'dead' })).toHaveLength(3));
+  await eventually(async () => expect(await listDeliveries(deps, webhookId, { state: 'dead' })).toHaveLength(3));
 });
 
 afterAll(async () => {
@@ -60,16 +60,16 @@ it('go out again from a datetime on, and one by one; with the same webhook-id', 
   receiver.received.length = 0;
 
   expect(await replayDeliveries(deps, { webhookId, since: betweenGrants })).toEqual({ replayed: 2 });
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(2));
+  await eventually(() => expect(receiver.received).toHaveLength(2));
   expect(await replayDeliveries(deps, { deliveryId: oldest?.delivery_id ?? '' })).toEqual({ replayed: 1 });
-  await vi.waitFor(async () => expect(await listDeliveries(deps, webhookId, { state: 'delivered' })).toHaveLength(3));
+  await eventually(async () => expect(await listDeliveries(deps, webhookId, { state: 'delivered' })).toHaveLength(3));
   expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(ids);
   expect((await listDeliveries(deps, webhookId)).map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
 
   // A delivered one may be asked for by its id, never by a datetime.
   expect(await replayDeliveries(deps, { webhookId, since: '2020-01-01T00:00:00Z' })).toEqual({ replayed: 0 });
   await replayDeliveries(deps, { deliveryId: newest?.delivery_id ?? '' });
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(4));
+  await eventually(() => expect(receiver.received).toHaveLength(4));
 });
 
 it('mistakes are named', async () => {

@@ -1,6 +1,6 @@
 // What an operator does to endpoints, as the sps program calls it.
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   addWebhook,
   disableWebhook,
@@ -12,7 +12,7 @@ import {
   testWebhook,
 } from '../../src/webhooks/endpoints.ts';
 import { answering, hanging, type Receiver } from './receiver.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld, eventually, type World } from './world.ts';
 
 let world: World;
 let receiver: Receiver;
@@ -132,10 +132,10 @@ describe('states', () => {
     await disableWebhook(deps, webhook_id);
     await world.grant('ann', { starts_at: '2025-01-01T00:00:02Z' });
     const dispatcher = world.dispatch();
-    await vi.waitFor(() => expect(other.received).toHaveLength(2));
+    await eventually(() => expect(other.received).toHaveLength(2));
     expect(receiver.received).toEqual([]);
     await enableWebhook(deps, webhook_id);
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(1));
+    await eventually(() => expect(receiver.received).toHaveLength(1));
     expect(receiver.events()[0].event_properties.starts_at).toBe('2025-01-01T00:00:01.000000+0000');
     await dispatcher.stop();
   });

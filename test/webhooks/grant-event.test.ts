@@ -1,9 +1,9 @@
 // What a grant writes and what arrives: the whole way, from the request to the receiver and the feed.
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { disableWebhook, enableWebhook } from '../../src/webhooks/endpoints.ts';
 import type { Receiver } from './receiver.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld, eventually, type World } from './world.ts';
 
 let world: World;
 let receiver: Receiver;
@@ -59,7 +59,7 @@ it('delivers access_level_updated as decided, signed, and shows it in the feed',
   const level = answer.json.data.access_levels.premium;
 
   world.dispatch();
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(1));
+  await eventually(() => expect(receiver.received).toHaveLength(1));
   const [{ headers, body, path }] = receiver.received as [(typeof receiver.received)[0]];
   expect(path).toBe('/hook');
   expect(headers.authorization).toBe('Bearer token');
@@ -109,7 +109,7 @@ it('delivers access_level_updated as decided, signed, and shows it in the feed',
   });
   expect(level.originally_purchased_at.slice(0, 19)).toBe(first.first_granted_at.replace(' ', 'T').slice(0, 19));
 
-  await vi.waitFor(async () => expect((await world.feed()).data[0].deliveries[0].state).toBe('delivered'));
+  await eventually(async () => expect((await world.feed()).data[0].deliveries[0].state).toBe('delivered'));
   expect(await world.feed()).toEqual({
     data: [
       {
@@ -130,7 +130,7 @@ it('tells of the grant that was made, also when it is over or not begun', async 
   const past = { starts_at: '2020-01-01T00:00:00Z', expires_at: '2020-02-01T00:00:00Z' };
   await world.grant('ann', past);
   await world.grant('ann', { starts_at: '2090-01-01T00:00:00Z' });
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(3));
+  await eventually(() => expect(receiver.received).toHaveLength(3));
   const [, over, future] = receiver.events().map(({ event_properties }) => event_properties);
   expect(over).toMatchObject({ is_active: false, is_lifetime: false, profile_has_access_level: false });
   expect(future).toMatchObject({ is_active: false, is_lifetime: true, profile_has_access_level: false });

@@ -1,10 +1,10 @@
 // The figures at /metrics: per app, without addresses or secrets.
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { disableWebhook } from '../../src/webhooks/endpoints.ts';
 import { webhookMetrics } from '../../src/webhooks/metrics.ts';
 import { RETRY_WAITS_S } from '../../src/webhooks/schedule.ts';
 import { answering } from './receiver.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld, eventually, type World } from './world.ts';
 
 let world: World;
 
@@ -39,10 +39,10 @@ it('counts what waits, for how long, what was delivered, failed and died, and ho
   expect(waiting['sps_webhook_oldest_waiting_seconds{app,endpoint_state="enabled"}']).toBeCloseTo(100, -1);
 
   world.dispatch();
-  await vi.waitFor(async () => expect((await figures())['sps_webhook_attempts_total{app,result="delivered"}']).toBe(2));
+  await eventually(async () => expect((await figures())['sps_webhook_attempts_total{app,result="delivered"}']).toBe(2));
   receiver.behave(answering(500));
   await world.grant('ann');
-  await vi.waitFor(async () => expect((await figures())['sps_webhook_attempts_total{app,result="failed"}']).toBe(1));
+  await eventually(async () => expect((await figures())['sps_webhook_attempts_total{app,result="failed"}']).toBe(1));
   const { db } = world.service.deps;
   await db
     .updateTable('webhook_delivery')
@@ -50,7 +50,7 @@ it('counts what waits, for how long, what was delivered, failed and died, and ho
     .where('state', '=', 'pending')
     .execute();
   world.pass(5);
-  await vi.waitFor(async () => expect((await figures())['sps_webhook_attempts_total{app,result="dead"}']).toBe(1));
+  await eventually(async () => expect((await figures())['sps_webhook_attempts_total{app,result="dead"}']).toBe(1));
   expect(await figures()).toMatchObject({
     'sps_webhook_waiting{app,endpoint_state="enabled"}': 0,
     'sps_webhook_oldest_waiting_seconds{app,endpoint_state="enabled"}': 0,

@@ -1,9 +1,9 @@
 // Order per profile and endpoint, bounded concurrency, and that a slow endpoint delays only itself.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { RETRY_WAITS_S } from '../../src/webhooks/schedule.ts';
-import { answering, type Behaviour, hanging, type Receiver } from './receiver.ts';
-import { createWorld, type World } from './world.ts';
+import { answering, type Behaviour, hanging } from './receiver.ts';
+import { createWorld, eventually, type World } from './world.ts';
 
 let world: World;
 
@@ -35,15 +35,15 @@ it('a later event waits while an earlier one is pending; other profiles and othe
   for (const n of [0, 1, 2]) await world.grant('ann', minute(n));
   await world.grant('bob', minute(0));
   world.dispatch();
-  await vi.waitFor(() => expect(healthy.received).toHaveLength(4));
-  await vi.waitFor(() => expect(failing.received).toHaveLength(2));
+  await eventually(() => expect(healthy.received).toHaveLength(4));
+  await eventually(() => expect(failing.received).toHaveLength(2));
   await sleep(400);
   expect(startsOf(failing.events(), 'ann')).toEqual([0]);
   expect(startsOf(failing.events(), 'bob')).toEqual([0]);
   expect(startsOf(healthy.events(), 'ann')).toEqual([0, 1, 2]);
   failing.behave(answering(200));
   world.pass(5);
-  await vi.waitFor(() => expect(startsOf(failing.events(), 'ann')).toEqual([0, 0, 1, 2]));
+  await eventually(() => expect(startsOf(failing.events(), 'ann')).toEqual([0, 0, 1, 2]));
 });
 
 it('a dead one lets go', async () => {
@@ -56,18 +56,19 @@ it('a dead one lets go', async () => {
   for (const n of [0, 1, 2]) await world.grant('ann', minute(n));
   world.dispatch();
   for (const [i, wait] of RETRY_WAITS_S.entries()) {
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(i + 1));
-    await sleep(30);
+    await eventually(async () => expect((await world.feed()).data[2].deliveries[0].attempts).toBe(i + 1));
     world.pass(wait);
   }
-  await vi.waitFor(() => expect(startsOf(receiver.events(), 'ann').slice(9)).toEqual([0, 1, 2]));
+  await eventually(() => expect(startsOf(receiver.events(), 'ann').slice(9)).toEqual([0, 1, 2]));
   const states = (await world.feed()).data.map(
     (event: { deliveries: { state: string }[] }) => event.deliveries[0]?.state,
   );
   expect(states).toEqual(['delivered', 'delivered', 'dead']);
 });
 
-it('keeps a burst for one profile in order with several dispatchers, without waiting for polls', async () => {
+it('keeps a burst for one profile in order with several dispatchers, without waiting for polls', {
+  timeout: 40_000,
+}, async () => {
   const receiver = await world.receive();
   await world.addEndpoint(receiver.url);
   await world.addProfile('ann');
@@ -75,47 +76,66 @@ it('keeps a burst for one profile in order with several dispatchers, without wai
   await sleep(50);
   const started = performance.now();
   for (let n = 0; n < 40; n++) await world.grant('ann', minute(n));
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(40), { timeout: 10_000, interval: 5 });
+  await eventually(() => expect(receiver.received).toHaveLength(40));
   expect(startsOf(receiver.events(), 'ann')).toEqual(Array.from({ length: 40 }, (_, n) => n));
-  expect(performance.now() - started).toBeLessThan(6_000);
+  expect(performance.now() - started).toBeLessThan(20_000);
 });
 
-/** Answers after 20 ms and keeps the largest number of requests that were under way at once. */
-function counting(status: number, all: { running: number; most: number }) {
-  const own = { running: 0, most: 0 };
+/** Keeps every request waiting until it is opened, and the largest number that waited at once. */
+function gate(status: number) {
+  const waiting: (() => void)[] = [];
+  let isOpen = false;
   const behaviour: Behaviour = (response) => {
-    for (const count of [own, all]) count.most = Math.max(count.most, ++count.running);
-    setTimeout(() => {
-      for (const count of [own, all]) count.running -= 1;
-      response.writeHead(status).end();
-    }, 20);
+    const answer = () => response.writeHead(status).end();
+    if (isOpen) answer();
+    else waiting.push(answer);
   };
-  return { own, behaviour };
+  const open = () => {
+    isOpen = true;
+    for (const answer of waiting) answer();
+  };
+  return { waiting, behaviour, open };
 }
 
 it('sends at most so many at once to an endpoint, fewer to one that keeps failing, and so many in all', async () => {
-  const all = { running: 0, most: 0 };
-  const [well, other, ailing] = [counting(200, all), counting(200, all), counting(500, all)];
-  const receivers: Receiver[] = [];
-  for (const { behaviour } of [well, other, ailing]) receivers.push(await world.receive(behaviour));
-  for (let i = 0; i < 60; i++) await world.addProfile(`p${i}`);
+  const [well, other, ailing] = [gate(200), gate(200), gate(500)];
+  const gates = [well, other, ailing];
   const endpoints = [];
-  for (const { url } of receivers) endpoints.push(await world.addEndpoint(url));
+  for (const { behaviour } of gates) endpoints.push(await world.addEndpoint((await world.receive(behaviour)).url));
+  for (let i = 0; i < 40; i++) await world.addProfile(`p${i}`);
   const failures = { failed_attempts: 5, first_failure_at: new Date().toISOString() };
   await world.service.deps.db
     .updateTable('webhook')
     .set(failures)
     .where('webhook_id', '=', endpoints[2]?.webhook_id ?? '')
     .execute();
-  for (let i = 0; i < 60; i++) await world.grant(`p${i}`);
-  world.dispatch({ limits: { perEndpoint: 6, total: 10, ailingAfter: 5, ailingSlots: 2 } });
-  await vi.waitFor(() => expect(receivers.map(({ received }) => received.length)).toEqual([60, 60, 60]), {
-    timeout: 10_000,
-  });
-  expect(ailing.own.most).toBe(2);
-  expect(well.own.most).toBeLessThanOrEqual(6);
-  expect(well.own.most).toBeGreaterThanOrEqual(4);
-  expect(all.most).toBe(10);
+  for (let i = 0; i < 40; i++) await world.grant(`p${i}`);
+  const sent = () => gates.map(({ waiting }) => waiting.length);
+
+  const first = world.dispatch({ limits: { perEndpoint: 6, total: 100, ailingAfter: 5, ailingSlots: 2 } });
+  await eventually(() => expect(sent()).toEqual([6, 6, 2]));
+  await sleep(200);
+  expect(sent()).toEqual([6, 6, 2]);
+  for (const { open } of gates) open();
+  await first.stop();
+
+  const limited = [gate(200), gate(200)];
+  for (const { behaviour } of limited) await world.addEndpoint((await world.receive(behaviour)).url);
+  for (let i = 0; i < 40; i++) await world.grant(`p${i}`);
+  await world.service.deps.db
+    .updateTable('webhook')
+    .set({ state: 'disabled' })
+    .where(
+      'webhook_id',
+      'in',
+      endpoints.map(({ webhook_id }) => webhook_id),
+    )
+    .execute();
+  world.dispatch({ limits: { perEndpoint: 6, total: 10 } });
+  await eventually(() => expect(limited.map(({ waiting }) => waiting.length)).toEqual([5, 5]));
+  await sleep(200);
+  expect(limited.map(({ waiting }) => waiting.length)).toEqual([5, 5]);
+  for (const { open } of limited) open();
 });
 
 it('an endpoint that hangs does not slow another: its median stays under 100 ms', async () => {
@@ -129,10 +149,10 @@ it('an endpoint that hangs does not slow another: its median stays under 100 ms'
   for (let i = 0; i < 120; i++) {
     await world.grant(`p${i % 40}`);
     const answered = performance.now();
-    await vi.waitFor(() => expect(quick.received).toHaveLength(i + 1), { timeout: 5_000, interval: 1 });
+    await eventually(() => expect(quick.received).toHaveLength(i + 1));
     latencies.push((quick.received[i]?.at ?? Number.NaN) - answered);
   }
-  expect(slow.received.length).toBeGreaterThanOrEqual(16);
+  expect(slow.received.length).toBeGreaterThanOrEqual(32);
   latencies.sort((x, y) => x - y);
   expect(latencies[60]).toBeLessThan(100);
 });

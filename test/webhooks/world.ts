@@ -1,9 +1,15 @@
 // A service with an access level and profiles, receivers, a dispatcher and a clock that the test moves.
+import { vi } from 'vitest';
 import { addAccessLevel } from '../../src/apps/service.ts';
 import { type Dispatcher, type Edges, startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { addWebhook, type NewWebhook } from '../../src/webhooks/endpoints.ts';
 import { type Answer, startService, type TestService } from '../setup/service.ts';
 import { type Behaviour, type Receiver, startReceiver } from './receiver.ts';
+
+/** Waits until `check` no longer throws, long enough for a slow machine. */
+export function eventually(check: () => unknown): Promise<unknown> {
+  return vi.waitFor(check, { timeout: 15_000, interval: 10 });
+}
 
 export interface World {
   service: TestService;
@@ -63,7 +69,7 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
     dispatch(edges = {}) {
       const dispatcher = startDispatcher(
         { ...deps, connectionString: database.url },
-        { pollMs: 20, deadlineMs: 500, random: () => 0.5, ...edges },
+        { pollMs: 20, deadlineMs: 5_000, random: () => 0.5, ...edges },
       );
       closers.unshift(dispatcher.stop);
       return dispatcher;
