@@ -1,7 +1,10 @@
 // buildApp: the only Fastify constructor. What every request passes, then the routes.
 import Fastify, { type FastifyInstance } from 'fastify';
 import { createKeyring } from './apps/keyring.ts';
+import { attributionMetrics } from './attribution/metrics.ts';
+import { poolMetrics } from './db/metrics.ts';
 import type { Deps } from './deps.ts';
+import { factMetrics } from './facts/metrics.ts';
 import { compileValidator } from './http/ajv.ts';
 import { registerArrival } from './http/arrival.ts';
 import { registerBodies } from './http/body.ts';
@@ -13,6 +16,7 @@ import { createLimits } from './http/limits.ts';
 import { registerMetrics } from './http/metrics.ts';
 import type { Route } from './http/operation.ts';
 import { registerPages } from './http/pages.ts';
+import { pressureMetrics, registerPressure } from './http/pressure.ts';
 import { registerRoutes } from './http/register-routes.ts';
 import { registerRequestLog } from './http/request-log.ts';
 import { serverOptions } from './http/server-options.ts';
@@ -41,10 +45,14 @@ export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admi
   registerErrors(app);
   registerRequestLog(app);
   registerArrival(app);
+  registerPressure(app, config.MAX_LOOP_DELAY_MS);
   registerUnrouted(app);
   registerBodies(app);
   const { startDraining } = registerHealth(app, deps);
-  registerMetrics(app, deps, { isOpen: !addresses.includes('base'), parts: [() => webhookMetrics(deps)] });
+  registerMetrics(app, deps, {
+    isOpen: !addresses.includes('base'),
+    parts: [pressureMetrics, poolMetrics, attributionMetrics, () => factMetrics(deps), () => webhookMetrics(deps)],
+  });
   await registerCompression(app);
   const all = listRoutes(deps);
   const routes = all.filter(({ address }) => addresses.includes(address));

@@ -120,6 +120,12 @@ export const VARIABLES = {
     'Milliseconds from failing `/readyz` to closing the listeners, for load balancers to notice.',
   ),
   MAX_CONNECTIONS: whole(1, 1_000_000, 10_000, 'Connections at once; more are closed unanswered.'),
+  MAX_LOOP_DELAY_MS: whole(
+    0,
+    60_000,
+    1_000,
+    'Milliseconds by which the process may be behind its work before it answers new requests with 503; 0 is no limit.',
+  ),
   HEADER_ALIASES: list(
     (part) => /^[a-z][a-z0-9]{0,30}$/.test(part),
     'prefixes of lower-case letters and digits',

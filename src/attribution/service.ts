@@ -4,6 +4,7 @@ import { apiError } from '../errors.ts';
 import { isUuid } from '../profile/identity.ts';
 import { createGroupWriter } from './group.ts';
 import { createLabels, type Label } from './labels.ts';
+import { groupSize } from './metrics.ts';
 import { type AttributionRow, findProfiles, type Naming, writeAttributions } from './queries.ts';
 import type { AttributionBody } from './schema.ts';
 
@@ -59,6 +60,7 @@ export function createAttributionRecorder({
 
   /** Whether each post found its profile. */
   async function write(posts: readonly Post[], replaces: boolean): Promise<boolean[]> {
+    groupSize.observe(posts.length);
     const keys = await keysOf(posts);
     const rows = posts.flatMap((post, index): (AttributionRow & { index: number })[] => {
       const attribution_key = keys[index];

@@ -2,6 +2,7 @@
 // 64-bit integers become bigint.
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
+import { watchPool } from './metrics.ts';
 import { lendPrepared } from './prepared.ts';
 import type { DB } from './types.ts';
 
@@ -47,6 +48,7 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     keepAlive: true,
     types: parsers,
   });
+  watchPool(pool, settings.applicationName);
   pool.on('error', onError);
   // A client that is lent and between two statements has no other listener, and its breaking would end the process; the next
   // statement hears of it.

@@ -1,0 +1,53 @@
+// Load shedding (issue: 503 with Retry-After under pressure): while the loop is behind, new requests are refused at once.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { post } from '../attribution/world.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addProfile } from '../setup/world.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ env: { MAX_LOOP_DELAY_MS: '100' } });
+  await addProfile(service, 'anna');
+});
+afterAll(() => service.close());
+
+const record = { status: 'organic', customer_user_id: 'anna' };
+
+/** Soon: the start of a test run may be such a load itself. */
+function expectTaken(): Promise<void> {
+  return expect.poll(async () => (await post(service, record)).status, { timeout: 15_000 }).toBe(201);
+}
+
+function blockLoop(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+/** Calls while the loop, which this test shares with the service, stands still again and again. */
+async function underLoad<T>(work: () => Promise<T>): Promise<T> {
+  const load = setInterval(() => blockLoop(150), 1);
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  try {
+    return await work();
+  } finally {
+    clearInterval(load);
+  }
+}
+
+test('a process that is far behind refuses new requests with Retry-After, and takes them again when it has caught up', async () => {
+  await expectTaken();
+  const refused = await underLoad(() => post(service, record));
+  expect(refused).toMatchObject({ status: 503, json: { error_code: 'service_unavailable', status_code: 503 } });
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  await expectTaken();
+  expect((await service.call('GET', '/metrics')).text).toMatch(/^sps_http_shed_total [1-9]/m);
+});
+
+test('health, readiness and metrics are answered all the same', async () => {
+  const statuses = await underLoad(async () => [
+    (await service.call('GET', '/healthz')).status,
+    (await service.call('GET', '/readyz')).status,
+    (await service.call('GET', '/metrics')).status,
+  ]);
+  expect(statuses).toEqual([200, 200, 200]);
+});
