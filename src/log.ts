@@ -1,13 +1,33 @@
-// The log: JSON lines on standard error (standard output has the ready line), made readable on a terminal.
-import pino, { type Logger } from 'pino';
+// The log: JSON lines on standard error (standard output has the ready line), made readable on a terminal. No line holds a secret
+// by itself; what slips in with an error's text is struck out here, as a second line of defence.
+import pino, { type DestinationStream, type Logger } from 'pino';
 
 const STDERR = 2;
 
-export async function createLog(level: string): Promise<Logger> {
-  const base = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (!process.stderr.isTTY) return pino(base, pino.destination({ dest: STDERR, sync: false }));
+/** Keys, webhook secrets, Authorization headers, passwords in addresses. */
+const SECRETS: readonly (readonly [RegExp, string])[] = [
+  [/((?:public|secret)_live_[0-9A-Za-z]{8})\.[0-9A-Za-z]{32}/g, '$1.…'],
+  [/whsec_[0-9A-Za-z+/]{16,}=*/g, 'whsec_…'],
+  [/("authorization(?:_value)?":")[^"]+/gi, '$1…'],
+  [/\b((?:Bearer|Basic|Api-Key) +)[\w.~+/-]{8,}=*/gi, '$1…'],
+  [/(:\/\/[^\s:/@"]+:)[^\s/@"]+@/g, '$1…@'],
+];
+
+/** A line of the log without what must not be in it. */
+export function strikeSecrets(line: string): string {
+  return SECRETS.reduce((text, [pattern, instead]) => text.replace(pattern, instead), line);
+}
+
+function logTo(level: string, stream: DestinationStream): Logger {
+  const hooks = { streamWrite: strikeSecrets };
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks }, stream);
+}
+
+export async function createLog(level: string, stream?: DestinationStream): Promise<Logger> {
+  if (stream) return logTo(level, stream);
+  if (!process.stderr.isTTY) return logTo(level, pino.destination({ dest: STDERR, sync: false }));
   // Not among the dependencies of a released installation.
   const pretty = await import('pino-pretty').catch(() => undefined);
-  if (!pretty) return pino(base, pino.destination(STDERR));
-  return pino(base, pretty.PinoPretty({ destination: STDERR, sync: true, ignore: 'pid,hostname', singleLine: true }));
+  if (!pretty) return logTo(level, pino.destination(STDERR));
+  return logTo(level, pretty.PinoPretty({ destination: STDERR, sync: true, ignore: 'pid,hostname', singleLine: true }));
 }

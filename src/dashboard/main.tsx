@@ -6,7 +6,9 @@ import './style/tokens.css';
 import './style/base.css';
 import './style/layout.css';
 import './style/controls.css';
+import './style/dialog.css';
 import './style/overview.css';
+import './style/series.css';
 import './style/chart.css';
 import './style/feed.css';
 

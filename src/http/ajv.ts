@@ -54,7 +54,8 @@ function problemsOf(schema: ObjectSchema, errors: readonly ErrorObject[], body: 
 export function compileCheck(schema: ObjectSchema): (value: unknown) => FieldError[] {
   const validate = ajv.compile(schema);
   return (value) => {
-    if (!isObject(value)) return [{ source: 'non_field_errors', code: 'type_error', message: 'Must be a JSON object.' }];
+    if (!isObject(value))
+      return [{ source: 'non_field_errors', code: 'type_error', message: 'Must be a JSON object.' }];
     return listFieldErrors(schema, validate(value) ? [] : (validate.errors ?? []), value);
   };
 }

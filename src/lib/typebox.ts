@@ -7,7 +7,10 @@ export function OneOf<const T extends string>(values: readonly T[], options: Sch
 }
 
 /** One of a closed set of strings, or null. */
-export function NullableOneOf<const T extends string>(values: readonly T[], options: SchemaOptions = {}): TUnsafe<T | null> {
+export function NullableOneOf<const T extends string>(
+  values: readonly T[],
+  options: SchemaOptions = {},
+): TUnsafe<T | null> {
   return Type.Unsafe<T | null>({ ...options, type: ['string', 'null'], enum: [...values, null] });
 }
 

