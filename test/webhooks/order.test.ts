@@ -60,10 +60,13 @@ it('a dead one lets go', async () => {
     world.pass(wait);
   }
   await eventually(() => expect(startsOf(receiver.events(), 'ann').slice(9)).toEqual([0, 1, 2]));
-  const states = (await world.feed()).data.map(
-    (event: { deliveries: { state: string }[] }) => event.deliveries[0]?.state,
-  );
-  expect(states).toEqual(['delivered', 'delivered', 'dead']);
+  // A delivery is settled a moment after its receiver has answered.
+  await eventually(async () => {
+    const states = (await world.feed()).data.map(
+      (event: { deliveries: { state: string }[] }) => event.deliveries[0]?.state,
+    );
+    expect(states).toEqual(['delivered', 'delivered', 'dead']);
+  });
 });
 
 it('keeps a burst for one profile in order with several dispatchers, without waiting for polls', {
