@@ -1,0 +1,142 @@
+// docs/profile-object.md and docs/events.md are what the service answers and tells: one profile's life, told in both shapes.
+// `npm run docs` writes them anew.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EVENT_TYPES } from '../../src/webhooks/catalogue.ts';
+import { grant, revoke } from '../grants/world.ts';
+import { addEndpoint, listEvents, oneTime, period, setTransaction } from '../purchases/world.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel, addProduct } from '../setup/world.ts';
+import { createProfile, readProfile } from './world.ts';
+
+const services: TestService[] = [];
+afterAll(async () => {
+  for (const service of services) await service.close();
+});
+
+const customer = 'user-1';
+const headers = { 'service-customer-user-id': customer };
+
+/** A profile that has bought, been granted, refunded and revoked. */
+async function live(shape: 'dictionary' | 'array') {
+  const service = await startService({ app: { name: 'Reference', profile_shape: shape } });
+  services.push(service);
+  for (const level of ['premium', 'vip']) await addAccessLevel(service, level);
+  await addProduct(service, 'monthly', { access_level_id: 'premium' });
+  await addProduct(service, 'yearly', { store: 'play_store', access_level_id: 'premium', duration: 'Annual' });
+  await addProduct(service, 'gems', { is_consumable: true, duration: 'Lifetime' });
+  await addEndpoint(service);
+  const { json } = await createProfile(
+    service,
+    { customer },
+    { country: 'DE', installed_at: '2025-01-01T09:00:00Z', custom_attributes: { plan: 'gold', rating: 4.5 } },
+  );
+  const set = (body: unknown) => setTransaction(service, customer, body);
+  await set(period());
+  const next = { store_transaction_id: 't2', purchased_at: '2025-03-01T00:00:00Z', expires_at: '2090-01-01T00:00:00Z' };
+  const offer = { category: 'win_back', type: 'pay_as_you_go', id: 'come-back' };
+  const cancelled = { renew_status: false, renew_status_changed_at: '2025-03-05T12:30:00.5Z' };
+  await set(
+    period({ ...next, price: { country: 'DE', currency: 'EUR', value: 7.99, value_usd: 8.5 }, offer, ...cancelled }),
+  );
+  await set(oneTime());
+  await grant(service, { access_level_id: 'vip', expires_at: '2089-01-01T00:00:00Z' }, headers);
+  const yearly = {
+    store: 'play_store',
+    store_product_id: 'yearly',
+    store_transaction_id: 'y1',
+    store_original_transaction_id: 'y1',
+    price: { country: 'DE', currency: 'USD', value: 60 },
+    expires_at: '2026-02-01T00:00:00Z',
+  };
+  await set(period({ ...yearly, refunded_at: '2025-02-02T08:00:00Z', cancellation_reason: 'refund' }));
+  await grant(service, { access_level_id: 'premium' }, headers);
+  await revoke(service, { access_level_id: 'premium' }, headers);
+  await revoke(service, { access_level_id: 'vip' }, headers);
+  return { service, profileId: json.data.profile_id as string };
+}
+
+const UUIDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** JSON whose ids and moments of today do not change from run to run. */
+function steady(value: unknown): string {
+  const ids = new Map<string, string>();
+  const today = new Date().toISOString().slice(0, 8);
+  return JSON.stringify(value, null, 2)
+    .replaceAll(UUIDS, (id) => {
+      const known = ids.get(id) ?? `00000000-0000-4000-8000-${String(ids.size + 1).padStart(12, '0')}`;
+      ids.set(id, known);
+      return known;
+    })
+    .replaceAll(new RegExp(`"${today}\\d\\dT[^"]*"`, 'g'), '"2026-01-15T10:30:00.000000+0000"')
+    .replace(/"timestamp": \d+/, '"timestamp": 1768473000000');
+}
+
+let dictionary: Awaited<ReturnType<typeof live>>;
+let array: Awaited<ReturnType<typeof live>>;
+beforeAll(async () => {
+  dictionary = await live('dictionary');
+  array = await live('array');
+});
+
+const block = (json: string) => `\`\`\`json\n${json}\n\`\`\``;
+
+test('docs/profile-object.md shows the profile in both shapes', async () => {
+  const shown = await Promise.all(
+    [dictionary, array].map(async ({ service }) => steady((await readProfile(service, { customer })).json)),
+  );
+  const text = `# The profile object
+
+What every server-side operation answers: \`POST|GET|PATCH /api/v2/server-side-api/profile/\`, grant, revoke and set transaction.
+This profile bought \`monthly\`, renewed it at a win-back price and then switched its renewal off; bought \`gems\`; bought \`yearly\`
+and got its money back; was granted \`vip\` and \`premium\`, and both grants were revoked. \`premium\` is still there: the
+subscription gives it.
+
+This file is made of real answers by a test; ids and the time of the request are replaced.
+
+## Dictionary (default)
+
+${block(shown[0] as string)}
+
+## Array (\`--profile-shape array\`)
+
+${block(shown[1] as string)}
+`;
+  await expect(text).toMatchFileSnapshot('../../docs/profile-object.md');
+});
+
+test('docs/events.md has every type, and a payload of each kind', async () => {
+  const events = await listEvents(dictionary.service, dictionary.profileId);
+  const payloadOf = (type: string) => steady(events.find(({ event_type }) => event_type === type)?.payload);
+  const rows = Object.entries(EVENT_TYPES).map(([type, words]) => `| \`${type}\` | ${words} |`);
+  const text = `# Events
+
+What webhooks are told and the event feed shows. \`sps webhook add --events a,b\` chooses types; the default is all. Nothing
+is written while an app has no enabled endpoint, and importing history tells nothing.
+
+| type | when |
+|---|---|
+${rows.join('\n')}
+
+- A transaction is told by what it adds to what was known of its chain: the same transaction again tells nothing.
+- Billing issues, grace periods, cancelled renewals and refunds are told when a transaction first has them. A transaction
+  that begins with several of them tells each.
+- \`access_level_updated\` follows when the profile shows one of its levels differently: other dates, another source, active or
+  not. It describes what serves the level now; after a grant or a revoke, that grant.
+- \`subscription_expired\` and \`trial_expired\` come within about a second of the lapse, each once, for subscriptions that were
+  set over HTTP. They lapse as in charts: at the end of the period or of its grace, or with the refund. A grant that ends by its
+  date tells nothing.
+- \`event_datetime\` is the moment at which charts count it: of a purchase \`purchased_at\`, of a refund \`refunded_at\`.
+- Sandbox and family-shared transactions are told too; \`environment\` and \`is_family_shared\` say so.
+
+## A transaction
+
+All types but \`access_level_updated\`. \`price_local\` is in \`currency\`; the other amounts are in USD.
+
+${block(payloadOf('subscription_renewed'))}
+
+## An access level
+
+${block(payloadOf('access_level_updated'))}
+`;
+  await expect(text).toMatchFileSnapshot('../../docs/events.md');
+});
