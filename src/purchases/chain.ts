@@ -1,9 +1,11 @@
 // A chain as events see it: its transactions with what is derived of them, sandbox and family-shared ones too.
 // The derivation is that of the charts (facts/chains.ts), here without writing facts.
 import { type Kysely, sql } from 'kysely';
+import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import { datedFacts } from '../facts/chains.ts';
 import { PERIODS } from '../facts/codes.ts';
+import { AMOUNT_COLUMNS, RECORD_COLUMNS } from './columns.ts';
 import type { TransactionRecord } from './record.ts';
 
 /** Whose chain it is, and which. */
@@ -24,10 +26,12 @@ export interface ChainTransaction extends TransactionRecord {
   lapse_at: string | null;
 }
 
+const COLUMNS = sql.join([...RECORD_COLUMNS, ...AMOUNT_COLUMNS].map((name) => sql.ref(`chain.${name}`)));
+
 /** The transactions of the chain, oldest first. */
 export async function readChain(trx: Kysely<DB>, chain: ChainKey): Promise<ChainTransaction[]> {
   // Production, sandbox and shared copies are told apart before anything is derived, as in charts.
-  const { rows } = await sql<Omit<ChainTransaction, 'period'> & { period: bigint }>`
+  const statement = sql<Omit<ChainTransaction, 'period'> & { period: bigint }>`
     with chain as (
       select p.*, product.duration as configured_duration
       from purchase p left join product using (app_id, store, store_product_id)
@@ -42,9 +46,10 @@ export async function readChain(trx: Kysely<DB>, chain: ChainKey): Promise<Chain
         select purchase_no, period, lapse_at from (${datedFacts}) facts
       ) dated
     )
-    select chain.*, derived.period, derived.lapse_at
+    select purchase_no, ${COLUMNS}, derived.period, derived.lapse_at
     from chain join derived using (purchase_no)
-    order by chain.purchased_at, chain.store_transaction_id collate "C"`.execute(trx);
+    order by chain.purchased_at, chain.store_transaction_id collate "C"`;
+  const rows = await executePrepared(trx, 'read_chain', statement);
   return rows.map((row) => ({ ...row, period: PERIODS[Number(row.period)] as ChainTransaction['period'] }));
 }
 
