@@ -38,14 +38,16 @@ function lapseMoment({ lapse_at }: ChainTransaction): string {
   return fromDatabase(lapse_at as string);
 }
 
-/** The lapses, and the access that went with them: what the profile showed just before the first, and what it shows now. */
-function lapseEvents(lapsed: readonly ChainTransaction[], state: ProfileState, now: string): WebhookEvent[] {
-  const moments = lapsed.map(lapseMoment).sort();
-  const [first = now, last = now] = [moments[0], moments.at(-1)];
-  return [
-    ...chainEvents(lapsed.map(lapseOf), state, now),
-    ...accessEvents({ state, now: microsecondBefore(first) }, { state, now }, last.replace('Z', '+00')),
-  ];
+/** The access that went with the lapses: what the profile showed just before the first, and what it shows now. */
+function lostAccess(lapsed: readonly ChainTransaction[], state: ProfileState, now: string): WebhookEvent[] {
+  // What had lapsed when it was set was told as such then.
+  const [first, ...others] = lapsed
+    .filter((one) => lapseMoment(one) > fromDatabase(one.recorded_at))
+    .map(lapseMoment)
+    .sort();
+  if (first === undefined) return [];
+  const last = others.at(-1) ?? first;
+  return accessEvents({ state, now: microsecondBefore(first) }, { state, now }, last.replace('Z', '+00'));
 }
 
 /** What of the chain has lapsed by now; what will lapse later is watched. */
@@ -71,7 +73,8 @@ async function tellProfile(db: Kysely<DB>, due: DueProfile, now: string): Promis
     for (const chain of await takeDue(trx, due, now)) lapsed.push(...(await settleChain(trx, due, { chain, now })));
     if (lapsed.length === 0) return 0;
     const state = await readProfileState(trx, due.app_id, due.profile_id);
-    return recordEvents(trx, due, lapseEvents(lapsed, state, now));
+    const events = [...chainEvents(lapsed.map(lapseOf), state, now), ...lostAccess(lapsed, state, now)];
+    return recordEvents(trx, due, events);
   });
 }
 

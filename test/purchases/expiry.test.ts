@@ -65,6 +65,12 @@ test('a subscription is told when it lapses, not before, once, with the access t
   });
 });
 
+test('what had lapsed when it was set is told without the access, which was told then', async () => {
+  await set(period(ids()));
+  await sweep();
+  expect(await types()).toEqual(['access_level_updated', 'subscription_expired']);
+});
+
 test('a trial is told as a trial', async () => {
   await set(trial({ ...ids(), expires_at: '2025-02-01T00:00:00Z' }));
   await sweep();
