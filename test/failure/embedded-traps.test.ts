@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { chooseAccount } from '../../src/db/embedded/account.ts';
 import { findServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
 import { canEnter, runProgram } from '../../src/db/embedded/program.ts';
+import { copyFolder, createFolder, type Folder, isRoot, kill, leave, query } from '../db/embedded-world.ts';
 import { startProgram } from '../setup/processes.ts';
-import { copyFolder, createFolder, type Folder, isRoot, kill, leave, query } from './embedded-world.ts';
 
 const STRANGER = { uid: 54_321, gid: 54_321 };
 const OTHER_USER = { uid: 65_534, gid: 65_534 };
