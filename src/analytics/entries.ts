@@ -1,4 +1,5 @@
 // What charts sum (analytics.md 2): dated entries made of facts.
+import type { TotalSum } from '../facts/totals-schema.ts';
 
 /** A dated moment of a fact; each has an instant and a day in the app's zone. */
 export type Moment =
@@ -24,6 +25,13 @@ export interface Entries {
   amount: 'one' | 'price' | 'monthly';
   times: 1 | -1 | 12;
 }
+
+/** What is summed on each money basis: columns of the facts and of their totals alike; a count sums none. */
+export const AMOUNTS = {
+  one: [],
+  price: ['revenue', 'proceeds', 'net'],
+  monthly: ['monthly_revenue', 'monthly_proceeds', 'monthly_net'],
+} as const satisfies Record<Entries['amount'], readonly TotalSum[]>;
 
 const ONE = { of: 'transaction', amount: 'one', times: 1 } as const;
 const PRICE = { of: 'transaction', amount: 'price', times: 1, where: ['priced'] } as const;

@@ -1,7 +1,7 @@
 // Entries of a chart as rows (span, bucket, key, sums): one select per kind of entry and span.
 import { sql } from 'kysely';
 import { countBuckets } from './calendar.ts';
-import { type Entries, PURCHASES } from './entries.ts';
+import { AMOUNTS, type Entries, PURCHASES } from './entries.ts';
 import {
   and,
   beforeEnd,
@@ -16,12 +16,6 @@ import {
   sinceStart,
 } from './sources.ts';
 import { hasTotals, totalRows } from './totals.ts';
-
-const AMOUNTS: Record<Entries['amount'], readonly string[]> = {
-  one: [],
-  price: ['revenue', 'proceeds', 'net'],
-  monthly: ['monthly_revenue', 'monthly_proceeds', 'monthly_net'],
-};
 
 /** How many sums a row has: one count, or an amount on each money basis. */
 export function widthOf(entries: readonly Entries[]): number {

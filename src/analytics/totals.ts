@@ -4,7 +4,7 @@
 import { sql } from 'kysely';
 import { GRAINS, TOTAL_HOMES, TOTAL_MOMENTS, type TotalSum } from '../facts/totals-schema.ts';
 import { localDay } from '../lib/zone.ts';
-import type { Entries, Moment } from './entries.ts';
+import { AMOUNTS, type Entries, type Moment } from './entries.ts';
 import { listRanges } from './ranges.ts';
 import {
   and,
@@ -31,12 +31,6 @@ const COUNTS: Readonly<Record<string, TotalSum>> = {
   one_time: 'n_one_time',
   'paid not_refunded': 'n_kept',
   'paid not_refunded adds_monthly': 'n_monthly',
-};
-
-const AMOUNTS: Record<Entries['amount'], readonly TotalSum[]> = {
-  one: [],
-  price: ['revenue', 'proceeds', 'net'],
-  monthly: ['monthly_revenue', 'monthly_proceeds', 'monthly_net'],
 };
 
 /** The place in TOTAL_HOMES from 1 of the one column by which the question splits and filters; 0 for none. */
