@@ -125,6 +125,7 @@ describeInBrowser('for everybody', (place) => {
     await expect.poll(() => new URL(page.url()).hash).toBe('#/charts/mrr?filters.store=my_store');
     await page.getByRole('button', { name: '+ Filter' }).focus();
     await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('+ Filter');
     await close();

@@ -1,5 +1,5 @@
 // Choosing the values of a filter: those seen in the chart's days, or typed.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Select } from '../parts/select.tsx';
 import type { ChartRecord } from '../service/answers.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
@@ -20,7 +20,8 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
   const dialog = useRef<HTMLDialogElement>(null);
   const [name, setName] = useState(first);
   const [values, setValues] = useState(view.filters[first] ?? []);
-  useEffect(() => dialog.current?.showModal(), []);
+  // Before the next key: an effect after painting would let an Escape pass that follows at once.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
 
   return (
     <dialog ref={dialog} class="filter-dialog" aria-labelledby="filter-title" onClose={onClose}>
