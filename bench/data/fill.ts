@@ -113,7 +113,7 @@ async function deriveChunk({ db }: Session, app: App, people: readonly Person[],
     where a.app_id = ${app.app_id} and f.app_key = ${app.app_key} and f.profile_id = a.profile_id
       and f.attribution_key <> a.attribution_key`.execute(db);
   if (isFirst) await sql`analyze purchase, purchase_chain, fact_install, product`.execute(db);
-  await deriveFacts(db, app, sql`chunk_chain`);
+  await deriveFacts(db, app, sql`(table chunk_chain)`);
 }
 
 interface Progress {

@@ -5,7 +5,7 @@ import type { App } from '../deps.ts';
 import { findZone, zoneChanges } from '../lib/zone.ts';
 import { datedFacts } from './chains.ts';
 
-/** A relation (table or subquery) with a row per chain: profile_id, store, store_original_transaction_id. */
+/** A query in parentheses with a row per chain: profile_id, store, store_original_transaction_id. */
 export type Chains = RawBuilder<unknown>;
 
 /** The instants of a fact and the days that stand beside them. */
