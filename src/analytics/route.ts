@@ -4,15 +4,15 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { operation } from '../http/operation.ts';
-import { renderAnswer } from './answer.ts';
 import { csvChunks, csvFileName } from './csv.ts';
 import { readChartRequest } from './request.ts';
 import { ChartAnswer, ChartBody, ChartHeaders } from './schema.ts';
-import { plotChart } from './service.ts';
+import { createChartAnswers, plotChart } from './service.ts';
 
 const BODY_LIMIT = 1024 * 1024;
 
 export function retrieveAnalytics(deps: Deps) {
+  const answerChart = createChartAnswers(deps);
   return operation({
     summary: 'Retrieve analytics data',
     description: 'A chart with filters and segmentation. What each chart takes: docs/charts.md.',
@@ -26,8 +26,12 @@ export function retrieveAnalytics(deps: Deps) {
     async handle({ app, body, request, reply }) {
       const zoneHeader = findZoneHeader(request.headers, deps.config.HEADER_ALIASES);
       const query = readChartRequest({ body, zoneHeader, appZone: app.timezone, now: deps.now() });
-      const { series, storeTitles } = await plotChart(deps, app, query, departureOf(reply));
-      if (query.format === 'json') return { data: renderAnswer(query, series, storeTitles) };
+      const signal = departureOf(reply);
+      if (query.format === 'json') {
+        reply.type('application/json; charset=utf-8');
+        return reply.send(await answerChart(app, { query, body, signal }));
+      }
+      const { series, storeTitles } = await plotChart(deps, app, query, signal);
       reply.type('text/csv; charset=utf-8');
       reply.header('content-disposition', `attachment; filename="${csvFileName(query)}"`);
       return reply.send(Readable.from(csvChunks(query, series, storeTitles)));

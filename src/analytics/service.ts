@@ -1,42 +1,82 @@
-// A chart from question to series: one statement in one read-only snapshot, given up when nobody waits for it.
+// A chart from question to series: computed in one read-only snapshot and given up when nobody waits for it; or kept from when it
+// was asked before.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { valueError } from '../errors.ts';
+import { versionOf } from '../facts/version.ts';
+import { renderAnswer } from './answer.ts';
 import { countBuckets } from './calendar.ts';
 import { keysOf } from './catalogue.ts';
 import { MOST_CSV_ROWS } from './csv.ts';
+import { createKeptAnswers, questionKey } from './kept-answers.ts';
 import { areTotalsWorthwhile, findCells, listStoreTitles } from './queries.ts';
 import type { ChartQuery } from './request.ts';
 import { assembleSeries, type Series } from './series.ts';
 import { readSnapshot } from './snapshot.ts';
 import type { StoreTitles } from './titles.ts';
+import { findValidity, nowMicros } from './validity.ts';
 
 const MOST_SERIES = 500;
 const MOST_POINTS = 50_000;
 
-export interface Plot {
+interface Plot {
   series: Series[];
   storeTitles: StoreTitles;
 }
 
+async function plot(trx: Kysely<DB>, app: App, query: ChartQuery): Promise<Plot> {
+  const cells = await findCells(trx, {
+    query,
+    owner: app,
+    mostSeries: mostSeriesOf(query),
+    usesTotals: await areTotalsWorthwhile(trx, app.app_key),
+  });
+  if (query.format === 'csv' && cells.some(({ place }) => place === 'other')) {
+    throw valueError(
+      'segmentation',
+      `The CSV would have more than ${MOST_CSV_ROWS} rows; filter or shorten the range.`,
+    );
+  }
+  const isByStore = query.segmentation?.name === 'store';
+  const storeTitles: StoreTitles = isByStore ? await listStoreTitles(trx, app.app_id) : new Map();
+  return { series: assembleSeries(query, cells), storeTitles };
+}
+
 /** Throws `value_error` where a CSV would be too long. */
 export async function plotChart(deps: Deps, app: App, query: ChartQuery, signal: AbortSignal): Promise<Plot> {
-  return readSnapshot(deps, signal, async (trx) => {
-    const cells = await findCells(trx, {
-      query,
-      owner: app,
-      mostSeries: mostSeriesOf(query),
-      usesTotals: await areTotalsWorthwhile(trx, app.app_key),
+  return readSnapshot(deps, signal, (trx) => plot(trx, app, query));
+}
+
+interface Question {
+  query: ChartQuery;
+  /** As it was asked. */
+  body: unknown;
+  signal: AbortSignal;
+}
+
+/** Answers charts in JSON, each computed anew unless nothing has changed since. */
+export function createChartAnswers(deps: Deps) {
+  const answers = createKeptAnswers();
+
+  async function readVersion(db: Kysely<DB>, app: App): Promise<string> {
+    const { rows } = await sql<{ version: string }>`select ${versionOf(app.app_key)} as version`.execute(db);
+    return rows[0]!.version;
+  }
+
+  /** The body of the answer. */
+  return async (app: App, { query, body, signal }: Question): Promise<string> => {
+    const key = questionKey(app, query.zone.name, body);
+    const kept = answers.find(key, nowMicros(query));
+    if (kept && kept.version === (await readVersion(deps.analyticsDb, app))) return kept.body;
+    return readSnapshot(deps, signal, async (trx) => {
+      const version = await readVersion(trx, app);
+      const { series, storeTitles } = await plot(trx, app, query);
+      const answer = JSON.stringify({ data: renderAnswer(query, series, storeTitles) });
+      answers.keep(key, { body: answer, version, until: await findValidity(trx, app, query) });
+      return answer;
     });
-    if (query.format === 'csv' && cells.some(({ place }) => place === 'other')) {
-      throw valueError(
-        'segmentation',
-        `The CSV would have more than ${MOST_CSV_ROWS} rows; filter or shorten the range.`,
-      );
-    }
-    const isByStore = query.segmentation?.name === 'store';
-    const storeTitles: StoreTitles = isByStore ? await listStoreTitles(trx, app.app_id) : new Map();
-    return { series: assembleSeries(query, cells), storeTitles };
-  });
+  };
 }
 
 /** How many series an answer has room for, the total and "other" too. */

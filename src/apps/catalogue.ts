@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts';
 import type { FieldError } from '../errors.ts';
 import { DURATIONS } from '../facts/codes.ts';
 import { rederiveProducts } from '../facts/derive.ts';
+import { raiseVersion } from '../facts/version.ts';
 import { compileCheck } from '../http/ajv.ts';
 import { NullableText, OneOf, Text } from '../lib/typebox.ts';
 import { listAccessLevelsOf, listProductsOf, upsertProducts, upsertStoreSetting } from './queries.ts';
@@ -93,6 +94,7 @@ export async function configureProducts(
     }
     const changed = rows.filter((row) => durations.get(nameOf(row)) !== row.duration);
     if (changed.length > 0) await rederiveProducts(trx, app, changed);
+    await raiseVersion(trx, app.app_key);
   });
 }
 
@@ -110,7 +112,7 @@ export interface StoreInput {
 
 /** Sets what is given. Money that is already recorded stays as it is. */
 export async function setStore(deps: Pick<Deps, 'db'>, appId: string, input: StoreInput): Promise<void> {
-  const { app_id } = await getApp(deps, appId);
+  const { app_id, app_key } = await getApp(deps, appId);
   const { store, commission, title } = input;
   if (store === '' || store.length > 50) throw new OperatorError('A store has 1 to 50 characters.');
   if (commission === undefined && title === undefined) throw new OperatorError('Give a commission, a title or both.');
@@ -120,5 +122,8 @@ export async function setStore(deps: Pick<Deps, 'db'>, appId: string, input: Sto
   if (title !== undefined && (title.trim() === '' || title.length > 100)) {
     throw new OperatorError('A title has 1 to 100 characters.');
   }
-  await upsertStoreSetting(deps.db, { app_id, ...input });
+  await inTransaction(deps.db, async (trx) => {
+    await upsertStoreSetting(trx, { app_id, ...input });
+    await raiseVersion(trx, app_key);
+  });
 }

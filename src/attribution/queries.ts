@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
+import { raiseVersions } from '../facts/version.ts';
 import type { Label } from './labels.ts';
 
 /** By what a post names its profile; both given must name the same one. */
@@ -106,6 +107,9 @@ async function writeOncePerProfile(
         relabel_pending = r.relabel_pending or r.attribution_key <> excluded.attribution_key
       where ${replaces} and (r.attribution_key, r.attribution_user_id)
         is distinct from (excluded.attribution_key, excluded.attribution_user_id)
+      returning app_id, relabel_pending
+    ), raised as (
+      ${raiseVersions(sql`(select distinct app_key from written join app using (app_id) where relabel_pending)`)}
     )
     select case when numbered.turn is null then 'no_profile' when numbered.turn = 1 then 'written' else 'again' end as outcome
     from given left join numbered using (position)

@@ -288,6 +288,12 @@ export interface FactTransaction {
   store_key: number;
 }
 
+export interface FactVersion {
+  app_key: number;
+  slot: number;
+  version: bigint;
+}
+
 export interface KeptAnswer {
   /**
    * The body of the answer, as it was sent.
@@ -541,6 +547,7 @@ export interface DB {
   fact_retired: FactRetired;
   fact_total: FactTotal;
   fact_transaction: FactTransaction;
+  fact_version: FactVersion;
   kept_answer: KeptAnswer;
   lapse_watch: LapseWatch;
   product: Product;

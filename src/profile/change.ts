@@ -5,6 +5,7 @@ import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError, valueError } from '../errors.ts';
+import { raiseVersion } from '../facts/version.ts';
 import { IDEMPOTENCY_KEY, type Once } from '../http/idempotency.ts';
 import type { WebhookEvent } from '../webhooks/events.ts';
 import { nudgeDispatchers } from '../webhooks/nudge.ts';
@@ -32,6 +33,8 @@ export interface Change {
   operation: AnswerKey['operation'];
   /** Takes locks that must be had before that of the profile. */
   lockFirst?: (trx: Kysely<DB>) => Promise<void>;
+  /** Whether charts may differ after it. */
+  changesFacts?: true;
   /** What is done while the profile is locked. */
   work: (trx: Kysely<DB>, profileId: string) => Promise<Changed>;
 }
@@ -80,9 +83,13 @@ export async function changeProfile(
   change: Change,
 ): Promise<string> {
   const { once } = request;
-  const { answer, stored } = await inTransaction(db, (trx) =>
-    once ? runOnce(trx, { request, once, change, now: now() }) : runChange(trx, request, change),
-  );
+  const { answer, stored } = await inTransaction(db, async (trx) => {
+    const outcome = once
+      ? await runOnce(trx, { request, once, change, now: now() })
+      : await runChange(trx, request, change);
+    if (change.changesFacts) await raiseVersion(trx, request.app.app_key);
+    return outcome;
+  });
   if (stored > 0) nudgeDispatchers(db);
   return answer;
 }

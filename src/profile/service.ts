@@ -4,6 +4,7 @@ import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError, validationError, valueError } from '../errors.ts';
+import { raiseVersion } from '../facts/version.ts';
 import { parseDatetime } from '../lib/datetime.ts';
 import { type Attributes, mergeAttributes, readAttributes } from './attributes.ts';
 import type { ProfileBody } from './body.ts';
@@ -54,7 +55,10 @@ async function applyBody(
       },
     );
   }
-  if (isInstallNamed || isNew) await writeInstallOf(trx, app, profileId);
+  if (isInstallNamed || isNew) {
+    await writeInstallOf(trx, app, profileId);
+    await raiseVersion(trx, app.app_key);
+  }
 }
 
 /** Gives the name to a profile that the caller has locked; another name of it is free from then on. */

@@ -58,6 +58,7 @@ export function setTransaction(
   let owner: Owner | undefined;
   return changeProfile(deps, request, {
     operation: 'set_transaction',
+    changesFacts: true,
     async lockFirst(trx) {
       owner = await lockOwner(trx, request, record);
     },

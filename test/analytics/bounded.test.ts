@@ -80,7 +80,8 @@ describe('a chart that cannot be computed just now', () => {
       headers: { authorization: `Api-Key ${service.secretKey}`, 'content-type': 'application/json' },
     });
     request.on('error', () => {});
-    request.end(JSON.stringify(INSTALLS));
+    // Not asked before, so that no answer is kept.
+    request.end(JSON.stringify({ ...INSTALLS, period_unit: 'week' }));
     await until(async () => (await countBusy()) === 1);
     request.destroy();
     await until(async () => (await countBusy()) === 0);

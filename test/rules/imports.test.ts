@@ -14,7 +14,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   apps: ['db', 'lib', 'http', 'facts'],
   webhooks: ['db', 'lib', 'http', 'apps'],
   profile: ['db', 'lib', 'http', 'facts', 'webhooks'],
-  attribution: ['db', 'lib', 'http', 'profile'],
+  attribution: ['db', 'lib', 'http', 'facts', 'profile'],
   purchases: ['db', 'lib', 'http', 'facts', 'profile', 'webhooks'],
   grants: ['db', 'lib', 'http', 'profile'],
   analytics: ['db', 'lib', 'http', 'facts'],

@@ -4,6 +4,7 @@ import { createLabels } from '../../attribution/labels.ts';
 import { inTransaction } from '../../db/client.ts';
 import type { Session } from '../../db/session.ts';
 import type { App } from '../../deps.ts';
+import { raiseVersion } from '../../facts/version.ts';
 import type { Kind, Written } from '../import-file.ts';
 import { applyRecords, type KeyedRecord } from './apply.ts';
 import { lockNamedProfiles, writeProfiles } from './queries.ts';
@@ -37,6 +38,7 @@ async function write(
     const known = await lockNamedProfiles(trx, app, keyed);
     const { changes, verdicts } = applyRecords(known, keyed, settings);
     await writeProfiles(trx, app, changes);
+    await raiseVersion(trx, app.app_key);
     const refused = new Map(verdicts.flatMap((one, index) => (typeof one === 'string' ? [] : [[index, one] as const])));
     return { written: verdicts.filter((one) => one === 'written').length, refused };
   });

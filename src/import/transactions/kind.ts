@@ -6,6 +6,7 @@ import type { Session } from '../../db/session.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import type { FieldError } from '../../errors.ts';
+import { raiseVersion } from '../../facts/version.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS } from '../../purchases/columns.ts';
 import { loadPriceBook } from '../../purchases/price-book.ts';
 import { type Amounts, priceRecord } from '../../purchases/pricing.ts';
@@ -76,6 +77,7 @@ async function write(session: Session, { app }: { app: App }, records: readonly 
     // A file that moved chains to and fro would end differently each time it is imported.
     const outcome = await writeTransactions(trx, { ...app, sharing: 'refuse' }, sql.table(TABLE));
     for (const position of outcome.refused) refused.set(position, CHAIN_REFUSED);
+    await raiseVersion(trx, app.app_key);
     return { written: outcome.written, refused };
   });
 }

@@ -1,0 +1,43 @@
+// Answers kept in memory for when the same question is asked again. One is valid while the version of the app's facts stands,
+// which every change of them raises, in whatever process, and until the next moment at which time alone would change it.
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { App } from '../deps.ts';
+
+const MOST_BYTES = 16 * 1024 * 1024;
+const MOST_BYTES_OF_ONE = 1024 * 1024;
+/** What an entry takes beside its text. */
+const ENTRY_BYTES = 500;
+
+export interface KeptAnswer {
+  /** The body of the answer: JSON. */
+  body: string;
+  version: string;
+  /** Instant in microseconds from which it may be another. */
+  until: bigint;
+}
+
+/** The question as asked: of whom, in which zone, with which body. */
+export function questionKey({ app_id, timezone }: App, zone: string, body: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify([app_id, timezone, zone, body]))
+    .digest('base64');
+}
+
+export function createKeptAnswers() {
+  const kept = new LRUCache<string, KeptAnswer>({
+    maxSize: MOST_BYTES,
+    maxEntrySize: MOST_BYTES_OF_ONE,
+    sizeCalculation: ({ body }) => body.length + ENTRY_BYTES,
+  });
+  return {
+    keep: (key: string, answer: KeptAnswer): void => {
+      kept.set(key, answer);
+    },
+    /** An answer that time has not overtaken; whether its version stands is still to be asked. */
+    find: (key: string, nowMicros: bigint): KeptAnswer | undefined => {
+      const answer = kept.get(key);
+      return answer && nowMicros < answer.until ? answer : undefined;
+    },
+  };
+}

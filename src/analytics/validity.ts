@@ -1,0 +1,56 @@
+// How long an answer holds while no fact changes: until the next moment of a fact that it depends on, midnight at most.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+import type { App } from '../deps.ts';
+import { dayStart, findZone, localDay, type Zone } from '../lib/zone.ts';
+import { type Entries, INSTALLS, type Moment } from './entries.ts';
+import type { ChartQuery } from './request.ts';
+import { dayOf, moment, nowOf } from './sources.ts';
+
+const MICROS = 1_000_000n;
+
+/** The instant of the question in microseconds since 1970. */
+export function nowMicros({ now }: ChartQuery): bigint {
+  return BigInt(Date.parse(now)) * 1000n + 999n;
+}
+
+/** Where days begin, buckets do. */
+function nextMidnight(zone: Zone, now: string): bigint {
+  return BigInt(dayStart(zone, today(zone, now) + 1)) * MICROS;
+}
+
+function today(zone: Zone, now: string): number {
+  return localDay(zone, Math.floor(Date.parse(now) / 1000));
+}
+
+/** The moments of facts that make a difference when they pass. */
+function listMoments({ chart, dateType, span, compared }: ChartQuery): Set<`${Entries['of']}.${Moment}`> {
+  const isState = dateType === 'profile_install_date';
+  const reachesNow = isState || span.reachesNow || compared?.reachesNow === true;
+  const entries = chart.kind === 'ratio' && chart.per === 'installs' ? [...chart.entries, INSTALLS] : chart.entries;
+  return new Set(
+    entries.flatMap(({ of, at, until, where }) => {
+      const refund = where.includes('not_refunded') ? (['refunded'] as const) : [];
+      const passing = reachesNow ? [at, ...(until ? [until] : []), ...(isState ? (['installed'] as const) : [])] : [];
+      return [...refund, ...passing].map((name) => `${of}.${name}` as const);
+    }),
+  );
+}
+
+/** The instant in microseconds before which the answer stays the same unless facts change. */
+export async function findValidity(trx: Kysely<DB>, app: App, query: ChartQuery): Promise<bigint> {
+  const appZone = findZone(app.timezone) ?? query.zone;
+  const midnights = [nextMidnight(query.zone, query.now), nextMidnight(appZone, query.now)];
+  const ahead = [...listMoments(query)].map((name) => {
+    const [of, at] = name.split('.') as [Entries['of'], Moment];
+    return sql`(select min(${moment(at)}) from ${sql.table(of === 'install' ? 'fact_install' : 'fact_transaction')} f
+      where f.app_key = ${app.app_key} and ${dayOf(at)} = ${sql.lit(today(appZone, query.now))}
+        and ${moment(at)} >= ${nowOf(query)})`;
+  });
+  if (ahead.length > 0) {
+    const { rows } = await sql<{ next: bigint | null }>`
+      select (extract(epoch from least(${sql.join(ahead)})) * 1000000)::bigint as next`.execute(trx);
+    if (rows[0]?.next != null) midnights.push(rows[0].next);
+  }
+  return midnights.reduce((least, one) => (one < least ? one : least));
+}
