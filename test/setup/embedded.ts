@@ -10,7 +10,13 @@ import { isAlive, readLastPort, readPostmaster, serves } from '../../src/db/embe
 import { launchServer, stopServer } from '../../src/db/embedded/server.ts';
 
 const PREFIX = 'sps-test-';
-const FORGETFUL = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
+const FORGETFUL = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '300',
+  wal_compression: 'off',
+};
 
 export async function startTemporaryServer(): Promise<{ url: string; stop: () => Promise<void> }> {
   await clearAway();
