@@ -1,8 +1,6 @@
-// The service as a process: what it prints, how it answers while it stops, and what it says when it cannot start.
+// The service as a process: what it prints, and what it says when it cannot start. How it stops under way: test/failure/.
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { request } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createFolder, eventually } from './db/embedded-world.ts';
@@ -61,47 +59,6 @@ describe('the service', { timeout: 60_000 }, () => {
     expect(await statusOf(`${adminUrl}${charts}`, 'POST')).toBe(401);
     expect(await statusOf(`${adminUrl}/api/v2/web-api/attribution/`, 'POST')).toBe(404);
     expect(await statusOf(`${url}/api/v2/web-api/attribution/`, 'POST')).toBe(401);
-  });
-
-  it('finishes what is under way, also when the signal comes twice at once', async () => {
-    const service = await startReady();
-    const blocker = new pg.Client({ connectionString: database.url });
-    await blocker.connect();
-    await blocker.query('begin; lock table schema_migration in access exclusive mode');
-    const answer = statusOf(`${service.url}/readyz`);
-    await sleep(300);
-    service.child.kill('SIGINT');
-    await sleep(50);
-    service.child.kill('SIGINT');
-    await sleep(300);
-    await blocker.query('rollback');
-    await blocker.end();
-    expect(await answer).toBe(200);
-    expect(await service.ended).toBe(0);
-  });
-
-  it('ends at once when the signal is repeated after a while', async () => {
-    const service = await startReady();
-    const blocker = new pg.Client({ connectionString: database.url });
-    await blocker.connect();
-    await blocker.query('begin; lock table schema_migration in access exclusive mode');
-    const answer = statusOf(`${service.url}/readyz`).catch(() => 'cut off');
-    await sleep(300);
-    service.child.kill('SIGINT');
-    await sleep(2_300);
-    service.child.kill('SIGINT');
-    expect(await service.ended).toBe(1);
-    expect(await answer).toBe('cut off');
-    await blocker.end();
-  });
-
-  it('fails readiness before it closes', async () => {
-    const service = await startReady({ SHUTDOWN_DELAY_MS: '1500' });
-    service.child.kill('SIGTERM');
-    await sleep(500);
-    expect(await statusOf(`${service.url}/readyz`)).toBe(503);
-    expect(await statusOf(`${service.url}/healthz`)).toBe(200);
-    expect(await service.ended).toBe(0);
   });
 
   it('names every problem of the configuration', async () => {

@@ -4,7 +4,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isAlive } from '../../src/db/embedded/postmaster.ts';
-import { copyFolder, createFolder, eventually, type Folder, kill, leave, query } from './embedded-world.ts';
+import { copyFolder, createFolder, eventually, type Folder, kill, leave, query } from '../db/embedded-world.ts';
 
 let made: Folder;
 let folder: Folder;

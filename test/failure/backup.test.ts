@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backUp } from '../../src/db/embedded/backup.ts';
 import { restore } from '../../src/db/embedded/restore.ts';
-import { createFolder, type Folder, leave, query, type User } from './embedded-world.ts';
+import { createFolder, type Folder, leave, query, type User } from '../db/embedded-world.ts';
 
 let folder: Folder;
 let service: User;
