@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
-import { createSps, ended, type Sps } from './sps.ts';
+import { createSps, ended, PATIENCE, type Sps } from './sps.ts';
 
 let database: TestDatabase;
 let folder: string;
@@ -20,6 +20,7 @@ beforeAll(async () => {
   app = (await sps.json('app', 'create', '--name', 'Import')).app_id;
 });
 afterAll(async () => {
+  sps.close();
   await database.close();
   await rm(folder, { recursive: true, force: true });
 });
@@ -48,7 +49,7 @@ function purchase(user: string, id: string): object {
   };
 }
 
-test('the summary, the rejects and the same file again', async () => {
+test('the summary, the rejects and the same file again', PATIENCE, async () => {
   const profiles = await write('p.ndjson', [{ customer_user_id: 'ann' }, { country: 'US' }]);
   const answer = { read: 2, written: 1, unchanged: 0, rejected: 1 };
   expect(await sps.json('import', 'profiles', profiles, '--app', app)).toEqual(answer);
@@ -64,7 +65,7 @@ test('the summary, the rejects and the same file again', async () => {
 test.each([
   ['nowhere.ndjson', 'there is no such file'],
   ['nowhere.xlsx', 'its name must end in .ndjson, .jsonl or .csv'],
-])('%s', async (name, message) => {
+])('%s', PATIENCE, async (name, message) => {
   const outcome = await sps.run('import', 'profiles', join(folder, name), '--app', app, '--json');
   expect(outcome).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
 });
@@ -94,7 +95,7 @@ async function cutOff(kind: 'profiles' | 'transactions', records: readonly objec
   return { ...outcome, added: (await count(table)) - before };
 }
 
-test('killed in the middle and run again: all is there once, and once more changes nothing', async () => {
+test('killed in the middle and run again: all is there once, and once more changes nothing', PATIENCE, async () => {
   const users = Array.from({ length: PEOPLE }, (_, index) => `user-${index}`);
   const profiles = users.map((customer_user_id) => ({ customer_user_id, country: 'DE' }));
   const transactions = users.map((user) => purchase(user, `t-${user}`));
@@ -117,7 +118,7 @@ test('killed in the middle and run again: all is there once, and once more chang
   expect(await count('fact_transaction')).toBe(bought + PEOPLE);
 });
 
-test('asked to end, it keeps what it wrote and says how to go on', async () => {
+test('asked to end, it keeps what it wrote and says how to go on', PATIENCE, async () => {
   const records = Array.from({ length: PEOPLE }, (_, index) => ({ customer_user_id: `late-${index}` }));
   const outcome = await cutOff('profiles', records, 'SIGTERM');
   expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('run the same import again') });

@@ -1,12 +1,12 @@
-// The built program, run as a process of its own on a database of the test file.
-import { type ChildProcess, spawn } from 'node:child_process';
+// The built program on a database of the test file: as a process of its own, or many commands in one.
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { vi } from 'vitest';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const MANY = fileURLToPath(new URL('many.js', import.meta.url));
 
 /** Programs start slowly on a busy machine. */
-vi.setConfig({ testTimeout: 120_000 });
+export const PATIENCE = { timeout: 120_000 };
 
 export interface Ended {
   code: number | null;
@@ -16,10 +16,11 @@ export interface Ended {
 
 export interface Sps {
   run: (...args: string[]) => Promise<Ended>;
-  /** With --json: what it prints; throws unless it ends well. */
+  /** With --json: what it prints; throws unless it ends well. One at a time, all in one process. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   json: (...args: string[]) => Promise<any>;
   start: (...args: string[]) => ChildProcess;
+  close: () => void;
 }
 
 /** How a process ended and what it printed. */
@@ -36,17 +37,33 @@ export async function ended(child: ChildProcess): Promise<Ended> {
   return { code, stdout, stderr };
 }
 
-export function createSps(env: Record<string, string>): Sps {
-  const start = (...args: string[]) =>
-    spawn(process.execPath, [PROGRAM, ...args], { env: { PATH: process.env.PATH ?? '', ...env } });
-  const run = (...args: string[]) => ended(start(...args));
+export function createSps(given: Record<string, string>): Sps {
+  const env = { PATH: process.env.PATH ?? '', ...given };
+  const start = (...args: string[]) => spawn(process.execPath, [PROGRAM, ...args], { env });
+  let many: ChildProcess | undefined;
+
+  function runAmongMany(args: readonly string[]): Promise<Ended> {
+    many ??= fork(MANY, [PROGRAM], { env, execArgv: [] });
+    const child = many;
+    return new Promise((resolve, reject) => {
+      const gone = (code: unknown) => reject(new Error(`sps ${args.join(' ')} ended its process with ${code}`));
+      child.once('exit', gone);
+      child.once('message', (ended) => {
+        child.off('exit', gone);
+        resolve(ended as Ended);
+      });
+      child.send(args);
+    });
+  }
+
   return {
     start,
-    run,
+    run: (...args) => ended(start(...args)),
     json: async (...args) => {
-      const { code, stdout, stderr } = await run(...args, '--json');
+      const { code, stdout, stderr } = await runAmongMany([...args, '--json']);
       if (code !== 0) throw new Error(`sps ${args.join(' ')} ended with ${code}: ${stderr}`);
       return JSON.parse(stdout);
     },
+    close: () => void many?.kill('SIGKILL'),
   };
 }

@@ -1,0 +1,24 @@
+// Runs commands of a program one after the other in one process, as starting a process takes longer than most commands do:
+// for every message, which is a list of arguments, the entry file anew and the modules behind it once.
+import { pathToFileURL } from 'node:url';
+
+const program = pathToFileURL(process.argv[2]);
+let printed = { stdout: '', stderr: '' };
+for (const name of ['stdout', 'stderr']) {
+  process[name].write = (text) => {
+    printed[name] += text;
+    return true;
+  };
+}
+// Each command listens for signals and stays.
+process.setMaxListeners(0);
+
+let count = 0;
+process.on('message', async (args) => {
+  process.argv = [process.execPath, program.pathname, ...args];
+  process.exitCode = 0;
+  printed = { stdout: '', stderr: '' };
+  program.search = `${++count}`;
+  await import(program.href);
+  process.send({ code: process.exitCode, ...printed });
+});
