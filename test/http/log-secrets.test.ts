@@ -7,6 +7,7 @@ import { addAccessLevel, createKey, revokeKey } from '../../src/apps/service.ts'
 import { listRoutes } from '../../src/routes.ts';
 import { type Dispatcher, startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { addWebhook, rotateWebhookSecret, testWebhook } from '../../src/webhooks/endpoints.ts';
+import { newSecret } from '../../src/webhooks/signature.ts';
 import { GRANT } from '../grants/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
@@ -89,4 +90,21 @@ test('no key, secret, Authorization value or token is in the log of a whole run'
   secrets.push(authorization.slice(7), metricsToken, encryptionKey, new URL(service.database.url).password || 'whsec_');
   for (const secret of secrets) expect(log).not.toContain(secret);
   expect(log).not.toMatch(/_live_[0-9A-Za-z]{8}|whsec_[0-9A-Za-z+/]{8}/);
+});
+
+test('so is every other test: a service that logs a key, a webhook secret or an Authorization value fails when it closes', async () => {
+  const authorization = 'Bearer of-something-long';
+  const leaks = [
+    (one: TestService) => one.publicKey,
+    (one: TestService) => one.secretKey.split('.')[1],
+    () => `at ${authorization}`,
+    () => newSecret(),
+  ];
+  for (const leak of leaks) {
+    const leaky = await startService();
+    const { deps, appId } = leaky;
+    await addWebhook(deps, { appId, url: 'https://example.com/', authorization, verify: false });
+    deps.log.info({ err: new Error(`no ${leak(leaky)}`) }, 'oops');
+    await expect(leaky.close()).rejects.toThrow('the log holds a key or a secret');
+  }
 });

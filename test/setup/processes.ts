@@ -1,6 +1,7 @@
 // Real processes of the built program, watched from outside.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { expectNoSecrets } from './secrets.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PATIENCE_MS = 60_000;
@@ -12,7 +13,7 @@ export interface Program {
   stderr: () => string;
   /** Resolves when standard output matches; rejects with all it printed if it ends without. */
   printed: (pattern: RegExp) => Promise<RegExpExecArray>;
-  /** Exit code, or the signal that ended it. */
+  /** Exit code, or the signal that ended it. Fails if a key or a secret was logged on standard error. */
   ended: Promise<number | NodeJS.Signals | null>;
 }
 
@@ -34,7 +35,14 @@ export function startProgram(
   child.stderr.on('data', (chunk) => (texts.stderr += chunk));
   const ended = new Promise<number | NodeJS.Signals | null>((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code, signal) => resolve(code ?? signal));
+    child.on('close', (code, signal) => {
+      try {
+        expectNoSecrets(texts.stderr.split('\n'));
+        resolve(code ?? signal);
+      } catch (error) {
+        reject(error);
+      }
+    });
   });
   const printed = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {

@@ -1,4 +1,5 @@
-// The real app on a real port, with one app of two keys to call it with. Every answer is held against its declaration.
+// The real app on a real port, with one app of two keys to call it with. Every answer is held against its declaration, and the
+// log is searched for keys and secrets at the end.
 import pino from 'pino';
 import { Agent, request } from 'undici';
 import { type Addresses, buildApp } from '../../src/app.ts';
@@ -9,6 +10,7 @@ import type { App, Deps } from '../../src/deps.ts';
 import { listRoutes } from '../../src/routes.ts';
 import { createAnswerCheck } from './answers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { expectNoSecrets, listWebhookSecrets, secretPart } from './secrets.ts';
 
 export interface Answer {
   status: number;
@@ -38,6 +40,7 @@ export interface TestService {
   startDraining: () => void;
   /** Stops serving; `close` does it too. */
   stop: () => Promise<void>;
+  /** Fails if a key or a secret was logged. */
   close: () => Promise<void>;
 }
 
@@ -52,9 +55,13 @@ export interface ServiceOptions {
   throughProxy?: (databaseUrl: string) => string;
 }
 
-function createLog(onLog: ServiceOptions['onLog']) {
-  if (onLog) return pino({ level: 'debug' }, { write: onLog });
-  return pino({ level: process.env.TEST_LOG ?? 'silent' });
+function createLog(lines: string[], onLog: ServiceOptions['onLog']) {
+  const write = (line: string) => {
+    lines.push(line);
+    onLog?.(line);
+    if (process.env.TEST_LOG) process.stdout.write(line);
+  };
+  return pino({ level: 'debug' }, { write });
 }
 
 function connectServiceDb(url: string) {
@@ -68,16 +75,19 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   // Nothing is refused because the machine that runs the tests is busy.
   const unlimited = { RATE_LIMIT_ANALYTICS: '0', RATE_LIMIT_SERVER: '0', MAX_LOOP_DELAY_MS: '0' };
   const config = loadConfig({ ...unlimited, ...options.env });
-  const log = createLog(options.onLog);
+  const lines: string[] = [];
+  const log = createLog(lines, options.onLog);
   const deps: Deps = { db, analyticsDb: db, config, log, now: options.now ?? (() => new Date()) };
   const created = await createApp(database, options.app ?? { name: 'Test' });
   const addresses = options.addresses ?? ['base', 'admin'];
   const { app, startDraining } = await buildApp(deps, addresses);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const keys = new Set([created.public_key, created.secret_key]);
   const dispatcher = new Agent({ pipelining: 1, connections: 64 });
   const checkAnswer = createAnswerCheck(listRoutes(deps).filter(({ address }) => addresses.includes(address)));
 
   async function call(method: string, path: string, { key, headers = {}, body }: CallOptions = {}): Promise<Answer> {
+    if (key !== undefined) keys.add(key);
     const isRaw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await request(`${url}${path}`, {
       dispatcher,
@@ -118,7 +128,9 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     close: async () => {
       await stop();
       await dispatcher.close();
+      const secrets = [...keys].map(secretPart).concat(await listWebhookSecrets(database));
       await database.close();
+      expectNoSecrets(lines, secrets);
     },
   };
 }
