@@ -8,7 +8,7 @@ import type { Session } from '../../src/db/session.ts';
 import type { App } from '../../src/deps.ts';
 import { deriveFacts } from '../../src/facts/derive.ts';
 import { writeInstalls } from '../../src/facts/installs.ts';
-import { refreshTotals } from '../../src/facts/totals.ts';
+import { addToTotals } from '../../src/facts/totals.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS } from '../../src/purchases/columns.ts';
 import { priceRecord } from '../../src/purchases/pricing.ts';
 import { toRecord } from '../../src/purchases/record.ts';
@@ -142,8 +142,9 @@ async function inStep({ client }: Session, profiles: number, work: () => Promise
 }
 
 /** What the service does in the background. */
-async function totalise({ db }: Session): Promise<void> {
-  while ((await refreshTotals(db, PER_TOTALS_BATCH)) > 0);
+async function totalise({ db }: Session, app: App): Promise<void> {
+  const work = db.transaction().setIsolationLevel('repeatable read');
+  while ((await work.execute((trx) => addToTotals(trx, app.app_key, PER_TOTALS_BATCH))) > 0);
 }
 
 export interface Size {
@@ -161,7 +162,11 @@ export async function fill(
 ): Promise<App> {
   const { app, progress } = await startOrResume(session);
   const { client } = session;
-  if (progress.is_complete && progress.profiles === people) return app;
+  if (progress.is_complete && progress.profiles === people) {
+    // A migration may have changed what is totalled.
+    await totalise(session, app);
+    return app;
+  }
   await client.query("set synchronous_commit = off; set work_mem = '256MB'; set maintenance_work_mem = '512MB'");
   await client.query('update bench_progress set is_complete = false');
   await dropIndexes(client);
@@ -180,7 +185,7 @@ export async function fill(
     onProgress(from + made);
   }
   await createIndexes(client);
-  await totalise(session);
+  await totalise(session, app);
   await client.query('vacuum analyze');
   await client.query('update bench_progress set is_complete = true');
   return app;

@@ -14,7 +14,7 @@ export interface KeptAnswer {
   body: string;
   version: string;
   /** Instant in microseconds from which it may be another. */
-  until: bigint;
+  until: number;
 }
 
 /** The question as asked: of whom, in which zone, with which body. */
@@ -35,7 +35,7 @@ export function createKeptAnswers() {
       kept.set(key, answer);
     },
     /** An answer that time has not overtaken; whether its version stands is still to be asked. */
-    find: (key: string, nowMicros: bigint): KeptAnswer | undefined => {
+    find: (key: string, nowMicros: number): KeptAnswer | undefined => {
       const answer = kept.get(key);
       return answer && nowMicros < answer.until ? answer : undefined;
     },

@@ -47,6 +47,9 @@ const CONDITIONS: Record<Condition, (now: Sql) => Sql> = {
   adds_monthly: () => sql`f.monthly_revenue is not null`,
 };
 
+/** Of the facts: the key of their label. */
+export const ATTRIBUTION_COLUMN = 'attribution_key';
+
 const EARLIEST_S = Date.UTC(1, 0, 1) / 1000;
 
 export function moment(name: Moment): Sql {
@@ -80,11 +83,12 @@ export function bucketOf(source: Source, name: Moment): Sql {
   return sql`width_bucket(${value}, ${edges})`;
 }
 
-/** The key that a fact has of a dimension. A profile whose label is pending has it in its attribution record. */
-function keyOf({ home }: Dimension): Sql {
-  return home.column === 'attribution_key'
-    ? sql`coalesce(pending.attribution_key, f.attribution_key)`
-    : sql.ref(`f.${home.column}`);
+/** The label of a fact `f`: a profile whose label is pending has it in its attribution record, joined as `pending`. */
+export const CURRENT_LABEL = sql`coalesce(pending.attribution_key, f.attribution_key)`;
+
+/** The key that a fact has of a dimension. */
+function keyOf({ home }: Dimension, label: Sql): Sql {
+  return home.column === ATTRIBUTION_COLUMN ? label : sql.ref(`f.${home.column}`);
 }
 
 /** A relation (key, value) of the values of a dimension; none is the empty value. */
@@ -106,27 +110,37 @@ export function hasValue(keyed: Sql, { dimension, values }: Filter): Sql {
     (select ${key} from ${sql.table(home.table)} where coalesce(${value}, '') = any(${[...values]}::text[]))`;
 }
 
-export function segmentKey({ query }: Source, { of }: Entries): Sql {
+export function segmentKey({ query }: Source, { of }: Entries, label = CURRENT_LABEL): Sql {
   const { segmentation } = query;
   const splits = segmentation && (of === 'transaction' || segmentation.ofInstalls);
-  return splits ? sql`${keyOf(segmentation)}::integer` : sql`null::integer`;
+  return splits ? sql`${keyOf(segmentation, label)}::integer` : sql`null::integer`;
 }
 
-export function facts({ query, owner }: Source, { of }: Entries): Sql {
-  const table = sql.table(of === 'install' ? 'fact_install' : 'fact_transaction');
-  const dimensions = [query.segmentation, ...query.filters.map(({ dimension }) => dimension)];
-  const readsAttribution = dimensions.some((one) => one?.home.column === 'attribution_key');
-  if (!readsAttribution) return sql`${table} f`;
-  return sql`${table} f left join profile_attribution pending
+export function listDimensions({ segmentation, filters }: ChartQuery): Dimension[] {
+  return [...(segmentation ? [segmentation] : []), ...filters.map(({ dimension }) => dimension)];
+}
+
+export function readsLabels(query: ChartQuery): boolean {
+  return listDimensions(query).some(({ home }) => home.column === ATTRIBUTION_COLUMN);
+}
+
+/** Joins the pending labels of the facts `f`, where the question needs labels. */
+export function pendingLabels({ query, owner }: Source): Sql {
+  if (!readsLabels(query)) return sql``;
+  return sql`left join profile_attribution pending
     on pending.app_id = ${owner.app_id} and pending.profile_id = f.profile_id and pending.relabel_pending`;
 }
 
-export function conditions({ query, owner }: Source, { where }: Entries): Sql[] {
+export function facts(source: Source, { of }: Entries): Sql {
+  return sql`${sql.table(of === 'install' ? 'fact_install' : 'fact_transaction')} f ${pendingLabels(source)}`;
+}
+
+export function conditions({ query, owner }: Source, { where }: Entries, label = CURRENT_LABEL): Sql[] {
   const now = nowOf(query);
   return [
     sql`f.app_key = ${owner.app_key}`,
     ...where.map((name) => CONDITIONS[name](now)),
-    ...query.filters.map((filter) => hasValue(keyOf(filter.dimension), filter)),
+    ...query.filters.map((filter) => hasValue(keyOf(filter.dimension, label), filter)),
   ];
 }
 

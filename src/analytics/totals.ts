@@ -2,19 +2,32 @@
 // are pending, facts of today, and facts whose refund is still to come; what they still hold of changed facts is taken
 // off. Everything is read in one snapshot, so the sum is exactly that of the facts.
 import { sql } from 'kysely';
-import { GRAINS, TOTAL_HOMES, TOTAL_MOMENTS, type TotalSum } from '../facts/totals-schema.ts';
+import {
+  GRAINS,
+  TOTAL_HOMES,
+  TOTAL_MOMENTS,
+  TOTALLED_ATTRIBUTES,
+  type TotalHome,
+  type TotalSum,
+} from '../facts/totals-schema.ts';
 import { localDay } from '../lib/zone.ts';
+import type { Dimension } from './dimensions.ts';
 import { AMOUNTS, type Entries, type Moment } from './entries.ts';
 import { listRanges } from './ranges.ts';
 import {
+  ATTRIBUTION_COLUMN,
   and,
   beforeEnd,
   bucketOf,
+  CURRENT_LABEL,
   conditions,
   dayOf,
   hasValue,
+  listDimensions,
   moment,
   nowOf,
+  pendingLabels,
+  readsLabels,
   type Source,
   type Sql,
   segmentKey,
@@ -33,13 +46,25 @@ const COUNTS: Readonly<Record<string, TotalSum>> = {
   'paid not_refunded adds_monthly': 'n_monthly',
 };
 
-/** The place in TOTAL_HOMES from 1 of the one column by which the question splits and filters; 0 for none. */
-function homeOf({ query }: Source): number | undefined {
-  const dimensions = [query.segmentation, ...query.filters.map(({ dimension }) => dimension)];
-  const columns = [...new Set(dimensions.flatMap((one) => (one ? [one.home.column] : [])))];
-  if (columns.length === 0) return 0;
-  const place = (TOTAL_HOMES as readonly string[]).indexOf(columns[0] as string);
-  return columns.length > 1 || place < 0 ? undefined : place + 1;
+/** The one column of totals by which the question splits and filters; null for none, undefined if it takes several. */
+function homeOf({ query }: Source): TotalHome | null | undefined {
+  const dimensions = listDimensions(query);
+  const columns = new Set(dimensions.map(({ home }) => home.column));
+  if (columns.size === 0) return null;
+  if (columns.size > 1) return undefined;
+  const [column] = columns;
+  const attributes = new Set(column === ATTRIBUTION_COLUMN ? dimensions.map(attributeOf) : []);
+  const [attribute] = attributes;
+  if (attributes.size === 1 && attribute && isOneOf(TOTALLED_ATTRIBUTES, attribute)) return `${attribute}_key`;
+  return isOneOf(TOTAL_HOMES, column) ? column : undefined;
+}
+
+function attributeOf({ home }: Dimension): string | undefined {
+  return 'value' in home ? home.value : undefined;
+}
+
+function isOneOf<T extends string>(names: readonly T[], name: string | undefined): name is T {
+  return (names as readonly string[]).includes(name ?? '');
 }
 
 /** Whether the totals can answer this: in the app's days, and by no more than one column that they are split by. */
@@ -108,6 +133,7 @@ function dayNumber(zone: Source['query']['zone'], now: string): number {
 function pastDays(source: Source, entries: Entries, { at, sign }: Counted): Sql {
   const { query, span, owner } = source;
   const ranges = listRanges(span.days, dayNumber(query.zone, query.now), entries.until !== undefined);
+  const home = homeOf(source);
   const key = query.segmentation ? sql`t.key` : sql`null::integer`;
   const isAsked = query.filters.map((filter) => hasValue(sql`t.key`, filter));
   const sum = (name: TotalSum) => sql`sum(${sql.ref(`t.${name}`)}) * ${sql.lit(sign)}`;
@@ -117,7 +143,7 @@ function pastDays(source: Source, entries: Entries, { at, sign }: Counted): Sql 
       ${ranges.map(({ grain }) => GRAINS.indexOf(grain))}::smallint[],
       ${ranges.map(({ from }) => from)}::integer[], ${ranges.map(({ to }) => to)}::integer[])
       as r (bucket, grain, since, until)
-    join fact_total t on t.app_key = ${owner.app_key} and t.grain = r.grain and t.home = ${sql.lit(homeOf(source))}
+    join fact_total t on t.app_key = ${owner.app_key} and t.grain = r.grain and t.home = ${sql.lit(home ? TOTAL_HOMES.indexOf(home) + 1 : 0)}
       and t.moment = ${sql.lit(TOTAL_MOMENTS.findIndex(([name]) => name === at))}
       and t.day >= r.since and t.day < r.until
     ${isAsked.length > 0 ? sql`where ${and(isAsked)}` : sql``}
@@ -129,42 +155,73 @@ interface Facts {
   relation: Sql;
   where: Sql[];
   weight: 1 | -1;
+  /** The label under which they count. */
+  label: Sql;
 }
 
-const FACTS = sql`fact_transaction f`;
 const IS_TOTALLED = sql`not exists (select from fact_pending w
   where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)`;
+const OWN_LABEL = sql`f.attribution_key`;
 
 function listFacts(source: Source, { where }: Entries, { at }: Counted): Facts[] {
+  const { query, owner, span } = source;
   const today = todayOf(source);
   const keepsUnrefunded = where.includes('not_refunded');
-  // The totals of unrefunded facts have none that carry a refund, even one that is still to come.
-  const asTotalled = keepsUnrefunded ? [sql`f.refunded_at is null`] : [];
+  /** What the totals have: past days, and of unrefunded facts none that carry a refund, even one that is still to come. */
+  const asTotalled = [sql`${dayOf(at)} < ${today}`, ...(keepsUnrefunded ? [sql`f.refunded_at is null`] : [])];
+  const current = { weight: 1, label: CURRENT_LABEL } as const;
   const pending: Facts = {
+    ...current,
     relation: sql`(select f.* from fact_pending w join fact_transaction f using (app_key, profile_id, purchase_no)
-      where w.app_key = ${source.owner.app_key}) f`,
+      where w.app_key = ${owner.app_key}) f ${pendingLabels(source)}`,
     where: [],
-    weight: 1,
   };
-  const retired: Facts = {
-    relation: sql`fact_retired f`,
-    where: [sql`${dayOf(at)} < ${today}`, ...asTotalled],
-    weight: -1,
-  };
+  const retired: Facts = { relation: sql`fact_retired f`, where: asTotalled, weight: -1, label: OWN_LABEL };
   const ofToday: Facts = {
-    relation: FACTS,
-    where: [sql`${dayOf(at)} >= ${today}`, IS_TOTALLED, ...asTotalled],
-    weight: 1,
+    ...current,
+    relation: sql`fact_transaction f ${pendingLabels(source)}`,
+    where: [sql`${dayOf(at)} >= ${today}`, IS_TOTALLED, ...asTotalled.slice(1)],
   };
   const refundToCome: Facts = {
-    relation: FACTS,
-    where: [sql`f.refunded_day >= ${today}`, sql`f.refunded_at > ${nowOf(source.query)}`, IS_TOTALLED],
-    weight: 1,
+    ...current,
+    relation: sql`fact_transaction f ${pendingLabels(source)}`,
+    where: [sql`f.refunded_day >= ${today}`, sql`f.refunded_at > ${nowOf(query)}`, IS_TOTALLED],
   };
-  return [pending, retired, ...(source.span.reachesNow ? [ofToday] : []), ...(keepsUnrefunded ? [refundToCome] : [])];
+  return [
+    pending,
+    retired,
+    ...(readsLabels(query) ? relabelled(source, asTotalled) : []),
+    ...(span.reachesNow ? [ofToday] : []),
+    ...(keepsUnrefunded ? [refundToCome] : []),
+  ];
 }
 
-function factRows(source: Source, entries: Entries, { at, sign, relation, where, weight }: Counted & Facts): Sql {
+/** Facts that the totals have under a label that is no longer theirs. */
+function relabelled({ owner }: Source, asTotalled: Sql[]): Facts[] {
+  const relation = sql`(select f.*, r.attribution_key as current_key
+    from profile_attribution r join fact_transaction f using (profile_id)
+    where r.app_id = ${owner.app_id} and r.relabel_pending and f.app_key = ${owner.app_key}
+      and f.attribution_key <> r.attribution_key) f`;
+  const where = [...asTotalled, IS_TOTALLED];
+  return [
+    { relation, where, weight: -1, label: OWN_LABEL },
+    { relation, where, weight: 1, label: sql`f.current_key` },
+  ];
+}
+
+/** The key under which the totals of this home would have a fact. */
+function keyIn(source: Source, entries: Entries, label: Sql): Sql {
+  const home = homeOf(source);
+  const key = segmentKey(source, entries, label);
+  if (!source.query.segmentation || !home || (home as string) === source.query.segmentation.home.column) return key;
+  return sql`(select ${sql.ref(home)} from dim_attribution where attribution_key = ${key})`;
+}
+
+function factRows(
+  source: Source,
+  entries: Entries,
+  { at, sign, relation, where, weight, label }: Counted & Facts,
+): Sql {
   const isStock = entries.until !== undefined;
   const bucket = isStock ? sql`greatest(${bucketOf(source, at)}, 1)` : bucketOf(source, at);
   const inSpan = isStock
@@ -174,6 +231,6 @@ function factRows(source: Source, entries: Entries, { at, sign, relation, where,
   const columns = AMOUNTS[entries.amount].map(
     (name, i) => sql`, sum(${sql.ref(`f.${name}`)}) * ${factor} as ${sql.ref(`a${i}`)}`,
   );
-  return sql`select ${bucket} as bucket, ${segmentKey(source, entries)} as key, count(*) * ${factor} as n ${sql.join(columns, sql` `)}
-    from ${relation} where ${and([...conditions(source, entries), ...inSpan, ...where])} group by 1, 2`;
+  return sql`select ${bucket} as bucket, ${keyIn(source, entries, label)} as key, count(*) * ${factor} as n ${sql.join(columns, sql` `)}
+    from ${relation} where ${and([...conditions(source, entries, label), ...inSpan, ...where])} group by 1, 2`;
 }

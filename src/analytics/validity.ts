@@ -7,16 +7,16 @@ import { type Entries, INSTALLS, type Moment } from './entries.ts';
 import type { ChartQuery } from './request.ts';
 import { dayOf, moment, nowOf } from './sources.ts';
 
-const MICROS = 1_000_000n;
+const MICROS = 1_000_000;
 
 /** The instant of the question in microseconds since 1970. */
-export function nowMicros({ now }: ChartQuery): bigint {
-  return BigInt(Date.parse(now)) * 1000n + 999n;
+export function nowMicros({ now }: ChartQuery): number {
+  return Date.parse(now) * 1000 + 999;
 }
 
 /** Where days begin, buckets do. */
-function nextMidnight(zone: Zone, now: string): bigint {
-  return BigInt(dayStart(zone, today(zone, now) + 1)) * MICROS;
+function nextMidnight(zone: Zone, now: string): number {
+  return dayStart(zone, today(zone, now) + 1) * MICROS;
 }
 
 function today(zone: Zone, now: string): number {
@@ -38,9 +38,9 @@ function listMoments({ chart, dateType, span, compared }: ChartQuery): Set<`${En
 }
 
 /** The instant in microseconds before which the answer stays the same unless facts change. */
-export async function findValidity(trx: Kysely<DB>, app: App, query: ChartQuery): Promise<bigint> {
+export async function findValidity(trx: Kysely<DB>, app: App, query: ChartQuery): Promise<number> {
   const appZone = findZone(app.timezone) ?? query.zone;
-  const midnights = [nextMidnight(query.zone, query.now), nextMidnight(appZone, query.now)];
+  const moments = [nextMidnight(query.zone, query.now), nextMidnight(appZone, query.now)];
   const ahead = [...listMoments(query)].map((name) => {
     const [of, at] = name.split('.') as [Entries['of'], Moment];
     return sql`(select min(${moment(at)}) from ${sql.table(of === 'install' ? 'fact_install' : 'fact_transaction')} f
@@ -50,7 +50,7 @@ export async function findValidity(trx: Kysely<DB>, app: App, query: ChartQuery)
   if (ahead.length > 0) {
     const { rows } = await sql<{ next: bigint | null }>`
       select (extract(epoch from least(${sql.join(ahead)})) * 1000000)::bigint as next`.execute(trx);
-    if (rows[0]?.next != null) midnights.push(rows[0].next);
+    if (rows[0]?.next != null) moments.push(Number(rows[0].next));
   }
-  return midnights.reduce((least, one) => (one < least ? one : least));
+  return Math.min(...moments);
 }

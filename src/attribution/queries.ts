@@ -1,7 +1,9 @@
 // Statements that record attributions, a whole group at a time.
 import { type Kysely, sql } from 'kysely';
+import { inTransaction } from '../db/client.ts';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
+import { TOTALLED_ATTRIBUTES } from '../facts/totals-schema.ts';
 import { raiseVersions } from '../facts/version.ts';
 import type { Label } from './labels.ts';
 
@@ -17,10 +19,39 @@ export interface AttributionRow extends Naming {
   attribution_user_id: string | null;
 }
 
-/** The keys of these distinct labels, in the same order; those unknown are inserted in the order of their hashes. */
+/** Gives new labels the rows that stand for their values: of all that do, and of the new ones, the oldest. It stays so. */
+async function classifyLabels(trx: Kysely<DB>, keys: readonly number[]): Promise<void> {
+  for (const name of TOTALLED_ATTRIBUTES) {
+    const [value, key] = [sql.ref(name), sql.ref(`${name}_key`)];
+    await sql`
+      update dim_attribution d set ${key} = oldest.attribution_key
+      from (
+        select coalesce(${value}, '') as value, min(attribution_key) as attribution_key from dim_attribution
+        where ${key} = attribution_key or attribution_key = any(${keys}::integer[])
+        group by 1
+      ) oldest
+      where d.attribution_key = any(${keys}::integer[]) and ${sql.ref(`d.${name}_key`)} = 0
+        and coalesce(${sql.ref(`d.${name}`)}, '') = oldest.value`.execute(trx);
+  }
+}
+
+/** The keys of these distinct labels, in the same order; those unknown are inserted. */
 export async function ensureLabels(db: Kysely<DB>, labels: readonly Label[]): Promise<number[]> {
+  return inTransaction(db, async (trx) => {
+    const found = await insertLabels(trx, labels);
+    const made = found.flatMap(({ attribution_key, is_new }) => (is_new ? [attribution_key] : []));
+    if (made.length > 0) await classifyLabels(trx, made);
+    return found.map(({ attribution_key }) => attribution_key);
+  });
+}
+
+/** In the order of their hashes, so that two writers do not deadlock. */
+async function insertLabels(
+  trx: Kysely<DB>,
+  labels: readonly Label[],
+): Promise<{ attribution_key: number; is_new: boolean }[]> {
   const column = (name: keyof Label) => labels.map((label) => label[name]);
-  const { rows } = await sql<{ attribution_key: number }>`
+  const { rows } = await sql<{ attribution_key: number; is_new: boolean }>`
     with label as (
       select *, tuple_hash(status, channel, campaign, ad_group, ad_set, creative, source) as tuple_hash
       from unnest(${column('status')}::text[], ${column('channel')}::text[], ${column('campaign')}::text[],
@@ -36,12 +67,13 @@ export async function ensureLabels(db: Kysely<DB>, labels: readonly Label[]): Pr
       on conflict (tuple_hash) do update set tuple_hash = excluded.tuple_hash
       returning tuple_hash, attribution_key
     )
-    select coalesce(inserted.attribution_key, known.attribution_key) as attribution_key
+    select coalesce(inserted.attribution_key, known.attribution_key) as attribution_key,
+      inserted.attribution_key is not null as is_new
     from label
     left join inserted using (tuple_hash)
     left join dim_attribution known using (tuple_hash)
-    order by position`.execute(db);
-  return rows.map(({ attribution_key }) => attribution_key);
+    order by position`.execute(trx);
+  return rows;
 }
 
 const namesOneProfile = sql`

@@ -98,10 +98,17 @@ export interface DimAttribution {
   ad_set: string | null;
   attribution_key: Generated<number>;
   campaign: string | null;
+  campaign_key: Generated<number>;
   channel: string | null;
+  channel_key: Generated<number>;
   creative: string | null;
   source: string | null;
+  source_key: Generated<number>;
   status: string | null;
+  /**
+   * A row with the same status that stands for all of them in the totals, as channel_key, campaign_key and source_key do. Two rows may stand for one value.
+   */
+  status_key: Generated<number>;
   tuple_hash: Buffer;
 }
 

@@ -4,6 +4,7 @@ import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { findZone, zoneChanges } from '../lib/zone.ts';
 import { datedFacts } from './chains.ts';
+import { RETIRE_CHANGED } from './retire.ts';
 
 /** A query in parentheses with a row per chain: profile_id, store, store_original_transaction_id. */
 export type Chains = RawBuilder<unknown>;
@@ -143,16 +144,7 @@ export async function deriveFacts(trx: Kysely<DB>, app: App, chains: Chains): Pr
     ), changed as materialized (
       select derived.* from derived left join fact_transaction old using (app_key, profile_id, purchase_no)
       where old.app_key is null or (${columns('old.')}) is distinct from (${columns('derived.')})
-    ), pending as (
-      insert into fact_pending as w (app_key, profile_id, purchase_no)
-      select app_key, profile_id, purchase_no from changed order by 1, 2, 3
-      on conflict (app_key, profile_id, purchase_no) do update set touched = w.touched + 1
-      returning app_key, profile_id, purchase_no, touched = 0 as is_new
-    ), retired as (
-      -- A fact that was not pending is in the totals as it was.
-      insert into fact_retired
-      select old.* from fact_transaction old join pending using (app_key, profile_id, purchase_no) where is_new
-    )
+    ), ${RETIRE_CHANGED}
     insert into fact_transaction (app_key, profile_id, purchase_no, ${columns()})
     select app_key, profile_id, purchase_no, ${columns()} from changed
     on conflict (app_key, profile_id, purchase_no) do update set ${ASSIGNMENTS}`.execute(trx);

@@ -3,8 +3,9 @@
 import { type Kysely, sql } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
-import type { Deps } from '../deps.ts';
+import type { App, Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
+import { RETIRE_CHANGED } from './retire.ts';
 
 const BATCH = 500;
 const IDLE_MS = 500;
@@ -31,7 +32,10 @@ async function lockPending(trx: Kysely<DB>): Promise<Pending[]> {
   return rows;
 }
 
-/** A statement after that of the locks, so that it sees every fact that was written before they were had. */
+/**
+ * Brings the labels of profiles, which the caller has locked, to their facts. A statement after that of the locks, so that it sees
+ * every fact that was written before they were had.
+ */
 async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<void> {
   const column = <K extends keyof Pending>(name: K) => pending.map((row) => row[name]);
   await sql`
@@ -41,13 +45,24 @@ async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<vo
     ), installs as (
       update fact_install f set attribution_key = pending.attribution_key from pending
       where f.app_key = pending.app_key and f.profile_id = pending.profile_id
-    ), transactions as (
-      update fact_transaction f set attribution_key = pending.attribution_key from pending
-      where f.app_key = pending.app_key and f.profile_id = pending.profile_id
-        and f.attribution_key <> pending.attribution_key
+    ), changed as materialized (
+      select f.app_key, f.profile_id, f.purchase_no, pending.attribution_key
+      from pending join fact_transaction f using (app_key, profile_id)
+      where f.attribution_key <> pending.attribution_key
+    ), ${RETIRE_CHANGED}, transactions as (
+      update fact_transaction f set attribution_key = changed.attribution_key from changed
+      where f.app_key = changed.app_key and f.profile_id = changed.profile_id and f.purchase_no = changed.purchase_no
     )
     update profile_attribution r set relabel_pending = false from pending
     where r.app_id = pending.app_id and r.profile_id = pending.profile_id`.execute(trx);
+}
+
+/** The same at once for one profile that is about to lose its record, from which nothing could be settled later. */
+export async function settleLabel(trx: Kysely<DB>, { app_id, app_key }: App, profileId: string): Promise<void> {
+  const { rows } = await sql<Pending>`
+    select ${app_key}::integer as app_key, app_id, profile_id, attribution_key from profile_attribution
+    where app_id = ${app_id} and profile_id = ${profileId} and relabel_pending`.execute(trx);
+  if (rows.length > 0) await relabel(trx, rows);
 }
 
 /** Re-labels up to BATCH profiles; how many it was. */

@@ -11,7 +11,10 @@ export const TOTAL_MOMENTS = [
   ['billing_issue', 'billing_issue_day'],
 ] as const;
 
-/** Columns of keys. The code is the place in the list from 1; 0 is the sum of all. */
+/**
+ * Columns of keys, of the facts or of their label (dim_attribution). The code is the place in the list from 1; 0 is the sum
+ * of all.
+ */
 export const TOTAL_HOMES = [
   'country_key',
   'store_key',
@@ -22,7 +25,17 @@ export const TOTAL_HOMES = [
   'duration',
   'renewal_status',
   'cancellation_reason',
+  'attribution_key',
+  'status_key',
+  'channel_key',
+  'campaign_key',
+  'source_key',
 ] as const;
+
+export type TotalHome = (typeof TOTAL_HOMES)[number];
+
+/** Attributes of a label of which totals are kept; a column `*_key` of dim_attribution names a row that stands for the value. */
+export const TOTALLED_ATTRIBUTES = ['status', 'channel', 'campaign', 'source'] as const;
 
 export const GRAINS = ['day', 'month'] as const;
 

@@ -6,7 +6,9 @@ import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
 import { TOTAL_HOMES, TOTAL_MOMENTS, TOTAL_SUMS } from './totals-schema.ts';
 
-const BATCH = 20_000;
+/** Beyond that, charts do without the totals: then few large batches are sooner done than many small ones. */
+const BATCH = 200_000;
+const TIMEOUT = '120s';
 const IDLE_MS = 1_000;
 const LOCK_CLASS = 0x5b5f_0002;
 
@@ -43,7 +45,9 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
     ), daily as (
       select moment, day, ${HOME} as home, coalesce(${sql.join(HOMES)}, 0) as key, ${SUMS}
       from (
-        select i.*, m.moment, m.day from image i cross join lateral (values ${MOMENTS}) as m (moment, day)
+        select i.*, a.status_key, a.channel_key, a.campaign_key, a.source_key, m.moment, m.day
+        from image i join dim_attribution a using (attribution_key)
+        cross join lateral (values ${MOMENTS}) as m (moment, day)
         where m.day is not null
       ) f
       group by grouping sets (${GROUPINGS})
@@ -79,7 +83,9 @@ export async function refreshTotals(db: Kysely<DB>, limit = BATCH): Promise<numb
       .execute(async (trx) => {
         const { rows } = await sql<{ free: boolean }>`
           select pg_try_advisory_xact_lock(${LOCK_CLASS}, ${appKey}) as free`.execute(trx);
-        return rows[0]?.free ? addToTotals(trx, appKey, limit) : 0;
+        if (!rows[0]?.free) return 0;
+        await sql`set local statement_timeout = ${sql.lit(TIMEOUT)}`.execute(trx);
+        return addToTotals(trx, appKey, limit);
       });
     most = Math.max(most, count);
   }

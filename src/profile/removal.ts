@@ -5,7 +5,7 @@ import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
-import { settleLabel } from '../facts/last-label.ts';
+import { settleLabel } from '../facts/relabel.ts';
 import { scrubEventsOf } from '../webhooks/outbox.ts';
 import type { ProfileIdentity } from './identity.ts';
 import { lockProfileToDelete } from './queries.ts';

@@ -1,0 +1,18 @@
+// What a change of facts owes to the totals.
+import { sql } from 'kysely';
+
+/**
+ * Subqueries of a statement that is about to write the facts of the relation `changed` (app_key, profile_id, purchase_no): they
+ * wait to be totalled as they will be, and what the totals contain of them is kept as an image, to be taken off.
+ */
+export const RETIRE_CHANGED = sql`
+  awaiting as (
+    insert into fact_pending as w (app_key, profile_id, purchase_no)
+    select app_key, profile_id, purchase_no from changed order by 1, 2, 3
+    on conflict (app_key, profile_id, purchase_no) do update set touched = w.touched + 1
+    returning app_key, profile_id, purchase_no, touched = 0 as is_new
+  ), retired as (
+    -- A fact that was not pending is in the totals as it was.
+    insert into fact_retired
+    select old.* from fact_transaction old join awaiting using (app_key, profile_id, purchase_no) where is_new
+  )`;
