@@ -1,0 +1,184 @@
+// doctor, backup, restore and secrets rotate as an operator runs them: the built program, its exit codes and what it prints.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSps, type Ended } from '../cli/sps.ts';
+import { createFolder, type Folder } from '../db/embedded-world.ts';
+import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+import { startProgram } from '../setup/processes.ts';
+
+/** One JSON object and nothing else. */
+function answerOf({ code, stdout, stderr }: Ended) {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+function expectRefusal(ended: Ended, words: string): void {
+  expect(ended).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(words) });
+  expect(ended.stderr).toMatch(/^sps: .*\n$/);
+}
+
+describe('on a given database', { timeout: 120_000 }, () => {
+  let database: TestDatabase;
+  let app: string;
+  const run = (args: string[], env: Record<string, string> = {}) =>
+    createSps({ DATABASE_URL: database.url, ...env }).run(...args, '--json');
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    app = answerOf(await run(['app', 'create', '--name', 'Shop'])).app_id;
+  });
+  afterAll(() => database.close());
+
+  const addWebhook = async (env: Record<string, string> = {}) =>
+    answerOf(await run(['webhook', 'add', '--app', app, '--url', 'https://example.com/', '--no-verify'], env)).secret;
+
+  it('doctor finds nothing amiss, in a table for people too, and ends with 1 where there is a problem', async () => {
+    const { is_well, findings } = answerOf(await run(['doctor']));
+    expect(is_well).toBe(true);
+    expect(findings).toContainEqual({
+      check: 'charts',
+      state: 'ok',
+      words: expect.any(String),
+      figures: expect.anything(),
+    });
+    const table = await createSps({ DATABASE_URL: database.url }).run('doctor', '--no-charts');
+    expect(table).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/^check +state +words\ndatabase +ok +/),
+    });
+    expect(table.stdout).not.toContain('charts');
+
+    await database.db
+      .insertInto('schema_migration' as never)
+      .values({ name: '9999_later.sql', sha256: '' } as never)
+      .execute();
+    const ill = await run(['doctor', '--no-charts']);
+    expect(ill).toMatchObject({ code: 1, stderr: '' });
+    expect(JSON.parse(ill.stdout)).toMatchObject({ is_well: false });
+    await database.db
+      .deleteFrom('schema_migration' as never)
+      .where('name' as never, '=', '9999_later.sql' as never)
+      .execute();
+  });
+
+  it('doctor says so where the database does not answer, and names no password', async () => {
+    const { code, stdout, stderr } = await run(['doctor'], { DATABASE_URL: 'postgres://x:a-password@127.0.0.1:1/x' });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      is_well: false,
+      findings: expect.arrayContaining([
+        { check: 'database', state: 'problem', words: expect.stringContaining('ECONNREFUSED 127.0.0.1:1') },
+      ]),
+    });
+    expect(stdout).not.toContain('a-password');
+  });
+
+  it('secrets rotate encrypts what is in clear, exchanges the key, and changes nothing where a key is missing', async () => {
+    const [first, second] = [randomBytes(32).toString('hex'), randomBytes(32).toString('base64')];
+    const secret = await addWebhook();
+    const stored = async () => {
+      const rows = await database.db.selectFrom('webhook').select('secret').orderBy('created_at').execute();
+      return rows.map((row) => row.secret);
+    };
+    expectRefusal(await run(['secrets', 'rotate']), 'Set SPS_ENCRYPTION_KEY to the new key');
+    expect(await stored()).toEqual([secret]);
+
+    const encrypted = answerOf(await run(['secrets', 'rotate'], { SPS_ENCRYPTION_KEY: first }));
+    expect(encrypted).toEqual({ key_id: expect.stringMatching(/^[0-9a-f]{8}$/), webhooks: 1, resealed: 1 });
+    const [sealed] = await stored();
+    expect(sealed).toMatch(new RegExp(`^sealed:1:${encrypted.key_id}:`));
+
+    expectRefusal(await run(['secrets', 'rotate'], { SPS_ENCRYPTION_KEY: second }), 'nothing was changed');
+    expect(await stored()).toEqual([sealed]);
+    await addWebhook({ SPS_ENCRYPTION_KEY: first });
+    const both = { SPS_ENCRYPTION_KEY: second, SPS_ENCRYPTION_KEY_PREVIOUS: first };
+    const exchanged = answerOf(await run(['secrets', 'rotate'], both));
+    expect(exchanged).toMatchObject({ webhooks: 2, resealed: 2 });
+    for (const one of await stored()) expect(one).toContain(`sealed:1:${exchanged.key_id}:`);
+    expect(answerOf(await run(['doctor', '--no-charts'], { SPS_ENCRYPTION_KEY: second }))).toMatchObject({
+      is_well: true,
+    });
+    const lost = await run(['doctor', '--no-charts'], { SPS_ENCRYPTION_KEY: first });
+    expect(lost.code).toBe(1);
+    expect(JSON.parse(lost.stdout).findings).toContainEqual(
+      expect.objectContaining({ check: 'webhook secrets', state: 'problem' }),
+    );
+  });
+
+  it('backup and restore are for the embedded one', async () => {
+    for (const command of ['backup', 'restore']) {
+      expectRefusal(await run([command, '/nowhere']), 'DATABASE_URL is set: use pg_dump and pg_restore');
+    }
+  });
+});
+
+describe('on the embedded database', { timeout: 120_000 }, () => {
+  let folder: Folder;
+  let other: Folder;
+  let place: string;
+  beforeAll(async () => {
+    [folder, other] = [await createFolder(), await createFolder()];
+    place = await mkdtemp(join(tmpdir(), 'sps-backups-'));
+  });
+  afterAll(async () => {
+    await folder.remove();
+    await other.remove();
+    await rm(place, { recursive: true, force: true });
+  });
+
+  async function serve({ path }: Folder) {
+    const program = startProgram('dist/main.js', [], { SPS_DATA_DIR: path, PORT: '0', LOG_LEVEL: 'fatal' });
+    const [, url] = await program.printed(/^ready: (\S+)\n/);
+    const statusWith = async (key: string) => {
+      const headers = { authorization: `Api-Key ${key}`, 'service-customer-user-id': 'nobody' };
+      const { statusCode, body } = await request(`${url}/api/v2/server-side-api/profile/`, { headers });
+      await body.dump();
+      return statusCode;
+    };
+    const stop = async () => {
+      program.child.kill('SIGTERM');
+      expect(await program.ended).toBe(0);
+    };
+    return { statusWith, stop };
+  }
+
+  it('backup under the running service, restore elsewhere, and that serves: keys are known there', async () => {
+    const sps = createSps({ SPS_DATA_DIR: folder.path });
+    const elsewhere = createSps({ SPS_DATA_DIR: other.path });
+    const monday = join(place, 'monday');
+    const service = await serve(folder);
+    try {
+      const created = await sps.run('app', 'create', '--name', 'Shop', '--json');
+      const { secret_key } = answerOf(created);
+      expect(await service.statusWith(secret_key)).toBe(404);
+
+      expect(answerOf(await sps.run('backup', monday, '--json'))).toEqual({
+        folder: monday,
+        bytes: expect.any(Number),
+      });
+      expectRefusal(await sps.run('backup', monday, '--json'), `${monday} is there already`);
+      const tuesday = await sps.run('backup', join(place, 'tuesday'));
+      expect(tuesday).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Backed up to .*tuesday \(\d+ MiB\)/) });
+      expect((await readdir(place)).sort()).toEqual(['monday', 'tuesday']);
+
+      expectRefusal(await sps.run('restore', monday, '--json'), 'There is a database in');
+      expectRefusal(await elsewhere.run('restore', place, '--json'), 'is not a backup made by');
+      expect(answerOf(await elsewhere.run('restore', monday, '--json'))).toEqual({ data_dir: other.path });
+      const restored = await serve(other);
+      expect(await restored.statusWith(secret_key)).toBe(404);
+      expect(await restored.statusWith(`${secret_key.slice(0, -4)}zzzz`)).toBe(401);
+      const { findings } = answerOf(await elsewhere.run('doctor', '--no-charts', '--json'));
+      expect(findings).toContainEqual(
+        expect.objectContaining({ check: 'disk', state: expect.not.stringMatching('unknown') }),
+      );
+      await restored.stop();
+      expect(await other.serverPid()).toBeUndefined();
+    } finally {
+      await service.stop();
+    }
+  });
+});
