@@ -18,18 +18,19 @@ const FORGETFUL = {
   wal_compression: 'off',
 };
 
-export async function startTemporaryServer(): Promise<{ url: string; stop: () => Promise<void> }> {
+/** Of the programs in the folder `given`, else of those that the service brings. */
+export async function startTemporaryServer(given?: string): Promise<{ url: string; stop: () => Promise<void> }> {
   await clearAway();
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
   // The server's user, if we are root, must pass through.
   await chmod(folder, 0o711);
-  const server = await findServerPackage();
   const account = await chooseAccount(join(folder, 'postgres'));
+  const findBin = async (home: string) => given ?? provideBinaries(await findServerPackage(), account, home);
   await makeHome(folder, account, async (home) => {
-    await createCluster({ home, account, bin: await provideBinaries(server, account, home) }, ['--no-sync']);
+    await createCluster({ home, account, bin: await findBin(home) }, ['--no-sync']);
   });
   const home = (await findHome(folder)) ?? folder;
-  const cluster: Cluster = { home, account, bin: await provideBinaries(server, account, home) };
+  const cluster: Cluster = { home, account, bin: await findBin(home) };
   await launchServer(cluster, { preferredPort: 0, settings: FORGETFUL });
   return {
     url: await connectionStringOf(cluster, await readLastPort(dataFolder(home))),
