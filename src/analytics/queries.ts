@@ -6,6 +6,7 @@ import { countBuckets } from './calendar.ts';
 import { unitOf } from './catalogue.ts';
 import type { Cell } from './cells.ts';
 import { INSTALLS } from './entries.ts';
+import type { FactsState } from './facts-state.ts';
 import type { ChartQuery } from './request.ts';
 import { entryRows, payerRows, widthOf } from './rows.ts';
 import { type Owner, type Source, type Sql, segmentValues } from './sources.ts';
@@ -15,7 +16,7 @@ interface Asked {
   owner: Owner;
   /** The total and the "other" series count, too. */
   mostSeries: number;
-  usesTotals: boolean;
+  facts: FactsState;
 }
 
 /** A span of the question that has buckets. */
@@ -23,9 +24,9 @@ interface Part extends Source {
   index: 0 | 1;
 }
 
-export async function findCells(db: Kysely<DB>, { query, owner, mostSeries, usesTotals }: Asked): Promise<Cell[]> {
+export async function findCells(db: Kysely<DB>, { query, owner, mostSeries, facts }: Asked): Promise<Cell[]> {
   const parts = ([query.span, query.compared] as const).flatMap((span, i): Part[] =>
-    span && countBuckets(span) > 0 ? [{ query, owner, span, usesTotals, index: i === 0 ? 0 : 1 }] : [],
+    span && countBuckets(span) > 0 ? [{ query, owner, span, facts, index: i === 0 ? 0 : 1 }] : [],
   );
   if (parts.length === 0) return [];
   const cells = [entriesOf(query, parts), cellsOf(query), ...(hasPayers(query) ? [payersOf(query, parts)] : [])];
@@ -133,16 +134,4 @@ export async function listStoreTitles(db: Kysely<DB>, appId: string): Promise<Ma
     .where('title', 'is not', null)
     .execute();
   return new Map(rows.map(({ store, title }) => [store, title as string]));
-}
-
-/** Beyond so many facts that the totals lack, adding them one by one costs more than the totals save. */
-const MOST_PENDING = 50_000;
-
-/** Whether the totals have nearly all facts of the app. */
-export async function areTotalsWorthwhile(db: Kysely<DB>, appKey: number): Promise<boolean> {
-  const few = (table: string) =>
-    sql`(select count(*) from (select from ${sql.table(table)} where app_key = ${appKey} limit ${MOST_PENDING}) w)`;
-  const { rows } = await sql<{ missing: bigint }>`
-    select ${few('fact_pending')} + ${few('fact_retired')} as missing`.execute(db);
-  return Number(rows[0]?.missing ?? 0n) < MOST_PENDING;
 }

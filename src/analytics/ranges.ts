@@ -16,14 +16,15 @@ export interface Range {
 const BEGINNING = -1_000_000;
 const DAY_MS = 86_400_000;
 
-function monthStart(day: number, shift: number): number {
+/** The first of the month of a day, or of a month so many after it. */
+export function monthStart(day: number, shift = 0): number {
   const date = new Date(day * DAY_MS);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + shift, 1) / DAY_MS;
 }
 
 function split(bucket: number, from: number, to: number): Range[] {
   const firstMonth = from === BEGINNING ? from : monthStart(from - 1, 1);
-  const lastMonth = monthStart(to, 0);
+  const lastMonth = monthStart(to);
   const days = (since: number, until: number): Range => ({ bucket, grain: 'day', from: since, to: until });
   if (firstMonth >= lastMonth) return [days(from, to)];
   return [days(from, firstMonth), { bucket, grain: 'month', from: firstMonth, to: lastMonth }, days(lastMonth, to)];

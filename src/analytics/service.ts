@@ -9,8 +9,9 @@ import { renderAnswer } from './answer.ts';
 import { countBuckets } from './calendar.ts';
 import { keysOf } from './catalogue.ts';
 import { MOST_CSV_ROWS } from './csv.ts';
+import { type FactsState, readFactsState } from './facts-state.ts';
 import { createKeptAnswers, questionKey } from './kept-answers.ts';
-import { areTotalsWorthwhile, findCells, listStoreTitles } from './queries.ts';
+import { findCells, listStoreTitles } from './queries.ts';
 import type { ChartQuery } from './request.ts';
 import { assembleSeries, type Series } from './series.ts';
 import { readSnapshot } from './snapshot.ts';
@@ -25,13 +26,8 @@ interface Plot {
   storeTitles: StoreTitles;
 }
 
-async function plot(trx: Kysely<DB>, app: App, query: ChartQuery): Promise<Plot> {
-  const cells = await findCells(trx, {
-    query,
-    owner: app,
-    mostSeries: mostSeriesOf(query),
-    usesTotals: await areTotalsWorthwhile(trx, app.app_key),
-  });
+async function plot(trx: Kysely<DB>, app: App, query: ChartQuery, facts: FactsState): Promise<Plot> {
+  const cells = await findCells(trx, { query, owner: app, mostSeries: mostSeriesOf(query), facts });
   if (query.format === 'csv' && cells.some(({ place }) => place === 'other')) {
     throw valueError(
       'segmentation',
@@ -45,7 +41,7 @@ async function plot(trx: Kysely<DB>, app: App, query: ChartQuery): Promise<Plot>
 
 /** Throws `value_error` where a CSV would be too long. */
 export async function plotChart(deps: Deps, app: App, query: ChartQuery, signal: AbortSignal): Promise<Plot> {
-  return readSnapshot(deps, signal, (trx) => plot(trx, app, query));
+  return readSnapshot(deps, signal, async (trx) => plot(trx, app, query, await readFactsState(trx, app)));
 }
 
 interface Question {
@@ -70,10 +66,10 @@ export function createChartAnswers(deps: Deps) {
     const kept = answers.find(key, nowMicros(query));
     if (kept && kept.version === (await readVersion(deps.analyticsDb, app))) return kept.body;
     return readSnapshot(deps, signal, async (trx) => {
-      const version = await readVersion(trx, app);
-      const { series, storeTitles } = await plot(trx, app, query);
+      const facts = await readFactsState(trx, app);
+      const { series, storeTitles } = await plot(trx, app, query, facts);
       const answer = JSON.stringify({ data: renderAnswer(query, series, storeTitles) });
-      answers.keep(key, { body: answer, version, until: await findValidity(trx, app, query) });
+      answers.keep(key, { body: answer, version: facts.version, until: await findValidity(trx, app, query) });
       return answer;
     });
   };

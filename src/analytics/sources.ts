@@ -5,6 +5,7 @@ import { PERIODS } from '../facts/codes.ts';
 import type { Span } from './calendar.ts';
 import type { Dimension } from './dimensions.ts';
 import type { Condition, Entries, Moment } from './entries.ts';
+import type { FactsState } from './facts-state.ts';
 import type { Filter } from './filters.ts';
 import type { ChartQuery } from './request.ts';
 
@@ -20,8 +21,7 @@ export interface Source {
   query: ChartQuery;
   owner: Owner;
   span: Span;
-  /** Whether the totals may be read where they have the answer; without them it is the same, and slower. */
-  usesTotals: boolean;
+  facts: FactsState;
 }
 
 const MOMENTS: Record<Moment, { at: string; day: string }> = {
@@ -83,8 +83,12 @@ export function bucketOf(source: Source, name: Moment): Sql {
   return sql`width_bucket(${value}, ${edges})`;
 }
 
+export const OWN_LABEL = sql`f.attribution_key`;
+
 /** The label of a fact `f`: a profile whose label is pending has it in its attribution record, joined as `pending`. */
-export const CURRENT_LABEL = sql`coalesce(pending.attribution_key, f.attribution_key)`;
+export function currentLabel({ facts }: Source): Sql {
+  return facts.hasPendingLabels ? sql`coalesce(pending.attribution_key, f.attribution_key)` : OWN_LABEL;
+}
 
 /** The key that a fact has of a dimension. */
 function keyOf({ home }: Dimension, label: Sql): Sql {
@@ -110,8 +114,8 @@ export function hasValue(keyed: Sql, { dimension, values }: Filter): Sql {
     (select ${key} from ${sql.table(home.table)} where coalesce(${value}, '') = any(${[...values]}::text[]))`;
 }
 
-export function segmentKey({ query }: Source, { of }: Entries, label = CURRENT_LABEL): Sql {
-  const { segmentation } = query;
+export function segmentKey(source: Source, { of }: Entries, label = currentLabel(source)): Sql {
+  const { segmentation } = source.query;
   const splits = segmentation && (of === 'transaction' || segmentation.ofInstalls);
   return splits ? sql`${keyOf(segmentation, label)}::integer` : sql`null::integer`;
 }
@@ -120,13 +124,15 @@ export function listDimensions({ segmentation, filters }: ChartQuery): Dimension
   return [...(segmentation ? [segmentation] : []), ...filters.map(({ dimension }) => dimension)];
 }
 
-export function readsLabels(query: ChartQuery): boolean {
-  return listDimensions(query).some(({ home }) => home.column === ATTRIBUTION_COLUMN);
+/** Whether some labels that the question is about stand elsewhere than in the facts. */
+export function readsPendingLabels({ query, facts }: Source): boolean {
+  return facts.hasPendingLabels && listDimensions(query).some(({ home }) => home.column === ATTRIBUTION_COLUMN);
 }
 
-/** Joins the pending labels of the facts `f`, where the question needs labels. */
-export function pendingLabels({ query, owner }: Source): Sql {
-  if (!readsLabels(query)) return sql``;
+/** Joins the pending labels of the facts `f`, where the question needs them. */
+export function pendingLabels(source: Source): Sql {
+  if (!readsPendingLabels(source)) return sql``;
+  const { owner } = source;
   return sql`left join profile_attribution pending
     on pending.app_id = ${owner.app_id} and pending.profile_id = f.profile_id and pending.relabel_pending`;
 }
@@ -135,7 +141,8 @@ export function facts(source: Source, { of }: Entries): Sql {
   return sql`${sql.table(of === 'install' ? 'fact_install' : 'fact_transaction')} f ${pendingLabels(source)}`;
 }
 
-export function conditions({ query, owner }: Source, { where }: Entries, label = CURRENT_LABEL): Sql[] {
+export function conditions(source: Source, { where }: Entries, label = currentLabel(source)): Sql[] {
+  const { query, owner } = source;
   const now = nowOf(query);
   return [
     sql`f.app_key = ${owner.app_key}`,

@@ -1,9 +1,10 @@
-// Entries from the totals instead of fact by fact. Totals hold whole days that are past. What they lack is added: facts that
-// are pending, facts of today, and facts whose refund is still to come; what they still hold of changed facts is taken
+// Entries from the totals instead of fact by fact. Totals hold whole days or months that are past. What they lack is added: facts that
+// are pending, facts of later days, and facts whose refund is still to come; what they still hold of changed facts is taken
 // off. Everything is read in one snapshot, so the sum is exactly that of the facts.
 import { sql } from 'kysely';
 import {
   GRAINS,
+  MONTHLY_HOMES,
   TOTAL_HOMES,
   TOTAL_MOMENTS,
   TOTALLED_ATTRIBUTES,
@@ -13,21 +14,22 @@ import {
 import { localDay } from '../lib/zone.ts';
 import type { Dimension } from './dimensions.ts';
 import { AMOUNTS, type Entries, type Moment } from './entries.ts';
-import { listRanges } from './ranges.ts';
+import { listRanges, monthStart, type Range } from './ranges.ts';
 import {
   ATTRIBUTION_COLUMN,
   and,
   beforeEnd,
   bucketOf,
-  CURRENT_LABEL,
   conditions,
+  currentLabel,
   dayOf,
   hasValue,
   listDimensions,
   moment,
   nowOf,
+  OWN_LABEL,
   pendingLabels,
-  readsLabels,
+  readsPendingLabels,
   type Source,
   type Sql,
   segmentKey,
@@ -68,10 +70,31 @@ function isOneOf<T extends string>(names: readonly T[], name: string | undefined
 }
 
 /** Whether the totals can answer this: in the app's days, and by no more than one column that they are split by. */
-export function hasTotals(source: Source, { of, where }: Entries): boolean {
+export function hasTotals(source: Source, { of, where, until }: Entries): boolean {
   const { inAppZone, dateType } = source.query;
-  const isAsked = source.usesTotals && inAppZone && dateType === 'purchase_date' && of === 'transaction';
-  return isAsked && COUNTS[where.join(' ')] !== undefined && homeOf(source) !== undefined;
+  const isAsked = source.facts.usesTotals && inAppZone && dateType === 'purchase_date' && of === 'transaction';
+  return isAsked && COUNTS[where.join(' ')] !== undefined && homeOf(source) !== undefined && isKept(source, until);
+}
+
+/** Whether the days in question are those of whole months, where the totals are kept by month alone. */
+function isKept(source: Source, until: Moment | undefined): boolean {
+  return !isMonthly(source) || rangesOf(source, until).every(({ grain }) => grain === 'month');
+}
+
+function isMonthly(source: Source): boolean {
+  const home = homeOf(source);
+  return home != null && MONTHLY_HOMES.includes(home);
+}
+
+function rangesOf(source: Source, until: Moment | undefined): Range[] {
+  return listRanges(source.span.days, horizonOf(source), until !== undefined);
+}
+
+/** The first day for which the totals are not read: today, or the first of its month. */
+function horizonOf(source: Source): number {
+  const { zone, now } = source.query;
+  const today = dayNumber(zone, now);
+  return isMonthly(source) ? monthStart(today) : today;
 }
 
 /** The same rows as fact by fact: `bucket, key, a0 …`. */
@@ -121,7 +144,7 @@ function partsOf(source: Source, entries: Entries, counted: Counted): Sql[] {
   return [pastDays(source, entries, counted), ...facts];
 }
 
-/** Today in the app's zone: the totals are read up to yesterday. */
+/** Today in the app's zone. */
 function todayOf({ query }: Source): Sql {
   return sql.lit(dayNumber(query.zone, query.now));
 }
@@ -131,8 +154,8 @@ function dayNumber(zone: Source['query']['zone'], now: string): number {
 }
 
 function pastDays(source: Source, entries: Entries, { at, sign }: Counted): Sql {
-  const { query, span, owner } = source;
-  const ranges = listRanges(span.days, dayNumber(query.zone, query.now), entries.until !== undefined);
+  const { query, owner } = source;
+  const ranges = rangesOf(source, entries.until);
   const home = homeOf(source);
   const key = query.segmentation ? sql`t.key` : sql`null::integer`;
   const isAsked = query.filters.map((filter) => hasValue(sql`t.key`, filter));
@@ -161,15 +184,18 @@ interface Facts {
 
 const IS_TOTALLED = sql`not exists (select from fact_pending w
   where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)`;
-const OWN_LABEL = sql`f.attribution_key`;
 
 function listFacts(source: Source, { where }: Entries, { at }: Counted): Facts[] {
   const { query, owner, span } = source;
   const today = todayOf(source);
+  const horizon = horizonOf(source);
   const keepsUnrefunded = where.includes('not_refunded');
   /** What the totals have: past days, and of unrefunded facts none that carry a refund, even one that is still to come. */
-  const asTotalled = [sql`${dayOf(at)} < ${today}`, ...(keepsUnrefunded ? [sql`f.refunded_at is null`] : [])];
-  const current = { weight: 1, label: CURRENT_LABEL } as const;
+  const asTotalled = [
+    sql`${dayOf(at)} < ${sql.lit(horizon)}`,
+    ...(keepsUnrefunded ? [sql`f.refunded_at is null`] : []),
+  ];
+  const current = { weight: 1, label: currentLabel(source) } as const;
   const pending: Facts = {
     ...current,
     relation: sql`(select f.* from fact_pending w join fact_transaction f using (app_key, profile_id, purchase_no)
@@ -177,10 +203,10 @@ function listFacts(source: Source, { where }: Entries, { at }: Counted): Facts[]
     where: [],
   };
   const retired: Facts = { relation: sql`fact_retired f`, where: asTotalled, weight: -1, label: OWN_LABEL };
-  const ofToday: Facts = {
+  const recent: Facts = {
     ...current,
     relation: sql`fact_transaction f ${pendingLabels(source)}`,
-    where: [sql`${dayOf(at)} >= ${today}`, IS_TOTALLED, ...asTotalled.slice(1)],
+    where: [sql`${dayOf(at)} >= ${sql.lit(horizon)}`, IS_TOTALLED, ...asTotalled.slice(1)],
   };
   const refundToCome: Facts = {
     ...current,
@@ -190,8 +216,8 @@ function listFacts(source: Source, { where }: Entries, { at }: Counted): Facts[]
   return [
     pending,
     retired,
-    ...(readsLabels(query) ? relabelled(source, asTotalled) : []),
-    ...(span.reachesNow ? [ofToday] : []),
+    ...(readsPendingLabels(source) ? relabelled(source, asTotalled) : []),
+    ...(span.days.at(-1)! > horizon ? [recent] : []),
     ...(keepsUnrefunded ? [refundToCome] : []),
   ];
 }

@@ -34,6 +34,9 @@ export const TOTAL_HOMES = [
 
 export type TotalHome = (typeof TOTAL_HOMES)[number];
 
+/** Of so many values that a day has nearly as many rows as facts: kept by month alone. */
+export const MONTHLY_HOMES: readonly TotalHome[] = ['attribution_key', 'campaign_key'];
+
 /** Attributes of a label of which totals are kept; a column `*_key` of dim_attribution names a row that stands for the value. */
 export const TOTALLED_ATTRIBUTES = ['status', 'channel', 'campaign', 'source'] as const;
 

@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
-import { TOTAL_HOMES, TOTAL_MOMENTS, TOTAL_SUMS } from './totals-schema.ts';
+import { MONTHLY_HOMES, TOTAL_HOMES, TOTAL_MOMENTS, TOTAL_SUMS } from './totals-schema.ts';
 
 /** Beyond that, charts do without the totals: then few large batches are sooner done than many small ones. */
 const BATCH = 200_000;
@@ -13,22 +13,34 @@ const IDLE_MS = 1_000;
 const LOCK_CLASS = 0x5b5f_0002;
 
 const names = Object.keys(TOTAL_SUMS);
-const SUMS = sql.join(Object.entries(TOTAL_SUMS).map(([name, sum]) => sql`sum(${sql.raw(sum)}) as ${sql.ref(name)}`));
-const SUMS_OF_DAYS = sql.join(names.map((name) => sql`sum(${sql.ref(name)}) as ${sql.ref(name)}`));
+const SUMS = sql.join(
+  Object.entries(TOTAL_SUMS).map(([name, sum]) => sql`sum(${sql.raw(sum)})::bigint as ${sql.ref(name)}`),
+);
+const SUMS_OF_TOTALS = sql.join(names.map((name) => sql`sum(${sql.ref(name)})::bigint as ${sql.ref(name)}`));
 const NAMES = sql.join(names.map((name) => sql.ref(name)));
 const ADDITIONS = sql.join(
   names.map((name) => sql`${sql.ref(name)} = t.${sql.ref(name)} + ${sql.ref(`excluded.${name}`)}`),
 );
 const MOMENTS = sql.join(TOTAL_MOMENTS.map(([, day], code) => sql`(${sql.lit(code)}::smallint, i.${sql.ref(day)})`));
-const HOMES = TOTAL_HOMES.map((column) => sql.ref(column));
-const GROUPINGS = sql.join([sql`(moment, day)`, ...HOMES.map((column) => sql`(moment, day, ${column})`)]);
+/** A grouping per home: by its days, or by its months alone. */
+const HOMES = TOTAL_HOMES.map((name, i) => ({
+  code: sql.lit(i + 1),
+  column: sql.ref(name),
+  by: sql.ref(MONTHLY_HOMES.includes(name) ? 'month' : 'day'),
+}));
+const GROUPINGS = sql.join([sql`(moment, day)`, ...HOMES.map(({ column, by }) => sql`(moment, ${by}, ${column})`)]);
 const HOME = sql`case ${sql.join(
-  HOMES.map((column, place) => sql`when grouping(${column}) = 0 then ${sql.lit(place + 1)}`),
+  HOMES.map(({ column, code }) => sql`when grouping(${column}) = 0 then ${code}`),
   sql` `,
 )} else 0 end`;
+const KEY = sql`coalesce(${sql.join(HOMES.map(({ column }) => column))}, 0)`;
+
+/** Hashes in memory; groups of 200,000 facts take about half of it. */
+const WORK_MEM = '128MB';
 
 /** Adds up to `limit` pending facts and as many retired images of an app; how many it was. Run it in `repeatable read`. */
 export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number): Promise<number> {
+  await sql`set local work_mem = ${sql.lit(WORK_MEM)}`.execute(trx);
   const { rows } = await sql<{ count: bigint }>`
     with pending as (
       delete from fact_pending where ctid = any(array(
@@ -42,23 +54,25 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
       select 1 as sign, f.* from pending join fact_transaction f using (app_key, profile_id, purchase_no)
       union all
       select -1, retired.* from retired
-    ), daily as (
-      select moment, day, ${HOME} as home, coalesce(${sql.join(HOMES)}, 0) as key, ${SUMS}
+    ), summed as materialized (
+      select grouping(day) as grain, moment, coalesce(day, month) as day, ${HOME} as home, ${KEY} as key, ${SUMS}
       from (
-        select i.*, a.status_key, a.channel_key, a.campaign_key, a.source_key, m.moment, m.day
+        select i.*, a.status_key, a.channel_key, a.campaign_key, a.source_key, m.moment, m.day,
+          first_of_month(m.day) as month
         from image i join dim_attribution a using (attribution_key)
         cross join lateral (values ${MOMENTS}) as m (moment, day)
         where m.day is not null
       ) f
       group by grouping sets (${GROUPINGS})
-    ), summed as (
-      select 0 as grain, * from daily
+    ), by_grain as (
+      select * from summed
       union all
-      select 1, moment, first_of_month(day), home, key, ${SUMS_OF_DAYS}
-      from daily group by moment, first_of_month(day), home, key
+      select 1, moment, first_of_month(day), home, key, ${SUMS_OF_TOTALS}
+      from summed where grain = 0 group by moment, first_of_month(day), home, key
     ), added as (
       insert into fact_total as t (app_key, grain, home, moment, day, key, ${NAMES})
-      select ${appKey}, grain, home, moment, day, key, ${NAMES} from summed
+      select ${appKey}, grain, home, moment, day, key, ${NAMES} from by_grain
+      order by grain, home, moment, day, key
       on conflict (app_key, grain, home, moment, day, key) do update set ${ADDITIONS}
     )
     select (select count(*) from pending) + (select count(*) from retired) as count`.execute(trx);
