@@ -76,17 +76,12 @@ async function ensureDimensions(trx: Kysely<DB>, app: App, chains: Chains): Prom
     order by 1 on conflict do nothing`.execute(trx);
 }
 
-/**
- * Joins a small relation of tuples to the facts `f`. Hashed once per tuple and not per fact: tuple_hash() was a third of the whole
- * derivation. `coalesce` lets PostgreSQL use a hash join, the second comparison tells null from ''.
- */
+/** Joins a relation of tuples to the facts `f`: found by their number, and compared, as several tuples may have the same. */
 function isSameTuple(relation: string, names: readonly string[]): RawBuilder<unknown> {
-  const pairs = names.map((name) => ({ one: sql.ref(`${relation}.${name}`), other: sql.ref(`f.${name}`) }));
-  const conditions = pairs.flatMap(({ one, other }) => [
-    sql`coalesce(${one}, '') = coalesce(${other}, '')`,
-    sql`${one} is not distinct from ${other}`,
-  ]);
-  return sql.join(conditions, sql` and `);
+  const columns = (prefix: string) => names.map((name) => sql.ref(`${prefix}.${name}`));
+  const [ones, others] = [columns(relation), columns('f')];
+  const same = ones.map((one, i) => sql`${one} is not distinct from ${others[i]}`);
+  return sql`tuple_number(${sql.join(ones)}) = tuple_number(${sql.join(others)}) and ${sql.join(same, sql` and `)}`;
 }
 
 /**
