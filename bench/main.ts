@@ -12,7 +12,8 @@ import { grants } from './works/grants.ts';
 import { importing } from './works/import.ts';
 import { latency } from './works/latency.ts';
 
-const WORKS: readonly Work[] = [charts, growth, busy, attribution, grants, deliveries, latency, importing];
+// Attribution posts last but one: what they leave to the background would run beside the works that follow.
+const WORKS: readonly Work[] = [charts, growth, busy, grants, deliveries, latency, attribution, importing];
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
