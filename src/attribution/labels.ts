@@ -1,5 +1,6 @@
 // Attribution tuples and their keys in dim_attribution. Rows there never change, so what was found once is remembered.
 import type { Kysely } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import type { DB } from '../db/types.ts';
 import { ensureLabels } from './queries.ts';
 
@@ -14,7 +15,7 @@ export interface Label {
   source: string;
 }
 
-const MOST_REMEMBERED = 20_000;
+const MOST_REMEMBERED = 50_000;
 
 export interface Labels {
   /** The key of each label in the same order, as far as they are remembered. */
@@ -28,7 +29,7 @@ function nameOf({ status, channel, campaign, ad_group, ad_set, creative, source 
 }
 
 export function createLabels(db: Kysely<DB>): Labels {
-  const remembered = new Map<string, number>();
+  const remembered = new LRUCache<string, number>({ max: MOST_REMEMBERED });
 
   return {
     recall: (labels) => labels.map((label) => remembered.get(nameOf(label))),
@@ -45,7 +46,6 @@ export function createLabels(db: Kysely<DB>): Labels {
       }
       if (unknown.size > 0) {
         const keys = await ensureLabels(db, [...unknown.values()]);
-        if (remembered.size + unknown.size > MOST_REMEMBERED) remembered.clear();
         for (const [index, name] of [...unknown.keys()].entries()) {
           const key = keys[index] as number;
           found.set(name, key);
