@@ -20,7 +20,7 @@ import { ATTRIBUTIONS, type Attribution } from './vocabulary.ts';
 
 const PER_CHUNK = 10_000;
 /** All at once: a row of the totals that many batches meet is written many times. */
-const PER_TOTALS_BATCH = 100_000_000;
+const PER_TOTALS_BATCH = 1_000_000;
 const LABELS_AT_ONCE = 2_000;
 
 async function writeLabels({ db }: Session): Promise<Map<Attribution, number>> {
@@ -142,7 +142,8 @@ async function inStep({ client }: Session, profiles: number, work: () => Promise
 }
 
 /** What the service does in the background. */
-async function totalise({ db }: Session, app: App): Promise<void> {
+async function totalise({ db, client }: Session, app: App): Promise<void> {
+  await client.query("set work_mem = '1GB'");
   const work = db.transaction().setIsolationLevel('repeatable read');
   while ((await work.execute((trx) => addToTotals(trx, app.app_key, PER_TOTALS_BATCH))) > 0);
 }

@@ -40,7 +40,6 @@ const WORK_MEM = '128MB';
 
 /** Adds up to `limit` pending facts and as many retired images of an app; how many it was. Run it in `repeatable read`. */
 export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number): Promise<number> {
-  await sql`set local work_mem = ${sql.lit(WORK_MEM)}`.execute(trx);
   const { rows } = await sql<{ count: bigint }>`
     with pending as (
       delete from fact_pending where ctid = any(array(
@@ -98,7 +97,9 @@ export async function refreshTotals(db: Kysely<DB>, limit = BATCH): Promise<numb
         const { rows } = await sql<{ free: boolean }>`
           select pg_try_advisory_xact_lock(${LOCK_CLASS}, ${appKey}) as free`.execute(trx);
         if (!rows[0]?.free) return 0;
-        await sql`set local statement_timeout = ${sql.lit(TIMEOUT)}`.execute(trx);
+        await sql`select set_config('statement_timeout', ${TIMEOUT}, true), set_config('work_mem', ${WORK_MEM}, true)`.execute(
+          trx,
+        );
         return addToTotals(trx, appKey, limit);
       });
     most = Math.max(most, count);

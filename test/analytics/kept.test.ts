@@ -1,0 +1,190 @@
+// An answer that is kept is given again while it is true, and no longer: whatever changes the facts, in whatever process.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { configureProducts, setStore } from '../../src/apps/catalogue.ts';
+import { period, setTransaction } from '../purchases/world.ts';
+import { type CallOptions, startService, type TestService } from '../setup/service.ts';
+import { askChart, CHARTS_PATH, importProfiles, importTransactions } from './import.ts';
+
+const START = '2025-06-15T12:00:00.000Z';
+const PROFILE = '/api/v2/server-side-api/profile/';
+const CUSTOMER = { 'service-customer-user-id': 'ada' };
+let service: TestService;
+let now = new Date(START);
+
+beforeAll(async () => {
+  service = await startService({ now: () => now });
+  await post(PROFILE, { headers: CUSTOMER, body: { installed_at: '2025-01-10T00:00:00Z', country: 'US' } });
+  await buy('ada');
+});
+beforeEach(() => {
+  now = new Date(START);
+});
+afterAll(() => service.close());
+
+type Question = Record<string, unknown>;
+
+function question(chart_id: string, date: string[], more: Question = {}): Question {
+  return { chart_id, period_unit: 'month', filters: { date }, ...more };
+}
+
+async function answer(body: Question) {
+  const { status, json } = await askChart(service, body);
+  expect(status).toBe(200);
+  return json.data;
+}
+
+/** Another process would have its own kept answers, as this has. */
+async function startAnother() {
+  const { app } = await buildApp(service.deps, ['admin']);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const headers = { authorization: `Api-Key ${service.secretKey}`, 'content-type': 'application/json' };
+  return {
+    async answer(body: Question) {
+      const response = await fetch(`${url}${CHARTS_PATH}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      return ((await response.json()) as { data: unknown }).data;
+    },
+    close: () => app.close(),
+  };
+}
+
+async function total(body: Question): Promise<number> {
+  return Object.values<{ value: number }>(await answer(body))[0]!.value;
+}
+
+async function post(path: string, options: CallOptions): Promise<void> {
+  const { status, text } = await service.call('POST', path, { key: service.secretKey, ...options });
+  expect(status, text).toBeLessThan(300);
+}
+
+async function buy(customer: string, members: Record<string, unknown> = {}): Promise<void> {
+  const { status, text } = await setTransaction(service, customer, period(members));
+  expect(status, text).toBe(200);
+}
+
+/** Changes what facts say behind the service's back: seen by who computes, not by who keeps. */
+async function forge(revenue: bigint): Promise<void> {
+  await service.database.db.updateTable('fact_transaction').set({ revenue }).execute();
+}
+
+const REVENUE = question('revenue', ['2025-01-01', '2025-03-31']);
+
+test('the same question again is answered without computing', async () => {
+  expect(await total(REVENUE)).toBe(10);
+  await forge(20_000_000_000n);
+  expect(await total(REVENUE)).toBe(10);
+  expect(await total({ ...REVENUE, period_unit: 'year' })).toBe(20);
+  await forge(10_000_000_000n);
+});
+
+const CHANGES: [string, Question, () => Promise<unknown>][] = [
+  [
+    'a transaction',
+    question('revenue', ['2025-01-01', '2025-03-31']),
+    () =>
+      buy('ada', {
+        store_transaction_id: 't2',
+        purchased_at: '2025-03-01T00:00:00Z',
+        expires_at: '2025-04-01T00:00:00Z',
+      }),
+  ],
+  [
+    'an attribution',
+    question('installs', ['2025-01-01', '2025-03-31'], { segmentation: 'attribution_channel' }),
+    () =>
+      post('/api/v2/web-api/attribution/', {
+        key: service.publicKey,
+        body: { customer_user_id: 'ada', status: 'non_organic', channel: 'kept' },
+      }),
+  ],
+  [
+    'a new profile',
+    question('installs', ['2025-05-01', '2025-05-31']),
+    () => post(PROFILE, { body: { installed_at: '2025-05-05T00:00:00Z' } }),
+  ],
+  [
+    'a changed profile',
+    question('installs', ['2025-01-01', '2025-03-31'], { segmentation: 'country' }),
+    () =>
+      service.call('PATCH', PROFILE, {
+        key: service.secretKey,
+        headers: CUSTOMER,
+        body: { country: 'DE' },
+      }),
+  ],
+  [
+    'imported profiles',
+    question('installs', ['2025-04-01', '2025-04-30']),
+    () => importProfiles(service, [{ customer_user_id: 'bob', installed_at: '2025-04-05T00:00:00Z' }]),
+  ],
+  [
+    'imported transactions',
+    question('subscriptions_new', ['2025-01-01', '2025-06-01']),
+    () =>
+      importTransactions(service, [
+        {
+          customer_user_id: 'ada',
+          ...period({ store_transaction_id: 'i1', store_original_transaction_id: 'i1' }),
+        },
+      ]),
+  ],
+  [
+    'a product',
+    question('revenue', ['2025-01-01', '2025-03-31'], { segmentation: 'duration' }),
+    () =>
+      configureProducts(service.deps, service.appId, [
+        { store: 'app_store', store_product_id: 'monthly', duration: 'Annual' },
+      ]),
+  ],
+  [
+    'the title of a store',
+    question('revenue', ['2025-01-01', '2025-03-31'], { segmentation: 'store' }),
+    () => setStore(service.deps, service.appId, { store: 'app_store', title: 'Ours' }),
+  ],
+];
+
+test.each(CHANGES)('%s makes the answer another, also that of another process', async (_, body, change) => {
+  const other = await startAnother();
+  try {
+    const before = await answer(body);
+    expect(await other.answer(body)).toEqual(before);
+    await change();
+    const after = await answer(body);
+    expect(after).not.toEqual(before);
+    expect(await other.answer(body)).toEqual(after);
+  } finally {
+    await other.close();
+  }
+});
+
+test('time alone makes the answer another where a moment of a fact passes', async () => {
+  await post(PROFILE, { headers: { 'service-customer-user-id': 'eve' }, body: {} });
+  const soon = { purchased_at: '2025-06-15T12:00:30Z', expires_at: '2025-06-15T12:01:00Z' };
+  await buy('eve', { store_transaction_id: 'e1', store_original_transaction_id: 'e1', ...soon });
+  const active = question('subscriptions_active', ['2025-06-15', '2025-06-15'], { period_unit: 'day' });
+  const counts: number[] = [];
+  for (const at of ['12:00:00', '12:00:29', '12:00:31', '12:00:59', '12:01:01']) {
+    now = new Date(`2025-06-15T${at}Z`);
+    counts.push(await total(active));
+  }
+  expect(counts.map((count) => count - counts[0]!)).toEqual([0, 0, 1, 1, 0]);
+});
+
+test('a refund that is still to come is told by answers about the past when it has come', async () => {
+  const body = question('subscriptions_active', ['2025-02-10', '2025-02-10'], { period_unit: 'day' });
+  await buy('ada', { refunded_at: '2025-06-15T13:00:00Z', cancellation_reason: 'refund' });
+  const before = await total(body);
+  now = new Date('2025-06-15T12:59:59Z');
+  expect(await total(body)).toBe(before);
+  now = new Date('2025-06-15T13:00:01Z');
+  expect(await total(body)).toBe(before - 1);
+});
+
+test('midnight makes the answer another', async () => {
+  const body = question('installs', ['2025-06-15', '2025-06-16'], { period_unit: 'day' });
+  const buckets = async () => (await answer(body)).common.data[0].values.length;
+  now = new Date('2025-06-15T23:59:59Z');
+  expect(await buckets()).toBe(1);
+  now = new Date('2025-06-16T00:00:00Z');
+  expect(await buckets()).toBe(2);
+});
