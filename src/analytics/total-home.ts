@@ -1,0 +1,56 @@
+// Which totals a question reads: by which column they are split, and up to which day.
+import { sql } from 'kysely';
+import { MONTHLY_HOMES, TOTAL_HOMES, TOTALLED_ATTRIBUTES, type TotalHome } from '../facts/totals-schema.ts';
+import { localDay } from '../lib/zone.ts';
+import type { Dimension } from './dimensions.ts';
+import type { Moment } from './entries.ts';
+import { listRanges, monthStart, type Range } from './ranges.ts';
+import { ATTRIBUTION_COLUMN, listDimensions, type Source, type Sql } from './sources.ts';
+
+/** The one column of totals by which the question splits and filters; null for none, undefined if it takes several. */
+export function homeOf({ query }: Source): TotalHome | null | undefined {
+  const dimensions = listDimensions(query);
+  const columns = new Set(dimensions.map(({ home }) => home.column));
+  if (columns.size === 0) return null;
+  if (columns.size > 1) return undefined;
+  const [column] = columns;
+  const attributes = new Set(column === ATTRIBUTION_COLUMN ? dimensions.map(attributeOf) : []);
+  const [attribute] = attributes;
+  if (attributes.size === 1 && attribute && isOneOf(TOTALLED_ATTRIBUTES, attribute)) return `${attribute}_key`;
+  return isOneOf(TOTAL_HOMES, column) ? column : undefined;
+}
+
+function attributeOf({ home }: Dimension): string | undefined {
+  return 'value' in home ? home.value : undefined;
+}
+
+function isOneOf<T extends string>(names: readonly T[], name: string | undefined): name is T {
+  return (names as readonly string[]).includes(name ?? '');
+}
+
+/** Whether the totals that this question reads are kept by month alone. */
+export function isMonthly(source: Source): boolean {
+  const home = homeOf(source);
+  return home != null && MONTHLY_HOMES.includes(home);
+}
+
+/** The days of the question that the totals have. */
+export function rangesOf(source: Source, until: Moment | undefined): Range[] {
+  return listRanges(source.span.days, horizonOf(source), until !== undefined);
+}
+
+/** The first day for which the totals are not read: today, or the first of its month. */
+export function horizonOf(source: Source): number {
+  const { zone, now } = source.query;
+  const today = dayNumber(zone, now);
+  return isMonthly(source) ? monthStart(today) : today;
+}
+
+/** Today in the app's zone. */
+export function todayOf({ query }: Source): Sql {
+  return sql.lit(dayNumber(query.zone, query.now));
+}
+
+function dayNumber(zone: Source['query']['zone'], now: string): number {
+  return localDay(zone, Math.floor(Date.parse(now) / 1000));
+}
