@@ -1,9 +1,11 @@
 // sps import, as it is run by an operator; and what is left when it is killed.
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
@@ -88,8 +90,13 @@ async function cutOff(kind: 'profiles' | 'transactions', records: readonly objec
   const feed = createWriteStream(pipe).on('error', () => undefined);
   feed.write(lines(records));
   while ((await count(table)) === before) await new Promise((resolve) => setTimeout(resolve, 20));
+  // It says that it was asked, and must be that far before the input ends: else it may be done first.
+  const heard = signal === 'SIGKILL' ? undefined : once(child.stderr as Readable, 'data');
   child.kill(signal);
-  if (signal !== 'SIGKILL') feed.end();
+  if (heard) {
+    await heard;
+    feed.end();
+  }
   const outcome = await end;
   feed.destroy();
   return { ...outcome, added: (await count(table)) - before };
