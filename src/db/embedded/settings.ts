@@ -13,8 +13,10 @@ export function serverSettings(memoryBytes: number): Record<string, string> {
     effective_cache_size: `${Math.max(Math.floor(memoryMib / 2), 128)}MB`,
     work_mem: '16MB',
     maintenance_work_mem: `${clamp(Math.floor(memoryMib / 32), 64, 256)}MB`,
-    max_wal_size: '2GB',
-    wal_compression: 'on',
+    max_wal_size: '4GB',
+    // The built-in compression cost half of the processor time of a server that writes; pages are written whole less often instead.
+    wal_compression: 'off',
+    checkpoint_timeout: '15min',
     random_page_cost: '1.1',
     jit: 'off',
     timezone: 'UTC',
