@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { DB } from '../db/types.ts';
-import { ensureLabels } from './queries.ts';
+import { ensureLabels, findLabels } from './queries.ts';
 
 /** An attribution without its user id: what charts can tell apart. */
 export interface Label {
@@ -18,8 +18,8 @@ export interface Label {
 const MOST_REMEMBERED = 50_000;
 
 export interface Labels {
-  /** The key of each label in the same order, as far as they are remembered. */
-  recall(labels: readonly Label[]): (number | undefined)[];
+  /** The key of each label in the same order, undefined for those that no profile has had. */
+  find(labels: readonly Label[]): Promise<(number | undefined)[]>;
   /** The key of each label, in the same order; new ones are written. */
   keysOf(labels: readonly Label[]): Promise<number[]>;
 }
@@ -32,7 +32,21 @@ export function createLabels(db: Kysely<DB>): Labels {
   const remembered = new LRUCache<string, number>({ max: MOST_REMEMBERED });
 
   return {
-    recall: (labels) => labels.map((label) => remembered.get(nameOf(label))),
+    async find(labels) {
+      const keys = labels.map((label) => remembered.get(nameOf(label)));
+      const unknown = labels.flatMap((label, index) => (keys[index] === undefined ? [{ label, index }] : []));
+      if (unknown.length === 0) return keys;
+      const found = await findLabels(
+        db,
+        unknown.map(({ label }) => label),
+      );
+      for (const [place, { label, index }] of unknown.entries()) {
+        const key = found[place] ?? undefined;
+        keys[index] = key;
+        if (key !== undefined) remembered.set(nameOf(label), key);
+      }
+      return keys;
+    },
 
     async keysOf(labels) {
       const names = labels.map(nameOf);

@@ -19,6 +19,24 @@ export interface AttributionRow extends Naming {
   attribution_user_id: string | null;
 }
 
+/** Labels as a relation `label`, with their hash and their place. */
+function labelRelation(labels: readonly Label[]) {
+  const column = (name: keyof Label) => labels.map((label) => label[name]);
+  return sql`(
+    select *, tuple_hash(status, channel, campaign, ad_group, ad_set, creative, source) as tuple_hash
+    from unnest(${column('status')}::text[], ${column('channel')}::text[], ${column('campaign')}::text[],
+      ${column('ad_group')}::text[], ${column('ad_set')}::text[], ${column('creative')}::text[],
+      ${column('source')}::text[])
+      with ordinality as given (status, channel, campaign, ad_group, ad_set, creative, source, position))`;
+}
+
+/** The keys of these labels, in the same order; null for those that are not there. */
+export async function findLabels(db: Kysely<DB>, labels: readonly Label[]): Promise<(number | null)[]> {
+  const statement = sql<{ attribution_key: number | null }>`
+    select attribution_key from ${labelRelation(labels)} label left join dim_attribution using (tuple_hash) order by position`;
+  return (await executePrepared(db, 'find_labels', statement)).map(({ attribution_key }) => attribution_key);
+}
+
 /** Gives new labels the rows that stand for their values: of all that do, and of the new ones, the oldest. It stays so. */
 async function classifyLabels(trx: Kysely<DB>, keys: readonly number[]): Promise<void> {
   for (const name of TOTALLED_ATTRIBUTES) {
@@ -50,15 +68,8 @@ async function insertLabels(
   trx: Kysely<DB>,
   labels: readonly Label[],
 ): Promise<{ attribution_key: number; is_new: boolean }[]> {
-  const column = (name: keyof Label) => labels.map((label) => label[name]);
   const { rows } = await sql<{ attribution_key: number; is_new: boolean }>`
-    with label as (
-      select *, tuple_hash(status, channel, campaign, ad_group, ad_set, creative, source) as tuple_hash
-      from unnest(${column('status')}::text[], ${column('channel')}::text[], ${column('campaign')}::text[],
-        ${column('ad_group')}::text[], ${column('ad_set')}::text[], ${column('creative')}::text[],
-        ${column('source')}::text[])
-        with ordinality as given (status, channel, campaign, ad_group, ad_set, creative, source, position)
-    ), inserted as (
+    with label as ${labelRelation(labels)}, inserted as (
       insert into dim_attribution (tuple_hash, status, channel, campaign, ad_group, ad_set, creative, source)
       select tuple_hash, status, channel, campaign, ad_group, ad_set, creative, source
       from label where not exists (select from dim_attribution d where d.tuple_hash = label.tuple_hash)

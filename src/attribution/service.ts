@@ -45,7 +45,7 @@ export function createAttributionRecorder({
   /** The label's key of each post. New labels are written for living profiles alone: a public key must not fill the table. */
   async function keysOf(posts: readonly Post[]): Promise<(number | undefined)[]> {
     const asked = posts.map(({ body }) => labelOf(body));
-    const keys = labels.recall(asked);
+    const keys = await labels.find(asked);
     const unknown = posts.flatMap((post, index) => (keys[index] === undefined ? [{ post, index }] : []));
     if (unknown.length === 0) return keys;
     const found = await findProfiles(

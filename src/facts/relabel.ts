@@ -3,14 +3,13 @@
 import { type Kysely, sql } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
-import type { App, Deps } from '../deps.ts';
-import { type Loop, startLoop } from '../lib/loop.ts';
+import type { App } from '../deps.ts';
 import { RETIRE_CHANGED } from './retire.ts';
 
-const BATCH = 500;
-const IDLE_MS = 500;
-/** Rest after a batch, as a multiple of the time that it took. */
-const REST = 2;
+/** Few: posts for the profiles of a batch wait until it is written. */
+const BATCH = 100;
+const LOCK_TIMEOUT = '500ms';
+const LOCK_NOT_AVAILABLE = '55P03';
 
 interface Pending {
   app_key: number;
@@ -65,24 +64,17 @@ export async function settleLabel(trx: Kysely<DB>, { app_id, app_key }: App, pro
   if (rows.length > 0) await relabel(trx, rows);
 }
 
-/** Re-labels up to BATCH profiles; how many it was. */
+/** Re-labels up to BATCH profiles; how many it was. None where another process is at their facts: they wait for the next round. */
 export async function relabelBatch(db: Kysely<DB>): Promise<number> {
-  return inTransaction(db, async (trx) => {
-    const pending = await lockPending(trx);
-    if (pending.length > 0) await relabel(trx, pending);
-    return pending.length;
-  });
-}
-
-/** Re-labels until stopped. */
-export function startRelabelling({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
-  return startLoop({
-    log,
-    name: 'relabelling',
-    async run() {
-      const began = performance.now();
-      const count = await relabelBatch(db);
-      return count < BATCH ? IDLE_MS : REST * (performance.now() - began);
-    },
-  });
+  try {
+    return await inTransaction(db, async (trx) => {
+      await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`.execute(trx);
+      const pending = await lockPending(trx);
+      if (pending.length > 0) await relabel(trx, pending);
+      return pending.length;
+    });
+  } catch (error) {
+    if ((error as { code?: unknown }).code === LOCK_NOT_AVAILABLE) return 0;
+    throw error;
+  }
 }

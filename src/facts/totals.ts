@@ -2,14 +2,11 @@
 // background and in batches. Charts are exact at every moment: they add what is not yet totalled themselves.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import type { Deps } from '../deps.ts';
-import { type Loop, startLoop } from '../lib/loop.ts';
 import { MONTHLY_HOMES, TOTAL_HOMES, TOTAL_MOMENTS, TOTAL_SUMS } from './totals-schema.ts';
 
-/** Beyond that, charts do without the totals: then few large batches are sooner done than many small ones. */
-const BATCH = 200_000;
+/** What a batch takes: whoever changes one of its facts waits until it is written. */
+const BATCH = 10_000;
 const TIMEOUT = '120s';
-const IDLE_MS = 1_000;
 const LOCK_CLASS = 0x5b5f_0002;
 
 const names = Object.keys(TOTAL_SUMS);
@@ -35,8 +32,7 @@ const HOME = sql`case ${sql.join(
 )} else 0 end`;
 const KEY = sql`coalesce(${sql.join(HOMES.map(({ column }) => column))}, 0)`;
 
-/** Hashes in memory; groups of 200,000 facts take about half of it. */
-const WORK_MEM = '128MB';
+const WORK_MEM = '64MB';
 
 /** Adds up to `limit` pending facts and as many retired images of an app; how many it was. Run it in `repeatable read`. */
 export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number): Promise<number> {
@@ -105,17 +101,4 @@ export async function refreshTotals(db: Kysely<DB>, limit = BATCH): Promise<numb
     most = Math.max(most, count);
   }
   return most;
-}
-
-/** Keeps the totals until stopped; rests as long as it worked, so that requests come first. */
-export function startTotals({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
-  return startLoop({
-    log,
-    name: 'totals',
-    async run() {
-      const began = performance.now();
-      const count = await refreshTotals(db);
-      return count < BATCH ? IDLE_MS : performance.now() - began;
-    },
-  });
 }
