@@ -105,13 +105,16 @@ export function segmentValues({ home }: Dimension): Sql {
   return sql`(select ${key} as key, coalesce(${value}, '') as value from ${sql.table(home.table)}) d`;
 }
 
-/** Whether a key of the filter's dimension stands for one of its values. */
+/**
+ * Whether a key of the filter's dimension stands for one of its values. `is true` keeps PostgreSQL from making a join of it: joins
+ * with few expected rows became nested loops, that read a year of facts for every advertisement.
+ */
 export function hasValue(keyed: Sql, { dimension, values }: Filter): Sql {
   const { home } = dimension;
   if ('codes' in home) return sql`${keyed} = any(${values.map((one) => home.codes.indexOf(one))}::smallint[])`;
   const [key, value] = [sql.ref(home.column), sql.ref(home.value)];
-  return sql`${keyed} in
-    (select ${key} from ${sql.table(home.table)} where coalesce(${value}, '') = any(${[...values]}::text[]))`;
+  return sql`(${keyed} in
+    (select ${key} from ${sql.table(home.table)} where coalesce(${value}, '') = any(${[...values]}::text[]))) is true`;
 }
 
 export function segmentKey(source: Source, { of }: Entries, label = currentLabel(source)): Sql {
