@@ -84,9 +84,13 @@ function pastDays(source: Source, entries: Entries, { at, sign }: Counted): Sql 
       ${ranges.map(({ grain }) => GRAINS.indexOf(grain))}::smallint[],
       ${ranges.map(({ from }) => from)}::integer[], ${ranges.map(({ to }) => to)}::integer[])
       as r (bucket, grain, since, until)
-    join fact_total t on t.app_key = ${owner.app_key} and t.grain = r.grain and t.home = ${sql.lit(home ? TOTAL_HOMES.indexOf(home) + 1 : 0)}
+    cross join lateral (
+      select * from fact_total t where t.app_key = ${owner.app_key} and t.grain = r.grain and t.home = ${sql.lit(home ? TOTAL_HOMES.indexOf(home) + 1 : 0)}
       and t.moment = ${sql.lit(TOTAL_MOMENTS.findIndex(([name]) => name === at))}
       and t.day >= r.since and t.day < r.until
+      -- Else it would be a hash join, that holds every range against the days of all years.
+      offset 0
+    ) t
     ${isAsked.length > 0 ? sql`where ${and(isAsked)}` : sql``}
     group by 1, 2`;
 }
