@@ -1,5 +1,5 @@
 // Ranges of days cut into buckets. Days are whole days since 1970-01-01, instants whole seconds (src/lib/zone.ts).
-import { dayStart, formatInZone, type Zone } from '../lib/zone.ts';
+import { dayStart, formatInZone, localDay, type Zone } from '../lib/zone.ts';
 
 export const PERIOD_UNITS = ['day', 'week', 'month', 'quarter', 'year'] as const;
 export type PeriodUnit = (typeof PERIOD_UNITS)[number];
@@ -35,13 +35,18 @@ export function formatDate(day: number): string {
 }
 
 /** The first day of the unit that a day belongs to; `shift` units later. Weeks start on Monday. */
-function unitStart(day: number, unit: PeriodUnit, shift: number): number {
+export function unitStart(day: number, unit: PeriodUnit, shift = 0): number {
   if (unit === 'day') return day + shift;
   if (unit === 'week') return day - ((((day + 3) % 7) + 7) % 7) + 7 * shift;
   const date = new Date(day * DAY_MS);
   const months = { month: 1, quarter: 3, year: 12 }[unit];
   const month = Math.floor(date.getUTCMonth() / months + shift) * months;
   return new Date(0).setUTCFullYear(date.getUTCFullYear(), month, 1) / DAY_MS;
+}
+
+/** The day of the zone at an instant `now`, ISO 8601. */
+export function todayIn(zone: Zone, now: string): number {
+  return localDay(zone, Math.floor(Date.parse(now) / 1000));
 }
 
 /** The last day that a range of so many years from `first` may have. */

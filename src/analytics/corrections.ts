@@ -1,5 +1,6 @@
 // What the totals lack, and what they still have of facts that changed: counted fact by fact, and added or taken off.
 import { sql } from 'kysely';
+import { todayIn } from './calendar.ts';
 import { AMOUNTS, type Entries, type Moment } from './entries.ts';
 import {
   and,
@@ -18,7 +19,7 @@ import {
   segmentKey,
   sinceStart,
 } from './sources.ts';
-import { homeOf, horizonOf, todayOf } from './total-home.ts';
+import { homeOf, horizonOf } from './total-home.ts';
 
 /** A moment at which facts count; of a stock, openings count 1 and closings -1. */
 export interface Counted {
@@ -45,7 +46,7 @@ const IS_TOTALLED = sql`not exists (select from fact_pending w
 
 function listFacts(source: Source, { where }: Entries, { at }: Counted): Facts[] {
   const { query, owner, span } = source;
-  const today = todayOf(source);
+  const today = sql.lit(todayIn(query.zone, query.now));
   const horizon = horizonOf(source);
   const keepsUnrefunded = where.includes('not_refunded');
   /** What the totals have: past days, and of unrefunded facts none that carry a refund, even one that is still to come. */

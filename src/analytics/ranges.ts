@@ -1,5 +1,6 @@
 // Days of a span as few rows of totals: whole months by month, the rest by day. Pure.
 import type { GRAINS } from '../facts/totals-schema.ts';
+import { unitStart } from './calendar.ts';
 
 type Grain = (typeof GRAINS)[number];
 
@@ -14,17 +15,10 @@ export interface Range {
 
 /** Before the first day of every fact. */
 const BEGINNING = -1_000_000;
-const DAY_MS = 86_400_000;
-
-/** The first of the month of a day, or of a month so many after it. */
-export function monthStart(day: number, shift = 0): number {
-  const date = new Date(day * DAY_MS);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + shift, 1) / DAY_MS;
-}
 
 function split(bucket: number, from: number, to: number): Range[] {
-  const firstMonth = from === BEGINNING ? from : monthStart(from - 1, 1);
-  const lastMonth = monthStart(to);
+  const firstMonth = from === BEGINNING ? from : unitStart(from - 1, 'month', 1);
+  const lastMonth = unitStart(to, 'month');
   const days = (since: number, until: number): Range => ({ bucket, grain: 'day', from: since, to: until });
   if (firstMonth >= lastMonth) return [days(from, to)];
   return [days(from, firstMonth), { bucket, grain: 'month', from: firstMonth, to: lastMonth }, days(lastMonth, to)];

@@ -1,11 +1,10 @@
 // Which totals a question reads: by which column they are split, and up to which day.
-import { sql } from 'kysely';
 import { MONTHLY_HOMES, TOTAL_HOMES, TOTALLED_ATTRIBUTES, type TotalHome } from '../facts/totals-schema.ts';
-import { localDay } from '../lib/zone.ts';
+import { todayIn, unitStart } from './calendar.ts';
 import type { Dimension } from './dimensions.ts';
 import type { Moment } from './entries.ts';
-import { listRanges, monthStart, type Range } from './ranges.ts';
-import { ATTRIBUTION_COLUMN, listDimensions, type Source, type Sql } from './sources.ts';
+import { listRanges, type Range } from './ranges.ts';
+import { ATTRIBUTION_COLUMN, listDimensions, type Source } from './sources.ts';
 
 /** The one column of totals by which the question splits and filters; null for none, undefined if it takes several. */
 export function homeOf({ query }: Source): TotalHome | null | undefined {
@@ -42,15 +41,6 @@ export function rangesOf(source: Source, until: Moment | undefined): Range[] {
 /** The first day for which the totals are not read: today, or the first of its month. */
 export function horizonOf(source: Source): number {
   const { zone, now } = source.query;
-  const today = dayNumber(zone, now);
-  return isMonthly(source) ? monthStart(today) : today;
-}
-
-/** Today in the app's zone. */
-export function todayOf({ query }: Source): Sql {
-  return sql.lit(dayNumber(query.zone, query.now));
-}
-
-function dayNumber(zone: Source['query']['zone'], now: string): number {
-  return localDay(zone, Math.floor(Date.parse(now) / 1000));
+  const today = todayIn(zone, now);
+  return isMonthly(source) ? unitStart(today, 'month') : today;
 }

@@ -2,7 +2,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
-import { dayStart, findZone, localDay, type Zone } from '../lib/zone.ts';
+import { dayStart, findZone, type Zone } from '../lib/zone.ts';
+import { todayIn } from './calendar.ts';
 import { type Entries, INSTALLS, type Moment } from './entries.ts';
 import type { ChartQuery } from './request.ts';
 import { dayOf, moment, nowOf } from './sources.ts';
@@ -16,11 +17,7 @@ export function nowMicros({ now }: ChartQuery): number {
 
 /** Where days begin, buckets do. */
 function nextMidnight(zone: Zone, now: string): number {
-  return dayStart(zone, today(zone, now) + 1) * MICROS;
-}
-
-function today(zone: Zone, now: string): number {
-  return localDay(zone, Math.floor(Date.parse(now) / 1000));
+  return dayStart(zone, todayIn(zone, now) + 1) * MICROS;
 }
 
 /** The moments of facts that make a difference when they pass. */
@@ -44,7 +41,7 @@ export async function findValidity(trx: Kysely<DB>, app: App, query: ChartQuery)
   const ahead = [...listMoments(query)].map((name) => {
     const [of, at] = name.split('.') as [Entries['of'], Moment];
     return sql`(select min(${moment(at)}) from ${sql.table(of === 'install' ? 'fact_install' : 'fact_transaction')} f
-      where f.app_key = ${app.app_key} and ${dayOf(at)} = ${sql.lit(today(appZone, query.now))}
+      where f.app_key = ${app.app_key} and ${dayOf(at)} = ${sql.lit(todayIn(appZone, query.now))}
         and ${moment(at)} >= ${nowOf(query)})`;
   });
   if (ahead.length > 0) {
