@@ -1,40 +1,11 @@
 // The service as a process: what it prints, and what it says when it cannot start. How it stops under way: test/failure/.
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { request } from 'undici';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createFolder, eventually } from './db/embedded-world.ts';
-import { createTestDatabase, type TestDatabase } from './setup/database.ts';
-import { type Program, startProgram } from './setup/processes.ts';
+import { statusOf, useMainProgram } from './setup/main-program.ts';
 
-let database: TestDatabase;
-const running: Program[] = [];
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterEach(() => {
-  for (const { child } of running.splice(0)) child.kill('SIGKILL');
-});
-afterAll(() => database.close());
-
-function start(env: Record<string, string> = {}): Program {
-  const service = startProgram('dist/main.js', [], { DATABASE_URL: database.url, PORT: '0', ...env });
-  running.push(service);
-  return service;
-}
-
-async function startReady(env: Record<string, string> = {}) {
-  const service = start(env);
-  const [, url = '', adminUrl] = await service.printed(/^ready: (\S+?)(?:, admin (\S+))?\n/);
-  return { ...service, url, adminUrl };
-}
-
-const statusOf = async (url: string, method: 'GET' | 'POST' = 'GET') => {
-  const { statusCode, body } = await request(url, { method });
-  await body.dump();
-  return statusCode;
-};
+const { start, startReady } = useMainProgram();
 
 describe('the service', { timeout: 60_000 }, () => {
   it('prints one line when it is ready and ends with 0 when told to', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { isAlive } from '../../src/db/embedded/postmaster.ts';
 import { type Program, startProgram } from '../setup/processes.ts';
 
@@ -64,10 +65,26 @@ export async function createFolder(base = tmpdir()): Promise<Folder> {
 }
 
 /** Copies a closed data directory, owners and all: making one takes a second. */
-export async function copyFolder(from: Folder, base = tmpdir()): Promise<Folder> {
+async function copyFolder(from: Folder, base = tmpdir()): Promise<Folder> {
   const to = await createFolder(base);
   await promisify(execFile)('cp', ['-a', join(from.path, 'postgres'), to.path]);
   return to;
+}
+
+/** Gives every test of a file a copy of one data directory that was used and left. */
+export function forEveryTest(take: (copy: Folder) => void): void {
+  let made: Folder;
+  let copy: Folder;
+  beforeAll(async () => {
+    made = await createFolder();
+    await leave(await made.use('service'));
+  }, 60_000);
+  afterAll(() => made.remove());
+  beforeEach(async () => {
+    copy = await copyFolder(made);
+    take(copy);
+  });
+  afterEach(() => copy.remove());
 }
 
 export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {

@@ -3,11 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, cp, lstat, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chooseAccount } from '../../src/db/embedded/account.ts';
 import { findServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
 import { canEnter, runProgram } from '../../src/db/embedded/program.ts';
-import { copyFolder, createFolder, type Folder, isRoot, kill, leave, query } from '../db/embedded-world.ts';
+import { createFolder, type Folder, forEveryTest, isRoot, kill, leave, query } from '../db/embedded-world.ts';
 import { startProgram } from '../setup/processes.ts';
 
 const STRANGER = { uid: 54_321, gid: 54_321 };
@@ -16,18 +16,10 @@ const checkout = join(import.meta.dirname, '../..');
 /** A user who may read the checkout: not in root's home. */
 const strangersCanRun = isRoot && (await canEnter({ name: 'stranger', ids: STRANGER }, checkout));
 
-let made: Folder;
 let folder: Folder;
-
-beforeAll(async () => {
-  made = await createFolder();
-  await leave(await made.use('service'));
-}, 60_000);
-afterAll(() => made.remove());
-beforeEach(async () => {
-  folder = await copyFolder(made);
+forEveryTest((copy) => {
+  folder = copy;
 });
-afterEach(() => folder.remove());
 
 const pidFile = () => join(folder.path, 'postgres/cluster/postmaster.pid');
 

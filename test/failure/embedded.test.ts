@@ -2,22 +2,14 @@
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isAlive } from '../../src/db/embedded/postmaster.ts';
-import { copyFolder, createFolder, eventually, type Folder, kill, leave, query } from '../db/embedded-world.ts';
+import { createFolder, eventually, type Folder, forEveryTest, kill, leave, query } from '../db/embedded-world.ts';
 
-let made: Folder;
 let folder: Folder;
-
-beforeAll(async () => {
-  made = await createFolder();
-  await leave(await made.use('service'));
-}, 60_000);
-afterAll(() => made.remove());
-beforeEach(async () => {
-  folder = await copyFolder(made);
+forEveryTest((copy) => {
+  folder = copy;
 });
-afterEach(() => folder.remove());
 
 describe('the embedded database', { timeout: 60_000 }, () => {
   it('is UTF-8, asks for its password and listens on loopback only', async () => {

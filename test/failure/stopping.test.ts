@@ -1,39 +1,15 @@
 // How the service stops while requests are under way, told once, twice or with a delay for load balancers.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { request } from 'undici';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
-import { type Program, startProgram } from '../setup/processes.ts';
+import { describe, expect, it } from 'vitest';
+import { statusOf, useMainProgram } from '../setup/main-program.ts';
 
-let database: TestDatabase;
-const running: Program[] = [];
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterEach(() => {
-  for (const { child } of running.splice(0)) child.kill('SIGKILL');
-});
-afterAll(() => database.close());
-
-async function startReady(env: Record<string, string> = {}) {
-  const service = startProgram('dist/main.js', [], { DATABASE_URL: database.url, PORT: '0', ...env });
-  running.push(service);
-  const [, url = ''] = await service.printed(/^ready: (\S+)\n/);
-  return { ...service, url };
-}
-
-const statusOf = async (url: string) => {
-  const { statusCode, body } = await request(url);
-  await body.dump();
-  return statusCode;
-};
+const { databaseUrl, startReady } = useMainProgram();
 
 describe('the service', { timeout: 60_000 }, () => {
   it('finishes what is under way, also when the signal comes twice at once', async () => {
     const service = await startReady();
-    const blocker = new pg.Client({ connectionString: database.url });
+    const blocker = new pg.Client({ connectionString: databaseUrl() });
     await blocker.connect();
     await blocker.query('begin; lock table schema_migration in access exclusive mode');
     const answer = statusOf(`${service.url}/readyz`);
@@ -50,7 +26,7 @@ describe('the service', { timeout: 60_000 }, () => {
 
   it('ends at once when the signal is repeated after a while', async () => {
     const service = await startReady();
-    const blocker = new pg.Client({ connectionString: database.url });
+    const blocker = new pg.Client({ connectionString: databaseUrl() });
     await blocker.connect();
     await blocker.query('begin; lock table schema_migration in access exclusive mode');
     const answer = statusOf(`${service.url}/readyz`).catch(() => 'cut off');
