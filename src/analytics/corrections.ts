@@ -1,7 +1,10 @@
-// What the totals lack, and what they still have of facts that changed: counted fact by fact, and added or taken off.
+// What is kept of the facts, totals or columns, lacks some and has others as they were: these are counted fact by fact, and added or
+// taken off.
 import { sql } from 'kysely';
+import type { TotalHome } from '../facts/totals-schema.ts';
 import { todayIn } from './calendar.ts';
 import { AMOUNTS, type Entries, type Moment } from './entries.ts';
+import { type DayRange, rangesBetween, rangesOfMonths } from './month-ranges.ts';
 import {
   and,
   beforeEnd,
@@ -19,7 +22,6 @@ import {
   segmentKey,
   sinceStart,
 } from './sources.ts';
-import { homeOf, horizonOf } from './total-home.ts';
 
 /** A moment at which facts count; of a stock, openings count 1 and closings -1. */
 export interface Counted {
@@ -27,9 +29,34 @@ export interface Counted {
   sign: 1 | -1;
 }
 
-/** Selects `bucket, key, n, a0 …`, as the totals do: pending facts, later days, refunds to come, retired images, moved labels. */
-export function correctionRows(source: Source, entries: Entries, counted: Counted): Sql[] {
-  return listFacts(source, entries, counted).map((part) => factRows(source, entries, { ...counted, ...part }));
+/** What is corrected. */
+export interface Kept {
+  /** The first day that it does not have. */
+  horizon: number;
+  /** The column by which totals are split. */
+  home?: TotalHome | null | undefined;
+  /** The months of purchase whose facts columns have, as far as they can count. */
+  months?: readonly number[];
+}
+
+/** At which moments entries count. */
+export function listCounted({ at, until }: Entries): Counted[] {
+  return [{ at, sign: 1 }, ...(until ? [{ at: until, sign: -1 } as const] : [])];
+}
+
+/** Selects `bucket, key, n, a0 …`: pending facts, later days, refunds to come, retired images, moved labels; for columns more. */
+export function correctionRows(source: Source, entries: Entries, counted: Counted, kept: Kept): Sql[] {
+  const totalled = asKept(entries, counted, kept);
+  const { has } = source.facts;
+  return [
+    ...(has.pending ? [pending(source)] : []),
+    ...(has.retired ? [retired(totalled, kept)] : []),
+    ...(readsPendingLabels(source) ? relabelled(source, totalled) : []),
+    ...(source.span.days.at(-1)! > kept.horizon ? [recent(source, counted, kept, totalled)] : []),
+    ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source)] : []),
+    ...(kept.months && has.changes ? changes(totalled) : []),
+    ...(kept.months ? otherMonths(source, entries, kept.months, totalled) : []),
+  ].map((facts) => factRows(source, entries, { ...counted, ...facts, home: kept.home }));
 }
 
 /** Facts `f` that are counted one by one. */
@@ -41,62 +68,108 @@ interface Facts {
   label: Sql;
 }
 
-const IS_TOTALLED = sql`not exists (select from fact_pending w
-  where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)`;
-
-function listFacts(source: Source, { where }: Entries, { at }: Counted): Facts[] {
-  const { query, owner, span } = source;
-  const today = sql.lit(todayIn(query.zone, query.now));
-  const horizon = horizonOf(source);
-  const keepsUnrefunded = where.includes('not_refunded');
-  /** What the totals have: past days, and of unrefunded facts none that carry a refund, even one that is still to come. */
-  const asTotalled = [
-    sql`${dayOf(at)} < ${sql.lit(horizon)}`,
-    ...(keepsUnrefunded ? [sql`f.refunded_at is null`] : []),
-  ];
-  const current = { weight: 1, label: currentLabel(source) } as const;
-  const pending: Facts = {
-    ...current,
-    relation: sql`(select f.* from fact_pending w join fact_transaction f using (app_key, profile_id, purchase_no)
-      where w.app_key = ${owner.app_key}) f ${pendingLabels(source)}`,
-    where: [],
-  };
-  const retired: Facts = { relation: sql`fact_retired f`, where: asTotalled, weight: -1, label: OWN_LABEL };
-  const recent: Facts = {
-    ...current,
-    relation: sql`fact_transaction f ${pendingLabels(source)}`,
-    where: [sql`${dayOf(at)} >= ${sql.lit(horizon)}`, IS_TOTALLED, ...asTotalled.slice(1)],
-  };
-  const refundToCome: Facts = {
-    ...current,
-    relation: sql`fact_transaction f ${pendingLabels(source)}`,
-    where: [sql`f.refunded_day >= ${today}`, sql`f.refunded_at > ${nowOf(query)}`, IS_TOTALLED],
-  };
+function notPending({ facts }: Source): Sql[] {
+  if (!facts.has.pending) return [];
   return [
-    pending,
-    retired,
-    ...(readsPendingLabels(source) ? relabelled(source, asTotalled) : []),
-    ...(span.days.at(-1)! > horizon ? [recent] : []),
-    ...(keepsUnrefunded ? [refundToCome] : []),
+    sql`not exists (select from fact_pending w
+      where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)`,
   ];
 }
 
-/** Facts that the totals have under a label that is no longer theirs. */
-function relabelled({ owner }: Source, asTotalled: Sql[]): Facts[] {
+/** Of what is kept: past days, and of unrefunded facts none that carry a refund, even one that is still to come. */
+interface Totalled {
+  days: Sql;
+  refunds: Sql[];
+}
+
+function asKept({ where }: Entries, { at }: Counted, { horizon }: Kept): Totalled {
+  return {
+    days: sql`${dayOf(at)} < ${sql.lit(horizon)}`,
+    refunds: where.includes('not_refunded') ? [sql`f.refunded_at is null`] : [],
+  };
+}
+
+function pending(source: Source): Facts {
+  const relation = sql`(select f.* from fact_pending w join fact_transaction f using (app_key, profile_id, purchase_no)
+    where w.app_key = ${source.owner.app_key}) f ${pendingLabels(source)}`;
+  return { relation, where: [], weight: 1, label: currentLabel(source) };
+}
+
+function retired({ days, refunds }: Totalled, { months }: Kept): Facts {
+  const ofMonths = months ? [purchasedIn(rangesOfMonths(months))] : [];
+  return { relation: sql`fact_retired f`, where: [days, ...refunds, ...ofMonths], weight: -1, label: OWN_LABEL };
+}
+
+/** Facts that are kept under a label that is no longer theirs. */
+function relabelled(source: Source, { days, refunds }: Totalled): Facts[] {
   const relation = sql`(select f.*, r.attribution_key as current_key
     from profile_attribution r join fact_transaction f using (profile_id)
-    where r.app_id = ${owner.app_id} and r.relabel_pending and f.app_key = ${owner.app_key}
+    where r.app_id = ${source.owner.app_id} and r.relabel_pending and f.app_key = ${source.owner.app_key}
       and f.attribution_key <> r.attribution_key) f`;
-  const where = [...asTotalled, IS_TOTALLED];
+  const where = [days, ...refunds, ...notPending(source)];
   return [
     { relation, where, weight: -1, label: OWN_LABEL },
     { relation, where, weight: 1, label: sql`f.current_key` },
   ];
 }
 
+function recent(source: Source, { at }: Counted, { horizon }: Kept, { refunds }: Totalled): Facts {
+  const relation = sql`fact_transaction f ${pendingLabels(source)}`;
+  const where = [sql`${dayOf(at)} >= ${sql.lit(horizon)}`, ...notPending(source), ...refunds];
+  return { relation, where, weight: 1, label: currentLabel(source) };
+}
+
+function refundToCome(source: Source): Facts {
+  const { zone, now } = source.query;
+  const relation = sql`fact_transaction f ${pendingLabels(source)}`;
+  const where = [
+    sql`f.refunded_day >= ${sql.lit(todayIn(zone, now))}`,
+    sql`f.refunded_at > ${nowOf(source.query)}`,
+    ...notPending(source),
+  ];
+  return { relation, where, weight: 1, label: currentLabel(source) };
+}
+
+/** What was added to the totals, and taken off them, after the columns were made. */
+function changes({ days, refunds }: Totalled): Facts[] {
+  return ([1, -1] as const).map((weight) => ({
+    relation: sql`fact_column_change f`,
+    where: [days, ...refunds, sql`f.sign = ${sql.lit(weight)}`],
+    weight,
+    label: OWN_LABEL,
+  }));
+}
+
+/** Facts that were purchased in months without columns. */
+function otherMonths(
+  source: Source,
+  { until }: Entries,
+  months: readonly number[],
+  { days, refunds }: Totalled,
+): Facts[] {
+  const { days: edges } = source.span;
+  const [first, end] = [edges[0]!, edges.at(-1)!];
+  const ranges = rangesBetween(rangesOfMonths(months)).filter(
+    ([from, to]) => (from === null || from < end) && (to === null || until !== undefined || to > first),
+  );
+  if (ranges.length === 0) return [];
+  const where = [days, ...refunds, ...notPending(source), purchasedIn(ranges)];
+  return [{ relation: sql`fact_transaction f`, where, weight: 1, label: OWN_LABEL }];
+}
+
+function purchasedIn(ranges: readonly DayRange[]): Sql {
+  const day = dayOf('purchased');
+  const tests = ranges.map(([from, to]) =>
+    and([
+      ...(from === null ? [] : [sql`${day} >= ${sql.lit(from)}`]),
+      ...(to === null ? [] : [sql`${day} < ${sql.lit(to)}`]),
+    ]),
+  );
+  return sql`(${sql.join(tests, sql` or `)})`;
+}
+
 /** The key under which the totals of this home would have a fact. */
-function keyIn(source: Source, entries: Entries, label: Sql): Sql {
-  const home = homeOf(source);
+function keyIn(source: Source, entries: Entries, label: Sql, home: Kept['home']): Sql {
   const key = segmentKey(source, entries, label);
   if (!source.query.segmentation || !home || (home as string) === source.query.segmentation.home.column) return key;
   return sql`(select ${sql.ref(home)} from dim_attribution where attribution_key = ${key})`;
@@ -105,7 +178,7 @@ function keyIn(source: Source, entries: Entries, label: Sql): Sql {
 function factRows(
   source: Source,
   entries: Entries,
-  { at, sign, relation, where, weight, label }: Counted & Facts,
+  { at, sign, relation, where, weight, label, home }: Counted & Facts & Pick<Kept, 'home'>,
 ): Sql {
   const isStock = entries.until !== undefined;
   const bucket = isStock ? sql`greatest(${bucketOf(source, at)}, 1)` : bucketOf(source, at);
@@ -116,6 +189,6 @@ function factRows(
   const columns = AMOUNTS[entries.amount].map(
     (name, i) => sql`, sum(${sql.ref(`f.${name}`)}) * ${factor} as ${sql.ref(`a${i}`)}`,
   );
-  return sql`select ${bucket} as bucket, ${keyIn(source, entries, label)} as key, count(*) * ${factor} as n ${sql.join(columns, sql` `)}
+  return sql`select ${bucket} as bucket, ${keyIn(source, entries, label, home)} as key, count(*) * ${factor} as n ${sql.join(columns, sql` `)}
     from ${relation} where ${and([...conditions(source, entries, label), ...inSpan, ...where])} group by 1, 2`;
 }

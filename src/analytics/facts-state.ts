@@ -2,6 +2,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { versionOf } from '../facts/version.ts';
+import { todayIn } from './calendar.ts';
+import type { ChartQuery } from './request.ts';
 import type { Owner } from './sources.ts';
 
 /** Beyond so many facts that the totals lack, adding them one by one costs more than the totals save. */
@@ -9,18 +11,49 @@ const MOST_PENDING = 50_000;
 
 export interface FactsState {
   version: string;
-  /** Whether the totals may be read where they have the answer; without them it is the same, and slower. */
+  /** Whether totals and columns may be read where they have the answer; without them it is the same, and slower. */
   usesTotals: boolean;
-  /** Whether there are profiles whose facts still carry an earlier label. */
-  hasPendingLabels: boolean;
+  /** Months of purchase that are kept in columns, too; by their first days, in order. */
+  months: readonly number[];
+  /** Whether there is anything of a kind that a question would have to look at: pending facts, retired images, … */
+  has: {
+    pending: boolean;
+    retired: boolean;
+    /** Changes since columns were made. */
+    changes: boolean;
+    refundsToCome: boolean;
+    /** Profiles whose facts still carry an earlier label. */
+    pendingLabels: boolean;
+  };
 }
 
-export async function readFactsState(db: Kysely<DB>, { app_id, app_key }: Owner): Promise<FactsState> {
+export async function readFactsState(
+  db: Kysely<DB>,
+  { app_id, app_key }: Owner,
+  query: ChartQuery,
+): Promise<FactsState> {
   const few = (table: string) =>
     sql`(select count(*) from (select from ${sql.table(table)} where app_key = ${app_key} limit ${MOST_PENDING}) w)`;
-  const { rows } = await sql<{ version: string; missing: bigint; has_labels: boolean }>`
-    select ${versionOf(app_key)} as version, ${few('fact_pending')} + ${few('fact_retired')} as missing,
-      exists (select from profile_attribution where app_id = ${app_id} and relabel_pending) as has_labels`.execute(db);
-  const { version, missing, has_labels } = rows[0]!;
-  return { version, usesTotals: missing < MOST_PENDING, hasPendingLabels: has_labels };
+  const { rows } = await sql<{
+    version: string;
+    months: number[];
+    pending: bigint;
+    retired: bigint;
+    changes: boolean;
+    refunds: boolean;
+    labels: boolean;
+  }>`
+    select ${versionOf(app_key)} as version, ${few('fact_pending')} as pending, ${few('fact_retired')} as retired,
+      array(select month from fact_column_month where app_key = ${app_key} order by 1) as months,
+      exists (select from fact_column_change where app_key = ${app_key}) as changes,
+      exists (select from fact_transaction where app_key = ${app_key}
+        and refunded_day >= ${todayIn(query.zone, query.now)} and refunded_at > ${query.now}::timestamptz) as refunds,
+      exists (select from profile_attribution where app_id = ${app_id} and relabel_pending) as labels`.execute(db);
+  const { version, months, pending, retired, changes, refunds, labels } = rows[0]!;
+  return {
+    version,
+    usesTotals: pending + retired < MOST_PENDING,
+    months,
+    has: { pending: pending > 0, retired: retired > 0, changes, refundsToCome: refunds, pendingLabels: labels },
+  };
 }

@@ -5,7 +5,9 @@ import type { DB } from '../db/types.ts';
 import { countBuckets } from './calendar.ts';
 import { unitOf } from './catalogue.ts';
 import type { Cell } from './cells.ts';
-import { INSTALLS } from './entries.ts';
+import type { SumRows } from './column-sums.ts';
+import { readColumns } from './columns.ts';
+import { type Entries, INSTALLS } from './entries.ts';
 import type { FactsState } from './facts-state.ts';
 import type { ChartQuery } from './request.ts';
 import { entryRows, payerRows, widthOf } from './rows.ts';
@@ -13,6 +15,8 @@ import { type Owner, type Source, type Sql, segmentValues } from './sources.ts';
 
 interface Asked {
   query: ChartQuery;
+  /** Of whoever waits for the answer. */
+  signal: AbortSignal;
   owner: Owner;
   /** The total and the "other" series count, too. */
   mostSeries: number;
@@ -24,10 +28,18 @@ interface Part extends Source {
   index: 0 | 1;
 }
 
-export async function findCells(db: Kysely<DB>, { query, owner, mostSeries, facts }: Asked): Promise<Cell[]> {
-  const parts = ([query.span, query.compared] as const).flatMap((span, i): Part[] =>
-    span && countBuckets(span) > 0 ? [{ query, owner, span, facts, index: i === 0 ? 0 : 1 }] : [],
-  );
+export async function findCells(db: Kysely<DB>, { query, owner, mostSeries, facts, signal }: Asked): Promise<Cell[]> {
+  const parts: Part[] = [];
+  for (const [i, span] of [query.span, query.compared].entries()) {
+    if (!span || countBuckets(span) === 0) continue;
+    const columns = new Map<Entries, SumRows>();
+    const source = { query, owner, span, facts, columns };
+    for (const entries of query.chart.entries) {
+      const sums = await readColumns(db, source, { entries, signal });
+      if (sums) columns.set(entries, sums);
+    }
+    parts.push({ ...source, index: i === 0 ? 0 : 1 });
+  }
   if (parts.length === 0) return [];
   const cells = [entriesOf(query, parts), cellsOf(query), ...(hasPayers(query) ? [payersOf(query, parts)] : [])];
   const statement = query.segmentation

@@ -1,7 +1,9 @@
 // Entries of a chart as rows (span, bucket, key, sums): one select per kind of entry and span.
 import { sql } from 'kysely';
 import { countBuckets } from './calendar.ts';
+import { columnParts } from './columns.ts';
 import { AMOUNTS, type Entries, PURCHASES } from './entries.ts';
+import { sumParts } from './parts.ts';
 import {
   and,
   beforeEnd,
@@ -15,7 +17,7 @@ import {
   segmentKey,
   sinceStart,
 } from './sources.ts';
-import { hasTotals, totalRows } from './totals.ts';
+import { hasTotals, totalParts } from './totals.ts';
 
 /** How many sums a row has: one count, or an amount on each money basis. */
 export function widthOf(entries: readonly Entries[]): number {
@@ -24,7 +26,9 @@ export function widthOf(entries: readonly Entries[]): number {
 
 /** Selects `bucket, key, a0 …`; buckets count from 1. */
 export function entryRows(source: Source, entries: Entries): Sql {
-  if (hasTotals(source, entries)) return totalRows(source, entries);
+  if (hasTotals(source, entries)) return sumParts(entries, totalParts(source, entries));
+  const columns = source.columns.get(entries);
+  if (columns) return sumParts(entries, columnParts(source, entries, columns));
   const byInstall = source.query.dateType === 'profile_install_date';
   if (!entries.until) return eventRows(source, entries, byInstall ? 'installed' : entries.at);
   return byInstall ? stateRows(source, entries) : stockRows(source, entries);

@@ -26,8 +26,12 @@ interface Plot {
   storeTitles: StoreTitles;
 }
 
-async function plot(trx: Kysely<DB>, app: App, query: ChartQuery, facts: FactsState): Promise<Plot> {
-  const cells = await findCells(trx, { query, owner: app, mostSeries: mostSeriesOf(query), facts });
+async function plot(
+  trx: Kysely<DB>,
+  app: App,
+  { query, facts, signal }: { query: ChartQuery; facts: FactsState; signal: AbortSignal },
+): Promise<Plot> {
+  const cells = await findCells(trx, { query, owner: app, mostSeries: mostSeriesOf(query), facts, signal });
   if (query.format === 'csv' && cells.some(({ place }) => place === 'other')) {
     throw valueError(
       'segmentation',
@@ -41,7 +45,9 @@ async function plot(trx: Kysely<DB>, app: App, query: ChartQuery, facts: FactsSt
 
 /** Throws `value_error` where a CSV would be too long. */
 export async function plotChart(deps: Deps, app: App, query: ChartQuery, signal: AbortSignal): Promise<Plot> {
-  return readSnapshot(deps, signal, async (trx) => plot(trx, app, query, await readFactsState(trx, app)));
+  return readSnapshot(deps, signal, async (trx) =>
+    plot(trx, app, { query, facts: await readFactsState(trx, app, query), signal }),
+  );
 }
 
 interface Question {
@@ -66,8 +72,8 @@ export function createChartAnswers(deps: Deps) {
     const kept = answers.find(key, nowMicros(query));
     if (kept && kept.version === (await readVersion(deps.analyticsDb, app))) return kept.body;
     return readSnapshot(deps, signal, async (trx) => {
-      const facts = await readFactsState(trx, app);
-      const { series, storeTitles } = await plot(trx, app, query, facts);
+      const facts = await readFactsState(trx, app, query);
+      const { series, storeTitles } = await plot(trx, app, { query, facts, signal });
       const answer = JSON.stringify({ data: renderAnswer(query, series, storeTitles) });
       answers.keep(key, { body: answer, version: facts.version, until: await findValidity(trx, app, query) });
       return answer;

@@ -3,6 +3,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { PERIODS } from '../facts/codes.ts';
 import type { Span } from './calendar.ts';
+import type { SumRows } from './column-sums.ts';
 import type { Dimension } from './dimensions.ts';
 import type { Condition, Entries, Moment } from './entries.ts';
 import type { FactsState } from './facts-state.ts';
@@ -22,6 +23,8 @@ export interface Source {
   owner: Owner;
   span: Span;
   facts: FactsState;
+  /** What was read from columns for entries of the question. */
+  columns: ReadonlyMap<Entries, SumRows>;
 }
 
 const MOMENTS: Record<Moment, { at: string; day: string }> = {
@@ -87,7 +90,7 @@ export const OWN_LABEL = sql`f.attribution_key`;
 
 /** The label of a fact `f`: a profile whose label is pending has it in its attribution record, joined as `pending`. */
 export function currentLabel({ facts }: Source): Sql {
-  return facts.hasPendingLabels ? sql`coalesce(pending.attribution_key, f.attribution_key)` : OWN_LABEL;
+  return facts.has.pendingLabels ? sql`coalesce(pending.attribution_key, f.attribution_key)` : OWN_LABEL;
 }
 
 /** The key that a fact has of a dimension. */
@@ -129,7 +132,7 @@ export function listDimensions({ segmentation, filters }: ChartQuery): Dimension
 
 /** Whether some labels that the question is about stand elsewhere than in the facts. */
 export function readsPendingLabels({ query, facts }: Source): boolean {
-  return facts.hasPendingLabels && listDimensions(query).some(({ home }) => home.column === ATTRIBUTION_COLUMN);
+  return facts.has.pendingLabels && listDimensions(query).some(({ home }) => home.column === ATTRIBUTION_COLUMN);
 }
 
 /** Joins the pending labels of the facts `f`, where the question needs them. */

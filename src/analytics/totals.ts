@@ -2,10 +2,10 @@
 // is corrected. Everything is read in one snapshot, so the sum is exactly that of the facts.
 import { sql } from 'kysely';
 import { GRAINS, TOTAL_HOMES, TOTAL_MOMENTS, type TotalSum } from '../facts/totals-schema.ts';
-import { type Counted, correctionRows } from './corrections.ts';
+import { type Counted, correctionRows, listCounted } from './corrections.ts';
 import { AMOUNTS, type Entries, type Moment } from './entries.ts';
 import { and, hasValue, type Source, type Sql } from './sources.ts';
-import { homeOf, isMonthly, rangesOf } from './total-home.ts';
+import { homeOf, horizonOf, isMonthly, rangesOf } from './total-home.ts';
 
 /** The count of a total that has just the facts of these conditions. */
 const COUNTS: Readonly<Record<string, TotalSum>> = {
@@ -31,44 +31,13 @@ function isKept(source: Source, until: Moment | undefined): boolean {
   return !isMonthly(source) || rangesOf(source, until).every(({ grain }) => grain === 'month');
 }
 
-/** The same rows as fact by fact: `bucket, key, a0 …`. */
-export function totalRows(source: Source, entries: Entries): Sql {
-  return entries.until ? stockRows(source, entries) : flowRows(source, entries);
-}
-
-function flowRows(source: Source, entries: Entries): Sql {
-  const parts = partsOf(source, entries, { at: entries.at, sign: 1 });
-  return sql`select bucket, key, ${amounts(entries, (name) => sql`sum(${name})`)}
-    from (${sql.join(parts, sql` union all `)}) p group by 1, 2 having sum(n) <> 0`;
-}
-
-/** Differences by bucket, of the keys of which anything is open at the end of any bucket. */
-function stockRows(source: Source, entries: Entries): Sql {
-  const parts = [
-    ...partsOf(source, entries, { at: entries.at, sign: 1 }),
-    ...partsOf(source, entries, { at: entries.until!, sign: -1 }),
-  ];
-  const names = ['n', ...AMOUNTS[entries.amount].map((_, i) => `a${i}`)].map((name) => sql.ref(name));
-  const sums = sql.join(names.map((name) => sql`sum(${name}) as ${name}`));
-  return sql`select bucket, key, ${amounts(entries, (name) => name)}
-    from (
-      select *, bool_or(open <> 0) over (partition by key) as is_seen
-      from (
-        select *, sum(n) over (partition by key order by bucket) as open
-        from (select bucket, key, ${sums} from (${sql.join(parts, sql` union all `)}) p group by 1, 2) q
-      ) r
-    ) s where is_seen`;
-}
-
-/** The sums of the answer from those of the parts. */
-function amounts({ amount, times }: Entries, of: (name: Sql) => Sql): Sql {
-  const columns = AMOUNTS[amount];
-  if (columns.length === 0) return sql`${of(sql.ref('n'))} * ${sql.lit(times)} as a0`;
-  return sql.join(columns.map((_, i) => sql`${of(sql.ref(`a${i}`))} * ${sql.lit(times)} as ${sql.ref(`a${i}`)}`));
-}
-
-function partsOf(source: Source, entries: Entries, counted: Counted): Sql[] {
-  return [pastDays(source, entries, counted), ...correctionRows(source, entries, counted)];
+/** The parts that make up the entries, `bucket, key, n, a0 …`: whole past days from the totals, and what corrects them. */
+export function totalParts(source: Source, entries: Entries): Sql[] {
+  const kept = { horizon: horizonOf(source), home: homeOf(source) };
+  return listCounted(entries).flatMap((counted) => [
+    pastDays(source, entries, counted),
+    ...correctionRows(source, entries, counted, kept),
+  ]);
 }
 
 function pastDays(source: Source, entries: Entries, { at, sign }: Counted): Sql {

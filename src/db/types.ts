@@ -87,6 +87,21 @@ export interface App {
   timezone: Generated<string>;
 }
 
+export interface BenchIndex {
+  indexdef: string | null;
+  indexname: string | null;
+}
+
+export interface BenchProgress {
+  app_id: string;
+  is_complete: boolean;
+  profiles: number;
+}
+
+export interface BenchStamp {
+  stamp: Json | null;
+}
+
 export interface CurrencyRate {
   currency: string;
   rate_date: string;
@@ -141,6 +156,71 @@ export interface DimProduct {
 export interface DimStore {
   store: string;
   store_key: Generated<number>;
+}
+
+export interface FactColumnChange {
+  active_until: string | null;
+  active_until_day: number | null;
+  app_key: number;
+  attribution_key: number;
+  billing_issue_at: string | null;
+  billing_issue_day: number | null;
+  cancellation_reason: number;
+  country_key: number;
+  duration: number;
+  grace_at: string | null;
+  grace_day: number | null;
+  installed_at: string;
+  installed_day: number;
+  lapse_at: string | null;
+  lapse_day: number | null;
+  monthly_net: bigint | null;
+  monthly_proceeds: bigint | null;
+  monthly_revenue: bigint | null;
+  net: bigint;
+  offer_key: number;
+  period: number;
+  placement_key: number;
+  proceeds: bigint;
+  product_key: number;
+  profile_id: string;
+  purchase_no: bigint;
+  purchased_at: string;
+  purchased_day: number;
+  refunded_at: string | null;
+  refunded_day: number | null;
+  renewal_cancelled_at: string | null;
+  renewal_cancelled_day: number | null;
+  renewal_status: number;
+  revenue: bigint;
+  sign: number;
+  store_key: number;
+}
+
+export interface FactColumnChunk {
+  app_key: number;
+  codes: string;
+  dictionary: string;
+  month: number;
+  name: string;
+  row_group: number;
+}
+
+export interface FactColumnMonth {
+  app_key: number;
+  /**
+   * Changes that were appended to the columns since.
+   */
+  appended: Generated<number>;
+  /**
+   * Rows of fact_column_change, that are not in the columns yet.
+   */
+  changes: Generated<number>;
+  /**
+   * When the columns were made.
+   */
+  facts: number;
+  month: number;
 }
 
 export interface FactInstall {
@@ -542,6 +622,9 @@ export interface DB {
   access_level: AccessLevel;
   api_key: ApiKey;
   app: App;
+  bench_index: BenchIndex;
+  bench_progress: BenchProgress;
+  bench_stamp: BenchStamp;
   currency_rate: CurrencyRate;
   dim_attribution: DimAttribution;
   dim_country: DimCountry;
@@ -549,6 +632,9 @@ export interface DB {
   dim_placement: DimPlacement;
   dim_product: DimProduct;
   dim_store: DimStore;
+  fact_column_change: FactColumnChange;
+  fact_column_chunk: FactColumnChunk;
+  fact_column_month: FactColumnMonth;
   fact_install: FactInstall;
   fact_pending: FactPending;
   fact_retired: FactRetired;

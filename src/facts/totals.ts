@@ -34,6 +34,13 @@ const KEY = sql`coalesce(${sql.join(HOMES.map(({ column }) => column))}, 0)`;
 
 const WORK_MEM = '64MB';
 
+/** Of the work in the background, until the end of the transaction. */
+export async function setLimits(trx: Kysely<DB>): Promise<void> {
+  await sql`select set_config('statement_timeout', ${TIMEOUT}, true), set_config('work_mem', ${WORK_MEM}, true)`.execute(
+    trx,
+  );
+}
+
 /** Adds up to `limit` pending facts and as many retired images of an app; how many it was. Run it in `repeatable read`. */
 export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number): Promise<number> {
   const { rows } = await sql<{ count: bigint }>`
@@ -49,6 +56,14 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
       select 1 as sign, f.* from pending join fact_transaction f using (app_key, profile_id, purchase_no)
       union all
       select -1, retired.* from retired
+    ), changed as (
+      insert into fact_column_change
+      select image.* from image join fact_column_month m on m.app_key = image.app_key and m.month = first_of_month(purchased_day)
+      returning app_key, first_of_month(purchased_day) as month
+    ), counted as (
+      update fact_column_month m set changes = m.changes + c.count
+      from (select app_key, month, count(*) from changed group by app_key, month) c
+      where m.app_key = c.app_key and m.month = c.month
     ), summed as materialized (
       select grouping(day) as grain, moment, coalesce(day, month) as day, ${HOME} as home, ${KEY} as key, ${SUMS}
       from (
@@ -74,6 +89,27 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
   return Number(rows[0]?.count ?? 0n);
 }
 
+/**
+ * Runs `work` on a connection that has an app's totals, and what is kept beside them, for itself; 0 if another has them. The lock is
+ * had before any snapshot of the work: it sees what the last holder wrote.
+ */
+export async function holdTotals(
+  db: Kysely<DB>,
+  appKey: number,
+  work: (connection: Kysely<DB>) => Promise<number>,
+): Promise<number> {
+  return db.connection().execute(async (connection) => {
+    const { rows } = await sql<{ free: boolean }>`
+      select pg_try_advisory_lock(${LOCK_CLASS}, ${appKey}) as free`.execute(connection);
+    if (!rows[0]?.free) return 0;
+    try {
+      return await work(connection);
+    } finally {
+      await sql`select pg_advisory_unlock(${LOCK_CLASS}, ${appKey})`.execute(connection);
+    }
+  });
+}
+
 async function listAppsWithWork(db: Kysely<DB>): Promise<number[]> {
   const { rows } = await sql<{ app_key: number }>`
     select app_key from app
@@ -86,18 +122,15 @@ async function listAppsWithWork(db: Kysely<DB>): Promise<number[]> {
 export async function refreshTotals(db: Kysely<DB>, limit = BATCH): Promise<number> {
   let most = 0;
   for (const appKey of await listAppsWithWork(db)) {
-    const count = await db
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .execute(async (trx) => {
-        const { rows } = await sql<{ free: boolean }>`
-          select pg_try_advisory_xact_lock(${LOCK_CLASS}, ${appKey}) as free`.execute(trx);
-        if (!rows[0]?.free) return 0;
-        await sql`select set_config('statement_timeout', ${TIMEOUT}, true), set_config('work_mem', ${WORK_MEM}, true)`.execute(
-          trx,
-        );
-        return addToTotals(trx, appKey, limit);
-      });
+    const count = await holdTotals(db, appKey, (connection) =>
+      connection
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .execute(async (trx) => {
+          await setLimits(trx);
+          return addToTotals(trx, appKey, limit);
+        }),
+    );
     most = Math.max(most, count);
   }
   return most;

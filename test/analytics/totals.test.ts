@@ -1,6 +1,7 @@
 // The totals are a cache: whether they are complete, half built, out of date or not there, charts answer the same.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { refreshColumns } from '../../src/facts/columns.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshTotals } from '../../src/facts/totals.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -20,6 +21,11 @@ afterAll(() => service.close());
 
 async function completeTotals(): Promise<void> {
   while ((await refreshTotals(service.deps.db, 7)) > 0);
+}
+
+/** Brings the columns of every month up to date, as if all had many facts and changes. */
+async function completeColumns(): Promise<void> {
+  while ((await refreshColumns(service.deps.db, { leastFacts: 1, leastChanges: 1 })) > 0);
 }
 
 /** Every other transaction as it might have been before: another price, not refunded, never cancelled. */
@@ -43,6 +49,45 @@ const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
   async complete(home, { transactions }) {
     await importTransactions(home, transactions);
     await completeTotals();
+  },
+  async 'complete, and in columns'(home, { transactions }) {
+    await importTransactions(home, transactions);
+    await completeTotals();
+    await completeColumns();
+  },
+  async 'in columns of some months'(home, { transactions }) {
+    await importTransactions(home, transactions.slice(0, Math.ceil(transactions.length / 2)));
+    await completeTotals();
+    await completeColumns();
+    await importTransactions(home, transactions);
+    await refreshTotals(service.deps.db, Math.ceil(transactions.length / 4));
+  },
+  async 'in columns that are out of date'(home, { transactions }) {
+    await importTransactions(home, before(transactions));
+    await completeTotals();
+    await completeColumns();
+    await importTransactions(home, transactions);
+    await refreshTotals(service.deps.db, Math.ceil(transactions.length / 4));
+  },
+  async 'in columns to which changes were appended'(home, { transactions }) {
+    await importTransactions(home, before(transactions));
+    await completeTotals();
+    await completeColumns();
+    for (const newer of [transactions, before(transactions), transactions]) {
+      await importTransactions(home, newer);
+      await completeTotals();
+      await refreshColumns(service.deps.db, { leastFacts: 1, leastChanges: 1 });
+    }
+  },
+  async 'in columns of earlier labels, of which some are brought to the facts'(home, { profiles, transactions }) {
+    await importProfiles(home, labelledBefore(profiles));
+    await importTransactions(home, transactions);
+    await completeTotals();
+    await completeColumns();
+    await importProfiles(home, profiles.slice(0, 2));
+    while ((await relabelBatch(service.deps.db)) > 0);
+    await completeTotals();
+    await importProfiles(home, profiles);
   },
   async 'half built'(home, { transactions }) {
     await importTransactions(home, transactions);
