@@ -1,13 +1,11 @@
-// Sums over groups of facts that are kept in columns: which rows count, in which bucket and under which key. Pure.
-import { codeAt, readDictionary } from '../facts/column-chunk.ts';
+// Sums over groups of facts that are kept in columns: which facts count, in which bucket and under which key. Pure. Millions of rows pass
+// here for one question, so it goes column by column in plain loops over scratch arrays, and asks of a value once per group, not per row.
+import { CODE_OFFSET, ROWS_PER_GROUP } from '../facts/column-chunk.ts';
 import { type ColumnName, type Kind, readKind } from '../facts/columns.ts';
 import type { ColumnSums } from './column-sums.ts';
 
-/** The columns of a group that the question needs. */
-export type Group = ReadonlyMap<ColumnName, { dictionary: string; codes: string }>;
-
 export interface Scan {
-  /** What a fact must be. */
+  /** What the dimensions of a fact must be. */
   judges: Partial<Record<ColumnName, (value: string) => boolean>>;
   isCounted: (kind: Kind) => boolean;
   /** The days of the buckets' edges, and the first day that does not count. */
@@ -18,19 +16,19 @@ export interface Scan {
   segment: ColumnName | undefined;
 }
 
-/** Columns of which the values alone say whether a fact can count. */
-export function listJudged({ judges, isStock }: Scan): ColumnName[] {
-  return [
-    ...(Object.keys(judges) as ColumnName[]),
-    'kind',
-    'purchased_day',
-    ...(isStock ? (['active_until_day'] as const) : []),
-  ];
+/** A column of a group: its distinct values, which of them can count, and of every row which it has; '' before that is read. */
+export interface Column {
+  values: readonly string[];
+  passes: Uint8Array;
+  codes: string;
 }
 
-export function listNeeded(scan: Scan): ColumnName[] {
-  const { amount, segment } = scan;
-  return [...new Set([...listJudged(scan), ...(amount ? [amount] : []), ...(segment ? [segment] : [])])];
+export type Group = Map<ColumnName, Column>;
+
+/** Columns of which the values alone say whether a fact can count. */
+export function listJudged({ judges, isStock }: Scan): ColumnName[] {
+  const days = isStock ? (['purchased_day', 'active_until_day'] as const) : (['purchased_day'] as const);
+  return ['kind', ...days, ...(Object.keys(judges) as ColumnName[])];
 }
 
 function judgeOf({ judges, isCounted, isStock, edges, end }: Scan, name: ColumnName): (value: string) => boolean {
@@ -39,30 +37,63 @@ function judgeOf({ judges, isCounted, isStock, edges, end }: Scan, name: ColumnN
   if (name === 'purchased_day') return (value) => Number(value) < end && (isStock || Number(value) >= first);
   // What ended before the first bucket was opened and closed before it: nothing.
   if (name === 'active_until_day') return (value) => value === '' || Number(value) >= first;
-  return judges[name]!;
+  return judges[name] ?? (() => true);
+}
+
+export function judge(scan: Scan, name: ColumnName, dictionary: string): Column {
+  const values = dictionary.split(',');
+  const passing = judgeOf(scan, name);
+  const passes = new Uint8Array(values.length);
+  for (let code = 0; code < values.length; code++) passes[code] = Number(passing(values[code]!));
+  return { values, passes, codes: '' };
 }
 
 /** Whether any fact of a group can count. */
-export function canCount(scan: Scan, dictionaries: ReadonlyMap<ColumnName, string>): boolean {
-  return listJudged(scan).every((name) => readDictionary(dictionaries.get(name)!).some(judgeOf(scan, name)));
+export function canCount(group: Group): boolean {
+  return [...group.values()].every(({ passes }) => passes.includes(1));
 }
 
-/** A number for each value of a column, found by its code. */
-function tableOf(dictionary: string, of: (value: string) => number): Float64Array {
-  return Float64Array.from(readDictionary(dictionary), of);
+/** Columns whose rows make a difference. */
+export function listNeeded(scan: Scan, group: Group): ColumnName[] {
+  const { amount, segment, isStock } = scan;
+  const selecting = [...group].filter(([, { passes }]) => passes.includes(0)).map(([name]) => name);
+  const stock: ColumnName[] = isStock ? ['active_until_day'] : [];
+  return [
+    ...new Set<ColumnName>([
+      ...selecting,
+      'kind',
+      'purchased_day',
+      ...stock,
+      ...[amount ?? []].flat(),
+      ...[segment ?? []].flat(),
+    ]),
+  ];
 }
 
-function selectRows(scan: Scan, group: Group): Int32Array {
-  let rows = Int32Array.from({ length: group.get('kind')!.codes.length }, (_, row) => row);
-  for (const name of listJudged(scan)) {
-    const { dictionary, codes } = group.get(name)!;
-    const passes = tableOf(dictionary, (value) => Number(judgeOf(scan, name)(value)));
+/** More combinations are not counted in an array. */
+const MOST_COUNTED = 500_000;
+
+/** Of the group that is being scanned: the places of the rows that count, and of each what it has, as one number; how often each is there. */
+const rows = new Int32Array(ROWS_PER_GROUP);
+const combined = new Float64Array(ROWS_PER_GROUP);
+const counts = new Int32Array(MOST_COUNTED);
+/** The different numbers, and their counts. */
+const numbers = new Float64Array(ROWS_PER_GROUP);
+const times = new Int32Array(ROWS_PER_GROUP);
+
+function selectRows(group: Group): number {
+  let count = group.get('kind')!.codes.length;
+  for (let i = 0; i < count; i++) rows[i] = i;
+  for (const { passes, codes } of group.values()) {
     if (!passes.includes(0)) continue;
     let kept = 0;
-    for (const row of rows) if (passes[codeAt(codes, row)] === 1) rows[kept++] = row;
-    rows = rows.subarray(0, kept);
+    for (let i = 0; i < count; i++) {
+      const row = rows[i]!;
+      if (passes[codes.charCodeAt(row) - CODE_OFFSET] === 1) rows[kept++] = row;
+    }
+    count = kept;
   }
-  return rows;
+  return count;
 }
 
 /** The bucket of a day, from 0; what was before the first is in it. */
@@ -76,42 +107,98 @@ function bucketOf(edges: readonly number[], day: number): number {
   return low;
 }
 
+/** A digit of the combined numbers: what rows have in a column, as one of so many. */
+interface Digit {
+  column: Column;
+  /** Of each value, by its code. */
+  places: Int32Array;
+  size: number;
+}
+
+function digit(column: Column, size: number, placeOf: (value: string, code: number) => number): Digit {
+  return { column, places: Int32Array.from(column.values, placeOf), size };
+}
+
+/** Counts the selected rows by what they have, into `numbers` and `times`; the first digit is the lowest. How many differ? */
+function countCombined(count: number, digits: readonly Digit[]): number {
+  combined.fill(0, 0, count);
+  let factor = 1;
+  for (const { column, places, size } of digits) {
+    const { codes } = column;
+    for (let i = 0; i < count; i++) combined[i]! += factor * places[codes.charCodeAt(rows[i]!) - CODE_OFFSET]!;
+    factor *= size;
+  }
+  return factor <= MOST_COUNTED ? countInArray(count) : countInMap(count);
+}
+
+function countInArray(count: number): number {
+  let different = 0;
+  for (let i = 0; i < count; i++) {
+    const number = combined[i]!;
+    if (counts[number]!++ === 0) numbers[different++] = number;
+  }
+  for (let i = 0; i < different; i++) {
+    times[i] = counts[numbers[i]!]!;
+    counts[numbers[i]!] = 0;
+  }
+  return different;
+}
+
+function countInMap(count: number): number {
+  const found = new Map<number, number>();
+  for (let i = 0; i < count; i++) found.set(combined[i]!, (found.get(combined[i]!) ?? 0) + 1);
+  let different = 0;
+  for (const [number, often] of found) {
+    numbers[different] = number;
+    times[different++] = often;
+  }
+  return different;
+}
+
+const NO_AMOUNTS: readonly Float64Array[] = [];
+
 /** Adds what counts of a group. */
 export function scanGroup(scan: Scan, group: Group, sums: ColumnSums): void {
   const { edges, end, isStock, amount, segment } = scan;
-  const rows = selectRows(scan, group);
-  const table = (name: ColumnName, of: (value: string) => number) => {
-    const { dictionary, codes } = group.get(name)!;
-    const numbers = tableOf(dictionary, of);
-    return (row: number) => numbers[codeAt(codes, row)]!;
-  };
-  const signOf = table('kind', (value) => readKind(Number(value)).sign);
-  const openedIn = table('purchased_day', (value) => bucketOf(edges, Number(value)));
-  // Of stocks: the bucket in which a fact closes; one more than there are if it stays open.
-  const closedIn = isStock
-    ? table('active_until_day', (value) =>
-        value === '' || Number(value) >= end ? edges.length - 1 : bucketOf(edges, Number(value)),
-      )
-    : () => edges.length - 1;
-  const keyOf = segment ? table(segment, (value) => sums.indexOf(value)) : () => sums.indexOf('');
-  const amountOf = amount ? amounts(group.get(amount)!.dictionary) : undefined;
-  const amountCodes = amount ? group.get(amount)!.codes : '';
-  for (const row of rows) {
-    const [sign, key, opened, closed] = [signOf(row), keyOf(row), openedIn(row), closedIn(row)];
+  const buckets = edges.length - 1;
+  const count = selectRows(group);
+  if (count === 0) return;
+  // What stays open closes after the last bucket.
+  const closing = (value: string) => (value === '' || Number(value) >= end ? buckets : bucketOf(edges, Number(value)));
+  const byCode = (name: ColumnName) => digit(group.get(name)!, group.get(name)!.values.length, (_, code) => code);
+  const digits = [
+    digit(group.get('kind')!, 2, (value) => Number(readKind(Number(value)).sign < 0)),
+    digit(group.get('purchased_day')!, buckets, (value) => bucketOf(edges, Number(value))),
+    ...(isStock ? [digit(group.get('active_until_day')!, buckets + 1, closing)] : []),
+    ...(segment ? [byCode(segment)] : []),
+    ...(amount ? [byCode(amount)] : []),
+  ];
+  const amounts = amount ? listAmounts(group.get(amount)!.values) : NO_AMOUNTS;
+  const keys = segment ? group.get(segment)!.values : [''];
+  const different = countCombined(count, digits);
+  for (let i = 0; i < different; i++) {
+    let rest = numbers[i]!;
+    const signed = rest % 2 === 1 ? -times[i]! : times[i]!;
+    rest = Math.floor(rest / 2);
+    const opened = rest % buckets;
+    rest = Math.floor(rest / buckets);
+    const closed = isStock ? rest % (buckets + 1) : buckets;
     if (opened === closed) continue;
-    const code = amountOf ? codeAt(amountCodes, row) : 0;
-    sums.add(key, opened, sign, amountOf, code);
-    if (closed < edges.length - 1) sums.add(key, closed, -sign, amountOf, code);
+    if (isStock) rest = Math.floor(rest / (buckets + 1));
+    const place = sums.placeOf(keys[rest % keys.length]!);
+    const code = Math.floor(rest / keys.length);
+    sums.add(place, opened, signed, amounts, code);
+    if (closed < buckets) sums.add(place, closed, -signed, amounts, code);
   }
 }
 
 const MILLION = 1_000_000n;
 
 /** Amounts by their code, each as whole millions and the rest: both stay exact when millions of them are summed. */
-function amounts(dictionary: string): Float64Array[] {
-  const tuples = readDictionary(dictionary).map((tuple) => (tuple === '' ? [] : tuple.split(':').map(BigInt)));
+function listAmounts(values: readonly string[]): Float64Array[] {
+  const tuples = values.map((tuple) => (tuple === '' ? [0n, 0n, 0n] : tuple.split(':').map(BigInt)));
   return [0, 1, 2].flatMap((i) => [
-    Float64Array.from(tuples, (tuple) => Number((tuple[i] ?? 0n) / MILLION)),
-    Float64Array.from(tuples, (tuple) => Number((tuple[i] ?? 0n) % MILLION)),
+    Float64Array.from(tuples, (tuple) => Number(tuple[i]! / MILLION)),
+    Float64Array.from(tuples, (tuple) => Number(tuple[i]! % MILLION)),
   ]);
 }

@@ -5,8 +5,8 @@ import type { DB } from '../db/types.ts';
 import { PERIODS } from '../facts/codes.ts';
 import { type ColumnName, type Kind, monthAfter } from '../facts/columns.ts';
 import { countBuckets, todayIn } from './calendar.ts';
-import { canCount, type Group, listJudged, listNeeded, type Scan, scanGroup } from './column-scan.ts';
-import { ColumnSums, type SumRows, TooManyCells } from './column-sums.ts';
+import { canCount, type Group, judge, listJudged, listNeeded, type Scan, scanGroup } from './column-scan.ts';
+import { ColumnSums, type SumRows, TooManySums } from './column-sums.ts';
 import { correctionRows, listCounted } from './corrections.ts';
 import { AMOUNTS, type Condition, type Entries } from './entries.ts';
 import type { Filter } from './filters.ts';
@@ -77,31 +77,36 @@ function horizonOf({ zone, now }: ChartQuery): number {
   return todayIn(zone, now);
 }
 
-type Chunk = { row_group: number; name: ColumnName; dictionary: string; codes: string };
-
-function byGroup(chunks: readonly Chunk[]): Map<number, Map<ColumnName, Chunk>> {
-  const groups = new Map<number, Map<ColumnName, Chunk>>();
-  for (const chunk of chunks) {
-    if (!groups.has(chunk.row_group)) groups.set(chunk.row_group, new Map());
-    groups.get(chunk.row_group)!.set(chunk.name, chunk);
-  }
-  return groups;
+interface Chunk {
+  row_group: number;
+  name: ColumnName;
+  dictionary: string;
 }
 
-/** The groups of a month in which facts can count; first the values are looked at, and then the rows. */
-async function readGroups(db: Kysely<DB>, source: Source, scan: Scan, month: number): Promise<Group[]> {
-  const ofMonth = sql`app_key = ${source.owner.app_key} and month = ${month}`;
-  const { rows: judged } = await sql<Chunk>`select row_group, name, dictionary, '' as codes from fact_column_chunk
+/** The groups of a month in which facts can count: the values are read and judged first, then the rows of what makes a difference. */
+async function readGroups(db: Kysely<DB>, { owner }: Source, scan: Scan, month: number): Promise<Group[]> {
+  const ofMonth = sql`c.app_key = ${owner.app_key} and c.month = ${month}`;
+  const { rows: judged } = await sql<Chunk>`select row_group, name, dictionary from fact_column_chunk c
     where ${ofMonth} and name = any(${listJudged(scan)}::text[])`.execute(db);
-  const possible = [...byGroup(judged)].flatMap(([rowGroup, chunks]) =>
-    canCount(scan, new Map([...chunks].map(([name, { dictionary }]) => [name, dictionary]))) ? [rowGroup] : [],
+  const groups = new Map<number, Group>();
+  for (const { row_group, name, dictionary } of judged) {
+    const group = groups.get(row_group) ?? new Map();
+    groups.set(row_group, group.set(name, judge(scan, name, dictionary)));
+  }
+  const needed = [...groups].flatMap(([row_group, group]) =>
+    canCount(group) ? listNeeded(scan, group).map((name) => ({ row_group, name, isJudged: group.has(name) })) : [],
   );
-  if (possible.length === 0) return [];
-  const { rows: chunks } = await sql<Chunk>`select row_group, name, dictionary, codes from fact_column_chunk
-    where ${ofMonth} and name = any(${listNeeded(scan)}::text[]) and row_group = any(${possible}::integer[])`.execute(
-    db,
-  );
-  return [...byGroup(chunks).values()];
+  if (needed.length === 0) return [];
+  const { rows: chunks } = await sql<Chunk & { codes: string }>`
+    select row_group, name, case when n.is_judged then '' else c.dictionary end as dictionary, c.codes
+    from unnest(${needed.map((one) => one.row_group)}::integer[], ${needed.map((one) => one.name)}::text[],
+      ${needed.map((one) => one.isJudged)}::boolean[]) as n (row_group, name, is_judged)
+    join fact_column_chunk c using (row_group, name) where ${ofMonth}`.execute(db);
+  for (const { row_group, name, dictionary, codes } of chunks) {
+    const group = groups.get(row_group)!;
+    group.set(name, { ...(group.get(name) ?? judge(scan, name, dictionary)), codes });
+  }
+  return [...groups.values()].filter(canCount);
 }
 
 /** What the columns have of these entries; undefined where they cannot tell, or it would be too much to hold. */
@@ -119,7 +124,7 @@ export async function readColumns(
       for (const group of await readGroups(db, source, scan, month)) scanGroup(scan, group, sums);
     }
   } catch (error) {
-    if (error instanceof TooManyCells) return undefined;
+    if (error instanceof TooManySums) return undefined;
     throw error;
   }
   return sums.toRows();

@@ -1,8 +1,11 @@
 // The format of a column chunk: a dictionary of the distinct values, the most frequent first, and a text with a character per row that
 // says which it is. Text, as the driver reads results as text: up to 127 values cost a byte per row on disk and on the way.
 
-/** So many rows that no code comes near the code points of surrogates, which a text must not contain. */
-export const ROWS_PER_GROUP = 32_768;
+/** So few rows that no code reaches the code points of surrogates, which a text must not contain. */
+export const ROWS_PER_GROUP = 50_000;
+
+/** The character of a row is its code and this: a text has no character 0. */
+export const CODE_OFFSET = 1;
 
 export interface ColumnChunk {
   /** Values, separated by commas. */
@@ -15,16 +18,6 @@ export function encodeColumn(values: readonly string[]): ColumnChunk {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   const distinct = [...counts].sort((a, b) => b[1] - a[1]).map(([value]) => value);
-  // A text has no character 0.
-  const characters = new Map(distinct.map((value, code) => [value, String.fromCharCode(code + 1)]));
+  const characters = new Map(distinct.map((value, code) => [value, String.fromCharCode(code + CODE_OFFSET)]));
   return { dictionary: distinct.join(','), codes: values.map((value) => characters.get(value)).join('') };
-}
-
-export function readDictionary(dictionary: string): string[] {
-  return dictionary.split(',');
-}
-
-/** Which value of the dictionary a row has. */
-export function codeAt(codes: string, row: number): number {
-  return codes.charCodeAt(row) - 1;
 }

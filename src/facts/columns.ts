@@ -52,6 +52,8 @@ export function readKind(kind: number): Kind {
 const LEAST_FACTS = 10_000;
 /** As many changes become a group of their own. */
 const LEAST_CHANGES = 4_096;
+/** Periods of more days are long. */
+const LONG_DAYS = 40;
 /** While the totals lack more, months are about to change. */
 const MOST_PENDING = 10_000;
 
@@ -104,12 +106,15 @@ export function monthAfter(month: number): number {
 
 type Group = Record<ColumnName, string>;
 
-/** Reads images in groups, few in memory at a time; rows that ended long ago stand together, so that stocks can leave them out. */
+/**
+ * Reads images in groups, one in memory at a time. Long periods stand together, so that stocks of later months can leave the others out, and
+ * so do labels: few values per group, and a filter leaves out whole groups.
+ */
 async function* readGroups(trx: Kysely<DB>, images: RawBuilder<unknown>): AsyncGenerator<Group> {
   const columns = NAMES.map((name) => sql`string_agg(coalesce((${COLUMNS[name]})::text, ''), ',') as ${sql.ref(name)}`);
   await sql`declare fact_group no scroll cursor for
     select ${sql.join(columns)} from (
-      select *, (row_number() over (order by active_until_day, period) - 1) / ${sql.lit(ROWS_PER_GROUP)} as row_group
+      select *, (row_number() over (order by active_until_day - purchased_day > ${sql.lit(LONG_DAYS)}, attribution_key) - 1) / ${sql.lit(ROWS_PER_GROUP)} as row_group
       from (${images}) i
     ) f group by row_group`.execute(trx);
   for (;;) {
