@@ -1,7 +1,7 @@
 // Sums over groups of facts that are kept in columns: which facts count, in which bucket and under which key. Pure. Millions of rows pass
 // here for one question, so it goes column by column in plain loops over scratch arrays, and asks of a value once per group, not per row.
 import { CODE_OFFSET, ROWS_PER_GROUP } from '../facts/column-chunk.ts';
-import { type ColumnName, type Kind, readKind } from '../facts/columns.ts';
+import { type ColumnName, type Kind, PAGE, readKind } from '../facts/columns.ts';
 import type { ColumnSums } from './column-sums.ts';
 
 export interface Scan {
@@ -14,6 +14,8 @@ export interface Scan {
   isStock: boolean;
   amount: 'price' | 'monthly' | undefined;
   segment: ColumnName | undefined;
+  /** Whether profiles are told apart. */
+  profiles: boolean;
 }
 
 /** A column of a group: its distinct values, which of them can count, and of every row which it has; '' before that is read. */
@@ -55,19 +57,12 @@ export function canCount(group: Group): boolean {
 
 /** Columns whose rows make a difference. */
 export function listNeeded(scan: Scan, group: Group): ColumnName[] {
-  const { amount, segment, isStock } = scan;
+  const { amount, segment, isStock, profiles } = scan;
   const selecting = [...group].filter(([, { passes }]) => passes.includes(0)).map(([name]) => name);
-  const stock: ColumnName[] = isStock ? ['active_until_day'] : [];
-  return [
-    ...new Set<ColumnName>([
-      ...selecting,
-      'kind',
-      'purchased_day',
-      ...stock,
-      ...[amount ?? []].flat(),
-      ...[segment ?? []].flat(),
-    ]),
-  ];
+  const others: (ColumnName | undefined)[] = [amount, segment, isStock ? 'active_until_day' : undefined];
+  const valued = others.filter((name) => name !== undefined);
+  const pages = profiles ? (['profile_page', 'profile_place'] as const) : [];
+  return [...new Set<ColumnName>([...selecting, 'kind', 'purchased_day', ...valued, ...pages])];
 }
 
 /** More combinations are not counted in an array. */
@@ -189,6 +184,27 @@ export function scanGroup(scan: Scan, group: Group, sums: ColumnSums): void {
     const code = Math.floor(rest / keys.length);
     sums.add(place, opened, signed, amounts, code);
     if (closed < buckets) sums.add(place, closed, -signed, amounts, code);
+  }
+}
+
+/** A fact that counts: its profile, its bucket from 0, the number of its key and its sign. */
+type TakeFact = (profile: number, bucket: number, key: number, sign: number) => void;
+
+/** Tells every fact of a group that counts; `numberOf` numbers keys. */
+export function scanFacts(scan: Scan, group: Group, numberOf: (key: string) => number, take: TakeFact): void {
+  const { edges, segment } = scan;
+  const count = selectRows(group);
+  const of = (name: ColumnName) => group.get(name)!;
+  const signs = digit(of('kind'), 2, (value) => readKind(Number(value)).sign);
+  const buckets = digit(of('purchased_day'), 1, (value) => bucketOf(edges, Number(value)));
+  const pages = digit(of('profile_page'), 1, Number);
+  const keys = segment ? digit(of(segment), 1, numberOf) : undefined;
+  const placeOf = ({ column, places }: Digit, row: number) => places[column.codes.charCodeAt(row) - CODE_OFFSET]!;
+  const { codes } = of('profile_place');
+  for (let i = 0; i < count; i++) {
+    const row = rows[i]!;
+    const profile = placeOf(pages, row) * PAGE + codes.charCodeAt(row) - CODE_OFFSET;
+    take(profile, placeOf(buckets, row), keys ? placeOf(keys, row) : 0, placeOf(signs, row));
   }
 }
 

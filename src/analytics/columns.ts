@@ -2,112 +2,14 @@
 // totals, columns hold what is totalled of the days before today; the rest is corrected, in the same snapshot.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { PERIODS } from '../facts/codes.ts';
-import { type ColumnName, type Kind, monthAfter } from '../facts/columns.ts';
-import { countBuckets, todayIn } from './calendar.ts';
-import { canCount, type Group, judge, listJudged, listNeeded, type Scan, scanGroup } from './column-scan.ts';
+import { countBuckets } from './calendar.ts';
+import { horizonOf, isInColumns, listMonths, planScan, readGroups } from './column-groups.ts';
+import { scanGroup } from './column-scan.ts';
 import { ColumnSums, type SumRows, TooManySums } from './column-sums.ts';
 import { correctionRows, listCounted } from './corrections.ts';
-import { AMOUNTS, type Condition, type Entries } from './entries.ts';
-import type { Filter } from './filters.ts';
-import type { ChartQuery } from './request.ts';
+import { AMOUNTS, type Entries } from './entries.ts';
 import type { Source, Sql } from './sources.ts';
 import { hasTotals } from './totals.ts';
-
-const isPeriod = (name: (typeof PERIODS)[number]) => {
-  const code = PERIODS.indexOf(name);
-  return ({ period }: Kind) => period === code;
-};
-
-const CONDITIONS: Record<Condition, (kind: Kind) => boolean> = {
-  priced: ({ isPriced }) => isPriced,
-  trial: isPeriod('trial'),
-  paid: ({ period }) => period >= PERIODS.indexOf('activation') && period <= PERIODS.indexOf('renewal_6_plus'),
-  first_paid: isPeriod('activation'),
-  one_time: isPeriod('one_time'),
-  not_refunded: ({ isRefunded }) => !isRefunded,
-  adds_monthly: ({ addsMonthly }) => addsMonthly,
-};
-
-/** The months of purchase whose facts can count, and are kept in columns. */
-function listMonths({ span, facts }: Source, { until }: Entries): number[] {
-  const [first, end] = [span.days[0]!, span.days.at(-1)!];
-  return facts.months.filter((month) => month < end && (until !== undefined || monthAfter(month) > first));
-}
-
-function hasColumns(source: Source, entries: Entries): boolean {
-  const { of, at, until } = entries;
-  const { inAppZone, dateType } = source.query;
-  const isAsked = source.facts.usesTotals && inAppZone && dateType === 'purchase_date' && of === 'transaction';
-  const isKept = at === 'purchased' && (until === undefined || until === 'active_until');
-  return isAsked && isKept && !hasTotals(source, entries) && listMonths(source, entries).length > 0;
-}
-
-/** The keys, as text, that stand for the values of a filter. */
-async function findKeys(db: Kysely<DB>, { dimension: { home }, values }: Filter): Promise<Set<string>> {
-  if ('codes' in home) return new Set(values.map((value) => String(home.codes.indexOf(value))));
-  const [key, value] = [sql.ref(home.column), sql.ref(home.value)];
-  const { rows } = await sql<{ key: number }>`select ${key} as key from ${sql.table(home.table)}
-    where coalesce(${value}, '') = any(${[...values]}::text[])`.execute(db);
-  return new Set(rows.map((row) => String(row.key)));
-}
-
-async function planScan(db: Kysely<DB>, source: Source, { where, until, amount }: Entries): Promise<Scan> {
-  const { query, span } = source;
-  const judges: Scan['judges'] = {};
-  for (const filter of query.filters) {
-    const keys = await findKeys(db, filter);
-    const column = filter.dimension.home.column as ColumnName;
-    const others = judges[column];
-    judges[column] = (value) => keys.has(value) && (others?.(value) ?? true);
-  }
-  return {
-    judges,
-    isCounted: (kind) => where.every((name) => CONDITIONS[name](kind)),
-    edges: span.days,
-    end: Math.min(span.days.at(-1)!, horizonOf(query)),
-    isStock: until !== undefined,
-    amount: amount === 'one' ? undefined : amount,
-    segment: query.segmentation ? (query.segmentation.home.column as ColumnName) : undefined,
-  };
-}
-
-/** The first day that is not read from the columns. */
-function horizonOf({ zone, now }: ChartQuery): number {
-  return todayIn(zone, now);
-}
-
-interface Chunk {
-  row_group: number;
-  name: ColumnName;
-  dictionary: string;
-}
-
-/** The groups of a month in which facts can count: the values are read and judged first, then the rows of what makes a difference. */
-async function readGroups(db: Kysely<DB>, { owner }: Source, scan: Scan, month: number): Promise<Group[]> {
-  const ofMonth = sql`c.app_key = ${owner.app_key} and c.month = ${month}`;
-  const { rows: judged } = await sql<Chunk>`select row_group, name, dictionary from fact_column_chunk c
-    where ${ofMonth} and name = any(${listJudged(scan)}::text[])`.execute(db);
-  const groups = new Map<number, Group>();
-  for (const { row_group, name, dictionary } of judged) {
-    const group = groups.get(row_group) ?? new Map();
-    groups.set(row_group, group.set(name, judge(scan, name, dictionary)));
-  }
-  const needed = [...groups].flatMap(([row_group, group]) =>
-    canCount(group) ? listNeeded(scan, group).map((name) => ({ row_group, name, isJudged: group.has(name) })) : [],
-  );
-  if (needed.length === 0) return [];
-  const { rows: chunks } = await sql<Chunk & { codes: string }>`
-    select row_group, name, case when n.is_judged then '' else c.dictionary end as dictionary, c.codes
-    from unnest(${needed.map((one) => one.row_group)}::integer[], ${needed.map((one) => one.name)}::text[],
-      ${needed.map((one) => one.isJudged)}::boolean[]) as n (row_group, name, is_judged)
-    join fact_column_chunk c using (row_group, name) where ${ofMonth}`.execute(db);
-  for (const { row_group, name, dictionary, codes } of chunks) {
-    const group = groups.get(row_group)!;
-    group.set(name, { ...(group.get(name) ?? judge(scan, name, dictionary)), codes });
-  }
-  return [...groups.values()].filter(canCount);
-}
 
 /** What the columns have of these entries; undefined where they cannot tell, or it would be too much to hold. */
 export async function readColumns(
@@ -115,7 +17,7 @@ export async function readColumns(
   source: Source,
   { entries, signal }: { entries: Entries; signal: AbortSignal },
 ): Promise<SumRows | undefined> {
-  if (!hasColumns(source, entries)) return undefined;
+  if (hasTotals(source, entries) || !isInColumns(source, entries)) return undefined;
   const scan = await planScan(db, source, entries);
   const sums = new ColumnSums(countBuckets(source.span), AMOUNTS[entries.amount].length);
   try {

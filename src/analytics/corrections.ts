@@ -37,6 +37,8 @@ export interface Kept {
   home?: TotalHome | null | undefined;
   /** The months of purchase whose facts columns have, as far as they can count. */
   months?: readonly number[];
+  /** Whether the corrections of every profile stand for themselves, with its id. */
+  byProfile?: boolean;
 }
 
 /** At which moments entries count. */
@@ -56,7 +58,7 @@ export function correctionRows(source: Source, entries: Entries, counted: Counte
     ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source)] : []),
     ...(kept.months && has.changes ? changes(totalled) : []),
     ...(kept.months ? otherMonths(source, entries, kept.months, totalled) : []),
-  ].map((facts) => factRows(source, entries, { ...counted, ...facts, home: kept.home }));
+  ].map((facts) => factRows(source, entries, { ...counted, ...facts, ...kept }));
 }
 
 /** Facts `f` that are counted one by one. */
@@ -178,7 +180,7 @@ function keyIn(source: Source, entries: Entries, label: Sql, home: Kept['home'])
 function factRows(
   source: Source,
   entries: Entries,
-  { at, sign, relation, where, weight, label, home }: Counted & Facts & Pick<Kept, 'home'>,
+  { at, sign, relation, where, weight, label, home, byProfile }: Counted & Facts & Kept,
 ): Sql {
   const isStock = entries.until !== undefined;
   const bucket = isStock ? sql`greatest(${bucketOf(source, at)}, 1)` : bucketOf(source, at);
@@ -190,5 +192,7 @@ function factRows(
     (name, i) => sql`, sum(${sql.ref(`f.${name}`)}) * ${factor} as ${sql.ref(`a${i}`)}`,
   );
   return sql`select ${bucket} as bucket, ${keyIn(source, entries, label, home)} as key, count(*) * ${factor} as n ${sql.join(columns, sql` `)}
-    from ${relation} where ${and([...conditions(source, entries, label), ...inSpan, ...where])} group by 1, 2`;
+    ${byProfile ? sql`, f.profile_id` : sql``}
+    from ${relation} where ${and([...conditions(source, entries, label), ...inSpan, ...where])}
+    group by 1, 2 ${byProfile ? sql`, f.profile_id` : sql``}`;
 }

@@ -9,8 +9,10 @@ import type { SumRows } from './column-sums.ts';
 import { readColumns } from './columns.ts';
 import { type Entries, INSTALLS } from './entries.ts';
 import type { FactsState } from './facts-state.ts';
+import { fromCounts, fromFacts, type PayerQueries, SERIES } from './payer-queries.ts';
+import { type Payers, readPayers } from './payers.ts';
 import type { ChartQuery } from './request.ts';
-import { entryRows, payerRows, widthOf } from './rows.ts';
+import { entryRows, widthOf } from './rows.ts';
 import { type Owner, type Source, type Sql, segmentValues } from './sources.ts';
 
 interface Asked {
@@ -28,7 +30,20 @@ interface Part extends Source {
   index: 0 | 1;
 }
 
-export async function findCells(db: Kysely<DB>, { query, owner, mostSeries, facts, signal }: Asked): Promise<Cell[]> {
+export async function findCells(db: Kysely<DB>, asked: Asked): Promise<Cell[]> {
+  const { query, mostSeries } = asked;
+  const parts = await listParts(db, asked);
+  if (parts.length === 0) return [];
+  const payers = hasPayers(query) ? await findPayers(db, asked, parts) : undefined;
+  const cells = [entriesOf(query, parts), cellsOf(query), ...(payers?.ctes ?? [])];
+  const statement = query.segmentation
+    ? sql`with ${list([...cells, ...rankingOf(query, mostSeries, payers)])} ${totals(query, payers)} union all ${segments(query, payers)}`
+    : sql`with ${list(cells)} ${totals(query, payers)}`;
+  const { rows } = await sql<Omit<Cell, 'sums'> & { sums: string[] }>`${statement}`.execute(db);
+  return rows.map((row) => ({ ...row, sums: row.sums.map(BigInt) }));
+}
+
+async function listParts(db: Kysely<DB>, { query, owner, facts, signal }: Asked): Promise<Part[]> {
   const parts: Part[] = [];
   for (const [i, span] of [query.span, query.compared].entries()) {
     if (!span || countBuckets(span) === 0) continue;
@@ -40,17 +55,37 @@ export async function findCells(db: Kysely<DB>, { query, owner, mostSeries, fact
     }
     parts.push({ ...source, index: i === 0 ? 0 : 1 });
   }
-  if (parts.length === 0) return [];
-  const cells = [entriesOf(query, parts), cellsOf(query), ...(hasPayers(query) ? [payersOf(query, parts)] : [])];
-  const statement = query.segmentation
-    ? sql`with ${list([...cells, ...rankingOf(query, mostSeries)])} ${totals(query)} union all ${segments(query)}`
-    : sql`with ${list(cells)} ${totals(query)}`;
-  const { rows } = await sql<Omit<Cell, 'sums'> & { sums: string[] }>`${statement}`.execute(db);
-  return rows.map((row) => ({ ...row, sums: row.sums.map(BigInt) }));
+  return parts;
 }
 
 function hasPayers({ chart }: ChartQuery): boolean {
   return chart.kind === 'ratio' && chart.per === 'payers';
+}
+
+/** From columns where all of it is in them; "other" is counted when it is known which segments have a series. */
+async function findPayers(
+  db: Kysely<DB>,
+  { query, mostSeries, signal }: Asked,
+  parts: readonly Part[],
+): Promise<PayerQueries> {
+  const counted: (Payers & { index: Part['index'] })[] = [];
+  for (const part of parts) {
+    const payers = await readPayers(db, part, signal);
+    if (!payers) return fromFacts(parts);
+    counted.push({ ...payers, index: part.index });
+  }
+  const withRows = counted.map(({ counts, ...rest }) => ({ ...rest, rows: counts.toRows() }));
+  const known = fromCounts(withRows);
+  if (counted.every(({ segments }) => segments.length < mostSeries - 1)) return known;
+  const ctes = list([entriesOf(query, parts), cellsOf(query), ...known.ctes, ...rankingOf(query, mostSeries, known)]);
+  const { rows } = await sql<{ segment: string }>`with ${ctes} select segment from ranked where kept`.execute(db);
+  const kept = new Set(rows.map(({ segment }) => segment));
+  return fromCounts(
+    counted.map(({ counts, ...rest }, i) => {
+      const others = counts.countOthers((segment) => kept.has(rest.segments[segment]!));
+      return { ...rest, rows: [...withRows[i]!.rows, ...others] };
+    }),
+  );
 }
 
 const list = (parts: readonly Sql[]) => sql.join([...parts]);
@@ -85,56 +120,38 @@ function cellsOf(query: ChartQuery): Sql {
     select side, span, bucket, ${value} as segment, ${sums} from entry e ${join} group by 1, 2, 3, 4)`;
 }
 
-function payersOf(query: ChartQuery, parts: readonly Part[]): Sql {
-  const { value, join } = valueJoin(query);
-  const selects = parts.map((part) => sql`select ${sql.lit(part.index)} as span, p.* from (${payerRows(part)}) p`);
-  return sql`payer as materialized (
-    select distinct span, bucket, ${value} as segment, profile_id
-    from (${sql.join(selects, sql` union all `)}) e ${join})`;
-}
-
 /** Ranks segments as the answer does: by the value shown under the first key, then by code point. */
-function rankingOf(query: ChartQuery, mostSeries: number): Sql[] {
+function rankingOf(query: ChartQuery, mostSeries: number, payers: PayerQueries | undefined): Sql[] {
   const sum = (side: Cell['side']) => sql`sum(a0) filter (where side = ${sql.lit(side)} and span = 0)`;
   const micros = unitOf(query.chart) === 'USD' ? sql`1000.0` : sql`1`;
-  const payers = sql`paying as (select segment, count(distinct profile_id) as per from payer where span = 0 group by segment)`;
   const divided = sql`divided as (select segment, coalesce(${sum('entries')}, 0) as value,
     ${query.chart.kind === 'ratio' && query.segmentation?.ofInstalls ? sum('per') : sql`1`} as per
     from cell where segment is not null group by segment)`;
   return [
-    ...(hasPayers(query) ? [payers] : []),
+    ...(payers ? [sql`paying as (${payers.bySegment})`] : []),
     divided,
     sql`ranked as (select segment,
         count(*) over () < ${mostSeries} or row_number() over (
-          order by round(coalesce(value / nullif(${hasPayers(query) ? sql`paying.per` : sql`divided.per`}, 0), 0) / ${micros}) desc,
+          order by round(coalesce(value / nullif(${payers ? sql`paying.per` : sql`divided.per`}, 0), 0) / ${micros}) desc,
             segment collate "C") <= ${mostSeries - 2} as kept
-      from divided ${hasPayers(query) ? sql`left join paying using (segment)` : sql``})`,
+      from divided ${payers ? sql`left join paying using (segment)` : sql``})`,
   ];
 }
 
-const SERIES = sql`case when kept then 'segment' else 'other' end as place, case when kept then segment else '' end as segment`;
-
-function totals(query: ChartQuery): Sql {
+function totals(query: ChartQuery, payers: PayerQueries | undefined): Sql {
   const sums = amounts(widthOf(query.chart.entries), (name) => sql`sum(${name})`);
   const entries = sql`select 'total' as place, '' as segment, side, span, bucket, array[${sums}]::text[] as sums
     from cell group by side, span, bucket`;
-  if (!hasPayers(query)) return entries;
-  return sql`${entries} union all
-    select 'total', '', 'per', span, bucket, array[count(distinct profile_id)]::text[]
-    from payer group by grouping sets ((span, bucket), (span))`;
+  return payers ? sql`${entries} union all ${payers.totals}` : entries;
 }
 
-function segments(query: ChartQuery): Sql {
+function segments(query: ChartQuery, payers: PayerQueries | undefined): Sql {
   const sums = amounts(widthOf(query.chart.entries), (name) => sql`sum(${name})`);
   const entries = sql`select place, segment, side, span, bucket, array[${sums}]::text[]
     from (select ${SERIES}, side, span, bucket, ${amounts(widthOf(query.chart.entries), (name) => name)}
       from cell join ranked using (segment)) c
     group by place, segment, side, span, bucket`;
-  if (!hasPayers(query)) return entries;
-  return sql`${entries} union all
-    select place, segment, 'per', span, bucket, array[count(distinct profile_id)]::text[]
-    from (select ${SERIES}, span, bucket, profile_id from payer join ranked using (segment)) p
-    group by grouping sets ((place, segment, span, bucket), (place, segment, span))`;
+  return payers ? sql`${entries} union all ${payers.series}` : entries;
 }
 
 /** The titles that an app gave its stores. */

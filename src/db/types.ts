@@ -87,21 +87,6 @@ export interface App {
   timezone: Generated<string>;
 }
 
-export interface BenchIndex {
-  indexdef: string | null;
-  indexname: string | null;
-}
-
-export interface BenchProgress {
-  app_id: string;
-  is_complete: boolean;
-  profiles: number;
-}
-
-export interface BenchStamp {
-  stamp: Json | null;
-}
-
 export interface CurrencyRate {
   currency: string;
   rate_date: string;
@@ -233,6 +218,10 @@ export interface FactInstall {
   installed_at: string;
   installed_day: number;
   profile_id: string;
+  /**
+   * The profile as a number, for columns: distinct ones are counted. With gaps.
+   */
+  profile_no: Generated<bigint>;
   store_key: number;
 }
 
@@ -622,9 +611,6 @@ export interface DB {
   access_level: AccessLevel;
   api_key: ApiKey;
   app: App;
-  bench_index: BenchIndex;
-  bench_progress: BenchProgress;
-  bench_stamp: BenchStamp;
   currency_rate: CurrencyRate;
   dim_attribution: DimAttribution;
   dim_country: DimCountry;

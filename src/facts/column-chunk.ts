@@ -21,3 +21,8 @@ export function encodeColumn(values: readonly string[]): ColumnChunk {
   const characters = new Map(distinct.map((value, code) => [value, String.fromCharCode(code + CODE_OFFSET)]));
   return { dictionary: distinct.join(','), codes: values.map((value) => characters.get(value)).join('') };
 }
+
+/** Whole numbers below ROWS_PER_GROUP that are nearly all different: they are their own codes. */
+export function encodePlaces(values: readonly string[]): ColumnChunk {
+  return { dictionary: '', codes: values.map((value) => String.fromCharCode(Number(value) + CODE_OFFSET)).join('') };
+}

@@ -2,8 +2,11 @@
 // millions of facts reads them in a tenth of the time that the rows would take. In the background, like the totals, and exact like them.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { type ColumnChunk, encodeColumn, ROWS_PER_GROUP } from './column-chunk.ts';
+import { type ColumnChunk, encodeColumn, encodePlaces, ROWS_PER_GROUP } from './column-chunk.ts';
 import { holdTotals, setLimits } from './totals.ts';
+
+/** Profiles are numbered; a number is kept as its page and its place there. */
+export const PAGE = 32_768;
 
 /** What of a fact is kept, as text: keys and codes, days, amounts of each money basis. */
 export const COLUMNS = {
@@ -13,6 +16,8 @@ export const COLUMNS = {
   active_until_day: sql`f.active_until_day`,
   price: sql`f.revenue || ':' || f.proceeds || ':' || f.net`,
   monthly: sql`f.monthly_revenue || ':' || f.monthly_proceeds || ':' || f.monthly_net`,
+  profile_page: sql`f.profile_no / ${sql.lit(PAGE)}`,
+  profile_place: sql`f.profile_no % ${sql.lit(PAGE)}`,
   country_key: sql`f.country_key`,
   store_key: sql`f.store_key`,
   product_key: sql`f.product_key`,
@@ -114,8 +119,8 @@ async function* readGroups(trx: Kysely<DB>, images: RawBuilder<unknown>): AsyncG
   const columns = NAMES.map((name) => sql`string_agg(coalesce((${COLUMNS[name]})::text, ''), ',') as ${sql.ref(name)}`);
   await sql`declare fact_group no scroll cursor for
     select ${sql.join(columns)} from (
-      select *, (row_number() over (order by active_until_day - purchased_day > ${sql.lit(LONG_DAYS)}, attribution_key) - 1) / ${sql.lit(ROWS_PER_GROUP)} as row_group
-      from (${images}) i
+      select i.*, profile_no, (row_number() over (order by i.active_until_day - i.purchased_day > ${sql.lit(LONG_DAYS)}, i.attribution_key) - 1) / ${sql.lit(ROWS_PER_GROUP)} as row_group
+      from (${images}) i join fact_install using (app_key, profile_id)
     ) f group by row_group`.execute(trx);
   for (;;) {
     const { rows } = await sql<Group>`fetch 1 from fact_group`.execute(trx);
@@ -131,7 +136,10 @@ async function writeGroups(trx: Kysely<DB>, { app_key, month }: Month, images: R
   let rowGroup = rows[0]!.next;
   let count = 0;
   for await (const group of readGroups(trx, images)) {
-    const chunks: ColumnChunk[] = NAMES.map((name) => encodeColumn(group[name].split(',')));
+    const chunks: ColumnChunk[] = NAMES.map((name) => {
+      const values = group[name].split(',');
+      return name === 'profile_place' ? encodePlaces(values) : encodeColumn(values);
+    });
     count += chunks[0]!.codes.length;
     await sql`insert into fact_column_chunk (app_key, month, row_group, name, dictionary, codes)
       select ${app_key}, ${month}, ${rowGroup}, c.* from unnest(${NAMES}::text[],
