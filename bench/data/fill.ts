@@ -6,6 +6,7 @@ import { ensureLabels } from '../../src/attribution/queries.ts';
 import { type CopyValue, copyRows } from '../../src/db/copy.ts';
 import type { Session } from '../../src/db/session.ts';
 import type { App } from '../../src/deps.ts';
+import { refreshColumns } from '../../src/facts/columns.ts';
 import { deriveFacts } from '../../src/facts/derive.ts';
 import { writeInstalls } from '../../src/facts/installs.ts';
 import { addToTotals } from '../../src/facts/totals.ts';
@@ -146,6 +147,7 @@ async function totalise({ db, client }: Session, app: App): Promise<void> {
   await client.query("set work_mem = '1GB'");
   const work = db.transaction().setIsolationLevel('repeatable read');
   while ((await work.execute((trx) => addToTotals(trx, app.app_key, PER_TOTALS_BATCH))) > 0);
+  while ((await refreshColumns(db)) > 0);
 }
 
 export interface Size {

@@ -52,6 +52,7 @@ export function fromCounts(counted: readonly CountedPayers[]): PayerQueries {
       segment: typeof segment === 'number' ? segments[segment]! : '',
     })),
   );
+  const ranked = rows.filter(({ span, bucket, place }) => span === 0 && bucket === null && place === 'segment');
   return {
     ctes: [
       sql`payer as materialized (
@@ -59,7 +60,9 @@ export function fromCounts(counted: readonly CountedPayers[]): PayerQueries {
           ${rows.map(({ place }) => place)}::text[], ${rows.map(({ segment }) => segment)}::text[],
           ${rows.map(({ payers }) => payers)}::bigint[]) as p (span, bucket, place, segment, per))`,
     ],
-    bySegment: sql`select segment, per from payer where place = 'segment' and span = 0 and bucket is null`,
+    // Not selected from all rows: the planner would take the few thousands that are left for one.
+    bySegment: sql`select * from unnest(${ranked.map(({ segment }) => segment)}::text[],
+      ${ranked.map(({ payers }) => payers)}::bigint[]) as p (segment, per)`,
     totals: sql`select place, segment, 'per', span, bucket, array[per]::text[] from payer where place = 'total'`,
     series: sql`select place, segment, 'per', span, bucket, array[per]::text[] from payer
       where place = 'other' or place = 'segment' and segment in (select segment from ranked where kept)`,

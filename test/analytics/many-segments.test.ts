@@ -1,6 +1,8 @@
 // More segments than an answer has room for: JSON sums the rest up as "Other", recomputed from its facts; CSV has them all
 // until there are too many rows.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { refreshColumns } from '../../src/facts/columns.ts';
+import { refreshTotals } from '../../src/facts/totals.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { askChart, importProfiles, importTransactions } from './import.ts';
 
@@ -97,6 +99,24 @@ describe('at most 500 series', () => {
     const series = await ask({ chart_id: 'arppu' });
     expect(series).toHaveLength(500);
     expect(figures(series.at(-1)!)).toEqual([11.5, 11.5, 0, 0]);
+  });
+
+  test('of arppu, counted in columns: the same', async () => {
+    const { db } = service.deps;
+    while ((await refreshTotals(db)) > 0);
+    while ((await refreshColumns(db, { leastFacts: 1 })) > 0);
+    // Another range, whose answer is not kept.
+    const series = await ask({ chart_id: 'arppu', filters: { date: ['2025-01-02', '2025-03-31'] } });
+    expect(series).toHaveLength(500);
+    expect(figures(series.at(-1)!)).toEqual([11.5, 11.5, 0, 0]);
+    const campaigns = ['c1', 'c2', 'c3'];
+    const few = await ask({ chart_id: 'arppu', filters: { date, attribution_campaign: campaigns } });
+    expect(few.map(({ type, value }) => [type, value])).toEqual([
+      ['total', 2],
+      ['c3', 3],
+      ['c2', 2],
+      ['c1', 1],
+    ]);
   });
 
   test('exactly 499 segments need no "other"', async () => {

@@ -139,7 +139,7 @@ describe('what is refused', () => {
       body: {},
     });
     expect(status).toBe(405);
-    expect(headers['allow']).toContain('GET');
+    expect(headers.allow).toContain('GET');
   });
 });
 
