@@ -102,26 +102,37 @@ function bucketOf(edges: readonly number[], day: number): number {
   return low;
 }
 
-/** A digit of the combined numbers: what rows have in a column, as one of so many. */
+/** A digit of the combined numbers: what rows have in a column, as the place of that in a list. */
 interface Digit {
-  column: Column;
-  /** Of each value, by its code. */
+  codes: string;
+  /** By the code. */
   places: Int32Array;
-  size: number;
+  list: readonly number[];
 }
 
-function digit(column: Column, size: number, placeOf: (value: string, code: number) => number): Digit {
-  return { column, places: Int32Array.from(column.values, placeOf), size };
+function digit({ values, codes }: Column, numberOf: (value: string, code: number) => number): Digit {
+  const found = new Map<number, number>();
+  const places = Int32Array.from(values, (value, code) => {
+    const number = numberOf(value, code);
+    if (!found.has(number)) found.set(number, found.size);
+    return found.get(number)!;
+  });
+  return { codes, places, list: [...found.keys()] };
+}
+
+/** Where all rows have the same. */
+function constant(number: number): Digit {
+  return { codes: '', places: new Int32Array(1), list: [number] };
 }
 
 /** Counts the selected rows by what they have, into `numbers` and `times`; the first digit is the lowest. How many differ? */
 function countCombined(count: number, digits: readonly Digit[]): number {
   combined.fill(0, 0, count);
   let factor = 1;
-  for (const { column, places, size } of digits) {
-    const { codes } = column;
+  for (const { codes, places, list } of digits) {
+    if (list.length === 1) continue;
     for (let i = 0; i < count; i++) combined[i]! += factor * places[codes.charCodeAt(rows[i]!) - CODE_OFFSET]!;
-    factor *= size;
+    factor *= list.length;
   }
   return factor <= MOST_COUNTED ? countInArray(count) : countInMap(count);
 }
@@ -160,30 +171,31 @@ export function scanGroup(scan: Scan, group: Group, sums: ColumnSums): void {
   if (count === 0) return;
   // What stays open closes after the last bucket.
   const closing = (value: string) => (value === '' || Number(value) >= end ? buckets : bucketOf(edges, Number(value)));
-  const byCode = (name: ColumnName) => digit(group.get(name)!, group.get(name)!.values.length, (_, code) => code);
+  const of = (name: ColumnName) => group.get(name)!;
+  const byCode = (name: ColumnName | undefined) => (name ? digit(of(name), (_, code) => code) : constant(0));
   const digits = [
-    digit(group.get('kind')!, 2, (value) => Number(readKind(Number(value)).sign < 0)),
-    digit(group.get('purchased_day')!, buckets, (value) => bucketOf(edges, Number(value))),
-    ...(isStock ? [digit(group.get('active_until_day')!, buckets + 1, closing)] : []),
-    ...(segment ? [byCode(segment)] : []),
-    ...(amount ? [byCode(amount)] : []),
+    digit(of('kind'), (value) => readKind(Number(value)).sign),
+    digit(of('purchased_day'), (value) => bucketOf(edges, Number(value))),
+    isStock ? digit(of('active_until_day'), closing) : constant(buckets),
+    byCode(segment),
+    byCode(amount),
   ];
-  const amounts = amount ? listAmounts(group.get(amount)!.values) : NO_AMOUNTS;
-  const keys = segment ? group.get(segment)!.values : [''];
+  const keys = segment ? of(segment).values : [''];
+  const amounts = amount ? listAmounts(of(amount).values) : NO_AMOUNTS;
   const different = countCombined(count, digits);
+  const has = digits.map(() => 0);
   for (let i = 0; i < different; i++) {
     let rest = numbers[i]!;
-    const signed = rest % 2 === 1 ? -times[i]! : times[i]!;
-    rest = Math.floor(rest / 2);
-    const opened = rest % buckets;
-    rest = Math.floor(rest / buckets);
-    const closed = isStock ? rest % (buckets + 1) : buckets;
+    for (let d = 0; d < digits.length; d++) {
+      const { list } = digits[d]!;
+      has[d] = list[rest % list.length]!;
+      rest = Math.floor(rest / list.length);
+    }
+    const [sign, opened, closed, key, code] = has as [number, number, number, number, number];
     if (opened === closed) continue;
-    if (isStock) rest = Math.floor(rest / (buckets + 1));
-    const place = sums.placeOf(keys[rest % keys.length]!);
-    const code = Math.floor(rest / keys.length);
-    sums.add(place, opened, signed, amounts, code);
-    if (closed < buckets) sums.add(place, closed, -signed, amounts, code);
+    const place = sums.placeOf(keys[key]!);
+    sums.add(place, opened, sign * times[i]!, amounts, code);
+    if (closed < buckets) sums.add(place, closed, -sign * times[i]!, amounts, code);
   }
 }
 
@@ -195,16 +207,16 @@ export function scanFacts(scan: Scan, group: Group, numberOf: (key: string) => n
   const { edges, segment } = scan;
   const count = selectRows(group);
   const of = (name: ColumnName) => group.get(name)!;
-  const signs = digit(of('kind'), 2, (value) => readKind(Number(value)).sign);
-  const buckets = digit(of('purchased_day'), 1, (value) => bucketOf(edges, Number(value)));
-  const pages = digit(of('profile_page'), 1, Number);
-  const keys = segment ? digit(of(segment), 1, numberOf) : undefined;
-  const placeOf = ({ column, places }: Digit, row: number) => places[column.codes.charCodeAt(row) - CODE_OFFSET]!;
+  const signs = digit(of('kind'), (value) => readKind(Number(value)).sign);
+  const buckets = digit(of('purchased_day'), (value) => bucketOf(edges, Number(value)));
+  const keys = segment ? digit(of(segment), numberOf) : undefined;
+  const pages = digit(of('profile_page'), Number);
+  const has = ({ codes, places, list }: Digit, row: number) => list[places[codes.charCodeAt(row) - CODE_OFFSET]!]!;
   const { codes } = of('profile_place');
   for (let i = 0; i < count; i++) {
     const row = rows[i]!;
-    const profile = placeOf(pages, row) * PAGE + codes.charCodeAt(row) - CODE_OFFSET;
-    take(profile, placeOf(buckets, row), keys ? placeOf(keys, row) : 0, placeOf(signs, row));
+    const profile = has(pages, row) * PAGE + codes.charCodeAt(row) - CODE_OFFSET;
+    take(profile, has(buckets, row), keys ? has(keys, row) : 0, has(signs, row));
   }
 }
 
