@@ -112,18 +112,21 @@ function uncounted(app: App, chains: Chains): RawBuilder<unknown> {
 }
 
 /**
- * Derives the facts of these chains anew and writes those that differ. The caller holds the locks of their profiles, or
- * two writers of one chain could each derive it without the other's transaction.
+ * The facts of these chains as a query: `derived`. Subqueries with `offset 0` tell the planner that there are at least as many rows as
+ * chains; it takes the plain joins for a single row, and would compare every transaction with every product and every offer.
  */
-export async function deriveFacts(trx: Kysely<DB>, app: App, chains: Chains): Promise<void> {
-  await ensureDimensions(trx, app, chains);
-  await removeFacts(trx, app, uncounted(app, chains));
-  await sql`
+function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
+  return sql`
     with touched as ${chains}, counted as (
       select p.*, product.duration as configured_duration
-      from touched join purchase p using (profile_id, store, store_original_transaction_id)
-      left join product using (app_id, store, store_product_id)
-      where p.app_id = ${app.app_id} and p.environment = 'Production' and not p.is_family_shared
+      from touched cross join lateral (
+        select * from purchase p
+        where p.app_id = ${app.app_id} and p.profile_id = touched.profile_id and p.store = touched.store
+          and p.store_original_transaction_id = touched.store_original_transaction_id
+          and p.environment = 'Production' and not p.is_family_shared
+        offset 0) p
+      left join product on product.app_id = ${app.app_id} and product.store = p.store
+        and product.store_product_id = p.store_product_id
     ), derived as (
       select install.app_key, f.*, ${DAYS}, install.installed_at, install.installed_day, dim_store.store_key,
         dim_product.product_key, dim_placement.placement_key, dim_offer.offer_key, install.attribution_key,
@@ -136,7 +139,18 @@ export async function deriveFacts(trx: Kysely<DB>, app: App, chains: Chains): Pr
       join dim_country on dim_country.country = lower(f.price_country)
       join dim_offer on ${isSameTuple('dim_offer', ['offer_category', 'offer_type', 'offer_id'])}
       join dim_placement on ${isSameTuple('dim_placement', ['paywall_id', 'audience_id', 'placement_id'])}
-    ), changed as materialized (
+    )`;
+}
+
+/**
+ * Derives the facts of these chains anew and writes those that differ. The caller holds the locks of their profiles, or
+ * two writers of one chain could each derive it without the other's transaction.
+ */
+export async function deriveFacts(trx: Kysely<DB>, app: App, chains: Chains): Promise<void> {
+  await ensureDimensions(trx, app, chains);
+  await removeFacts(trx, app, uncounted(app, chains));
+  await sql`
+    ${derivedFacts(app, chains)}, changed as materialized (
       select derived.* from derived left join fact_transaction old using (app_key, profile_id, purchase_no)
       where old.app_key is null or (${columns('old.')}) is distinct from (${columns('derived.')})
     ), ${RETIRE_CHANGED}
