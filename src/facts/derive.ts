@@ -4,6 +4,7 @@ import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { findZone, zoneChanges } from '../lib/zone.ts';
 import { datedFacts } from './chains.ts';
+import { type Bought, DIMENSIONS, ensureDimensions } from './dimensions.ts';
 import { RETIRE_CHANGED } from './retire.ts';
 
 /** A query in parentheses with a row per chain: profile_id, store, store_original_transaction_id. */
@@ -48,32 +49,11 @@ export function zoneRelation(timezone: string): RawBuilder<unknown> {
   return sql`(select ${changesAt}::timestamptz[] as changes_at, ${offsetsSeconds}::integer[] as offsets_s)`;
 }
 
-/** Makes the dimension rows that the purchases of these chains need; ordered, so that two writers do not deadlock. */
-async function ensureDimensions(trx: Kysely<DB>, app: App, chains: Chains): Promise<void> {
-  await sql`
-    with touched as ${chains}, bought as (
-      select distinct p.store, p.store_product_id, p.offer_category, p.offer_type, p.offer_id,
-        p.paywall_id, p.audience_id, p.placement_id
-      from touched join purchase p using (profile_id, store, store_original_transaction_id)
-      where p.app_id = ${app.app_id}
-    ), stores as (
-      insert into dim_store (store) select distinct store from bought
-      where store not in (select store from dim_store) order by 1 on conflict do nothing
-    ), products as (
-      insert into dim_product (store_product_id) select distinct store_product_id from bought b
-      where not exists (select from dim_product d where d.store_product_id = b.store_product_id)
-      order by 1 on conflict do nothing
-    ), offers as (
-      insert into dim_offer (tuple_hash, offer_category, offer_type, offer_id)
-      select distinct tuple_hash(offer_category, offer_type, offer_id), offer_category, offer_type, offer_id from bought b
-      where not exists (select from dim_offer d where d.tuple_hash = tuple_hash(b.offer_category, b.offer_type, b.offer_id))
-      order by 1 on conflict do nothing
-    )
-    insert into dim_placement (tuple_hash, paywall_id, audience_id, placement_id)
-    select distinct tuple_hash(paywall_id, audience_id, placement_id), paywall_id, audience_id, placement_id from bought b
-    where not exists (
-      select from dim_placement d where d.tuple_hash = tuple_hash(b.paywall_id, b.audience_id, b.placement_id))
-    order by 1 on conflict do nothing`.execute(trx);
+function boughtIn(app: App, chains: Chains): Bought {
+  return sql`(
+    select distinct ${sql.join(DIMENSIONS.flat().map((name) => sql.ref(`p.${name}`)))}
+    from ${chains} touched join purchase p using (profile_id, store, store_original_transaction_id)
+    where p.app_id = ${app.app_id})`;
 }
 
 /** Joins a relation of tuples to the facts `f`: found by their number, and compared, as several tuples may have the same. */
@@ -147,7 +127,7 @@ function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
  * two writers of one chain could each derive it without the other's transaction.
  */
 export async function deriveFacts(trx: Kysely<DB>, app: App, chains: Chains): Promise<void> {
-  await ensureDimensions(trx, app, chains);
+  await ensureDimensions(trx, boughtIn(app, chains));
   await removeFacts(trx, app, uncounted(app, chains));
   await sql`
     ${derivedFacts(app, chains)}, changed as materialized (
@@ -157,6 +137,23 @@ export async function deriveFacts(trx: Kysely<DB>, app: App, chains: Chains): Pr
     insert into fact_transaction (app_key, profile_id, purchase_no, ${columns()})
     select app_key, profile_id, purchase_no, ${columns()} from changed
     on conflict (app_key, profile_id, purchase_no) do update set ${ASSIGNMENTS}`.execute(trx);
+}
+
+/** The same for chains that the caller has just made, of which there are no facts yet; `bought` has all that is named in them. */
+export async function deriveNewFacts(
+  trx: Kysely<DB>,
+  app: App,
+  { chains, bought }: { chains: Chains; bought: Bought },
+): Promise<void> {
+  await ensureDimensions(trx, bought);
+  await sql`
+    ${derivedFacts(app, chains)}, written as (
+      insert into fact_transaction (app_key, profile_id, purchase_no, ${columns()})
+      select app_key, profile_id, purchase_no, ${columns()} from derived
+      returning app_key, profile_id, purchase_no
+    )
+    insert into fact_pending (app_key, profile_id, purchase_no)
+    select app_key, profile_id, purchase_no from written`.execute(trx);
 }
 
 /** Derives the facts of all transactions of these products anew, after their configuration changed. */
