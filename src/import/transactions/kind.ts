@@ -11,7 +11,7 @@ import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS } from '../../purchases/
 import { loadPriceBook } from '../../purchases/price-book.ts';
 import { priceRecord } from '../../purchases/pricing.ts';
 import { writeTransactions } from '../../purchases/write.ts';
-import type { Kind, Written } from '../import-file.ts';
+import type { Kind, WriteContext, Written } from '../import-file.ts';
 import { type Priced, writeNewChains } from './new-chains.ts';
 import { lockOwners } from './profiles.ts';
 import { type NamedTransaction, NamedTransactionBody, parseNamedTransaction } from './record.ts';
@@ -60,14 +60,19 @@ async function stage(trx: Kysely<DB>, session: Session, priced: readonly Priced[
   await sql.raw(`analyze ${TABLE}`).execute(trx);
 }
 
-async function write(session: Session, { app }: { app: App }, records: readonly NamedTransaction[]): Promise<Written> {
+async function write(
+  session: Session,
+  { app, onHandedOver }: WriteContext,
+  records: readonly NamedTransaction[],
+): Promise<Written> {
   return inTransaction(session.db, async (trx) => {
     const refused = new Map<number, FieldError>();
     const priced = await price(trx, app, records, refused);
-    const { copied, others } = await writeNewChains(trx, session, { app, priced });
+    const { copied, others } = await writeNewChains(trx, session, { app, priced, onCopied: onHandedOver });
     let written = copied;
     if (others.length > 0) {
       await stage(trx, session, others);
+      onHandedOver();
       // A file that moved chains to and fro would end differently each time it is imported.
       const outcome = await writeTransactions(trx, { ...app, sharing: 'refuse' }, sql.table(TABLE));
       for (const position of outcome.refused) refused.set(position, CHAIN_REFUSED);

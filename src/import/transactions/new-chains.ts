@@ -105,7 +105,7 @@ async function readClock(trx: Kysely<DB>): Promise<string> {
 export async function writeNewChains(
   trx: Kysely<DB>,
   session: Session,
-  { app, priced }: { app: App; priced: readonly Priced[] },
+  { app, priced, onCopied }: { app: App; priced: readonly Priced[]; onCopied: () => void },
 ): Promise<{ copied: number; others: Priced[] }> {
   if (priced.length === 0) return { copied: 0, others: [] };
   const chains = await claimNew(trx, app, chainsOf(priced));
@@ -114,6 +114,7 @@ export async function writeNewChains(
   if (copied.length > 0) {
     const rows = toRows(app, copied, await readClock(trx));
     await copyRows(session.client, { table: 'purchase', columns: COLUMNS }, rows);
+    onCopied();
     await deriveNewFacts(trx, app, { chains: chainRelation(chains), bought: boughtIn(copied) });
   }
   return { copied: copied.length, others: priced.filter((one) => !isNew(one)) };
