@@ -71,8 +71,8 @@ async function withoutCollisions<R>(write: () => Promise<R>): Promise<R> {
 
 function rejectsOf<T>({ items, rejects }: Batch<T>, refused: Written['refused']): Reject[] {
   const late = [...refused].map(([index, fault]): Reject => {
-    const { line, again } = items[index] as (typeof items)[number];
-    return { line, reason: toReason([fault]), record: again() };
+    const { line, value } = items[index] as (typeof items)[number];
+    return { line, reason: toReason([fault]), record: value };
   });
   return late.length === 0 ? rejects : [...rejects, ...late].sort((a, b) => a.line - b.line);
 }
