@@ -81,10 +81,10 @@ const categorized = sql`
 /** An amount per month, rounded once to 10^-9 USD; null where the period adds nothing to MRR. */
 function monthly(amount: string): RawBuilder<unknown> {
   const nano = sql`${sql.ref(amount)}::numeric`;
-  const whens = MONTHS.map(
-    ([duration, over, under]) =>
-      sql`when ${durationCode(duration)} then round(${nano} * ${sql.lit(under)} / ${sql.lit(over)})`,
-  );
+  const whens = MONTHS.map(([duration, over, under]) => {
+    const share = over === under ? nano : sql`round(${nano} * ${sql.lit(under)} / ${sql.lit(over)})`;
+    return sql`when ${durationCode(duration)} then ${share}`;
+  });
   return sql`case when paid_number > 0 then case coalesce(length_class, duration) ${sql.join(whens, sql` `)}
     when ${durationCode('Uncategorized')} then round(${nano} * 365 * 86400 / (12 * seconds)) end end::bigint`;
 }

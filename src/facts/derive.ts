@@ -4,6 +4,7 @@ import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { findZone, zoneChanges } from '../lib/zone.ts';
 import { datedFacts } from './chains.ts';
+import { type Bought, DIMENSIONS, ensureDimensions } from './dimensions.ts';
 import { RETIRE_CHANGED } from './retire.ts';
 
 /** A query in parentheses with a row per chain: profile_id, store, store_original_transaction_id. */
@@ -48,32 +49,11 @@ export function zoneRelation(timezone: string): RawBuilder<unknown> {
   return sql`(select ${changesAt}::timestamptz[] as changes_at, ${offsetsSeconds}::integer[] as offsets_s)`;
 }
 
-/** Makes the dimension rows that the purchases of these chains need; ordered, so that two writers do not deadlock. */
-async function ensureDimensions(trx: Kysely<DB>, app: App, chains: Chains): Promise<void> {
-  await sql`
-    with touched as ${chains}, bought as (
-      select distinct p.store, p.store_product_id, p.offer_category, p.offer_type, p.offer_id,
-        p.paywall_id, p.audience_id, p.placement_id
-      from touched join purchase p using (profile_id, store, store_original_transaction_id)
-      where p.app_id = ${app.app_id}
-    ), stores as (
-      insert into dim_store (store) select distinct store from bought
-      where store not in (select store from dim_store) order by 1 on conflict do nothing
-    ), products as (
-      insert into dim_product (store_product_id) select distinct store_product_id from bought b
-      where not exists (select from dim_product d where d.store_product_id = b.store_product_id)
-      order by 1 on conflict do nothing
-    ), offers as (
-      insert into dim_offer (tuple_hash, offer_category, offer_type, offer_id)
-      select distinct tuple_hash(offer_category, offer_type, offer_id), offer_category, offer_type, offer_id from bought b
-      where not exists (select from dim_offer d where d.tuple_hash = tuple_hash(b.offer_category, b.offer_type, b.offer_id))
-      order by 1 on conflict do nothing
-    )
-    insert into dim_placement (tuple_hash, paywall_id, audience_id, placement_id)
-    select distinct tuple_hash(paywall_id, audience_id, placement_id), paywall_id, audience_id, placement_id from bought b
-    where not exists (
-      select from dim_placement d where d.tuple_hash = tuple_hash(b.paywall_id, b.audience_id, b.placement_id))
-    order by 1 on conflict do nothing`.execute(trx);
+function boughtIn(app: App, chains: Chains): Bought {
+  return sql`(
+    select distinct ${sql.join(DIMENSIONS.flat().map((name) => sql.ref(`p.${name}`)))}
+    from ${chains} touched join purchase p using (profile_id, store, store_original_transaction_id)
+    where p.app_id = ${app.app_id})`;
 }
 
 /** Joins a relation of tuples to the facts `f`: found by their number, and compared, as several tuples may have the same. */
@@ -112,18 +92,21 @@ function uncounted(app: App, chains: Chains): RawBuilder<unknown> {
 }
 
 /**
- * Derives the facts of these chains anew and writes those that differ. The caller holds the locks of their profiles, or
- * two writers of one chain could each derive it without the other's transaction.
+ * The facts of these chains as a query: `derived`. Subqueries with `offset 0` tell the planner that there are at least as many rows as
+ * chains; it takes the plain joins for a single row, and would compare every transaction with every product and every offer.
  */
-export async function deriveFacts(trx: Kysely<DB>, app: App, chains: Chains): Promise<void> {
-  await ensureDimensions(trx, app, chains);
-  await removeFacts(trx, app, uncounted(app, chains));
-  await sql`
+function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
+  return sql`
     with touched as ${chains}, counted as (
       select p.*, product.duration as configured_duration
-      from touched join purchase p using (profile_id, store, store_original_transaction_id)
-      left join product using (app_id, store, store_product_id)
-      where p.app_id = ${app.app_id} and p.environment = 'Production' and not p.is_family_shared
+      from touched cross join lateral (
+        select * from purchase p
+        where p.app_id = ${app.app_id} and p.profile_id = touched.profile_id and p.store = touched.store
+          and p.store_original_transaction_id = touched.store_original_transaction_id
+          and p.environment = 'Production' and not p.is_family_shared
+        offset 0) p
+      left join product on product.app_id = ${app.app_id} and product.store = p.store
+        and product.store_product_id = p.store_product_id
     ), derived as (
       select install.app_key, f.*, ${DAYS}, install.installed_at, install.installed_day, dim_store.store_key,
         dim_product.product_key, dim_placement.placement_key, dim_offer.offer_key, install.attribution_key,
@@ -136,13 +119,41 @@ export async function deriveFacts(trx: Kysely<DB>, app: App, chains: Chains): Pr
       join dim_country on dim_country.country = lower(f.price_country)
       join dim_offer on ${isSameTuple('dim_offer', ['offer_category', 'offer_type', 'offer_id'])}
       join dim_placement on ${isSameTuple('dim_placement', ['paywall_id', 'audience_id', 'placement_id'])}
-    ), changed as materialized (
+    )`;
+}
+
+/**
+ * Derives the facts of these chains anew and writes those that differ. The caller holds the locks of their profiles, or
+ * two writers of one chain could each derive it without the other's transaction.
+ */
+export async function deriveFacts(trx: Kysely<DB>, app: App, chains: Chains): Promise<void> {
+  await ensureDimensions(trx, boughtIn(app, chains));
+  await removeFacts(trx, app, uncounted(app, chains));
+  await sql`
+    ${derivedFacts(app, chains)}, changed as materialized (
       select derived.* from derived left join fact_transaction old using (app_key, profile_id, purchase_no)
       where old.app_key is null or (${columns('old.')}) is distinct from (${columns('derived.')})
     ), ${RETIRE_CHANGED}
     insert into fact_transaction (app_key, profile_id, purchase_no, ${columns()})
     select app_key, profile_id, purchase_no, ${columns()} from changed
     on conflict (app_key, profile_id, purchase_no) do update set ${ASSIGNMENTS}`.execute(trx);
+}
+
+/** The same for chains that the caller has just made, of which there are no facts yet; `bought` has all that is named in them. */
+export async function deriveNewFacts(
+  trx: Kysely<DB>,
+  app: App,
+  { chains, bought }: { chains: Chains; bought: Bought },
+): Promise<void> {
+  await ensureDimensions(trx, bought);
+  await sql`
+    ${derivedFacts(app, chains)}, written as (
+      insert into fact_transaction (app_key, profile_id, purchase_no, ${columns()})
+      select app_key, profile_id, purchase_no, ${columns()} from derived
+      returning app_key, profile_id, purchase_no
+    )
+    insert into fact_pending (app_key, profile_id, purchase_no)
+    select app_key, profile_id, purchase_no from written`.execute(trx);
 }
 
 /** Derives the facts of all transactions of these products anew, after their configuration changed. */

@@ -39,10 +39,7 @@ export async function* readCsv(
   function toEntry(record: ReturnType<typeof split>[number], columns: readonly string[]): Entry {
     if (!('cells' in record)) return record;
     const { line, cells } = record;
-    if (cells.length === columns.length) {
-      const read = () => toValue(toCells(columns, cells));
-      return { line, value: read(), again: read };
-    }
+    if (cells.length === columns.length) return { line, value: toValue(toCells(columns, cells)) };
     const fault = `The record has ${cells.length} cells, the header has ${columns.length}.`;
     return unreadableEntry(line, fault, Buffer.from(cells.join(',')));
   }

@@ -10,8 +10,6 @@ export interface FaultyEntry {
 export interface ReadEntry {
   line: number;
   value: unknown;
-  /** The value once more, for the rejects: to hold the values of a whole batch would cost more than all else. */
-  again: () => unknown;
 }
 
 export type Entry = ReadEntry | FaultyEntry;

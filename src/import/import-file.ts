@@ -31,7 +31,14 @@ export interface Kind<T> {
   /** That grow with what is written. */
   tables: readonly (keyof DB)[];
   /** Writes the records in one transaction, with the outcome of writing them one after the other. */
-  write: (session: Session, context: { app: App; now: () => Date }, records: readonly T[]) => Promise<Written>;
+  write: (session: Session, context: WriteContext, records: readonly T[]) => Promise<Written>;
+}
+
+export interface WriteContext {
+  app: App;
+  now: () => Date;
+  /** To be called when the database has all that it needs, and only has to work. */
+  onHandedOver: () => void;
 }
 
 export interface Summary {
@@ -64,8 +71,8 @@ async function withoutCollisions<R>(write: () => Promise<R>): Promise<R> {
 
 function rejectsOf<T>({ items, rejects }: Batch<T>, refused: Written['refused']): Reject[] {
   const late = [...refused].map(([index, fault]): Reject => {
-    const { line, again } = items[index] as (typeof items)[number];
-    return { line, reason: toReason([fault]), record: again() };
+    const { line, value } = items[index] as (typeof items)[number];
+    return { line, reason: toReason([fault]), record: value };
   });
   return late.length === 0 ? rejects : [...rejects, ...late].sort((a, b) => a.line - b.line);
 }
@@ -82,10 +89,12 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
   });
   const summary: Summary = { read: 0, written: 0, unchanged: 0, rejected: 0 };
 
-  async function write(batch: Batch<T>): Promise<void> {
+  async function write(batch: Batch<T>, onHandedOver: () => void): Promise<void> {
     const { items } = batch;
     const records = items.map(({ record }) => record);
-    const { written, refused } = await withoutCollisions(() => kind.write(session, { app, now }, records));
+    const { written, refused } = await withoutCollisions(() =>
+      kind.write(session, { app, now, onHandedOver }, records),
+    );
     const rejects = rejectsOf(batch, refused);
     await rejectsFile.write(rejects);
     summary.read += items.length + batch.rejects.length;
@@ -103,9 +112,12 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
       if (signal?.aborted) {
         throw new OperatorError('Interrupted: what was written is kept; run the same import again to finish it.');
       }
-      writing = write(batch);
-      // Its failure is met by the next await; until then it must not count as unhandled.
-      writing.catch(() => undefined);
+      // The next batch is not read while the database waits for this one: reading would take turns with handing over.
+      await new Promise<void>((onHandedOver) => {
+        writing = write(batch, onHandedOver);
+        // Its failure is met by the next await; until then it must not count as unhandled.
+        writing.then(onHandedOver, onHandedOver);
+      });
     }
     await writing;
     return summary;

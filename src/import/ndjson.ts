@@ -9,7 +9,7 @@ function readEntry({ number: line, bytes }: Line): Entry | undefined {
   const text = bytes.toString();
   if (text.trim() === '') return undefined;
   try {
-    return { line, value: JSON.parse(text), again: () => JSON.parse(text) };
+    return { line, value: JSON.parse(text) };
   } catch {
     return unreadableEntry(line, 'The line is not JSON.', bytes);
   }

@@ -7,7 +7,7 @@ async function sizesOf({ records, group, bytesPerGroup }: { records: number; gro
   async function* entries() {
     for (let line = 1; line <= records; line += group) {
       bytes += bytesPerGroup;
-      yield Array.from({ length: group }, (_, index) => ({ line: line + index, value: {}, again: () => ({}) }));
+      yield Array.from({ length: group }, (_, index) => ({ line: line + index, value: {} }));
     }
   }
   const sizes: number[] = [];

@@ -1,6 +1,4 @@
 // What a reader makes of bytes, cut into chunks of any size.
-import { expect } from 'vitest';
-import type { Entry } from '../../src/import/entry.ts';
 import { type Line, readLines } from '../../src/import/lines.ts';
 
 async function* inChunks(content: string | Buffer, size: number): AsyncGenerator<Buffer> {
@@ -17,19 +15,4 @@ export async function collect<T>(
   const all: T[] = [];
   for await (const group of read(readLines(inChunks(content, size)))) all.push(...group);
   return all;
-}
-
-/** The entries of the content; each says the same when it is read again. */
-export async function collectEntries(
-  content: string | Buffer,
-  size: number,
-  read: (lines: AsyncIterable<Line[]>) => AsyncIterable<Entry[]>,
-) {
-  const entries = await collect(content, size, read);
-  return entries.map((entry) => {
-    if ('fault' in entry) return entry;
-    const { again, ...rest } = entry;
-    expect(again()).toEqual(rest.value);
-    return rest;
-  });
 }

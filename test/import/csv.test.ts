@@ -4,10 +4,10 @@ import { readCsv } from '../../src/import/csv.ts';
 import { LONGEST_LINE_BYTES } from '../../src/import/lines.ts';
 import { ProfileBody } from '../../src/import/profiles/record.ts';
 import { NamedTransactionBody } from '../../src/import/transactions/record.ts';
-import { collectEntries } from './collect.ts';
+import { collect } from './collect.ts';
 
 function entriesOf(content: string | Buffer, size = 11) {
-  return collectEntries(content, size, (lines) => readCsv(lines, (cells) => cells));
+  return collect(content, size, (lines) => readCsv(lines, (cells) => cells));
 }
 
 test('cells stand under the names of the header; quoted ones hold commas, quotes and line ends', async () => {

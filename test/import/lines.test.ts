@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Line, LONGEST_LINE_BYTES } from '../../src/import/lines.ts';
 import { readNdjson } from '../../src/import/ndjson.ts';
-import { collect, collectEntries } from './collect.ts';
+import { collect } from './collect.ts';
 
 async function linesOf(content: string | Buffer, size = 1 << 16) {
   const lines = await collect(content, size, (given) => given as AsyncIterable<Line[]>);
@@ -34,7 +34,7 @@ test('a line of 1 MiB is read, a longer one is passed over, and the one after it
 
 test('NDJSON: blank lines are passed over; what is not JSON or not UTF-8 is told with its line', async () => {
   const bad = Buffer.from([0x22, 0xff, 0x22, 0x0a]);
-  const entries = await collectEntries(
+  const entries = await collect(
     Buffer.concat([Buffer.from('{"a":1}\n\n  \n{oops\n'), bad, Buffer.from('[2]')]),
     7,
     readNdjson,

@@ -32,6 +32,7 @@ const MONTH = {
   expires_at: '2025-02-09T12:00:00Z',
   renew_status: true,
 };
+const OFFER = { category: 'promotional', type: 'pay_up_front' };
 const RENEWAL = {
   ...MONTH,
   store_transaction_id: 'a2',
@@ -81,6 +82,30 @@ test('the same id again replaces the transaction as a whole; within a file the l
 test('a record in another order is the same history', async () => {
   await world.transactions(RENEWAL, MONTH);
   expect(await facts()).toMatchObject([{ lapse_at: null }, { lapse_at: '2025-03-09 12:00:00+00' }]);
+});
+
+test('chains that were begun before go on beside new ones', async () => {
+  await world.transactions(MONTH);
+  const own = { store_transaction_id: 'b1', store_original_transaction_id: 'b1' };
+  const summary = await world.transactions({ ...MONTH, ...own, customer_user_id: 'bob' }, RENEWAL, MONTH);
+  expect(summary).toEqual({ read: 3, written: 2, unchanged: 1, rejected: 0 });
+  expect(await facts()).toHaveLength(3);
+  const ended = await world.database.db.selectFrom('fact_transaction').where('lapse_at', 'is not', null).selectAll();
+  expect(await ended.execute()).toHaveLength(2);
+  const pending = await sql`
+    select from fact_transaction join fact_pending using (app_key, profile_id, purchase_no)`.execute(world.database.db);
+  expect(pending.rows).toHaveLength(3);
+});
+
+test('every text is kept as it is, also where it looks like the end of something', async () => {
+  const odd = { store: 'a\tb\\N', store_product_id: '\\.', store_transaction_id: 'x\ny\r', paywall_id: '\\N' };
+  const id = 'x"{}\\\\,\'é\u{1f600}\u0001';
+  const record = { ...MONTH, ...odd, store_original_transaction_id: id, offer: { ...OFFER, id } };
+  expect(await world.transactions(record)).toMatchObject({ written: 1 });
+  const rows = await world.database.db.selectFrom('purchase').selectAll().execute();
+  expect(rows).toMatchObject([{ ...odd, store_original_transaction_id: id, offer_id: id }]);
+  expect(await facts()).toHaveLength(1);
+  expect(await world.transactions(record)).toMatchObject({ unchanged: 1 });
 });
 
 test('a profile may be named by profile_id', async () => {

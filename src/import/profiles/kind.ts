@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { createLabels } from '../../attribution/labels.ts';
 import { inTransaction } from '../../db/client.ts';
 import type { Session } from '../../db/session.ts';
-import type { App } from '../../deps.ts';
 import { raiseVersion } from '../../facts/version.ts';
-import type { Kind, Written } from '../import-file.ts';
+import type { Kind, WriteContext, Written } from '../import-file.ts';
 import { applyRecords, type KeyedRecord } from './apply.ts';
 import { lockNamedProfiles, writeProfiles } from './queries.ts';
 import { ProfileBody, type ProfileRecord, parseProfile } from './record.ts';
@@ -25,7 +24,7 @@ async function withKeys({ db }: Session, records: readonly ProfileRecord[]): Pro
 
 async function write(
   session: Session,
-  { app, now }: { app: App; now: () => Date },
+  { app, now, onHandedOver }: WriteContext,
   records: readonly ProfileRecord[],
 ): Promise<Written> {
   const keyed = await withKeys(session, records);
@@ -37,6 +36,7 @@ async function write(
   return inTransaction(session.db, async (trx) => {
     const known = await lockNamedProfiles(trx, app, keyed);
     const { changes, verdicts } = applyRecords(known, keyed, settings);
+    onHandedOver();
     await writeProfiles(trx, app, changes);
     await raiseVersion(trx, app.app_key);
     const refused = new Map(verdicts.flatMap((one, index) => (typeof one === 'string' ? [] : [[index, one] as const])));

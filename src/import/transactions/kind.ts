@@ -9,10 +9,10 @@ import type { FieldError } from '../../errors.ts';
 import { raiseVersion } from '../../facts/version.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS } from '../../purchases/columns.ts';
 import { loadPriceBook } from '../../purchases/price-book.ts';
-import { type Amounts, priceRecord } from '../../purchases/pricing.ts';
-import type { TransactionRecord } from '../../purchases/record.ts';
+import { priceRecord } from '../../purchases/pricing.ts';
 import { writeTransactions } from '../../purchases/write.ts';
-import type { Kind, Written } from '../import-file.ts';
+import type { Kind, WriteContext, Written } from '../import-file.ts';
+import { type Priced, writeNewChains } from './new-chains.ts';
 import { lockOwners } from './profiles.ts';
 import { type NamedTransaction, NamedTransactionBody, parseNamedTransaction } from './record.ts';
 
@@ -23,14 +23,6 @@ const CHAIN_REFUSED: FieldError = {
   code: 'value_error',
   message: 'The chain belongs to another profile.',
 };
-
-/** A record with what it takes to write it. */
-interface Priced {
-  position: number;
-  profile_id: string;
-  transaction: TransactionRecord;
-  amounts: Amounts;
-}
 
 /** Gives every record its profile and its amounts; `refused` hears of those that have none. */
 async function price(
@@ -68,17 +60,26 @@ async function stage(trx: Kysely<DB>, session: Session, priced: readonly Priced[
   await sql.raw(`analyze ${TABLE}`).execute(trx);
 }
 
-async function write(session: Session, { app }: { app: App }, records: readonly NamedTransaction[]): Promise<Written> {
+async function write(
+  session: Session,
+  { app, onHandedOver }: WriteContext,
+  records: readonly NamedTransaction[],
+): Promise<Written> {
   return inTransaction(session.db, async (trx) => {
     const refused = new Map<number, FieldError>();
     const priced = await price(trx, app, records, refused);
-    if (priced.length === 0) return { written: 0, refused };
-    await stage(trx, session, priced);
-    // A file that moved chains to and fro would end differently each time it is imported.
-    const outcome = await writeTransactions(trx, { ...app, sharing: 'refuse' }, sql.table(TABLE));
-    for (const position of outcome.refused) refused.set(position, CHAIN_REFUSED);
+    const { copied, others } = await writeNewChains(trx, session, { app, priced, onCopied: onHandedOver });
+    let written = copied;
+    if (others.length > 0) {
+      await stage(trx, session, others);
+      onHandedOver();
+      // A file that moved chains to and fro would end differently each time it is imported.
+      const outcome = await writeTransactions(trx, { ...app, sharing: 'refuse' }, sql.table(TABLE));
+      for (const position of outcome.refused) refused.set(position, CHAIN_REFUSED);
+      written += outcome.written;
+    }
     await raiseVersion(trx, app.app_key);
-    return { written: outcome.written, refused };
+    return { written, refused };
   });
 }
 

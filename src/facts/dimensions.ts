@@ -1,0 +1,37 @@
+// Makes the rows of the dimension tables that facts refer to.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+
+/** A query in parentheses with the DIMENSIONS of transactions. */
+export type Bought = RawBuilder<unknown>;
+
+/** What the dimension rows of a transaction are made of, in a group for each. */
+export const DIMENSIONS = [
+  ['store'],
+  ['store_product_id'],
+  ['offer_category', 'offer_type', 'offer_id'],
+  ['paywall_id', 'audience_id', 'placement_id'],
+] as const;
+
+/** Makes the dimension rows that these purchases need; ordered, so that two writers do not deadlock. */
+export async function ensureDimensions(trx: Kysely<DB>, bought: Bought): Promise<void> {
+  await sql`
+    with bought as ${bought}, stores as (
+      insert into dim_store (store) select distinct store from bought
+      where store not in (select store from dim_store) order by 1 on conflict do nothing
+    ), products as (
+      insert into dim_product (store_product_id) select distinct store_product_id from bought b
+      where not exists (select from dim_product d where d.store_product_id = b.store_product_id)
+      order by 1 on conflict do nothing
+    ), offers as (
+      insert into dim_offer (tuple_hash, offer_category, offer_type, offer_id)
+      select distinct tuple_hash(offer_category, offer_type, offer_id), offer_category, offer_type, offer_id from bought b
+      where not exists (select from dim_offer d where d.tuple_hash = tuple_hash(b.offer_category, b.offer_type, b.offer_id))
+      order by 1 on conflict do nothing
+    )
+    insert into dim_placement (tuple_hash, paywall_id, audience_id, placement_id)
+    select distinct tuple_hash(paywall_id, audience_id, placement_id), paywall_id, audience_id, placement_id from bought b
+    where not exists (
+      select from dim_placement d where d.tuple_hash = tuple_hash(b.paywall_id, b.audience_id, b.placement_id))
+    order by 1 on conflict do nothing`.execute(trx);
+}

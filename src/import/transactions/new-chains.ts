@@ -1,0 +1,121 @@
+// Chains that nobody has yet, as nearly all are when a history is imported: their transactions are copied straight into place, and
+// their facts written without looking for earlier ones.
+import { randomUUID } from 'node:crypto';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type CopyValue, copyRows } from '../../db/copy.ts';
+import type { Session } from '../../db/session.ts';
+import type { DB } from '../../db/types.ts';
+import type { App } from '../../deps.ts';
+import { deriveNewFacts } from '../../facts/derive.ts';
+import { type Bought, DIMENSIONS } from '../../facts/dimensions.ts';
+import { AMOUNT_COLUMNS, RECORD_COLUMNS } from '../../purchases/columns.ts';
+import type { Amounts } from '../../purchases/pricing.ts';
+import type { TransactionRecord } from '../../purchases/record.ts';
+
+/** A record with what it takes to write it. */
+export interface Priced {
+  position: number;
+  profile_id: string;
+  transaction: TransactionRecord;
+  amounts: Amounts;
+}
+
+interface Chain {
+  profile_id: string;
+  store: string;
+  store_original_transaction_id: string;
+}
+
+/** By the name of their chain; a store may have any text for its name. */
+type Chains = ReadonlyMap<string, Chain>;
+
+function chainName({ store, store_original_transaction_id }: Omit<Chain, 'profile_id'>): string {
+  return `${store.length} ${store} ${store_original_transaction_id}`;
+}
+
+function chainRelation(chains: Chains): RawBuilder<unknown> {
+  const rows = [...chains.values()];
+  const column = (name: keyof Chain) => rows.map((chain) => chain[name]);
+  return sql`(select * from unnest(${column('profile_id')}::uuid[], ${column('store')}::text[],
+    ${column('store_original_transaction_id')}::text[]) as t (profile_id, store, store_original_transaction_id))`;
+}
+
+/** Each belongs to the profile of its first record. */
+function chainsOf(priced: readonly Priced[]): Chains {
+  const chains = new Map<string, Chain>();
+  for (const { profile_id, transaction } of priced) {
+    const { store, store_original_transaction_id } = transaction;
+    const name = chainName(transaction);
+    if (!chains.has(name)) chains.set(name, { profile_id, store, store_original_transaction_id });
+  }
+  return chains;
+}
+
+/** Gives those of the chains that are new to their profiles. */
+async function claimNew(trx: Kysely<DB>, app: App, chains: Chains): Promise<Chains> {
+  const { rows } = await sql<Chain>`
+    insert into purchase_chain (app_id, store, store_original_transaction_id, profile_id)
+    select ${app.app_id}::uuid, store, store_original_transaction_id, profile_id from ${chainRelation(chains)} given
+    order by store, store_original_transaction_id
+    on conflict (app_id, store, store_original_transaction_id) do nothing
+    returning profile_id, store, store_original_transaction_id`.execute(trx);
+  return new Map(rows.map((chain) => [chainName(chain), chain]));
+}
+
+/** Of the same id the last one counts. */
+function lastOfEach(priced: readonly Priced[]): Priced[] {
+  const last = new Map<string, Priced>();
+  for (const one of priced) {
+    const chain = chainName(one.transaction);
+    last.set(`${chain.length} ${chain} ${one.transaction.store_transaction_id}`, one);
+  }
+  return [...last.values()];
+}
+
+/** A few of the records, which name every store, product, offer and placement that any of them names. */
+function boughtIn(priced: readonly Priced[]): Bought {
+  const groups = DIMENSIONS.map((names) => ({ names, met: new Set<string>() }));
+  const naming = priced.filter(({ transaction }) => {
+    const sizes = groups.map(({ met }) => met.size);
+    for (const { names, met } of groups) met.add(names.map((name) => transaction[name]).join('\u0000'));
+    return groups.some(({ met }, index) => met.size !== sizes[index]);
+  });
+  const names = DIMENSIONS.flat();
+  const columns = names.map((name) => sql`${naming.map(({ transaction }) => transaction[name])}::text[]`);
+  return sql`(select * from unnest(${sql.join(columns)}) as t (${sql.join(names.map((name) => sql.ref(name)))}))`;
+}
+
+const COLUMNS = ['app_id', 'profile_id', 'purchase_id', 'recorded_at', ...RECORD_COLUMNS, ...AMOUNT_COLUMNS];
+
+/** The defaults of purchase_id and recorded_at would be computed for each row, and keep COPY from writing whole pages. */
+function* toRows(app: App, priced: readonly Priced[], recordedAt: string): Generator<CopyValue[]> {
+  for (const { profile_id, transaction, amounts } of priced) {
+    const record = RECORD_COLUMNS.map((name) => transaction[name]);
+    const amount = AMOUNT_COLUMNS.map((name) => amounts[name]);
+    yield [app.app_id, profile_id, randomUUID(), recordedAt, ...record, ...amount];
+  }
+}
+
+async function readClock(trx: Kysely<DB>): Promise<string> {
+  const { rows } = await sql<{ at: string }>`select clock_timestamp() as at`.execute(trx);
+  return (rows[0] as { at: string }).at;
+}
+
+/** Writes the transactions whose chains are new, with their facts; how many, and the others, of which nothing is written. */
+export async function writeNewChains(
+  trx: Kysely<DB>,
+  session: Session,
+  { app, priced, onCopied }: { app: App; priced: readonly Priced[]; onCopied: () => void },
+): Promise<{ copied: number; others: Priced[] }> {
+  if (priced.length === 0) return { copied: 0, others: [] };
+  const chains = await claimNew(trx, app, chainsOf(priced));
+  const isNew = ({ profile_id, transaction }: Priced) => chains.get(chainName(transaction))?.profile_id === profile_id;
+  const copied = lastOfEach(priced.filter(isNew));
+  if (copied.length > 0) {
+    const rows = toRows(app, copied, await readClock(trx));
+    await copyRows(session.client, { table: 'purchase', columns: COLUMNS }, rows);
+    onCopied();
+    await deriveNewFacts(trx, app, { chains: chainRelation(chains), bought: boughtIn(copied) });
+  }
+  return { copied: copied.length, others: priced.filter((one) => !isNew(one)) };
+}
