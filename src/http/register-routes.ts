@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { Config } from '../config.ts';
 import { appOf, authenticate, type Keyring } from './auth.ts';
+import { withCompression } from './compression.ts';
 import { corsHeaders, corsOriginOf } from './cors.ts';
 import type { LimitOf } from './limits.ts';
 import type { Route } from './operation.ts';
@@ -58,6 +59,9 @@ function registerRoute(app: FastifyInstance, route: Route, { config, keyring, li
   });
 }
 
-export function registerRoutes(app: FastifyInstance, routes: readonly Route[], parts: RouteParts): void {
-  for (const route of routes) registerRoute(app, route, parts);
+export async function registerRoutes(app: FastifyInstance, routes: readonly Route[], parts: RouteParts): Promise<void> {
+  for (const route of routes) if (!route.operation.compressed) registerRoute(app, route, parts);
+  await withCompression(app, (inner) => {
+    for (const route of routes) if (route.operation.compressed) registerRoute(inner, route, parts);
+  });
 }
