@@ -4,7 +4,7 @@ import pino, { type DestinationStream, type Logger } from 'pino';
 
 const STDERR = 2;
 /** Lines are gathered up to so many bytes or milliseconds; the rest is written when the process ends. */
-const GATHERED = { dest: STDERR, sync: false, minLength: 4_096, periodicFlush: 100 };
+const GATHERED = { dest: STDERR, sync: false, minLength: 8_192, periodicFlush: 100 };
 
 /** Keys, webhook secrets, Authorization headers, passwords in addresses. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [

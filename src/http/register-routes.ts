@@ -1,12 +1,13 @@
 // Puts the rows of routes.ts into the app, each behind its key, its limit and its headers.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Config } from '../config.ts';
+import type { App } from '../deps.ts';
 import { appOf, authenticate, type Keyring } from './auth.ts';
 import { withCompression } from './compression.ts';
 import { corsHeaders, corsOriginOf } from './cors.ts';
 import type { LimitOf } from './limits.ts';
-import type { Route } from './operation.ts';
+import type { Call, Route } from './operation.ts';
 import { BODY_LIMIT } from './server-options.ts';
 
 export interface RouteParts {
@@ -21,6 +22,25 @@ function setHeaders(headers: Record<string, string>): onRequestHookHandler {
     reply.headers(headers);
     done();
   };
+}
+
+/** A class, because an object that is written with a getter is made slowly. */
+class RequestCall implements Call<never> {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+
+  constructor(request: FastifyRequest, reply: FastifyReply) {
+    this.request = request;
+    this.reply = reply;
+  }
+
+  get app(): App {
+    return appOf(this.request);
+  }
+
+  get body(): never {
+    return this.request.body as never;
+  }
 }
 
 function registerRoute(app: FastifyInstance, route: Route, { config, keyring, limitOf }: RouteParts): void {
@@ -47,15 +67,7 @@ function registerRoute(app: FastifyInstance, route: Route, { config, keyring, li
       ...(key === 'none' ? [] : [authenticate(keyring, { kind: key, charts: address === 'admin' })]),
       ...(limit ? [limit] : []),
     ] as onRequestHookHandler[],
-    handler: (request, reply) =>
-      operation.handle({
-        get app() {
-          return appOf(request);
-        },
-        body: request.body as never,
-        request,
-        reply,
-      }),
+    handler: (request, reply) => operation.handle(new RequestCall(request, reply)),
   });
 }
 
