@@ -9,7 +9,6 @@ import { compileValidator } from './http/ajv.ts';
 import { registerArrival } from './http/arrival.ts';
 import { registerBodies } from './http/body.ts';
 import { answerOddRequests } from './http/broken-request.ts';
-import { registerCompression } from './http/compression.ts';
 import { registerErrors } from './http/errors.ts';
 import { registerHealth } from './http/health.ts';
 import { createLimits } from './http/limits.ts';
@@ -19,6 +18,7 @@ import { registerPages } from './http/pages.ts';
 import { pressureMetrics, registerPressure } from './http/pressure.ts';
 import { registerRoutes } from './http/register-routes.ts';
 import { registerRequestLog } from './http/request-log.ts';
+import { registerRequestLogger } from './http/request-logger.ts';
 import { serverOptions } from './http/server-options.ts';
 import { registerUnrouted } from './http/unrouted.ts';
 import { registerReference } from './reference/pages.ts';
@@ -42,6 +42,7 @@ export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admi
   answerOddRequests(app.server, deps.log);
   app.decorateRequest('caller', null);
   app.setValidatorCompiler(compileValidator as never);
+  registerRequestLogger(app);
   registerErrors(app);
   registerRequestLog(app);
   registerArrival(app);
@@ -53,10 +54,10 @@ export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admi
     isOpen: !addresses.includes('base'),
     parts: [pressureMetrics, poolMetrics, attributionMetrics, () => factMetrics(deps), () => webhookMetrics(deps)],
   });
-  await registerCompression(app);
   const all = listRoutes(deps);
   const routes = all.filter(({ address }) => addresses.includes(address));
-  registerRoutes(app, routes, { config, keyring: createKeyring(deps.db), limitOf: await createLimits(app, config) });
+  const limitOf = await createLimits(app, config);
+  await registerRoutes(app, routes, { config, keyring: createKeyring(deps.db), limitOf });
   if (addresses.includes('admin')) {
     await registerPages(app);
     await registerReference(app, all);

@@ -3,6 +3,8 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 
 const STDERR = 2;
+/** Lines are gathered up to so many bytes or milliseconds; the rest is written when the process ends. */
+const GATHERED = { dest: STDERR, sync: false, minLength: 8_192, periodicFlush: 100 };
 
 /** Keys, webhook secrets, Authorization headers, passwords in addresses. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
@@ -13,19 +15,38 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/(:\/\/[^\s:/@"]+:)[^\s/@"]+@/g, '$1…@'],
 ];
 
+/** What each of them has in it: nearly all lines hold none of these, and are looked through once instead of five times. */
+const SUSPICIOUS = /_live_|whsec_|authorization|bearer|basic|api-key|:\/\//i;
+
 /** A line of the log without what must not be in it. */
 export function strikeSecrets(line: string): string {
+  if (!SUSPICIOUS.test(line)) return line;
   return SECRETS.reduce((text, [pattern, instead]) => text.replace(pattern, instead), line);
+}
+
+/** As pino.stdTimeFunctions.isoTime; what the lines of a second have in common is made once. */
+function createTimestamp(): () => string {
+  let second = Number.NaN;
+  let begin = '';
+  return () => {
+    const now = Date.now();
+    const milliseconds = now % 1000;
+    if (now - milliseconds !== second) {
+      second = now - milliseconds;
+      begin = `,"time":"${new Date(second).toISOString().slice(0, -'000Z'.length)}`;
+    }
+    return `${begin}${String(milliseconds).padStart(3, '0')}Z"`;
+  };
 }
 
 function logTo(level: string, stream: DestinationStream): Logger {
   const hooks = { streamWrite: strikeSecrets };
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks }, stream);
+  return pino({ level, base: null, timestamp: createTimestamp(), hooks }, stream);
 }
 
 export async function createLog(level: string, stream?: DestinationStream): Promise<Logger> {
   if (stream) return logTo(level, stream);
-  if (!process.stderr.isTTY) return logTo(level, pino.destination({ dest: STDERR, sync: false }));
+  if (!process.stderr.isTTY) return logTo(level, pino.destination(GATHERED));
   // Not among the dependencies of a released installation.
   const pretty = await import('pino-pretty').catch(() => undefined);
   if (!pretty) return logTo(level, pino.destination(STDERR));

@@ -31,42 +31,33 @@ function nameOf({ status, channel, campaign, ad_group, ad_set, creative, source 
 export function createLabels(db: Kysely<DB>): Labels {
   const remembered = new LRUCache<string, number>({ max: MOST_REMEMBERED });
 
-  return {
-    async find(labels) {
-      const keys = labels.map((label) => remembered.get(nameOf(label)));
-      const unknown = labels.flatMap((label, index) => (keys[index] === undefined ? [{ label, index }] : []));
-      if (unknown.length === 0) return keys;
-      const found = await findLabels(
-        db,
-        unknown.map(({ label }) => label),
-      );
-      for (const [place, { label, index }] of unknown.entries()) {
-        const key = found[place] ?? undefined;
-        keys[index] = key;
-        if (key !== undefined) remembered.set(nameOf(label), key);
-      }
-      return keys;
-    },
+  async function find(labels: readonly Label[]): Promise<(number | undefined)[]> {
+    const keys = labels.map((label) => remembered.get(nameOf(label)));
+    const unknown = labels.flatMap((label, index) => (keys[index] === undefined ? [{ label, index }] : []));
+    if (unknown.length === 0) return keys;
+    const found = await findLabels(
+      db,
+      unknown.map(({ label }) => label),
+    );
+    for (const [place, { label, index }] of unknown.entries()) {
+      const key = found[place] ?? undefined;
+      keys[index] = key;
+      if (key !== undefined) remembered.set(nameOf(label), key);
+    }
+    return keys;
+  }
 
-    async keysOf(labels) {
-      const names = labels.map(nameOf);
-      const unknown = new Map(labels.map((label, index) => [names[index] as string, label]));
-      const found = new Map<string, number>();
-      for (const name of unknown.keys()) {
-        const key = remembered.get(name);
-        if (key === undefined) continue;
-        found.set(name, key);
-        unknown.delete(name);
-      }
-      if (unknown.size > 0) {
-        const keys = await ensureLabels(db, [...unknown.values()]);
-        for (const [index, name] of [...unknown.keys()].entries()) {
-          const key = keys[index] as number;
-          found.set(name, key);
-          remembered.set(name, key);
-        }
-      }
-      return names.map((name) => found.get(name) as number);
-    },
-  };
+  async function keysOf(labels: readonly Label[]): Promise<number[]> {
+    const keys = await find(labels);
+    const missing = new Map(
+      labels.flatMap((label, index) => (keys[index] === undefined ? [[nameOf(label), label]] : [])),
+    );
+    if (missing.size === 0) return keys as number[];
+    const made = await ensureLabels(db, [...missing.values()]);
+    const keyOf = new Map([...missing.keys()].map((name, place) => [name, made[place] as number]));
+    for (const [name, key] of keyOf) remembered.set(name, key);
+    return labels.map((label, index) => keys[index] ?? (keyOf.get(nameOf(label)) as number));
+  }
+
+  return { find, keysOf };
 }

@@ -171,18 +171,15 @@ export async function writeAttributions(
   rows: readonly AttributionRow[],
   replaces: boolean,
 ): Promise<boolean[]> {
-  const found: boolean[] = rows.map(() => false);
-  let turns = rows.map((row, index) => ({ row, index }));
-  while (turns.length > 0) {
-    const outcomes = await writeOncePerProfile(
-      db,
-      turns.map(({ row }) => row),
-      replaces,
-    );
-    turns.forEach(({ index }, turn) => {
-      found[index] = outcomes[turn] === 'written';
-    });
-    turns = turns.filter((_, turn) => outcomes[turn] === 'again');
-  }
+  const outcomes = await writeOncePerProfile(db, rows, replaces);
+  const found = outcomes.map((outcome) => outcome === 'written');
+  const waiting = outcomes.flatMap((outcome, index) => (outcome === 'again' ? [index] : []));
+  if (waiting.length === 0) return found;
+  const later = await writeAttributions(
+    db,
+    waiting.map((index) => rows[index] as AttributionRow),
+    replaces,
+  );
+  for (const [position, index] of waiting.entries()) found[index] = later[position] === true;
   return found;
 }

@@ -23,17 +23,20 @@ function labelOf(body: AttributionBody): Label {
   };
 }
 
-function namingOf({ app, body }: Post): Naming {
+/** What a request asks to be recorded. The request itself is not kept while it waits. */
+interface Post extends Naming {
+  label: Label;
+  attribution_user_id: string | null;
+}
+
+function postOf(app: App, body: AttributionBody): Post {
   return {
     app_id: app.app_id,
     customer_user_id: body.customer_user_id || null,
     profile_id: body.profile_id || null,
+    label: labelOf(body),
+    attribution_user_id: body.attribution_user_id || null,
   };
-}
-
-interface Post {
-  app: App;
-  body: AttributionBody;
 }
 
 /** Makes `recordAttribution(app, body)`; it throws profile_not_found, or unavailable when too much is waiting. */
@@ -44,16 +47,15 @@ export function createAttributionRecorder({
 
   /** The label's key of each post. New labels are written for living profiles alone: a public key must not fill the table. */
   async function keysOf(posts: readonly Post[]): Promise<(number | undefined)[]> {
-    const asked = posts.map(({ body }) => labelOf(body));
-    const keys = await labels.find(asked);
+    const keys = await labels.find(posts.map(({ label }) => label));
     const unknown = posts.flatMap((post, index) => (keys[index] === undefined ? [{ post, index }] : []));
     if (unknown.length === 0) return keys;
     const found = await findProfiles(
       db,
-      unknown.map(({ post }) => namingOf(post)),
+      unknown.map(({ post }) => post),
     );
     const wanted = unknown.filter((_, position) => found[position]);
-    const learned = await labels.keysOf(wanted.map(({ index }) => asked[index] as Label));
+    const learned = await labels.keysOf(wanted.map(({ post }) => post.label));
     for (const [position, { index }] of wanted.entries()) keys[index] = learned[position];
     return keys;
   }
@@ -62,15 +64,17 @@ export function createAttributionRecorder({
   async function write(posts: readonly Post[], replaces: boolean): Promise<boolean[]> {
     groupSize.observe(posts.length);
     const keys = await keysOf(posts);
-    const rows = posts.flatMap((post, index): (AttributionRow & { index: number })[] => {
+    const rows: AttributionRow[] = [];
+    const places: number[] = [];
+    for (const [index, { app_id, customer_user_id, profile_id, attribution_user_id }] of posts.entries()) {
       const attribution_key = keys[index];
-      if (attribution_key === undefined) return [];
-      const attribution_user_id = post.body.attribution_user_id || null;
-      return [{ ...namingOf(post), attribution_key, attribution_user_id, index }];
-    });
-    const isFound = posts.map(() => false);
+      if (attribution_key === undefined) continue;
+      rows.push({ app_id, customer_user_id, profile_id, attribution_key, attribution_user_id });
+      places.push(index);
+    }
     const outcomes = await writeAttributions(db, rows, replaces);
-    for (const [position, { index }] of rows.entries()) isFound[index] = outcomes[position] === true;
+    const isFound = posts.map(() => false);
+    for (const [position, index] of places.entries()) isFound[index] = outcomes[position] === true;
     return isFound;
   }
 
@@ -81,7 +85,7 @@ export function createAttributionRecorder({
 
   return async (app, body) => {
     if (body.profile_id && !isUuid(body.profile_id)) throw apiError('profile_not_found');
-    const isFound = await enqueue[app.attribution_policy](app.app_id, { app, body });
+    const isFound = await enqueue[app.attribution_policy](app.app_id, postOf(app, body));
     if (!isFound) throw apiError('profile_not_found');
   };
 }

@@ -1,5 +1,5 @@
 // Who calls: `Authorization: Api-Key <key>` (interface 5, decisions 2). Whatever is wrong with it, the answer is the same.
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { App } from '../deps.ts';
 import { apiError } from '../errors.ts';
@@ -47,7 +47,7 @@ function readKey(header: string | undefined): { prefix: string; sha256: Buffer }
   const match = FORM.exec(header ?? '');
   if (!match) return NO_KEY;
   const [, prefix = '', secret = ''] = match;
-  return { prefix, sha256: createHash('sha256').update(`${prefix}.${secret}`).digest() };
+  return { prefix, sha256: hash('sha256', `${prefix}.${secret}`, 'buffer') };
 }
 
 /** An onRequest hook that lets in only callers with such a key, and sets `request.caller`. */

@@ -4,12 +4,15 @@ import { apiError } from '../errors.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseJson(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer, done: (error: Error | null, body?: unknown) => void): void {
+  let body: unknown;
   try {
-    return JSON.parse(utf8.decode(bytes));
+    body = JSON.parse(utf8.decode(bytes));
   } catch {
-    throw apiError('malformed_body');
+    done(apiError('malformed_body'));
+    return;
   }
+  done(null, body);
 }
 
 /** Parses JSON bodies; an operation that declares a body is refused without one. */
@@ -18,11 +21,14 @@ export function registerBodies(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (_request: FastifyRequest, bytes: Buffer) =>
+    (_request: FastifyRequest, bytes: Buffer, done) => {
       // Some clients send the type with every request, a DELETE without a body too.
-      bytes.length === 0 ? undefined : parseJson(bytes),
+      if (bytes.length === 0) done(null, undefined);
+      else parseJson(bytes, done);
+    },
   );
-  app.addHook('preValidation', async (request) => {
-    if (request.body === undefined && request.routeOptions.config.needsBody) throw apiError('malformed_body');
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (request.body === undefined && request.routeOptions.config.needsBody) done(apiError('malformed_body'));
+    else done();
   });
 }

@@ -5,11 +5,15 @@ import type { FastifyInstance } from 'fastify';
 
 const BROTLI_QUALITY = 4;
 
-export async function registerCompression(app: FastifyInstance): Promise<void> {
-  await app.register(compress, {
-    global: false,
-    globalDecompression: false,
-    threshold: 1024,
-    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
+/** Gives `register` an app within the app, where routes may ask for it: the plugin puts a hook before every route it sees. */
+export async function withCompression(app: FastifyInstance, register: (inner: FastifyInstance) => void): Promise<void> {
+  await app.register(async (inner) => {
+    await inner.register(compress, {
+      global: false,
+      globalDecompression: false,
+      threshold: 1024,
+      brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
+    });
+    register(inner as unknown as FastifyInstance);
   });
 }

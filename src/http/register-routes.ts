@@ -1,11 +1,13 @@
 // Puts the rows of routes.ts into the app, each behind its key, its limit and its headers.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Config } from '../config.ts';
+import type { App } from '../deps.ts';
 import { appOf, authenticate, type Keyring } from './auth.ts';
+import { withCompression } from './compression.ts';
 import { corsHeaders, corsOriginOf } from './cors.ts';
 import type { LimitOf } from './limits.ts';
-import type { Route } from './operation.ts';
+import type { Call, Route } from './operation.ts';
 import { BODY_LIMIT } from './server-options.ts';
 
 export interface RouteParts {
@@ -20,6 +22,25 @@ function setHeaders(headers: Record<string, string>): onRequestHookHandler {
     reply.headers(headers);
     done();
   };
+}
+
+/** A class, because an object that is written with a getter is made slowly. */
+class RequestCall implements Call<never> {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+
+  constructor(request: FastifyRequest, reply: FastifyReply) {
+    this.request = request;
+    this.reply = reply;
+  }
+
+  get app(): App {
+    return appOf(this.request);
+  }
+
+  get body(): never {
+    return this.request.body as never;
+  }
 }
 
 function registerRoute(app: FastifyInstance, route: Route, { config, keyring, limitOf }: RouteParts): void {
@@ -46,18 +67,13 @@ function registerRoute(app: FastifyInstance, route: Route, { config, keyring, li
       ...(key === 'none' ? [] : [authenticate(keyring, { kind: key, charts: address === 'admin' })]),
       ...(limit ? [limit] : []),
     ] as onRequestHookHandler[],
-    handler: (request, reply) =>
-      operation.handle({
-        get app() {
-          return appOf(request);
-        },
-        body: request.body as never,
-        request,
-        reply,
-      }),
+    handler: (request, reply) => operation.handle(new RequestCall(request, reply)),
   });
 }
 
-export function registerRoutes(app: FastifyInstance, routes: readonly Route[], parts: RouteParts): void {
-  for (const route of routes) registerRoute(app, route, parts);
+export async function registerRoutes(app: FastifyInstance, routes: readonly Route[], parts: RouteParts): Promise<void> {
+  for (const route of routes) if (!route.operation.compressed) registerRoute(app, route, parts);
+  await withCompression(app, (inner) => {
+    for (const route of routes) if (route.operation.compressed) registerRoute(inner, route, parts);
+  });
 }

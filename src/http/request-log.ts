@@ -11,8 +11,9 @@ function pathOf({ routeOptions, url }: FastifyRequest): string {
 
 export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const { method, caller } = request;
-  request.log.info(
+  request.server.log.info(
     {
+      request_id: request.id,
       method,
       path: pathOf(request),
       status: reply.statusCode,

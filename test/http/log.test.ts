@@ -1,4 +1,5 @@
 // The log: one line per request with the id that its answer carries, and never a key.
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKey, revokeKey } from '../../src/apps/service.ts';
 import { ATTRIBUTION, post } from '../attribution/world.ts';
@@ -53,6 +54,16 @@ test('refused requests have theirs, even those that never became requests', asyn
   for (const { status, answer } of answers) {
     expect(await findLine(answer.headers['request-id'])).toMatchObject({ status });
   }
+});
+
+test('what is logged while a request is answered has its id too', async () => {
+  await sql`alter table profile_attribution rename to elsewhere`.execute(service.database.db);
+  const { status, headers } = await post(service, record);
+  await sql`alter table elsewhere rename to profile_attribution`.execute(service.database.db);
+  expect(status).toBe(500);
+  await findLine(headers['request-id']);
+  const failures = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request failed');
+  expect(failures).toMatchObject([{ level: 50, request_id: headers['request-id'], err: { code: '42P01' } }]);
 });
 
 test('no key is ever in the log, wherever a client puts it', async () => {
