@@ -1,8 +1,9 @@
 // Recording an attribution: answered once it is committed, together with whatever else arrived meanwhile.
+
+import { createGroupWriter } from '../db/group.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 import { isUuid } from '../profile/identity.ts';
-import { createGroupWriter } from './group.ts';
 import { createLabels, type Label } from './labels.ts';
 import { groupSize } from './metrics.ts';
 import { type AttributionRow, findProfiles, type Naming, writeAttributions } from './queries.ts';

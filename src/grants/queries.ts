@@ -3,37 +3,41 @@ import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 
-export interface NewGrant {
+export interface Level {
   app_id: string;
   profile_id: string;
   access_level_id: string;
+}
+
+export interface NewGrant extends Level {
   starts_at: string | null;
   expires_at: string | null;
 }
 
-/** Stores the grant in place of an earlier one of the level; false, and nothing stored, if the app has no such level. */
-export async function upsertGrant(trx: Kysely<DB>, grant: NewGrant): Promise<boolean> {
-  const statement = sql<{ grant_id: string }>`
+/**
+ * Stores grants of different profiles, each in place of an earlier one of the level; whether each was stored: not, if its app
+ * has no such level. The caller holds the locks of the profiles.
+ */
+export async function upsertGrants(trx: Kysely<DB>, grants: readonly NewGrant[]): Promise<boolean[]> {
+  const column = (name: keyof NewGrant) => grants.map((grant) => grant[name]);
+  const statement = sql<{ profile_id: string }>`
     insert into access_grant as g
       (app_id, profile_id, access_level_id, starts_at, expires_at, granted_at, first_granted_at)
-    select app_id, ${grant.profile_id}, access_level_id, ${grant.starts_at}, ${grant.expires_at}, t.now, t.now
-    from access_level, clock_timestamp() as t (now)
-    where app_id = ${grant.app_id} and access_level_id = ${grant.access_level_id}
+    select app_id, profile_id, access_level_id, starts_at, expires_at, t.now, t.now
+    from unnest(
+      ${column('app_id')}::uuid[], ${column('profile_id')}::uuid[], ${column('access_level_id')}::text[],
+      ${column('starts_at')}::timestamptz[], ${column('expires_at')}::timestamptz[]
+    ) as given (app_id, profile_id, access_level_id, starts_at, expires_at)
+    join access_level using (app_id, access_level_id), clock_timestamp() as t (now)
     on conflict (app_id, profile_id, access_level_id) do update set
       grant_id = excluded.grant_id,
       starts_at = excluded.starts_at,
       expires_at = excluded.expires_at,
       granted_at = excluded.granted_at
-    returning grant_id`;
-  return (await executePrepared(trx, 'upsert_grant', statement)).length > 0;
+    returning profile_id`;
+  const stored = new Set((await executePrepared(trx, 'upsert_grants', statement)).map(({ profile_id }) => profile_id));
+  return grants.map(({ profile_id }) => stored.has(profile_id));
 }
-
-interface Level {
-  app_id: string;
-  profile_id: string;
-  access_level_id: string;
-}
-
 /** A level of the app, whether the profile has a grant of it and until when, with the database's clock. */
 export async function findLevel(trx: Kysely<DB>, { app_id, profile_id, access_level_id }: Level) {
   const { rows } = await sql<{ is_granted: boolean; expires_at: string | null; now: string }>`

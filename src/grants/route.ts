@@ -5,9 +5,10 @@ import { operation } from '../http/operation.ts';
 import { OnceHeaders, requireIdentity } from '../profile/identity.ts';
 import { ProfileAnswer } from '../profile/schema.ts';
 import { GrantBody, RevokeBody } from './schema.ts';
-import { grantAccessLevel, revokeAccessLevel } from './service.ts';
+import { createGrantor, revokeAccessLevel } from './service.ts';
 
 export function grantAccessLevelRoute(deps: Deps) {
+  const grantAccessLevel = createGrantor(deps);
   return operation({
     summary: 'Grant access level',
     headers: OnceHeaders,
@@ -17,7 +18,7 @@ export function grantAccessLevelRoute(deps: Deps) {
     async handle({ app, body, request, reply }) {
       const identity = requireIdentity(request.headers, deps.config.HEADER_ALIASES);
       const once = readOnce(request.headers, body);
-      const answer = await grantAccessLevel(deps, { app, identity, once, body });
+      const answer = await grantAccessLevel({ app, identity, once, body });
       return reply.type('application/json; charset=utf-8').send(answer);
     },
   });

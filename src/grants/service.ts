@@ -2,6 +2,7 @@
 // are untouched.
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
+import { createGroupWriter } from '../db/group.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { apiError, valueError } from '../errors.ts';
@@ -9,29 +10,19 @@ import { fromDatabase, parseDatetime } from '../lib/datetime.ts';
 import { sourceOfGrant } from '../profile/access.ts';
 import { accessEvent } from '../profile/access-event.ts';
 import { type Changed, type ChangeRequest, changeProfile } from '../profile/change.ts';
-import { readProfileState } from '../profile/queries.ts';
-import type { GrantState } from '../profile/state.ts';
-import { endGrant, findLevel, upsertGrant } from './queries.ts';
+import { changeProfiles, type Locked } from '../profile/group-change.ts';
+import { readShownState, readShownStates } from '../profile/read-state.ts';
+import type { GrantState, ProfileState } from '../profile/state.ts';
+import { endGrant, findLevel, upsertGrants } from './queries.ts';
 import type { GrantBody, RevokeBody } from './schema.ts';
 
 function timestampOrNull(text: string | null | undefined): string | null {
   return (text && parseDatetime(text)) || null;
 }
 
-interface Level {
-  app_id: string;
-  profile_id: string;
-  access_level_id: string;
-}
-
 /** The profile with its event: it describes the grant as it was written, not the source that serves the level best. */
-async function describeGrant(
-  trx: Kysely<DB>,
-  { app_id, profile_id, access_level_id }: Level,
-  happenedAt: (grant: GrantState) => string,
-): Promise<Changed> {
-  const state = await readProfileState(trx, app_id, profile_id);
-  const grant = state.grants.find((one) => one.access_level_id === access_level_id);
+function describeGrant(state: ProfileState, accessLevelId: string, happenedAt: (grant: GrantState) => string): Changed {
+  const grant = state.grants.find((one) => one.access_level_id === accessLevelId);
   if (!grant) throw new Error('a grant that was just written is not there');
   const now = fromDatabase(state.read_at);
   const event = accessEvent({
@@ -44,25 +35,48 @@ async function describeGrant(
   return { state, events: [event] };
 }
 
-/** Grants the level; the body of the answer. */
-export function grantAccessLevel(
-  deps: Pick<Deps, 'db' | 'now'>,
-  { body, ...request }: ChangeRequest & { body: GrantBody },
-): Promise<string> {
-  const { access_level_id } = body;
+type GrantRequest = ChangeRequest & { body: GrantBody };
+
+/** Grants to locked profiles; undefined where the app has no such level. */
+async function writeGrants(trx: Kysely<DB>, locked: readonly Locked<GrantRequest>[]): Promise<(Changed | undefined)[]> {
+  const grants = locked.map(({ profile_id, request: { app, body } }) => ({
+    app_id: app.app_id,
+    profile_id,
+    access_level_id: body.access_level_id,
+    starts_at: timestampOrNull(body.starts_at),
+    expires_at: timestampOrNull(body.expires_at),
+  }));
+  const isStored = await upsertGrants(trx, grants);
+  const stored = grants.filter((_, index) => isStored[index]);
+  const states = await readShownStates(trx, stored);
+  const changed = new Map(
+    stored.map((grant, index) => [
+      grant,
+      describeGrant(states[index] as ProfileState, grant.access_level_id, ({ granted_at }) => granted_at),
+    ]),
+  );
+  return grants.map((grant) => changed.get(grant));
+}
+
+function grantAlone(deps: Pick<Deps, 'db' | 'now'>, request: GrantRequest): Promise<string> {
   return changeProfile(deps, request, {
     operation: 'grant',
     async work(trx, profile_id) {
-      const level = { app_id: request.app.app_id, profile_id, access_level_id };
-      const isGranted = await upsertGrant(trx, {
-        ...level,
-        starts_at: timestampOrNull(body.starts_at),
-        expires_at: timestampOrNull(body.expires_at),
-      });
-      if (!isGranted) throw apiError('access_level_not_found', access_level_id);
-      return describeGrant(trx, level, ({ granted_at }) => granted_at);
+      const [changed] = await writeGrants(trx, [{ request, profile_id }]);
+      if (!changed) throw apiError('access_level_not_found', request.body.access_level_id);
+      return changed;
     },
   });
+}
+
+/** Makes `grantAccessLevel(request)`: it gives the body of the answer, once the grant is committed. */
+export function createGrantor(deps: Pick<Deps, 'db' | 'now'>): (request: GrantRequest) => Promise<string> {
+  const enqueue = createGroupWriter((requests: readonly GrantRequest[]) => changeProfiles(deps, requests, writeGrants));
+  return async (request) => {
+    // A key is taken and its answer kept beside the profile: a frame of its own.
+    const answer = request.once ? undefined : await enqueue(request.app.app_id, request);
+    return answer ?? grantAlone(deps, request);
+  };
 }
 
 /** When the grant is to end; a timestamp. Throws where it cannot end then. */
@@ -88,7 +102,7 @@ export function revokeAccessLevel(
       if (!found) throw apiError('access_level_not_found', access_level_id);
       if (!found.is_granted) throw apiError('grant_not_found', access_level_id);
       await endGrant(trx, level, endOf(timestampOrNull(body.revoke_at), found));
-      return describeGrant(trx, level, () => found.now);
+      return describeGrant(await readShownState(trx, level.app_id, profile_id), access_level_id, () => found.now);
     },
   });
 }

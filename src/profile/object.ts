@@ -12,12 +12,12 @@ export function toUsd(nano: bigint): number {
 }
 
 /** Production purchases minus refunds that have happened, in 10^-9 USD; family-shared copies do not count. */
-export function revenueOf({ purchases }: ProfileState, now: string): bigint {
+export function revenueOf({ purchases, past_revenue_nano }: ProfileState, now: string): bigint {
   const counted = purchases.filter(
     ({ environment, is_family_shared, refunded_at }) =>
       environment === 'Production' && !is_family_shared && !(refunded_at !== null && fromDatabase(refunded_at) <= now),
   );
-  return counted.reduce((sum, { revenue_nano }) => sum + BigInt(revenue_nano), 0n);
+  return counted.reduce((sum, { revenue_nano }) => sum + BigInt(revenue_nano), BigInt(past_revenue_nano));
 }
 
 function grantedLevel(grant: GrantState) {
@@ -124,6 +124,16 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return groups;
 }
 
+/** Of each product the last purchase; oldest first. */
+function lastPerProduct(purchases: readonly PurchaseState[]): PurchaseState[] {
+  const last = new Map<string, PurchaseState>();
+  for (const purchase of purchases) {
+    last.delete(purchase.store_product_id);
+    last.set(purchase.store_product_id, purchase);
+  }
+  return [...last.values()];
+}
+
 function dictionaryOrNull<T>(entries: readonly (readonly [string, T])[]): Record<string, T> | null {
   return entries.length === 0 ? null : Object.fromEntries(entries);
 }
@@ -133,8 +143,7 @@ export function renderProfile(state: ProfileState, { profile_shape }: Pick<App, 
   const now = fromDatabase(state.read_at);
   const levels = listAccess(state, now).map((source) => renderSource(source, now));
   const ofType = (type: PurchaseState['purchase_type']) => state.purchases.filter((one) => one.purchase_type === type);
-  const periods = groupBy(ofType('subscription'), ({ store_product_id }) => store_product_id);
-  const subscriptions = [...periods.values()].map((list) => subscription(list.at(-1) as PurchaseState, now));
+  const subscriptions = lastPerProduct(ofType('subscription')).map((purchase) => subscription(purchase, now));
   const nonSubscriptions = ofType('one_time_purchase').map((purchase) => nonSubscription(purchase, now));
   const isArray = profile_shape === 'array';
   return {

@@ -9,7 +9,8 @@ import { parseDatetime } from '../lib/datetime.ts';
 import { type Attributes, mergeAttributes, readAttributes } from './attributes.ts';
 import type { ProfileBody } from './body.ts';
 import type { ProfileIdentity } from './identity.ts';
-import { lockProfile, lockProfileToRead, readProfileState } from './queries.ts';
+import { lockProfile, lockProfileToRead } from './queries.ts';
+import { readShownState } from './read-state.ts';
 import type { ProfileState } from './state.ts';
 import { claimCustomer, insertProfile, readAttributesOf, updateProfileRow, writeInstallOf } from './writes.ts';
 
@@ -109,7 +110,7 @@ export async function createProfile(
   return inTransaction(db, async (trx) => {
     const found = await lockOrCreate(trx, target);
     await applyBody(trx, app, { ...found, body });
-    return readProfileState(trx, app.app_id, found.profileId);
+    return readShownState(trx, app.app_id, found.profileId);
   });
 }
 
@@ -121,7 +122,7 @@ export async function updateProfile(
     const profileId = await lockProfile(trx, app.app_id, identity);
     if (profileId === undefined) throw apiError('profile_not_found');
     await applyBody(trx, app, { profileId, body, isNew: false });
-    return readProfileState(trx, app.app_id, profileId);
+    return readShownState(trx, app.app_id, profileId);
   });
 }
 
@@ -129,6 +130,6 @@ export async function readProfile({ db }: Pick<Deps, 'db'>, { app, identity }: T
   return inTransaction(db, async (trx) => {
     const profileId = await lockProfileToRead(trx, app.app_id, identity);
     if (profileId === undefined) throw apiError('profile_not_found');
-    return readProfileState(trx, app.app_id, profileId);
+    return readShownState(trx, app.app_id, profileId);
   });
 }

@@ -62,4 +62,6 @@ export interface ProfileState {
   grants: GrantState[];
   /** Oldest first. */
   purchases: PurchaseState[];
+  /** What purchases that were left out add to the revenue; 10^-9 USD, as text. */
+  past_revenue_nano: string;
 }

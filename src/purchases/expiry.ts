@@ -6,7 +6,7 @@ import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { fromDatabase } from '../lib/datetime.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
-import { readProfileState } from '../profile/queries.ts';
+import { readProfileState } from '../profile/read-state.ts';
 import type { ProfileState } from '../profile/state.ts';
 import type { WebhookEvent } from '../webhooks/events.ts';
 import { nudgeDispatchers } from '../webhooks/nudge.ts';

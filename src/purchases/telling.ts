@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { fromDatabase } from '../lib/datetime.ts';
 import type { Changed } from '../profile/change.ts';
-import { readProfileState } from '../profile/queries.ts';
+import { readProfileState } from '../profile/read-state.ts';
 import type { ProfileState } from '../profile/state.ts';
 import { type ChainKey, type ChainTransaction, type Owner, readChain } from './chain.ts';
 import { changesOf } from './changes.ts';

@@ -1,8 +1,9 @@
 // One attempt to deliver: a signed POST under one deadline for the whole exchange, the beginning of the answer kept.
 import { StringDecoder } from 'node:string_decoder';
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent } from 'undici';
 import { createConnector } from './connector.ts';
 import { type DestinationPolicy, refusalOfUrl } from './destinations.ts';
+import { exchange } from './exchange.ts';
 import { type Resolve, resolveName } from './resolve.ts';
 import { parseRetryAfter } from './schedule.ts';
 import { signatureHeaders } from './signature.ts';
@@ -46,7 +47,7 @@ const DEADLINE_MS = 10_000;
 const KEPT_BYTES = 2048;
 /** Any answer of a webhook receiver fits; an endless one is cut off here rather than read for 10 s. */
 const LONGEST_ANSWER_BYTES = 1024 * 1024;
-const MOST_JUDGEMENTS = 10_000;
+const MOST_JUDGED = 10_000;
 const USER_AGENT = 'subscription-profile-service-webhooks/1';
 
 export function isDelivered({ status, error }: Attempt): boolean {
@@ -55,18 +56,9 @@ export function isDelivered({ status, error }: Attempt): boolean {
 
 /** Bytes as text that the database can hold, at most `length` of them. */
 function toKeptText(bytes: Buffer, length = KEPT_BYTES): string {
+  if (bytes.length === 0) return '';
   const text = new StringDecoder('utf8').write(bytes).replaceAll('\u0000', '');
   return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, length));
-}
-
-/** Reads to the end, so that the connection can be used again, and keeps the beginning in `kept`. */
-async function readAnswer(body: Dispatcher.ResponseData['body'], kept: Buffer[]): Promise<void> {
-  let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    if (length < KEPT_BYTES) kept.push(chunk.subarray(0, KEPT_BYTES - length));
-    length += chunk.length;
-    if (length > LONGEST_ANSWER_BYTES) throw new Error(`the answer is longer than ${LONGEST_ANSWER_BYTES} bytes`);
-  }
 }
 
 function inWords(error: unknown): string {
@@ -90,42 +82,35 @@ export function createSender({
     bodyTimeout: 0,
     keepAliveMaxTimeout: 60_000,
   });
-  const judgements = new Map<string, string | undefined>();
+  const limits = { deadlineMs, keptBytes: KEPT_BYTES, longestBytes: LONGEST_ANSWER_BYTES };
+  const judged = new Map<string, URL | Error>();
 
   /** The same few addresses again and again. */
-  function judgeUrl(url: string): string | undefined {
-    if (judgements.size > MOST_JUDGEMENTS) judgements.clear();
-    if (!judgements.has(url)) judgements.set(url, refusalOfUrl(url, policy));
-    return judgements.get(url);
+  function judgeUrl(url: string): URL | Error {
+    const known = judged.get(url);
+    if (known) return known;
+    if (judged.size > MOST_JUDGED) judged.clear();
+    const refusal = refusalOfUrl(url, policy);
+    const judgement = refusal === undefined ? new URL(url) : new Error(`refused destination: ${refusal}`);
+    judged.set(url, judgement);
+    return judgement;
   }
 
   async function send(message: Message): Promise<Attempt> {
     const started = performance.now();
     const attempt: Attempt = { status: null, error: null, answer: null, retryAfterS: 0, seconds: 0 };
-    const kept: Buffer[] = [];
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), deadlineMs);
-    try {
-      const refusal = judgeUrl(message.url);
-      if (refusal !== undefined) throw new Error(`refused destination: ${refusal}`);
-      const answer = await request(message.url, {
-        dispatcher: agent,
-        method: 'POST',
-        signal: deadline.signal,
-        headers: headersOf(message, now()),
-        body: message.body,
-      });
-      attempt.status = answer.statusCode;
-      attempt.retryAfterS = parseRetryAfter(String(answer.headers['retry-after'] ?? ''), now());
-      await readAnswer(answer.body, kept);
-    } catch (error) {
-      attempt.error = deadline.signal.aborted
-        ? `no complete answer within ${deadlineMs / 1000} s`
-        : inWords(error).slice(0, 500);
-    } finally {
-      clearTimeout(timer);
+    const url = judgeUrl(message.url);
+    if (url instanceof Error) return { ...attempt, error: inWords(url) };
+    const post = { url, headers: headersOf(message, now()), body: message.body };
+    const { status, headers, kept, failure } = await exchange(agent, post, limits);
+    attempt.status = status;
+    if (failure !== undefined) attempt.error = inWords(failure).slice(0, 500);
+    if (status !== null) {
+      attempt.answer = toKeptText(kept);
+      if (headers['retry-after'] !== undefined) {
+        attempt.retryAfterS = parseRetryAfter(String(headers['retry-after']), now());
+      }
     }
-    if (attempt.status !== null) attempt.answer = toKeptText(Buffer.concat(kept));
     attempt.seconds = (performance.now() - started) / 1000;
     return attempt;
   }

@@ -4,40 +4,55 @@ import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { WebhookEvent } from './events.ts';
 
+/** An event with the app whose it is. */
+export interface AppEvent extends WebhookEvent {
+  app_id: string;
+}
+
 /**
- * Stores events of one app and a delivery of each for every endpoint that wants its type, in one statement; nothing where no
+ * Stores events and a delivery of each for every endpoint of its app that wants its type, in one statement; nothing where no
  * endpoint is enabled (a suspended one counts). The caller holds the row locks of the profiles: that is what orders the events of
  * a profile. Returns how many were stored; if any, call `nudgeDispatchers` once the transaction has committed.
  */
-export async function recordEvents(
-  trx: Kysely<DB>,
-  { app_id }: { app_id: string },
-  events: readonly WebhookEvent[],
-): Promise<number> {
+export async function recordAppEvents(trx: Kysely<DB>, events: readonly AppEvent[]): Promise<number> {
   const statement = sql<{ stored: number }>`
     with endpoint as materialized (
-      select webhook_id, event_types from webhook where app_id = ${app_id} and state <> 'disabled'
+      select app_id, webhook_id, event_types from webhook
+      where app_id = any(${[...new Set(events.map(({ app_id }) => app_id))]}::uuid[]) and state <> 'disabled'
     ), event as (
       insert into webhook_event (event_id, app_id, profile_id, customer_user_id, event_type, payload)
-      select event_id, ${app_id}::uuid, profile_id, customer_user_id, event_type, payload::json
+      select event_id, app_id, profile_id, customer_user_id, event_type, payload::json
       from unnest(
         ${events.map(({ event_id }) => event_id)}::uuid[],
+        ${events.map(({ app_id }) => app_id)}::uuid[],
         ${events.map(({ profile_id }) => profile_id)}::uuid[],
         ${events.map(({ customer_user_id }) => customer_user_id)}::text[],
         ${events.map(({ event_type }) => event_type)}::text[],
         ${events.map(({ payload }) => JSON.stringify(payload))}::text[]
-      ) with ordinality as given (event_id, profile_id, customer_user_id, event_type, payload, place)
-      where exists (select from endpoint)
+      ) with ordinality as given (event_id, app_id, profile_id, customer_user_id, event_type, payload, place)
+      where app_id in (select app_id from endpoint)
       order by place
-      returning sequence, profile_id, event_type
+      returning sequence, app_id, profile_id, event_type
     ), delivery as (
       insert into webhook_delivery (sequence, webhook_id, profile_id)
-      select sequence, webhook_id, profile_id from event cross join endpoint
+      select sequence, webhook_id, profile_id from event join endpoint using (app_id)
       where event_types is null or event_type = any(event_types)
     )
     select count(*)::integer as stored from event`;
   const [row] = await executePrepared(trx, 'record_events', statement);
   return row?.stored ?? 0;
+}
+
+/** As recordAppEvents, for events of one app. */
+export function recordEvents(
+  trx: Kysely<DB>,
+  { app_id }: { app_id: string },
+  events: readonly WebhookEvent[],
+): Promise<number> {
+  return recordAppEvents(
+    trx,
+    events.map((event) => ({ ...event, app_id })),
+  );
 }
 
 /** Takes what names a deleted profile out of its events, also of those still to be delivered, and out of the answers kept. */

@@ -59,6 +59,7 @@ function state(purchases: PurchaseState[], grants: GrantState[]): ProfileState {
     attribution: null,
     grants,
     purchases,
+    past_revenue_nano: '0',
   };
 }
 

@@ -24,6 +24,7 @@ const ANNA: ProfileState = {
   },
   grants: [],
   purchases: [],
+  past_revenue_nano: '0',
 };
 
 const hashOf = (changes: Partial<ProfileState>) =>

@@ -1,6 +1,6 @@
-// Group commit (src/attribution/group.ts): what is written together, in which order, and what a failure takes with it.
+// Group commit (src/db/group.ts): what is written together, in which order, and what a failure takes with it.
 import { expect, test } from 'vitest';
-import { createGroupWriter } from '../../src/attribution/group.ts';
+import { createGroupWriter } from '../../src/db/group.ts';
 import { ApiError } from '../../src/errors.ts';
 
 /** A writer whose groups end when they are told to. */

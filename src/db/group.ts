@@ -1,7 +1,8 @@
 // Group commit: while one group is being written the next one gathers, so that the cost of a commit is shared. No timer, no
 // acknowledgement before the commit, a bounded queue. Apps take turns, so that a busy one does not delay the others.
-import { isDatabaseUnavailable } from '../db/failures.ts';
+
 import { apiError } from '../errors.ts';
+import { isDatabaseUnavailable } from './failures.ts';
 
 const MOST_WAITING = 20_000;
 const MOST_PER_GROUP = 200;

@@ -1,0 +1,71 @@
+// As change.ts, for many requests in one transaction: what a commit and its round trips cost is shared (docs/decisions/0002). It takes
+// the plain case alone. A request whose profile is not found, or just held by another transaction, or named by an earlier
+// request of the group, is left to a transaction of its own, which waits and knows every error.
+import type { Kysely } from 'kysely';
+import { inTransaction } from '../db/client.ts';
+import type { DB } from '../db/types.ts';
+import type { App, Deps } from '../deps.ts';
+import { nudgeDispatchers } from '../webhooks/nudge.ts';
+import { recordAppEvents } from '../webhooks/outbox.ts';
+import type { Changed, ChangeRequest } from './change.ts';
+import { isUuid } from './identity.ts';
+import { renderProfile } from './object.ts';
+import { lockFreeProfiles } from './queries.ts';
+
+type Named = Pick<ChangeRequest, 'app' | 'identity'>;
+
+/** A request whose profile is locked. */
+export interface Locked<Request> {
+  request: Request;
+  profile_id: string;
+}
+
+/** Changes locked profiles, each once; undefined for a request that is to be left to a transaction of its own. */
+export type GroupWork<Request> = (
+  trx: Kysely<DB>,
+  locked: readonly Locked<Request>[],
+) => Promise<readonly (Changed | undefined)[]>;
+
+async function lockGroup<Request extends Named>(
+  trx: Kysely<DB>,
+  requests: readonly Request[],
+): Promise<Map<Request, string>> {
+  const askable = requests.filter(({ identity: { profile_id } }) => profile_id === undefined || isUuid(profile_id));
+  const found = await lockFreeProfiles(
+    trx,
+    askable.map(({ app, identity }) => ({ app_id: app.app_id, ...identity })),
+  );
+  const locked = new Map<Request, string>();
+  const taken = new Set<string>();
+  for (const { place, profile_id } of found) {
+    if (!taken.has(profile_id)) locked.set(askable[place - 1] as Request, profile_id);
+    taken.add(profile_id);
+  }
+  return locked;
+}
+
+function renderAnswer({ state }: Changed, app: App): string {
+  return JSON.stringify({ data: renderProfile(state, app) });
+}
+
+/** The body of each answer, as JSON; undefined for requests that are left to a transaction of their own. */
+export async function changeProfiles<Request extends Named>(
+  { db }: Pick<Deps, 'db'>,
+  requests: readonly Request[],
+  work: GroupWork<Request>,
+): Promise<(string | undefined)[]> {
+  const { answers, stored } = await inTransaction(db, async (trx) => {
+    const locked = [...(await lockGroup(trx, requests))].map(([request, profile_id]) => ({ request, profile_id }));
+    const changes = locked.length > 0 ? await work(trx, locked) : [];
+    const events = changes.flatMap((changed) =>
+      changed ? changed.events.map((event) => ({ ...event, app_id: changed.state.app_id })) : [],
+    );
+    const rendered = locked.map(({ request }, index) => {
+      const changed = changes[index];
+      return [request, changed && renderAnswer(changed, request.app)] as const;
+    });
+    return { answers: new Map(rendered), stored: events.length > 0 ? await recordAppEvents(trx, events) : 0 };
+  });
+  if (stored > 0) nudgeDispatchers(db);
+  return requests.map((request) => answers.get(request));
+}

@@ -1,0 +1,96 @@
+// Reading profiles with everything that their objects and their events show, in one statement, with the database's clock.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { executePrepared } from '../db/prepared.ts';
+import type { DB } from '../db/types.ts';
+import type { ProfileState } from './state.ts';
+
+interface ProfileKey {
+  app_id: string;
+  profile_id: string;
+}
+
+/**
+ * Purchases that the object shows at the moment of reading or later: of each product the last one and the one that ended last
+ * (it tells when access ended), and whatever is not over. Most purchases of a profile are none of these.
+ */
+const IS_SHOWN = sql`purchase_type = 'one_time_purchase' or expires_at is null
+  or greatest(expires_at, grace_period_expires_at, refunded_at) > statement_timestamp()
+  or row_number() over (
+    partition by purchase_type, store, store_product_id order by purchased_at desc, store_transaction_id collate "C" desc) = 1
+  or least(expires_at, refunded_at) = max(least(expires_at, refunded_at)) over (partition by purchase_type, store, store_product_id)`;
+
+const IS_ANY = sql`true`;
+
+// The product is looked up for what is kept alone, one by one: joined, all products of the app were hashed for every profile. Json,
+// not jsonb, which parses again what it has just written; but the order of attribution's members is in segment_hash.
+function stateStatement(keys: readonly ProfileKey[], isKept: RawBuilder<unknown>) {
+  return sql<ProfileState>`
+    select p.app_id, p.profile_id, p.customer_user_id, p.installed_at, p.country, p.custom_attributes,
+      statement_timestamp() as read_at,
+      (select to_jsonb(a) from (
+         select d.status, r.attribution_user_id, d.channel, d.campaign, d.ad_group, d.ad_set, d.creative, r.recorded_at
+         from profile_attribution r join dim_attribution d using (attribution_key)
+         where r.app_id = p.app_id and r.profile_id = p.profile_id) a) as attribution,
+      (select coalesce(json_agg(row_to_json(g) order by g.access_level_id), '[]') from (
+         select access_level_id, grant_id, starts_at, expires_at, granted_at, first_granted_at
+         from access_grant g where g.app_id = p.app_id and g.profile_id = p.profile_id) g) as grants,
+      bought.purchases, bought.past_revenue_nano
+    from unnest(
+      ${keys.map(({ app_id }) => app_id)}::uuid[], ${keys.map(({ profile_id }) => profile_id)}::uuid[]
+    ) with ordinality as named (app_id, profile_id, place)
+    join profile p using (app_id, profile_id)
+    cross join lateral (
+      select
+        coalesce(sum(t.revenue_nano) filter (
+          where not is_kept and environment = 'Production' and not is_family_shared and refunded_at is null), 0)::text
+          as past_revenue_nano,
+        coalesce(json_agg(json_build_object(
+          'purchase_id', t.purchase_id, 'purchase_type', t.purchase_type, 'environment', t.environment,
+          'is_family_shared', t.is_family_shared, 'store', t.store, 'store_product_id', t.store_product_id,
+          'store_base_plan_id', t.store_base_plan_id, 'store_transaction_id', t.store_transaction_id,
+          'store_original_transaction_id', t.store_original_transaction_id, 'purchased_at', t.purchased_at,
+          'originally_purchased_at', t.originally_purchased_at, 'expires_at', t.expires_at,
+          'renew_status', t.renew_status, 'renew_status_changed_at', t.renew_status_changed_at,
+          'billing_issue_detected_at', t.billing_issue_detected_at,
+          'grace_period_expires_at', t.grace_period_expires_at, 'offer_category', t.offer_category,
+          'offer_type', t.offer_type, 'offer_id', t.offer_id, 'refunded_at', t.refunded_at,
+          'cancellation_reason', t.cancellation_reason, 'revenue_nano', t.revenue_nano::text,
+          'access_level_id', p2.access_level_id, 'is_consumable', coalesce(p2.is_consumable, false)
+        ) order by t.purchased_at, t.store_transaction_id collate "C") filter (where is_kept), '[]') as purchases
+      from (
+        select app_id, purchase_id, purchase_type, environment, is_family_shared, store, store_product_id,
+          store_base_plan_id, store_transaction_id, store_original_transaction_id, purchased_at, originally_purchased_at,
+          expires_at, renew_status, renew_status_changed_at, billing_issue_detected_at, grace_period_expires_at,
+          offer_category, offer_type, offer_id, refunded_at, cancellation_reason, revenue_nano, ${isKept} as is_kept
+        from purchase where app_id = p.app_id and profile_id = p.profile_id
+      ) t
+      left join lateral (
+        select access_level_id, is_consumable from product
+        where app_id = t.app_id and store = t.store and store_product_id = t.store_product_id and t.is_kept
+        limit 1
+      ) p2 on true
+    ) bought
+    order by place`;
+}
+
+function inFull(states: ProfileState[], keys: readonly ProfileKey[]): ProfileState[] {
+  if (states.length !== keys.length) throw new Error('a locked profile is gone');
+  return states;
+}
+
+/** Locked profiles as they are shown from now on, without the purchases that are not. */
+export async function readShownStates(trx: Kysely<DB>, keys: readonly ProfileKey[]): Promise<ProfileState[]> {
+  return inFull(await executePrepared(trx, 'read_shown_profiles', stateStatement(keys, IS_SHOWN)), keys);
+}
+
+export async function readShownState(trx: Kysely<DB>, appId: string, profileId: string): Promise<ProfileState> {
+  const [state] = await readShownStates(trx, [{ app_id: appId, profile_id: profileId }]);
+  return state as ProfileState;
+}
+
+/** A locked profile with all of its purchases: what it showed at an earlier moment can be told too. */
+export async function readProfileState(trx: Kysely<DB>, appId: string, profileId: string): Promise<ProfileState> {
+  const keys = [{ app_id: appId, profile_id: profileId }];
+  const [state] = inFull(await executePrepared(trx, 'read_profile', stateStatement(keys, IS_ANY)), keys);
+  return state as ProfileState;
+}

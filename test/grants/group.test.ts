@@ -1,0 +1,76 @@
+// Grants that come at once are committed together (docs/decisions/0002): each is answered as if it were alone.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addEndpoint } from '../purchases/world.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel, addProfile } from '../setup/world.ts';
+import { grant } from './world.ts';
+
+const CUSTOMERS = Array.from({ length: 40 }, (_, number) => `customer-${number}`);
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+  await addAccessLevel(service, 'premium');
+  await addEndpoint(service);
+  for (const customer of ['anna', 'bert', ...CUSTOMERS]) await addProfile(service, customer);
+});
+afterAll(() => service.close());
+
+function grantTo(customer: string, level = 'premium') {
+  return grant(service, { access_level_id: level }, { 'service-customer-user-id': customer });
+}
+
+/** The transaction ids that events tell of the customer's grants, in order. */
+async function listTold(customer: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select payload->'event_properties'->>'transaction_id' as id from webhook_event
+    where customer_user_id = ${customer} order by sequence`.execute(service.database.db);
+  return rows.map(({ id }) => id);
+}
+
+const grantIdOf = (answer: Awaited<ReturnType<typeof grant>>) =>
+  answer.json.data.access_levels.premium.store_transaction_id;
+
+test('each gets its own profile, or its own error, and every grant is told once', async () => {
+  const answers = await Promise.all([
+    ...CUSTOMERS.map((customer) => grantTo(customer)),
+    grantTo('nobody'),
+    grantTo('anna', 'unknown'),
+    grant(service, { access_level_id: 'premium' }, { 'service-profile-id': 'no uuid' }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([...CUSTOMERS.map(() => 200), 404, 400, 404]);
+  for (const [index, customer] of CUSTOMERS.entries()) {
+    const answer = answers[index] as (typeof answers)[number];
+    expect(answer.json.data.customer_user_id).toBe(customer);
+    expect(await listTold(customer)).toEqual([grantIdOf(answer)]);
+  }
+  expect(await listTold('anna')).toEqual([]);
+});
+
+test('grants of one profile follow one another', async () => {
+  const answers = await Promise.all(Array.from({ length: 8 }, () => grantTo('anna')));
+  const granted = answers.map(grantIdOf);
+  const told = await listTold('anna');
+  expect(new Set(told).size).toBe(8);
+  expect([...told].sort()).toEqual([...granted].sort());
+  const stored = await service.database.db
+    .selectFrom('access_grant')
+    .select('grant_id')
+    .where('grant_id', 'in', told)
+    .execute();
+  expect(stored).toEqual([{ grant_id: told.at(-1) }]);
+});
+
+test('a profile that another transaction holds does not hold up the others', async () => {
+  let bert: ReturnType<typeof grantTo> | undefined;
+  await service.database.db.transaction().execute(async (trx) => {
+    await sql`select from profile where customer_user_id = 'bert' for no key update`.execute(trx);
+    bert = grantTo('bert');
+    const others = await Promise.all(CUSTOMERS.slice(0, 5).map((customer) => grantTo(customer)));
+    expect(others.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(await listTold('bert')).toEqual([]);
+  });
+  expect((await bert)?.status).toBe(200);
+  expect(await listTold('bert')).toHaveLength(1);
+});

@@ -1,0 +1,96 @@
+// Reading a profile without the purchases that it does not show (src/profile/read-state.ts): whatever was bought, it is the same
+// object as with all of them, when it is read and later.
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fromDatabase } from '../../src/lib/datetime.ts';
+import { renderProfile } from '../../src/profile/object.ts';
+import { readProfileState, readShownState, readShownStates } from '../../src/profile/read-state.ts';
+import type { ProfileState } from '../../src/profile/state.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel, addProduct, addProfile, addPurchase } from '../setup/world.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+  for (const level of ['premium', 'coins']) await addAccessLevel(service, level);
+  await addProduct(service, 'monthly', { access_level_id: 'premium' });
+  await addProduct(service, 'yearly', { access_level_id: 'premium', duration: 'Annual' });
+  await addProduct(service, 'monthly', { store: 'play_store', access_level_id: 'coins' });
+  await addProduct(service, 'pack', { access_level_id: 'coins', duration: 'Lifetime' });
+});
+afterAll(() => service.close());
+
+const DAY_MS = 86_400_000;
+const START = Date.now();
+
+function dayFromNow(days: number): string {
+  return new Date(START + days * DAY_MS).toISOString();
+}
+
+const day = fc.integer({ min: -14, max: 4 }).map(dayFromNow);
+const dayOrNull = fc.option(day, { freq: 9 });
+const rarely = fc.option(day, { freq: 1 });
+
+const purchase = fc.record({
+  purchase_type: fc.constantFrom('subscription', 'subscription', 'subscription', 'one_time_purchase'),
+  environment: fc.constantFrom('Production', 'Production', 'Sandbox'),
+  is_family_shared: fc.boolean(),
+  store: fc.constantFrom('app_store', 'app_store', 'play_store'),
+  store_product_id: fc.constantFrom('monthly', 'monthly', 'yearly', 'pack', 'unknown'),
+  purchased_at: day,
+  expires_at: dayOrNull,
+  grace_period_expires_at: rarely,
+  refunded_at: rarely,
+  revenue_nano: fc.bigInt({ min: 0n, max: 10n ** 11n }),
+});
+
+function renderAt(state: ProfileState, read_at: string) {
+  return (['dictionary', 'array'] as const).map((profile_shape) =>
+    renderProfile({ ...state, read_at }, { profile_shape }),
+  );
+}
+
+test('the object is the same with and without the purchases that it does not show', async () => {
+  const { db } = service.database;
+  let leftOut = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(purchase, { minLength: 2, maxLength: 16 }), async (bought) => {
+      const profileId = await addProfile(service, null);
+      for (const one of bought) await addPurchase(service, profileId, one);
+      const whole = await readProfileState(db, service.appId, profileId);
+      const shown = await readShownState(db, service.appId, profileId);
+      leftOut += whole.purchases.length - shown.purchases.length;
+      expect(shown.read_at >= whole.read_at).toBe(true);
+      for (const at of [shown.read_at, ...[0.5, 1.5, 3.5, 7].map(dayFromNow)]) {
+        expect(renderAt(shown, at)).toEqual(renderAt(whole, at));
+      }
+    }),
+    { numRuns: 150 },
+  );
+  expect(leftOut).toBeGreaterThan(50);
+});
+
+test('what is left out counts as revenue', async () => {
+  const profileId = await addProfile(service, null);
+  for (const month of ['01', '02', '03']) {
+    const period = { purchased_at: `2025-${month}-01T00:00:00Z`, expires_at: `2025-${month}-28T00:00:00Z` };
+    await addPurchase(service, profileId, { ...period, store_original_transaction_id: 'chain' });
+  }
+  const shown = await readShownState(service.database.db, service.appId, profileId);
+  expect(shown.purchases.map(({ purchased_at }) => fromDatabase(purchased_at))).toEqual([
+    '2025-03-01T00:00:00.000000Z',
+  ]);
+  expect(shown.past_revenue_nano).toBe('20000000000');
+  const [object] = renderAt(shown, shown.read_at);
+  expect(object?.total_revenue_usd).toBe(30);
+});
+
+test('profiles are read in the order in which they are named', async () => {
+  const ids = [];
+  for (let i = 0; i < 5; i++) ids.push(await addProfile(service, null));
+  const states = await readShownStates(
+    service.database.db,
+    ids.map((profile_id) => ({ app_id: service.appId, profile_id })),
+  );
+  expect(states.map(({ profile_id }) => profile_id)).toEqual(ids);
+});
