@@ -62,7 +62,9 @@ export class PayerCounts {
       grown.set(this.#entries);
       this.#entries = grown;
     }
-    this.#entries[this.#count++] = (profile * this.#segments + segment) * this.#buckets + bucket;
+    const entry = (profile * this.#segments + segment) * this.#buckets + bucket;
+    // Purchases of a profile mostly come together.
+    if (this.#count === 0 || this.#entries[this.#count - 1] !== entry) this.#entries[this.#count++] = entry;
   }
 
   toRows(): PayerRow[] {

@@ -76,7 +76,7 @@ async function findPayers(
   }
   const withRows = counted.map(({ counts, ...rest }) => ({ ...rest, rows: counts.toRows() }));
   const known = fromCounts(withRows);
-  if (counted.every(({ segments }) => segments.length < mostSeries - 1)) return known;
+  if (withRows.every(({ rows }) => rows.filter(({ bucket }) => bucket === null).length < mostSeries)) return known;
   const ctes = list([entriesOf(query, parts), cellsOf(query), ...known.ctes, ...rankingOf(query, mostSeries, known)]);
   const { rows } = await sql<{ segment: string }>`with ${ctes} select segment from ranked where kept`.execute(db);
   const kept = new Set(rows.map(({ segment }) => segment));

@@ -113,13 +113,13 @@ type Group = Record<ColumnName, string>;
 
 /**
  * Reads images in groups, one in memory at a time. Long periods stand together, so that stocks of later months can leave the others out, and
- * so do labels: few values per group, and a filter leaves out whole groups.
+ * so do labels: few values per group, and a filter leaves out whole groups; then profiles, which ARPPU counts once.
  */
 async function* readGroups(trx: Kysely<DB>, images: RawBuilder<unknown>): AsyncGenerator<Group> {
   const columns = NAMES.map((name) => sql`string_agg(coalesce((${COLUMNS[name]})::text, ''), ',') as ${sql.ref(name)}`);
   await sql`declare fact_group no scroll cursor for
     select ${sql.join(columns)} from (
-      select i.*, profile_no, (row_number() over (order by i.active_until_day - i.purchased_day > ${sql.lit(LONG_DAYS)}, i.attribution_key) - 1) / ${sql.lit(ROWS_PER_GROUP)} as row_group
+      select i.*, profile_no, (row_number() over (order by i.active_until_day - i.purchased_day > ${sql.lit(LONG_DAYS)}, i.attribution_key, profile_no) - 1) / ${sql.lit(ROWS_PER_GROUP)} as row_group
       from (${images}) i join fact_install using (app_key, profile_id)
     ) f group by row_group`.execute(trx);
   for (;;) {
