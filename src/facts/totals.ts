@@ -5,7 +5,7 @@ import type { DB } from '../db/types.ts';
 import { MONTHLY_HOMES, TOTAL_HOMES, TOTAL_MOMENTS, TOTAL_SUMS } from './totals-schema.ts';
 
 /** What a batch takes: whoever changes one of its facts waits until it is written. */
-const BATCH = 10_000;
+export const TOTALS_BATCH = 10_000;
 const TIMEOUT = '120s';
 const LOCK_CLASS = 0x5b5f_0002;
 
@@ -15,6 +15,10 @@ const SUMS = sql.join(
 );
 const SUMS_OF_TOTALS = sql.join(names.map((name) => sql`sum(${sql.ref(name)})::bigint as ${sql.ref(name)}`));
 const NAMES = sql.join(names.map((name) => sql.ref(name)));
+const IS_CHANGED = sql.join(
+  names.map((name) => sql`${sql.ref(name)} <> 0`),
+  sql` or `,
+);
 const ADDITIONS = sql.join(
   names.map((name) => sql`${sql.ref(name)} = t.${sql.ref(name)} + ${sql.ref(`excluded.${name}`)}`),
 );
@@ -49,8 +53,14 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
         select ctid from fact_pending where app_key = ${appKey} limit ${limit} for update skip locked))
       returning app_key, profile_id, purchase_no
     ), retired as (
+      -- With the facts whose images they are, as most of their sums cancel out: a new label changes those by label alone.
       delete from fact_retired where ctid = any(array(
-        select ctid from fact_retired where app_key = ${appKey} limit ${limit} for update skip locked))
+        select r.ctid from fact_retired r join pending using (app_key, profile_id, purchase_no) for update of r
+      ) || array(
+        select r.ctid from fact_retired r
+        where r.app_key = ${appKey} and not exists (select from fact_pending w
+          where w.app_key = r.app_key and w.profile_id = r.profile_id and w.purchase_no = r.purchase_no)
+        limit ${limit} for update skip locked))
       returning *
     ), image as (
       select 1 as sign, f.* from pending join fact_transaction f using (app_key, profile_id, purchase_no)
@@ -82,6 +92,7 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
     ), added as (
       insert into fact_total as t (app_key, grain, home, moment, day, key, ${NAMES})
       select ${appKey}, grain, home, moment, day, key, ${NAMES} from by_grain
+      where ${IS_CHANGED}
       order by grain, home, moment, day, key
       on conflict (app_key, grain, home, moment, day, key) do update set ${ADDITIONS}
     )
@@ -119,7 +130,7 @@ async function listAppsWithWork(db: Kysely<DB>): Promise<number[]> {
 }
 
 /** Runs a batch of every app that has work and that no other process is at; the most that one app had. */
-export async function refreshTotals(db: Kysely<DB>, limit = BATCH): Promise<number> {
+export async function refreshTotals(db: Kysely<DB>, limit = TOTALS_BATCH): Promise<number> {
   let most = 0;
   for (const appKey of await listAppsWithWork(db)) {
     const count = await holdTotals(db, appKey, (connection) =>
