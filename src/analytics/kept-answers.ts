@@ -4,14 +4,14 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../deps.ts';
 
-const MOST_BYTES = 16 * 1024 * 1024;
-const MOST_BYTES_OF_ONE = 1024 * 1024;
+const MOST_BYTES = 32 * 1024 * 1024;
+const MOST_BYTES_OF_ONE = 8 * 1024 * 1024;
 /** What an entry takes beside its text. */
 const ENTRY_BYTES = 500;
 
 export interface KeptAnswer {
-  /** The body of the answer: JSON. */
-  body: string;
+  /** The body of the answer: JSON, as the bytes that are sent. */
+  body: Buffer;
   version: string;
   /** Instant in microseconds from which it may be another. */
   until: number;

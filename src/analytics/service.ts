@@ -1,6 +1,7 @@
 // A chart from question to series: computed in one read-only snapshot and given up when nobody waits for it; or kept from when it
 // was asked before.
 import { type Kysely, sql } from 'kysely';
+import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { valueError } from '../errors.ts';
@@ -62,19 +63,20 @@ export function createChartAnswers(deps: Deps) {
   const answers = createKeptAnswers();
 
   async function readVersion(db: Kysely<DB>, app: App): Promise<string> {
-    const { rows } = await sql<{ version: string }>`select ${versionOf(app.app_key)} as version`.execute(db);
-    return rows[0]!.version;
+    const statement = sql<{ version: string }>`select ${versionOf(app.app_key)} as version`;
+    const [row] = await executePrepared(db, 'fact_version', statement);
+    return row!.version;
   }
 
-  /** The body of the answer. */
-  return async (app: App, { query, body, signal }: Question): Promise<string> => {
+  /** The body of the answer: JSON. */
+  return async (app: App, { query, body, signal }: Question): Promise<Buffer> => {
     const key = questionKey(app, query.zone.name, body);
     const kept = answers.find(key, nowMicros(query));
     if (kept && kept.version === (await readVersion(deps.analyticsDb, app))) return kept.body;
     return readSnapshot(deps, signal, async (trx) => {
       const facts = await readFactsState(trx, app, query);
       const { series, storeTitles } = await plot(trx, app, { query, facts, signal });
-      const answer = JSON.stringify({ data: renderAnswer(query, series, storeTitles) });
+      const answer = Buffer.from(JSON.stringify({ data: renderAnswer(query, series, storeTitles) }));
       answers.keep(key, { body: answer, version: facts.version, until: await findValidity(trx, app, query) });
       return answer;
     });
