@@ -27,6 +27,8 @@ export interface PoolSettings {
   statementTimeoutMs: number;
   /** Shown in pg_stat_activity. */
   applicationName: string;
+  /** Further settings of its sessions. */
+  settings?: Record<string, string>;
 }
 
 /** A pool with lock, statement and idle-in-transaction time-outs; `onError` hears of idle connections that break. */
@@ -37,6 +39,7 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     '-c idle_in_transaction_session_timeout=60000',
     '-c timezone=UTC',
     '-c datestyle=ISO',
+    ...Object.entries(settings.settings ?? {}).map(([name, value]) => `-c ${name}=${value}`),
   ];
   const pool = new pg.Pool({
     connectionString: settings.connectionString,

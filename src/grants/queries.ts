@@ -38,6 +38,7 @@ export async function upsertGrants(trx: Kysely<DB>, grants: readonly NewGrant[])
   const stored = new Set((await executePrepared(trx, 'upsert_grants', statement)).map(({ profile_id }) => profile_id));
   return grants.map(({ profile_id }) => stored.has(profile_id));
 }
+
 /** A level of the app, whether the profile has a grant of it and until when, with the database's clock. */
 export async function findLevel(trx: Kysely<DB>, { app_id, profile_id, access_level_id }: Level) {
   const { rows } = await sql<{ is_granted: boolean; expires_at: string | null; now: string }>`

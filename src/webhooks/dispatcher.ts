@@ -7,6 +7,7 @@ import { createPutOff } from './locked.ts';
 import { attemptSeconds } from './metrics.ts';
 import { judgeAttempt } from './outcome.ts';
 import { type Claimed, type ClaimLimits, claimDue, renewLeases } from './queue.ts';
+import { openQueuePool } from './queue-pool.ts';
 import type { Resolve } from './resolve.ts';
 import { startRetention } from './retention.ts';
 import { readSecrets, type Secrets } from './secrets.ts';
@@ -14,7 +15,7 @@ import { createSettler } from './settler.ts';
 import { createSignal } from './signal.ts';
 
 export interface DispatcherDeps extends Pick<Deps, 'db' | 'config' | 'log' | 'now'> {
-  /** For the connection that listens. */
+  /** For the connections of the queue, and the one that listens. */
   connectionString: string;
 }
 
@@ -45,7 +46,8 @@ const LONGEST_BACKOFF_MS = 5_000;
 const SETTLE_ON_STOP_MS = 5_000;
 
 export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispatcher {
-  const { db, config, log, now } = deps;
+  const { db, config, log, now, connectionString } = deps;
+  const queueDb = openQueuePool(connectionString, log);
   const { random = Math.random, pollMs = POLL_MS, leaseMs = LEASE_MS, resolve, deadlineMs } = edges;
   const limits = { ...LIMITS, ...edges.limits };
   const policy = { allowHttp: config.WEBHOOK_ALLOW_HTTP, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE };
@@ -61,12 +63,12 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   let isStopping = false;
   let lookAhead = 0;
 
-  const settler = createSettler(deps, (deliveries) => {
+  const settler = createSettler({ ...deps, queueDb }, (deliveries) => {
     for (const delivery of deliveries) held.delete(delivery);
     signal.wake();
   });
   const putOff = createPutOff(deps);
-  const listener = listenForNudges(deps.connectionString, signal.wake, log);
+  const listener = listenForNudges(connectionString, signal.wake, log);
   const retention = startRetention(deps);
   const renewal = setInterval(renew, leaseMs / 3);
 
@@ -99,7 +101,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
     if (room <= 0) return pollMs;
     const heldPerEndpoint = new Map<string, number>();
     for (const { webhook_id } of held) heldPerEndpoint.set(webhook_id, (heldPerEndpoint.get(webhook_id) ?? 0) + 1);
-    const { claimed, putOff } = await claimDue(db, {
+    const { claimed, putOff } = await claimDue(queueDb, {
       ...limits,
       total: room,
       now: now(),
@@ -144,7 +146,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
       await Promise.all(sending);
       await settler.drain(SETTLE_ON_STOP_MS);
       clearInterval(renewal);
-      await sender.close();
+      await Promise.all([sender.close(), queueDb.destroy()]);
     },
   };
 }

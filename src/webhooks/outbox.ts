@@ -15,6 +15,8 @@ export interface AppEvent extends WebhookEvent {
  * a profile. Returns how many were stored; if any, call `nudgeDispatchers` once the transaction has committed.
  */
 export async function recordAppEvents(trx: Kysely<DB>, events: readonly AppEvent[]): Promise<number> {
+  // Lines, which JSON has none of: in an array every quote of theirs would be escaped, a third of what the statement costs Node.js.
+  const payloads = events.map(({ payload }) => JSON.stringify(payload)).join('\n');
   const statement = sql<{ stored: number }>`
     with endpoint as materialized (
       select app_id, webhook_id, event_types from webhook
@@ -28,7 +30,7 @@ export async function recordAppEvents(trx: Kysely<DB>, events: readonly AppEvent
         ${events.map(({ profile_id }) => profile_id)}::uuid[],
         ${events.map(({ customer_user_id }) => customer_user_id)}::text[],
         ${events.map(({ event_type }) => event_type)}::text[],
-        ${events.map(({ payload }) => JSON.stringify(payload))}::text[]
+        string_to_array(${payloads}, E'\\n')
       ) with ordinality as given (event_id, app_id, profile_id, customer_user_id, event_type, payload, place)
       where app_id in (select app_id from endpoint)
       order by place

@@ -1,6 +1,8 @@
 // Settles what attempts ended with. While one group is being written the next one gathers, as with attribution; while the
 // database is away results are kept and written when it is back.
+import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
+import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { recordHealth, sumUpHealth } from './health.ts';
 import { attemptCounter } from './metrics.ts';
@@ -32,7 +34,7 @@ function logResults(log: Logger, group: readonly Result[]): void {
 
 /** `onSettled` is told of each group that has been written. */
 export function createSettler(
-  { db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>,
+  { db, queueDb, log, now }: Pick<Deps, 'db' | 'log' | 'now'> & { queueDb: Kysely<DB> },
   onSettled: (deliveries: readonly Claimed[]) => void,
 ): Settler {
   const waiting: Result[] = [];
@@ -40,7 +42,7 @@ export function createSettler(
 
   async function write(group: readonly Result[]): Promise<void> {
     const written = await settle(
-      db,
+      queueDb,
       group.map(({ settlement }) => settlement),
       now(),
     );

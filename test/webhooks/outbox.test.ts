@@ -49,6 +49,18 @@ it('stores the event and a delivery per endpoint, and counts the events', async 
   );
 });
 
+it('stores payloads as they are, line breaks and quotes too', async () => {
+  await addEndpoint();
+  const payloads = [{ text: 'one\ntwo\r\n"three"\\n\u2028 4' }, { text: '' }, { text: '{},\n' }];
+  await recordEvents(
+    db,
+    app,
+    payloads.map((payload) => event({ payload })),
+  );
+  const stored = await db.selectFrom('webhook_event').select('payload').orderBy('sequence').execute();
+  expect(stored.map(({ payload }) => payload)).toEqual(payloads);
+});
+
 it('several events of a profile get ascending sequences in the order given', async () => {
   await addEndpoint();
   const profile_id = randomUUID();
