@@ -15,7 +15,8 @@ export interface Naming {
 }
 
 export interface AttributionRow extends Naming {
-  attribution_key: number;
+  /** Null where the profile was not found before: nothing is written. */
+  attribution_key: number | null;
   attribution_user_id: string | null;
 }
 
@@ -125,7 +126,7 @@ async function writeOncePerProfile(
       select given.*, coalesce(identity.profile_id, given_id) as profile_id
       from given
       left join profile_identity identity using (app_id, customer_user_id)
-      where ${namesOneProfile}
+      where ${namesOneProfile} and attribution_key is not null
     ), living as (
       select app_id, profile_id from profile
       where (app_id, profile_id) in (select app_id, profile_id from named) and deleted_at is null
@@ -173,8 +174,8 @@ export async function writeAttributions(
 ): Promise<boolean[]> {
   const outcomes = await writeOncePerProfile(db, rows, replaces);
   const found = outcomes.map((outcome) => outcome === 'written');
+  if (!outcomes.includes('again')) return found;
   const waiting = outcomes.flatMap((outcome, index) => (outcome === 'again' ? [index] : []));
-  if (waiting.length === 0) return found;
   const later = await writeAttributions(
     db,
     waiting.map((index) => rows[index] as AttributionRow),
