@@ -1,10 +1,9 @@
 // The log: JSON lines on standard error (standard output has the ready line), made readable on a terminal. No line holds a secret
 // by itself; what slips in with an error's text is struck out here, as a second line of defence.
 import pino, { type DestinationStream, type Logger } from 'pino';
+import { writeInBlocks } from './log-blocks.ts';
 
 const STDERR = 2;
-/** Lines are gathered up to so many bytes or milliseconds; the rest is written when the process ends. */
-const GATHERED = { dest: STDERR, sync: false, minLength: 8_192, periodicFlush: 100 };
 
 /** Keys, webhook secrets, Authorization headers, passwords in addresses. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
@@ -46,7 +45,7 @@ function logTo(level: string, stream: DestinationStream): Logger {
 
 export async function createLog(level: string, stream?: DestinationStream): Promise<Logger> {
   if (stream) return logTo(level, stream);
-  if (!process.stderr.isTTY) return logTo(level, pino.destination(GATHERED));
+  if (!process.stderr.isTTY) return logTo(level, writeInBlocks(STDERR));
   // Not among the dependencies of a released installation.
   const pretty = await import('pino-pretty').catch(() => undefined);
   if (!pretty) return logTo(level, pino.destination(STDERR));

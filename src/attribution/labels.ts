@@ -24,8 +24,9 @@ export interface Labels {
   keysOf(labels: readonly Label[]): Promise<number[]>;
 }
 
+/** Neither an empty text nor U+0000 is in a label, so no two have the same name. */
 function nameOf({ status, channel, campaign, ad_group, ad_set, creative, source }: Label): string {
-  return JSON.stringify([status, channel, campaign, ad_group, ad_set, creative, source]);
+  return `${status}\0${channel ?? ''}\0${campaign ?? ''}\0${ad_group ?? ''}\0${ad_set ?? ''}\0${creative ?? ''}\0${source}`;
 }
 
 export function createLabels(db: Kysely<DB>): Labels {
@@ -33,8 +34,8 @@ export function createLabels(db: Kysely<DB>): Labels {
 
   async function find(labels: readonly Label[]): Promise<(number | undefined)[]> {
     const keys = labels.map((label) => remembered.get(nameOf(label)));
+    if (!keys.includes(undefined)) return keys;
     const unknown = labels.flatMap((label, index) => (keys[index] === undefined ? [{ label, index }] : []));
-    if (unknown.length === 0) return keys;
     const found = await findLabels(
       db,
       unknown.map(({ label }) => label),
@@ -49,10 +50,10 @@ export function createLabels(db: Kysely<DB>): Labels {
 
   async function keysOf(labels: readonly Label[]): Promise<number[]> {
     const keys = await find(labels);
+    if (!keys.includes(undefined)) return keys as number[];
     const missing = new Map(
       labels.flatMap((label, index) => (keys[index] === undefined ? [[nameOf(label), label]] : [])),
     );
-    if (missing.size === 0) return keys as number[];
     const made = await ensureLabels(db, [...missing.values()]);
     const keyOf = new Map([...missing.keys()].map((name, place) => [name, made[place] as number]));
     for (const [name, key] of keyOf) remembered.set(name, key);

@@ -15,7 +15,8 @@ export interface Naming {
 }
 
 export interface AttributionRow extends Naming {
-  attribution_key: number;
+  /** Null where the profile was not found before: nothing is written. */
+  attribution_key: number | null;
   attribution_user_id: string | null;
 }
 
@@ -115,25 +116,21 @@ async function writeOncePerProfile(
   replaces: boolean,
 ): Promise<Outcome[]> {
   const column = <K extends keyof AttributionRow>(name: K) => rows.map((row) => row[name]);
-  const statement = sql<{ outcome: Outcome }>`
-    with given as (
-      select * from unnest(${column('app_id')}::uuid[], ${column('customer_user_id')}::text[],
-        ${column('profile_id')}::uuid[], ${column('attribution_key')}::integer[],
-        ${column('attribution_user_id')}::text[])
-        with ordinality as r (app_id, customer_user_id, given_id, attribution_key, attribution_user_id, position)
-    ), named as (
-      select given.*, coalesce(identity.profile_id, given_id) as profile_id
-      from given
+  const statement = sql<{ position: number; is_written: boolean }>`
+    with named as (
+      select app_id, coalesce(identity.profile_id, given_id) as profile_id, attribution_key, attribution_user_id, position
+      from unnest(${column('app_id')}::uuid[], ${column('customer_user_id')}::text[], ${column('profile_id')}::uuid[],
+        ${column('attribution_key')}::integer[], ${column('attribution_user_id')}::text[])
+        with ordinality as given (app_id, customer_user_id, given_id, attribution_key, attribution_user_id, position)
       left join profile_identity identity using (app_id, customer_user_id)
-      where ${namesOneProfile}
+      where ${namesOneProfile} and attribution_key is not null
     ), living as (
-      select app_id, profile_id from profile
-      where (app_id, profile_id) in (select app_id, profile_id from named) and deleted_at is null
-      order by app_id, profile_id
-      for key share
+      select named.* from named join profile using (app_id, profile_id)
+      where deleted_at is null
+      order by app_id, profile_id, position
+      for key share of profile
     ), numbered as (
-      select *, row_number() over (partition by app_id, profile_id order by position) as turn
-      from named join living using (app_id, profile_id)
+      select *, row_number() over (partition by app_id, profile_id order by position) as turn from living
     ), written as (
       insert into profile_attribution as r
         (app_id, profile_id, attribution_key, attribution_user_id, recorded_at)
@@ -152,13 +149,16 @@ async function writeOncePerProfile(
         is distinct from (excluded.attribution_key, excluded.attribution_user_id)
       returning app_id, relabel_pending
     ), raised as (
-      ${raiseVersions(sql`(select distinct app_key from written join app using (app_id) where relabel_pending)`)}
+      ${raiseVersions(
+        sql`(select app_key from (select distinct app_id from written where relabel_pending) changed join app using (app_id))`,
+      )}
     )
-    select case when numbered.turn is null then 'no_profile' when numbered.turn = 1 then 'written' else 'again' end as outcome
-    from given left join numbered using (position)
-    order by position`;
-  const outcomes = await executePrepared(db, 'write_attributions', statement);
-  return outcomes.map(({ outcome }) => outcome);
+    select position::integer, turn = 1 as is_written from numbered`;
+  const outcomes: Outcome[] = rows.map(() => 'no_profile');
+  for (const { position, is_written } of await executePrepared(db, 'write_attributions', statement)) {
+    outcomes[position - 1] = is_written ? 'written' : 'again';
+  }
+  return outcomes;
 }
 
 /**
@@ -173,8 +173,8 @@ export async function writeAttributions(
 ): Promise<boolean[]> {
   const outcomes = await writeOncePerProfile(db, rows, replaces);
   const found = outcomes.map((outcome) => outcome === 'written');
+  if (!outcomes.includes('again')) return found;
   const waiting = outcomes.flatMap((outcome, index) => (outcome === 'again' ? [index] : []));
-  if (waiting.length === 0) return found;
   const later = await writeAttributions(
     db,
     waiting.map((index) => rows[index] as AttributionRow),

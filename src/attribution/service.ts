@@ -6,7 +6,7 @@ import { apiError } from '../errors.ts';
 import { isUuid } from '../profile/identity.ts';
 import { createLabels, type Label } from './labels.ts';
 import { groupSize } from './metrics.ts';
-import { type AttributionRow, findProfiles, type Naming, writeAttributions } from './queries.ts';
+import { findProfiles, type Naming, writeAttributions } from './queries.ts';
 import type { AttributionBody } from './schema.ts';
 
 /** Attributions of the API name no source; charts show them under this one (decisions 4). */
@@ -49,8 +49,8 @@ export function createAttributionRecorder({
   /** The label's key of each post. New labels are written for living profiles alone: a public key must not fill the table. */
   async function keysOf(posts: readonly Post[]): Promise<(number | undefined)[]> {
     const keys = await labels.find(posts.map(({ label }) => label));
+    if (!keys.includes(undefined)) return keys;
     const unknown = posts.flatMap((post, index) => (keys[index] === undefined ? [{ post, index }] : []));
-    if (unknown.length === 0) return keys;
     const found = await findProfiles(
       db,
       unknown.map(({ post }) => post),
@@ -65,18 +65,10 @@ export function createAttributionRecorder({
   async function write(posts: readonly Post[], replaces: boolean): Promise<boolean[]> {
     groupSize.observe(posts.length);
     const keys = await keysOf(posts);
-    const rows: AttributionRow[] = [];
-    const places: number[] = [];
-    for (const [index, { app_id, customer_user_id, profile_id, attribution_user_id }] of posts.entries()) {
-      const attribution_key = keys[index];
-      if (attribution_key === undefined) continue;
-      rows.push({ app_id, customer_user_id, profile_id, attribution_key, attribution_user_id });
-      places.push(index);
-    }
-    const outcomes = await writeAttributions(db, rows, replaces);
-    const isFound = posts.map(() => false);
-    for (const [position, index] of places.entries()) isFound[index] = outcomes[position] === true;
-    return isFound;
+    const rows = posts.map(({ app_id, customer_user_id, profile_id, attribution_user_id }, index) => {
+      return { app_id, customer_user_id, profile_id, attribution_key: keys[index] ?? null, attribution_user_id };
+    });
+    return writeAttributions(db, rows, replaces);
   }
 
   const enqueue = {

@@ -69,9 +69,8 @@ export function compileValidator({
   const objectSchema = schema as ObjectSchema;
   const validate = ajv.compile(objectSchema);
   return (data) => {
-    const isValid = validate(data);
-    if (isValid && !objectSchema.rules) return { value: data };
-    const error = problemsOf(objectSchema, isValid ? [] : (validate.errors ?? []), data);
+    if (validate(data) && !objectSchema.rules?.(data as Record<string, unknown>).length) return { value: data };
+    const error = problemsOf(objectSchema, validate.errors ?? [], data);
     return error ? { error } : { value: data };
   };
 }

@@ -21,20 +21,38 @@ test('what arrives while groups are being written is written together, in the or
   const { enqueue, groups } = createSlowWriter();
   const first = [enqueue('app', 'a'), enqueue('app', 'b')];
   await turn();
-  const others: Promise<string>[] = [];
-  for (const item of ['c', 'd', 'e']) {
-    others.push(enqueue('app', item));
-    await turn();
-  }
-  const later = ['f', 'g', 'h'].map((item) => enqueue('app', item));
+  const second = enqueue('app', 'c');
   await turn();
-  expect(groups.map(({ items }) => items)).toEqual([['a', 'b'], ['c'], ['d'], ['e']]);
+  const later = ['d', 'e', 'f'].map((item) => enqueue('app', item));
+  await turn();
+  expect(groups.map(({ items }) => items)).toEqual([['a', 'b'], ['c']]);
   groups[0]?.end();
   expect(await Promise.all(first)).toEqual(['a!', 'b!']);
   await turn();
-  expect(groups[4]?.items).toEqual(['f', 'g', 'h']);
+  expect(groups[2]?.items).toEqual(['d', 'e', 'f']);
   for (const group of groups.slice(1)) group.end();
-  expect(await Promise.all([...others, ...later])).toEqual(['c!', 'd!', 'e!', 'f!', 'g!', 'h!']);
+  expect(await Promise.all([second, ...later])).toEqual(['c!', 'd!', 'e!', 'f!']);
+});
+
+test('beside two groups further ones are written when ten items wait, four at most', async () => {
+  const { enqueue, groups } = createSlowWriter();
+  const all: Promise<string>[] = [];
+  const sizes = () => groups.map(({ items }) => items.length);
+  async function add(count: number): Promise<number[]> {
+    for (let i = 0; i < count; i++) all.push(enqueue('app', `${all.length}`));
+    await turn();
+    return sizes();
+  }
+  for (const count of [1, 1, 9]) await add(count);
+  expect(sizes()).toEqual([1, 1]);
+  expect(await add(1)).toEqual([1, 1, 10]);
+  expect(await add(12)).toEqual([1, 1, 10, 12]);
+  expect(await add(50)).toEqual([1, 1, 10, 12]);
+  groups[3]?.end();
+  await turn();
+  expect(sizes()).toEqual([1, 1, 10, 12, 50]);
+  for (const { end } of groups) end();
+  await Promise.all(all);
 });
 
 test('nothing is answered before its group is written', async () => {

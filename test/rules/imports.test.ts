@@ -34,6 +34,7 @@ const PROGRAMS = [
   'service.ts',
   'lifecycle.ts',
   'log.ts',
+  'log-blocks.ts',
   'app.ts',
   'routes.ts',
   'sweeps.ts',
