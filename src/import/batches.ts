@@ -4,7 +4,7 @@ import type { Entry } from './entry.ts';
 import { type Reject, toReason } from './rejects.ts';
 
 /** Large enough that statements cost little per record, small enough for flat memory and short locks. */
-const MOST_RECORDS = 20_000;
+const MOST_RECORDS = 10_000;
 /** The first batch may meet empty tables, of which the planner knows nothing. */
 const FIRST_RECORDS = 1_000;
 const MOST_BYTES = 16 * 1024 * 1024;
