@@ -43,14 +43,15 @@ const linked = sql`
     is_subscription and (offer_type is not distinct from 'free_trial'
       or (revenue_nano = 0 and row_number() over chain = 1)) as is_trial,
     case when is_subscription then coalesce(grace_period_expires_at, expires_at) end as own_end,
-    case when is_subscription then extract(epoch from expires_at - purchased_at) end as seconds
+    case when is_subscription then extract(epoch from expires_at - purchased_at) end as seconds,
+    case when is_subscription then round(extract(epoch from expires_at - purchased_at) / 86400)::integer end as days
   from (select *, purchase_type = 'subscription' as is_subscription from counted) one
   window chain as (${CHAIN} ${IN_ORDER})`;
 
 const LENGTH_CLASS = sql`case ${sql.join(
   LENGTHS.map(
     ([least, most, duration]) =>
-      sql`when round(seconds / 86400) between ${sql.lit(least)} and ${sql.lit(most)} then ${durationCode(duration)}`,
+      sql`when days between ${sql.lit(least)} and ${sql.lit(most)} then ${durationCode(duration)}`,
   ),
   sql` `,
 )} end`;

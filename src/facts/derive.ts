@@ -56,12 +56,17 @@ function boughtIn(app: App, chains: Chains): Bought {
     where p.app_id = ${app.app_id})`;
 }
 
-/** Joins a relation of tuples to the facts `f`: found by their number, and compared, as several tuples may have the same. */
+/**
+ * Joins a relation of tuples to the facts `f`: found by their number, and compared, as several tuples may have the same. The planner
+ * takes plain comparisons for so many rare coincidences that it expects a single fact, and looks up everything else fact by fact; of a
+ * `case` it knows nothing.
+ */
 function isSameTuple(relation: string, names: readonly string[]): RawBuilder<unknown> {
   const columns = (prefix: string) => names.map((name) => sql.ref(`${prefix}.${name}`));
   const [ones, others] = [columns(relation), columns('f')];
   const same = ones.map((one, i) => sql`${one} is not distinct from ${others[i]}`);
-  return sql`tuple_number(${sql.join(ones)}) = tuple_number(${sql.join(others)}) and ${sql.join(same, sql` and `)}`;
+  return sql`tuple_number(${sql.join(ones)}) = tuple_number(${sql.join(others)})
+    and case when ${sql.join(same, sql` and `)} then true end`;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Entry } from './entry.ts';
 import { type Reject, toReason } from './rejects.ts';
 
 /** Large enough that statements cost little per record, small enough for flat memory and short locks. */
-const MOST_RECORDS = 20_000;
+const MOST_RECORDS = 10_000;
 /** The first batch may meet empty tables, of which the planner knows nothing. */
 const FIRST_RECORDS = 1_000;
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -25,34 +25,50 @@ export interface Batch<T> {
   endBytes: number;
 }
 
-function judge<T>(entry: Entry, parse: Parse<T>, { items, rejects }: Batch<T>): void {
+function judge<T>(entry: Entry, parse: Parse<T>): Item<T> | Reject {
   const { line } = entry;
-  if ('fault' in entry) {
-    rejects.push({ line, reason: entry.fault, text: entry.text });
-    return;
-  }
+  if ('fault' in entry) return { line, reason: entry.fault, text: entry.text };
   const { value } = entry;
   const parsed = parse(value);
-  if ('record' in parsed) items.push({ line, record: parsed.record, value });
-  else rejects.push({ line, reason: toReason(parsed.errors), record: value });
+  if ('record' in parsed) return { line, record: parsed.record, value };
+  return { line, reason: toReason(parsed.errors), record: value };
 }
 
+function isItem<T>(judged: Item<T> | Reject): judged is Item<T> {
+  return 'value' in judged;
+}
+
+/** `belongTogether` says of two records that they should not be parted; a batch is at most twice as large for that. */
 export async function* readBatches<T>(
   { entries, bytesRead }: { entries: AsyncIterable<Entry[]>; bytesRead: () => number },
   parse: Parse<T>,
+  belongTogether: (one: T, next: T) => boolean = () => false,
 ): AsyncGenerator<Batch<T>> {
   let beginBytes = 0;
   let mostRecords = FIRST_RECORDS;
   let batch: Batch<T> = { items: [], rejects: [], endBytes: 0 };
-  for await (const group of entries) {
-    for (const entry of group) judge(entry, parse, batch);
-    batch.endBytes = bytesRead();
+
+  function mustEnd(next: Item<T> | Reject): boolean {
     const size = batch.items.length + batch.rejects.length;
-    if (size < mostRecords && batch.endBytes - beginBytes < MOST_BYTES) continue;
-    yield batch;
-    mostRecords = MOST_RECORDS;
-    beginBytes = batch.endBytes;
-    batch = { items: [], rejects: [], endBytes: 0 };
+    const fullness = Math.max(size / mostRecords, (batch.endBytes - beginBytes) / MOST_BYTES);
+    if (fullness < 1 || fullness >= 2) return fullness >= 2;
+    const last = batch.items.at(-1);
+    return !(last && isItem(next) && belongTogether(last.record, next.record));
+  }
+
+  for await (const group of entries) {
+    for (const entry of group) {
+      const judged = judge(entry, parse);
+      if (mustEnd(judged)) {
+        yield batch;
+        mostRecords = MOST_RECORDS;
+        beginBytes = batch.endBytes;
+        batch = { items: [], rejects: [], endBytes: beginBytes };
+      }
+      if (isItem(judged)) batch.items.push(judged);
+      else batch.rejects.push(judged);
+    }
+    batch.endBytes = bytesRead();
   }
   if (batch.items.length + batch.rejects.length > 0) yield batch;
 }

@@ -1,4 +1,5 @@
-// Imports a file: read in batches, each committed whole. One batch is read while the one before is being written, so memory stays flat.
+// Imports a file: read in batches, each committed whole. One batch is read while those before are being written, at most two, so memory
+// stays flat.
 // An import that was cut off, by kill -9 too, is run again: what it had written changes nothing the second time.
 import { OperatorError } from '../apps/service.ts';
 import { openSession, type Session } from '../db/session.ts';
@@ -7,6 +8,7 @@ import type { App } from '../deps.ts';
 import type { FieldError } from '../errors.ts';
 import { type Batch, type Parse, readBatches } from './batches.ts';
 import { createCellReader } from './columns.ts';
+import { createLanes } from './lanes.ts';
 import { openRejects, type Reject, toReason } from './rejects.ts';
 import { openSource } from './source.ts';
 import { refreshStatistics } from './statistics.ts';
@@ -28,6 +30,11 @@ export interface Kind<T> {
   /** From which the columns of a CSV are read. */
   schema: object;
   parse: Parse<T>;
+  /**
+   * What a record is about, first whose it is. The order in which records are written must not matter unless they have a name in
+   * common; batches without one are written at once. Absent: one batch after the other.
+   */
+  namesOf?: (record: T) => string[];
   /** That grow with what is written. */
   tables: readonly (keyof DB)[];
   /** Writes the records in one transaction, with the outcome of writing them one after the other. */
@@ -82,19 +89,21 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
   const { connectionString, app, file, now, onProgress, signal } = options;
   const source = await openSource(file, createCellReader(kind.schema));
   const rejectsFile = await openRejects(file);
-  const session = await openSession({
-    connectionString,
-    statementTimeoutMs: LONGEST_STATEMENT_MS,
-    applicationName: 'sps-import',
-  });
+  const open = () =>
+    openSession({ connectionString, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-import' });
+  const lanes = createLanes<Written>(await Promise.all(kind.namesOf ? [open(), open()] : [open()]));
   const summary: Summary = { read: 0, written: 0, unchanged: 0, rejected: 0 };
 
-  async function write(batch: Batch<T>, onHandedOver: () => void): Promise<void> {
-    const { items } = batch;
+  async function write({ items }: Batch<T>, session: Session, onHandedOver: () => void): Promise<Written> {
+    if (signal?.aborted) {
+      throw new OperatorError('Interrupted: what was written is kept; run the same import again to finish it.');
+    }
     const records = items.map(({ record }) => record);
-    const { written, refused } = await withoutCollisions(() =>
-      kind.write(session, { app, now, onHandedOver }, records),
-    );
+    return withoutCollisions(() => kind.write(session, { app, now, onHandedOver }, records));
+  }
+
+  async function tell(batch: Batch<T>, session: Session, { written, refused }: Written): Promise<void> {
+    const { items } = batch;
     const rejects = rejectsOf(batch, refused);
     await rejectsFile.write(rejects);
     summary.read += items.length + batch.rejects.length;
@@ -105,25 +114,26 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     onProgress?.({ ...summary, bytes: batch.endBytes, sizeBytes: source.sizeBytes });
   }
 
+  const { namesOf } = kind;
+  const isOfOne = namesOf && ((one: T, next: T) => namesOf(one)[0] === namesOf(next)[0]);
   try {
-    let writing = Promise.resolve();
-    for await (const batch of readBatches(source, kind.parse)) {
-      await writing;
-      if (signal?.aborted) {
-        throw new OperatorError('Interrupted: what was written is kept; run the same import again to finish it.');
-      }
-      // The next batch is not read while the database waits for this one: reading would take turns with handing over.
-      await new Promise<void>((onHandedOver) => {
-        writing = write(batch, onHandedOver);
-        // Its failure is met by the next await; until then it must not count as unhandled.
-        writing.then(onHandedOver, onHandedOver);
+    let isFirst = true;
+    for await (const batch of readBatches(source, kind.parse, isOfOne)) {
+      // The others wait for the first, after which the planner knows of the tables.
+      const names = namesOf && !isFirst ? new Set(batch.items.flatMap(({ record }) => namesOf(record))) : undefined;
+      isFirst = false;
+      // The next batch is not read while this one is handed over: the two would only take turns.
+      await lanes.begin({
+        names,
+        write: (session, onHandedOver) => write(batch, session, onHandedOver),
+        tell: (session, written) => tell(batch, session, written),
       });
     }
-    await writing;
+    await lanes.finish();
     return summary;
   } finally {
     source.close();
+    await lanes.close();
     await rejectsFile.close();
-    await session.close();
   }
 }

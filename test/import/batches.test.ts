@@ -16,8 +16,8 @@ async function sizesOf({ records, group, bytesPerGroup }: { records: number; gro
   return sizes;
 }
 
-test('the first batch has 1,000 records, the others have 20,000', async () => {
-  expect(await sizesOf({ records: 45_000, group: 500, bytesPerGroup: 1 })).toEqual([1_000, 20_000, 20_000, 4_000]);
+test('the first batch has 1,000 records, the others have 10,000', async () => {
+  expect(await sizesOf({ records: 25_000, group: 500, bytesPerGroup: 1 })).toEqual([1_000, 10_000, 10_000, 4_000]);
 });
 
 test('large records make small batches: none is of more than 16 MiB and a chunk', async () => {
@@ -27,4 +27,19 @@ test('large records make small batches: none is of more than 16 MiB and a chunk'
 
 test('an empty file has none', async () => {
   expect(await sizesOf({ records: 0, group: 1, bytesPerGroup: 1 })).toEqual([]);
+});
+
+test('records that belong together stay in one batch, unless they are very many', async () => {
+  async function* entries() {
+    yield Array.from({ length: 30_000 }, (_, index) => ({ line: index + 1, value: index }));
+  }
+  async function lastOfEach(isTogether: (value: number) => boolean) {
+    const lasts: number[] = [];
+    const source = { entries: entries(), bytesRead: () => 0 };
+    const parse = (value: unknown) => ({ record: value as number });
+    for await (const { items } of readBatches(source, parse, isTogether)) lasts.push(items.at(-1)?.record ?? -1);
+    return lasts;
+  }
+  expect(await lastOfEach((value) => value % 7_000 !== 6_999)).toEqual([1_999, 13_999, 27_999, 29_999]);
+  expect(await lastOfEach((value) => value % 1_500 !== 1_499)).toEqual([1_499, 11_999, 22_499, 29_999]);
 });

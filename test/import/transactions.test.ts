@@ -108,6 +108,30 @@ test('every text is kept as it is, also where it looks like the end of something
   expect(await world.transactions(record)).toMatchObject({ unchanged: 1 });
 });
 
+test('batches that are written at once end as if they came one after the other', async () => {
+  const coins = (id: number, customer_user_id: string, value = 1) => ({
+    ...MONTH,
+    customer_user_id,
+    purchase_type: 'one_time_purchase',
+    store_transaction_id: `c${id}`,
+    store_original_transaction_id: `c${id}`,
+    price: { ...MONTH.price, value },
+  });
+  // Of one profile twice as many go into a batch: 2,000, then 10,500. The third has chains of the second, under another name.
+  const nameless = { customer_user_id: undefined, profile_id: BOB_ID };
+  const first = Array.from({ length: 12_500 }, (_, id) => ({ ...coins(id, ''), ...nameless }));
+  const again = Array.from({ length: 600 }, (_, index) => coins(12_200 + index, 'bob', 2));
+  const anns = Array.from({ length: 1_000 }, (_, index) => coins(12_700 + index, 'ann'));
+  const summary = await world.transactions(...first, ...again, ...anns);
+  expect(summary).toEqual({ read: 14_100, written: 14_000, unchanged: 0, rejected: 100 });
+  const { rows } = await sql<{
+    twos: bigint;
+    ones: bigint;
+  }>`select count(*) filter (where revenue = 2000000000) as twos,
+    count(*) filter (where revenue = 1000000000) as ones from fact_transaction`.execute(world.database.db);
+  expect(rows).toEqual([{ twos: 600n, ones: 12_200n + 900n }]);
+});
+
 test('a profile may be named by profile_id', async () => {
   const { customer_user_id: _, ...nameless } = MONTH;
   await world.transactions({ ...nameless, profile_id: BOB_ID.toUpperCase() });

@@ -12,7 +12,7 @@ import { loadPriceBook } from '../../purchases/price-book.ts';
 import { priceRecord } from '../../purchases/pricing.ts';
 import { writeTransactions } from '../../purchases/write.ts';
 import type { Kind, WriteContext, Written } from '../import-file.ts';
-import { type Priced, writeNewChains } from './new-chains.ts';
+import { chainName, type Priced, writeNewChains } from './new-chains.ts';
 import { lockOwners } from './profiles.ts';
 import { type NamedTransaction, NamedTransactionBody, parseNamedTransaction } from './record.ts';
 
@@ -83,9 +83,16 @@ async function write(
   });
 }
 
+/** Transactions of different chains have nothing to do with each other; those of one profile wait for its lock. */
+function namesOf({ customer_user_id, profile_id, transaction }: NamedTransaction): string[] {
+  const names = [customer_user_id, profile_id].filter((name) => name !== null);
+  return [...names, chainName(transaction)];
+}
+
 export const TRANSACTIONS: Kind<NamedTransaction> = {
   schema: NamedTransactionBody,
   parse: parseNamedTransaction,
+  namesOf,
   tables: ['purchase', 'purchase_chain', 'fact_transaction'],
   write,
 };

@@ -29,7 +29,7 @@ interface Chain {
 /** By the name of their chain; a store may have any text for its name. */
 type Chains = ReadonlyMap<string, Chain>;
 
-function chainName({ store, store_original_transaction_id }: Omit<Chain, 'profile_id'>): string {
+export function chainName({ store, store_original_transaction_id }: Omit<Chain, 'profile_id'>): string {
   return `${store.length} ${store} ${store_original_transaction_id}`;
 }
 

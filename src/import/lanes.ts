@@ -1,0 +1,71 @@
+// Batches on their way into the database, each in a transaction on a connection of its own: while the facts of one are derived, the
+// next is handed over. Two that are under way at once have nothing in common, so it does not matter which is committed first, or
+// whether one is cut off or tried again.
+import type { Session } from '../db/session.ts';
+
+/** What a batch writes about; without names it is written alone. */
+export type Names = ReadonlySet<string> | undefined;
+
+export interface Load<R> {
+  names: Names;
+  /** `onHandedOver` is to be called when the database has all that it needs, and only has to work. */
+  write: (session: Session, onHandedOver: () => void) => Promise<R>;
+  /** Told of what was written in the order of the batches; the session is still its own. */
+  tell: (session: Session, result: R) => Promise<void>;
+}
+
+export interface Lanes<R> {
+  /** Begins as soon as there is room, and returns when the batch is handed over. What failed before is thrown here or by `finish`. */
+  begin: (load: Load<R>) => Promise<void>;
+  finish: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+interface Underway {
+  names: Names;
+  told: Promise<void>;
+}
+
+function haveCommon(one: Names, other: Names): boolean {
+  if (one === undefined || other === undefined) return true;
+  for (const name of one) if (other.has(name)) return true;
+  return false;
+}
+
+/** As many batches at once as there are sessions. */
+export function createLanes<R>(sessions: readonly Session[]): Lanes<R> {
+  /** Oldest first. */
+  const underway: Underway[] = [];
+  let begun = 0;
+
+  async function finishOldest(): Promise<void> {
+    await underway[0]?.told;
+    underway.shift();
+  }
+
+  return {
+    begin: async ({ names, write, tell }) => {
+      while (underway.length === sessions.length || underway.some((one) => haveCommon(one.names, names))) {
+        await finishOldest();
+      }
+      const session = sessions[begun++ % sessions.length] as Session;
+      const before = underway.at(-1)?.told;
+      await new Promise<void>((onHandedOver) => {
+        const told = write(session, onHandedOver).then(async (result) => {
+          await before;
+          await tell(session, result);
+        });
+        // A failure is met when it is waited for; until then it must not count as unhandled.
+        told.then(onHandedOver, onHandedOver);
+        underway.push({ names, told });
+      });
+    },
+    finish: async () => {
+      while (underway.length > 0) await finishOldest();
+    },
+    close: async () => {
+      await Promise.allSettled(underway.map(({ told }) => told));
+      await Promise.all(sessions.map((session) => session.close()));
+    },
+  };
+}

@@ -1,0 +1,93 @@
+// Batches under way at once: which begin, who waits for whom, and in which order they are told of.
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openSession, type Session } from '../../src/db/session.ts';
+import { createLanes, type Lanes } from '../../src/import/lanes.ts';
+import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+let sessions: Session[];
+let lanes: Lanes<string>;
+/** What happened, in its order. */
+let log: string[];
+/** Ends the writing of the batch of this name, well or with an error. */
+let end: Map<string, (error?: Error) => void>;
+
+beforeEach(async () => {
+  const open = () =>
+    openSession({ connectionString: database.url, statementTimeoutMs: 1_000, applicationName: 'lanes' });
+  sessions = [await open(), await open()];
+  lanes = createLanes(sessions);
+  log = [];
+  end = new Map();
+});
+
+function begin(name: string, names?: string[]): Promise<void> {
+  return lanes.begin({
+    names: names && new Set(names),
+    write: (session, onHandedOver) =>
+      new Promise((resolve, reject) => {
+        log.push(`${name} on ${sessions.indexOf(session)}`);
+        end.set(name, (error) => (error ? reject(error) : resolve(name)));
+        onHandedOver();
+      }),
+    tell: async (_, result) => {
+      log.push(`${result} told`);
+    },
+  });
+}
+
+async function settle(): Promise<void> {
+  for (let turns = 0; turns < 5; turns++) await turn();
+}
+
+test('two are under way at once, the third takes the connection of the first, and they are told of in order', async () => {
+  await begin('a', ['ann']);
+  await begin('b', ['bob']);
+  const third = begin('c', ['cid']);
+  end.get('b')?.();
+  await settle();
+  expect(log).toEqual(['a on 0', 'b on 1']);
+  end.get('a')?.();
+  await third;
+  expect(log).toEqual(['a on 0', 'b on 1', 'a told', 'b told', 'c on 0']);
+  end.get('c')?.();
+  await lanes.finish();
+  expect(log.at(-1)).toBe('c told');
+  await lanes.close();
+});
+
+test.each([
+  ['that have a name in common', ['ann', 'x'], ['x', 'bob']],
+  ['of which the first is without names', undefined, ['bob']],
+  ['of which the second is without names', ['ann'], undefined],
+])('two %s are written one after the other', async (_, first, second) => {
+  await begin('a', first);
+  const next = begin('b', second);
+  await settle();
+  expect(log).toEqual(['a on 0']);
+  end.get('a')?.();
+  await next;
+  end.get('b')?.();
+  await lanes.finish();
+  expect(log).toEqual(['a on 0', 'a told', 'b on 1', 'b told']);
+  await lanes.close();
+});
+
+test('after a failure nothing more is told, and what is under way comes to its end', async () => {
+  await begin('a', ['ann']);
+  await begin('b', ['bob']);
+  end.get('a')?.(new Error('broken'));
+  await expect(begin('c', ['cid'])).rejects.toThrow('broken');
+  const closed = lanes.close().then(() => log.push('closed'));
+  await settle();
+  expect(log).toEqual(['a on 0', 'b on 1']);
+  end.get('b')?.();
+  await closed;
+  expect(log).toEqual(['a on 0', 'b on 1', 'closed']);
+});
