@@ -1,0 +1,137 @@
+// The rows of a group of facts: which are selected, and how often which combination of values is there. Pure. Millions of rows pass here for
+// one question, so it goes column by column in plain loops over scratch arrays, and asks of a value once per group, not per row.
+import { CODE_OFFSET, ROWS_PER_GROUP } from '../facts/column-chunk.ts';
+
+/** A column of a group: its distinct values, which of them can count, and of every row the character of its code; none before they are read. */
+export interface Column {
+  values: readonly string[];
+  passes: Uint8Array;
+  codes: Uint16Array;
+}
+
+export const NO_CODES = new Uint16Array(0);
+
+/** The characters of a text: looked up in an array they take half of the time. */
+export function readCodes(codes: string): Uint16Array {
+  const bytes = Buffer.from(codes, 'utf16le');
+  return new Uint16Array(bytes.buffer, bytes.byteOffset, codes.length);
+}
+
+/** What rows have in a column, as a number. */
+export interface Numbers {
+  codes: Uint16Array;
+  /** By the code. */
+  numbers: Int32Array;
+}
+
+export function numbersOf({ values, codes }: Column, numberOf: (value: string, code: number) => number): Numbers {
+  return { codes, numbers: Int32Array.from(values, numberOf) };
+}
+
+/** Where all rows have the same. */
+export function constant(number: number): Numbers {
+  return { codes: NO_CODES, numbers: Int32Array.of(number) };
+}
+
+/** Of the group that is being scanned: the rows that count. */
+export const rows = new Int32Array(ROWS_PER_GROUP);
+
+/** Puts the rows that pass into `rows`; how many are they? */
+export function selectRows(size: number, columns: Iterable<Column>): number {
+  let count = size;
+  for (let i = 0; i < count; i++) rows[i] = i;
+  for (const { passes, codes } of columns) {
+    if (!passes.includes(0)) continue;
+    let kept = 0;
+    for (let i = 0; i < count; i++) {
+      const row = rows[i]!;
+      rows[kept] = row;
+      kept += passes[codes[row]! - CODE_OFFSET]!;
+    }
+    count = kept;
+  }
+  return count;
+}
+
+/** A digit of a combination: what rows have in a column, as the place of that in a list. */
+interface Digit {
+  codes: Uint16Array;
+  /** By the code. */
+  places: Int32Array;
+  list: Int32Array;
+}
+
+function digitOf({ codes, numbers }: Numbers): Digit {
+  const list = Int32Array.from(new Set(numbers));
+  const places = new Map(Array.from(list, (number, place) => [number, place]));
+  return { codes, places: numbers.map((number) => places.get(number)!), list };
+}
+
+/** More combinations are not counted in an array. */
+const MOST_COUNTED = 2_000_000;
+
+/** Of each row that counts the number of its combination; the numbers that are there, and how often each. */
+const combined = new Int32Array(ROWS_PER_GROUP);
+const counts = new Int32Array(MOST_COUNTED);
+const found = new Float64Array(ROWS_PER_GROUP);
+const times = new Int32Array(ROWS_PER_GROUP);
+
+/** Tells every combination of numbers that the selected rows have, and how many have it. */
+export function countCombined(
+  count: number,
+  columns: readonly Numbers[],
+  tell: (has: readonly number[], rows: number) => void,
+): void {
+  const digits = columns.map(digitOf);
+  const possible = digits.reduce((product, { list }) => product * list.length, 1);
+  const different = possible <= MOST_COUNTED ? countInArray(count, digits) : countInMap(count, digits);
+  const has = digits.map(() => 0);
+  for (let i = 0; i < different; i++) {
+    let rest = found[i]!;
+    for (let d = 0; d < digits.length; d++) {
+      const { list } = digits[d]!;
+      has[d] = list[rest % list.length]!;
+      rest = Math.floor(rest / list.length);
+    }
+    tell(has, times[i]!);
+  }
+}
+
+function countInArray(count: number, digits: readonly Digit[]): number {
+  combined.fill(0, 0, count);
+  let factor = 1;
+  for (const { codes, places, list } of digits) {
+    if (list.length === 1) continue;
+    for (let i = 0; i < count; i++) combined[i]! += factor * places[codes[rows[i]!]! - CODE_OFFSET]!;
+    factor *= list.length;
+  }
+  let different = 0;
+  for (let i = 0; i < count; i++) {
+    const number = combined[i]!;
+    if (counts[number]!++ === 0) found[different++] = number;
+  }
+  for (let i = 0; i < different; i++) {
+    times[i] = counts[found[i]!]!;
+    counts[found[i]!] = 0;
+  }
+  return different;
+}
+
+function countInMap(count: number, digits: readonly Digit[]): number {
+  const often = new Map<number, number>();
+  for (let i = 0; i < count; i++) {
+    let number = 0;
+    let factor = 1;
+    for (const { codes, places, list } of digits) {
+      if (list.length > 1) number += factor * places[codes[rows[i]!]! - CODE_OFFSET]!;
+      factor *= list.length;
+    }
+    often.set(number, (often.get(number) ?? 0) + 1);
+  }
+  let different = 0;
+  for (const [number, count] of often) {
+    found[different] = number;
+    times[different++] = count;
+  }
+  return different;
+}
