@@ -5,7 +5,6 @@ import type { DB } from '../db/types.ts';
 import { PERIODS } from '../facts/codes.ts';
 import { type ColumnName, type Kind, monthAfter } from '../facts/columns.ts';
 import { todayIn } from './calendar.ts';
-import { readCodes } from './column-rows.ts';
 import { canCount, type Group, type Into, judge, listJudged, listNeeded, type Scan } from './column-scan.ts';
 import type { Condition, Entries } from './entries.ts';
 import type { Filter } from './filters.ts';
@@ -139,7 +138,7 @@ async function readGroups(db: Kysely<DB>, { owner }: Source, scan: Scan, month: 
     join fact_column_chunk c using (row_group, name) where ${ofMonth}`.execute(db);
   for (const { row_group, name, dictionary, codes } of chunks) {
     const group = groups.get(row_group)!;
-    group.set(name, { ...(group.get(name) ?? judge(scan, name, dictionary)), codes: readCodes(codes) });
+    group.set(name, { ...(group.get(name) ?? judge(scan, name, dictionary)), codes });
   }
   return [...groups.values()].filter(canCount);
 }

@@ -2,19 +2,11 @@
 // one question, so it goes column by column in plain loops over scratch arrays, and asks of a value once per group, not per row.
 import { CODE_OFFSET, ROWS_PER_GROUP } from '../facts/column-chunk.ts';
 
-/** A column of a group: its distinct values, which of them can count, and of every row the character of its code; none before they are read. */
+/** A column of a group: its distinct values, which of them can count, and of every row the character of its code; '' before they are read. */
 export interface Column {
   values: readonly string[];
   passes: Uint8Array;
-  codes: Uint16Array;
-}
-
-export const NO_CODES = new Uint16Array(0);
-
-/** The characters of a text: looked up in an array they take half of the time. */
-export function readCodes(codes: string): Uint16Array {
-  const bytes = Buffer.from(codes, 'utf16le');
-  return new Uint16Array(bytes.buffer, bytes.byteOffset, codes.length);
+  codes: string;
 }
 
 /** What rows have in a column, as a number. */
@@ -24,20 +16,34 @@ export interface Numbers {
   numbers: Int32Array;
 }
 
-export function numbersOf({ values, codes }: Column, numberOf: (value: string, code: number) => number): Numbers {
-  return { codes, numbers: Int32Array.from(values, numberOf) };
+/** The same for every group: new ones would be the garbage of gigabytes. */
+const scratch: { bytes: Buffer; codes: Uint16Array }[] = [];
+
+/** The characters of a text: looked up in an array they take half of the time. Until the next group has its column at this place. */
+export function readCodes(codes: string, place: number): Uint16Array {
+  const bytes = (scratch[place]?.bytes ?? makeScratch(place)).write(codes, 'utf16le');
+  return scratch[place]!.codes.subarray(0, bytes / 2);
 }
+
+function makeScratch(place: number): Buffer {
+  const codes = new Uint16Array(ROWS_PER_GROUP);
+  const bytes = Buffer.from(codes.buffer);
+  scratch[place] = { bytes, codes };
+  return bytes;
+}
+
+const ALL_FIRST = new Uint16Array(ROWS_PER_GROUP).fill(CODE_OFFSET);
 
 /** Where all rows have the same. */
 export function constant(number: number): Numbers {
-  return { codes: NO_CODES, numbers: Int32Array.of(number) };
+  return { codes: ALL_FIRST, numbers: Int32Array.of(number) };
 }
 
 /** Of the group that is being scanned: the rows that count. */
 export const rows = new Int32Array(ROWS_PER_GROUP);
 
 /** Puts the rows that pass into `rows`; how many are they? */
-export function selectRows(size: number, columns: Iterable<Column>): number {
+export function selectRows(size: number, columns: Iterable<{ passes: Uint8Array; codes: Uint16Array }>): number {
   let count = size;
   for (let i = 0; i < count; i++) rows[i] = i;
   for (const { passes, codes } of columns) {
@@ -62,9 +68,13 @@ interface Digit {
 }
 
 function digitOf({ codes, numbers }: Numbers): Digit {
-  const list = Int32Array.from(new Set(numbers));
-  const places = new Map(Array.from(list, (number, place) => [number, place]));
-  return { codes, places: numbers.map((number) => places.get(number)!), list };
+  const found = new Map<number, number>();
+  const places = numbers.map((number) => {
+    const place = found.get(number) ?? found.size;
+    if (place === found.size) found.set(number, place);
+    return place;
+  });
+  return { codes, places, list: Int32Array.from(found.keys()) };
 }
 
 /** More combinations are not counted in an array. */

@@ -1,6 +1,6 @@
 // What counts of groups of facts that are kept in columns: in which bucket and which segment. Pure.
 import { type ColumnName, type Kind, readKind } from '../facts/columns.ts';
-import { type Column, constant, countCombined, NO_CODES, type Numbers, numbersOf, selectRows } from './column-rows.ts';
+import { type Column, constant, countCombined, type Numbers, readCodes, selectRows } from './column-rows.ts';
 import { type Amounts, type ColumnSums, splitAmounts } from './column-sums.ts';
 import type { PayerCounts } from './payer-counts.ts';
 import { NO_SEGMENT, type Segments } from './segments.ts';
@@ -45,7 +45,7 @@ export function judge(scan: Scan, name: ColumnName, dictionary: string): Column 
   const passing = judgeOf(scan, name);
   const passes = new Uint8Array(values.length);
   for (let code = 0; code < values.length; code++) passes[code] = Number(passing(values[code]!));
-  return { values, passes, codes: NO_CODES };
+  return { values, passes, codes: '' };
 }
 
 /** Whether any fact of a group can count. */
@@ -80,36 +80,46 @@ export interface Into {
 }
 
 /** Adds what counts of a group. Throws TooMuch. */
-export function scanGroup(scan: Scan, group: Group, { sums, payers }: Into): void {
+export function scanGroup(scan: Scan, group: Group, into: Into): void {
   const { edges, segment, segmentOf } = scan;
-  const of = (name: ColumnName) => group.get(name)!;
-  const count = selectRows(of('kind').codes.length, group.values());
-  const rows = {
-    count,
-    signs: numbersOf(of('kind'), (value) => readKind(Number(value)).sign),
-    buckets: numbersOf(of('purchased_day'), (value) => bucketOf(edges, Number(value))),
-    segments: segment ? numbersOf(of(segment), (value) => segmentOf(Number(value))) : constant(NO_SEGMENT),
+  const columns = [...group].filter(([, { codes }]) => codes !== '');
+  const read = new Map(columns.map(([name, column], i) => [name, { ...column, codes: readCodes(column.codes, i) }]));
+  const numbersOf: NumbersOf = (name, numberOf) => {
+    const { values, codes } = read.get(name)!;
+    return { codes, numbers: Int32Array.from(values, numberOf) };
   };
-  if (sums) sumUp(scan, group, rows, sums);
+  const rows = {
+    count: selectRows(read.get('kind')!.codes.length, read.values()),
+    signs: numbersOf('kind', (value) => readKind(Number(value)).sign),
+    buckets: numbersOf('purchased_day', (value) => bucketOf(edges, Number(value))),
+    segments: segment ? numbersOf(segment, (value) => segmentOf(Number(value))) : constant(NO_SEGMENT),
+  };
+  const { sums, payers } = into;
+  if (sums) sumUp(scan, { ...rows, numbersOf, amounts: readAmounts(scan, group) }, sums);
   if (!payers) return;
-  const pages = numbersOf(of('profile_page'), (page) => payers.placeOfPage(Number(page)));
-  payers.addRows({ ...rows, pages, places: of('profile_place').codes });
+  const pages = numbersOf('profile_page', (page) => payers.placeOfPage(Number(page)));
+  payers.addRows({ ...rows, pages, places: read.get('profile_place')!.codes });
 }
 
-function sumUp(
-  scan: Scan,
-  group: Group,
-  { count, signs, buckets, segments }: { count: number; signs: Numbers; buckets: Numbers; segments: Numbers },
-  sums: ColumnSums,
-): void {
+type NumbersOf = (name: ColumnName, numberOf: (value: string, code: number) => number) => Numbers;
+
+/** Rows of a group, that were selected. */
+interface Rows {
+  count: number;
+  signs: Numbers;
+  buckets: Numbers;
+  segments: Numbers;
+  numbersOf: NumbersOf;
+  amounts: Amounts;
+}
+
+function sumUp(scan: Scan, { count, signs, buckets, segments, numbersOf, amounts }: Rows, sums: ColumnSums): void {
   const { edges, end, isStock, amount } = scan;
   const last = edges.length - 1;
   // What stays open closes after the last bucket.
   const closing = (value: string) => (value === '' || Number(value) >= end ? last : bucketOf(edges, Number(value)));
-  const closings = isStock ? numbersOf(group.get('active_until_day')!, closing) : constant(last);
-  const column = amount && group.get(amount)!;
-  const amounts = readAmounts(scan, column);
-  const codes = column ? numbersOf(column, (_, code) => code) : constant(0);
+  const closings = isStock ? numbersOf('active_until_day', closing) : constant(last);
+  const codes = amount ? numbersOf(amount, (_, code) => code) : constant(0);
   countCombined(count, [signs, buckets, closings, segments, codes], (has, rows) => {
     const [sign, from, to, segment, code] = has as [number, number, number, number, number];
     if (from === to) return;
@@ -118,10 +128,10 @@ function sumUp(
   });
 }
 
-/** The amounts of a column by their codes; without one, what a fact counts. */
-function readAmounts({ times }: Scan, column: Column | undefined): Amounts {
+/** The amounts of facts by the codes of their column; without one, what a fact counts. */
+function readAmounts({ amount, times }: Scan, group: Group): Amounts {
   const factor = BigInt(times);
-  if (!column) return splitAmounts([[factor]], 1);
+  if (!amount) return splitAmounts([[factor]], 1);
   const read = (tuple: string) => (tuple === '' ? [0n, 0n, 0n] : tuple.split(':').map((one) => BigInt(one) * factor));
-  return splitAmounts(column.values.map(read), 3);
+  return splitAmounts(group.get(amount)!.values.map(read), 3);
 }

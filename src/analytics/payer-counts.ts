@@ -8,7 +8,10 @@ import { TooMuch } from './column-sums.ts';
 /** All at once: 128 MB. */
 const MOST_NUMBERS = 32_000_000;
 
-/** The list of a profile whose purchases are added and taken off one by one. */
+/** Of an entry: its segment as a number above 0, where the next entry of the profile is, and its bits. */
+const BITS = 2;
+const tagOf = (segment: number) => segment + 2;
+/** Instead of the segment: the profile's purchases are added and taken off one by one. */
 const APART = -1;
 
 /** Rows of a group: pages as the places where they begin, places as their characters. */
@@ -29,23 +32,25 @@ export interface PayerCount {
 
 export class PayerCounts {
   readonly #buckets: number;
-  /** Of an entry: its segment, the next of the profile, and as many words of bits. */
-  readonly #words: number;
+  /** Of an entry. */
+  readonly #size: number;
   readonly #places = new Map<number, number>();
-  /** By the place of a profile: its first entry, 0 for none. */
-  #heads = new Int32Array(0);
-  #entries: Int32Array;
+  /** By the place of a profile: its first entry, so that most purchases read and write one place in memory. */
+  #firsts = new Int32Array(0);
+  /** The others; the first is none. */
+  #more: Int32Array;
   #end: number;
   /** By place: how many purchases there are, by segment and bucket. */
   readonly #apart = new Map<number, Map<number, number>>();
-  readonly #payers = new Map<number, number>();
+  /** How many have an entry, by the number of the segment and one. */
+  readonly #payers: Int32Array;
 
-  constructor(buckets: number) {
+  constructor(buckets: number, segments: number) {
     this.#buckets = buckets;
-    this.#words = Math.ceil(buckets / 32);
-    // None is the entry 0.
-    this.#end = 2 + this.#words;
-    this.#entries = new Int32Array(64 * this.#end);
+    this.#size = BITS + Math.ceil(buckets / 32);
+    this.#more = new Int32Array(PAGE);
+    this.#end = this.#size;
+    this.#payers = new Int32Array(segments + 1);
   }
 
   /** Where the profiles of a page have their places, in turn. Throws TooMuch. */
@@ -54,7 +59,7 @@ export class PayerCounts {
     if (known !== undefined) return known;
     const place = this.#places.size * PAGE;
     this.#places.set(page, place);
-    if (place + PAGE > this.#heads.length) this.#heads = this.#grow(this.#heads, this.#entries.length);
+    if ((place + PAGE) * this.#size > this.#firsts.length) this.#firsts = grow(this.#firsts, this.#size, this.#more);
     return place;
   }
 
@@ -65,29 +70,25 @@ export class PayerCounts {
   /** From now on the purchases of this profile are counted, until `finish`. */
   setApart(profile: number): void {
     const place = this.placeOf(profile);
-    this.#heads[place] = APART;
+    this.#firsts[place * this.#size] = APART;
     this.#apart.set(place, new Map());
   }
 
   /** Adds purchases of the profile at a place, or takes them off if it is apart. Throws TooMuch. */
   add(place: number, bucket: number, segment: number, purchases: number): void {
-    const head = this.#heads[place]!;
-    if (head === APART) {
-      const counts = this.#apart.get(place)!;
-      const cell = (segment + 1) * this.#buckets + bucket;
-      counts.set(cell, (counts.get(cell) ?? 0) + purchases);
-      return;
+    const first = place * this.#size;
+    const tag = this.#firsts[first]!;
+    if (tag === APART) this.#addApart(place, (segment + 1) * this.#buckets + bucket, purchases);
+    else if (tag !== 0 && tag !== tagOf(segment)) this.#addMore(first, bucket, segment);
+    else {
+      if (tag === 0) this.#begin(this.#firsts, first, segment);
+      mark(this.#firsts, first, bucket);
     }
-    let entry = head;
-    while (entry !== 0 && this.#entries[entry] !== segment) entry = this.#entries[entry + 1]!;
-    if (entry === 0) entry = this.#begin(place, segment);
-    this.#entries[entry + 2 + (bucket >> 5)]! |= 1 << (bucket & 31);
   }
 
   /** Adds the selected rows of a group. Throws TooMuch. */
   addRows({ count, pages, places, buckets, segments, signs }: PayerRows): void {
-    const numberOf = ({ codes, numbers }: Numbers, row: number) =>
-      numbers.length === 1 ? numbers[0]! : numbers[codes[row]! - CODE_OFFSET]!;
+    const numberOf = ({ codes, numbers }: Numbers, row: number) => numbers[codes[row]! - CODE_OFFSET]!;
     for (let i = 0; i < count; i++) {
       const row = rows[i]!;
       const place = numberOf(pages, row) + places[row]! - CODE_OFFSET;
@@ -97,7 +98,7 @@ export class PayerCounts {
 
   finish(): void {
     for (const [place, counts] of this.#apart) {
-      this.#heads[place] = 0;
+      this.#firsts[place * this.#size] = 0;
       for (const [cell, purchases] of counts) {
         const segment = Math.floor(cell / this.#buckets) - 1;
         if (purchases > 0) this.add(place, cell % this.#buckets, segment, 1);
@@ -108,53 +109,68 @@ export class PayerCounts {
 
   /** How many have bought something of a segment. */
   payersOf(segment: number): number {
-    return this.#payers.get(segment) ?? 0;
+    return this.#payers[segment + 1]!;
   }
 
   /** Of all, of each of these segments, and of the others together. */
   count(segments: readonly number[]): { all: PayerCount; each: PayerCount[]; others: PayerCount } {
-    const counters = [...segments, 'all', 'others'].map(() => new BitCounter(this.#buckets));
-    const [all, others] = counters.slice(-2) as [BitCounter, BitCounter];
-    const own = new Map(segments.map((segment, i) => [segment, counters[i]!]));
-    const entries = this.#entries;
-    for (let place = 0; place < this.#heads.length; place++) {
-      const head = this.#heads[place]!;
-      if (head === 0) continue;
-      // Most profiles have one segment.
-      if (entries[head + 1] === 0) {
-        all.add(entries, head + 2);
-        (own.get(entries[head]!) ?? others).add(entries, head + 2);
-        continue;
-      }
-      for (let entry = head; entry !== 0; entry = entries[entry + 1]!) {
-        all.merge(entries, entry + 2);
-        const counter = own.get(entries[entry]!);
-        if (counter) counter.add(entries, entry + 2);
-        else others.merge(entries, entry + 2);
+    const newCounter = () => new BitCounter(this.#buckets);
+    const [all, others, each] = [newCounter(), newCounter(), segments.map(newCounter)];
+    const counters = new Array<BitCounter>(this.#payers.length).fill(others);
+    for (const [i, segment] of segments.entries()) counters[segment + 1] = each[i]!;
+    for (let first = 0; first < this.#firsts.length; first += this.#size) {
+      const tag = this.#firsts[first]!;
+      if (tag === 0) continue;
+      all.merge(this.#firsts, first);
+      counters[tag - 1]!.merge(this.#firsts, first);
+      if (counters[tag - 1] !== others) counters[tag - 1]!.addMerged();
+      for (let entry = this.#firsts[first + 1]!; entry !== 0; entry = this.#more[entry + 1]!) {
+        const counter = counters[this.#more[entry]! - 1]!;
+        all.merge(this.#more, entry);
+        counter.merge(this.#more, entry);
+        if (counter !== others) counter.addMerged();
       }
       all.addMerged();
       others.addMerged();
     }
-    return { all, each: counters.slice(0, -2), others };
+    return { all, each, others };
   }
 
-  #begin(place: number, segment: number): number {
-    const entry = this.#end;
-    this.#end += 2 + this.#words;
-    if (this.#end > this.#entries.length) this.#entries = this.#grow(this.#entries, this.#heads.length);
-    this.#entries[entry] = segment;
-    this.#entries[entry + 1] = this.#heads[place]!;
-    this.#heads[place] = entry;
-    this.#payers.set(segment, this.payersOf(segment) + 1);
-    return entry;
+  #addApart(place: number, cell: number, purchases: number): void {
+    const counts = this.#apart.get(place)!;
+    counts.set(cell, (counts.get(cell) ?? 0) + purchases);
   }
 
-  #grow(old: Int32Array, others: number): Int32Array<ArrayBuffer> {
-    const grown = new Int32Array(Math.max(PAGE, 2 * old.length));
-    if (grown.length + others > MOST_NUMBERS) throw new TooMuch();
-    grown.set(old);
-    return grown;
+  #addMore(first: number, bucket: number, segment: number): void {
+    const tag = tagOf(segment);
+    let entry = this.#firsts[first + 1]!;
+    while (entry !== 0 && this.#more[entry] !== tag) entry = this.#more[entry + 1]!;
+    if (entry === 0) {
+      entry = this.#end;
+      this.#end += this.#size;
+      if (this.#end > this.#more.length) this.#more = grow(this.#more, 1, this.#firsts);
+      this.#begin(this.#more, entry, segment);
+      this.#more[entry + 1] = this.#firsts[first + 1]!;
+      this.#firsts[first + 1] = entry;
+    }
+    mark(this.#more, entry, bucket);
   }
+
+  #begin(entries: Int32Array, entry: number, segment: number): void {
+    entries[entry] = tagOf(segment);
+    this.#payers[segment + 1]!++;
+  }
+}
+
+function mark(entries: Int32Array, entry: number, bucket: number): void {
+  entries[entry + BITS + (bucket >> 5)]! |= 1 << (bucket & 31);
+}
+
+function grow(old: Int32Array, size: number, others: Int32Array): Int32Array<ArrayBuffer> {
+  const grown = new Int32Array(Math.max(PAGE * size, 2 * old.length));
+  if (grown.length + others.length > MOST_NUMBERS) throw new TooMuch();
+  grown.set(old);
+  return grown;
 }
 
 /** Counts profiles by the bits of their buckets. */
@@ -168,25 +184,21 @@ class BitCounter implements PayerCount {
     this.#merged = new Int32Array(Math.ceil(buckets / 32));
   }
 
-  /** Adds a profile with bits. */
-  add(words: Int32Array, from: number): void {
+  /** Adds the bits of an entry to those of the profile that is being counted. */
+  merge(entries: Int32Array, entry: number): void {
+    for (let i = 0; i < this.#merged.length; i++) this.#merged[i]! |= entries[entry + BITS + i]!;
+  }
+
+  /** Counts that profile, if it has any. */
+  addMerged(): void {
+    const { buckets } = this;
     let any = 0;
     for (let i = 0; i < this.#merged.length; i++) {
-      any |= words[from + i]!;
-      for (let bits = words[from + i]!; bits !== 0; bits &= bits - 1) {
-        this.buckets[32 * i + 31 - Math.clz32(bits & -bits)]!++;
-      }
+      const merged = this.#merged[i]!;
+      for (let bits = merged; bits !== 0; bits &= bits - 1) buckets[32 * i + 31 - Math.clz32(bits & -bits)]!++;
+      any |= merged;
+      this.#merged[i] = 0;
     }
     if (any !== 0) this.range++;
-  }
-
-  /** Adds bits to those that will be added as one profile. */
-  merge(words: Int32Array, from: number): void {
-    for (let i = 0; i < this.#merged.length; i++) this.#merged[i]! |= words[from + i]!;
-  }
-
-  addMerged(): void {
-    this.add(this.#merged, 0);
-    this.#merged.fill(0);
   }
 }

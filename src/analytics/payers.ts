@@ -60,8 +60,12 @@ async function listTakenOff(db: Kysely<DB>, { owner }: Source, months: readonly 
  * The payers of a span whose purchases are in columns, before those are scanned: profiles of which anything changed since are set apart,
  * with what the columns lack or have too much of. Throws TooMuch.
  */
-export async function startPayers(db: Kysely<DB>, source: Source, { segmentOf }: Segments): Promise<PayerCounts> {
-  const payers = new PayerCounts(countBuckets(source.span));
+export async function startPayers(
+  db: Kysely<DB>,
+  source: Source,
+  { values, segmentOf }: Segments,
+): Promise<PayerCounts> {
+  const payers = new PayerCounts(countBuckets(source.span), values.length);
   const corrections = await readCorrections(db, source);
   const taken = await listTakenOff(db, source, listMonths(source, PURCHASES));
   const changed = new Set([...taken, ...corrections.map(({ profile_no }) => Number(profile_no))]);

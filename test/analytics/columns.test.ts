@@ -88,7 +88,7 @@ describe('sums', () => {
 
 describe('payers', () => {
   test('are counted once per bucket, range and segment', () => {
-    const payers = new PayerCounts(2);
+    const payers = new PayerCounts(2, 4);
     for (const [profile, bucket, segment] of [
       [1, 0, 0],
       [1, 0, 0],
@@ -104,7 +104,7 @@ describe('payers', () => {
   });
 
   test('who are apart count where more was bought than taken off', () => {
-    const payers = new PayerCounts(40);
+    const payers = new PayerCounts(40, 8);
     payers.setApart(5);
     for (const [bucket, purchases] of [
       [3, 1],
@@ -119,7 +119,7 @@ describe('payers', () => {
   });
 
   test('are bounded', () => {
-    const payers = new PayerCounts(1000);
+    const payers = new PayerCounts(1000, 1);
     const fill = () => {
       for (let i = 0; i < 2_000_000; i++) payers.add(payers.placeOf(i), 0, 0, 1);
     };
