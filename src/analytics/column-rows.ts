@@ -17,19 +17,13 @@ export interface Numbers {
 }
 
 /** The same for every group: new ones would be the garbage of gigabytes. */
-const scratch: { bytes: Buffer; codes: Uint16Array }[] = [];
+const scratch: Buffer[] = [];
 
 /** The characters of a text: looked up in an array they take half of the time. Until the next group has its column at this place. */
 export function readCodes(codes: string, place: number): Uint16Array {
-  const bytes = (scratch[place]?.bytes ?? makeScratch(place)).write(codes, 'utf16le');
-  return scratch[place]!.codes.subarray(0, bytes / 2);
-}
-
-function makeScratch(place: number): Buffer {
-  const codes = new Uint16Array(ROWS_PER_GROUP);
-  const bytes = Buffer.from(codes.buffer);
-  scratch[place] = { bytes, codes };
-  return bytes;
+  scratch[place] ??= Buffer.alloc(ROWS_PER_GROUP * Uint16Array.BYTES_PER_ELEMENT);
+  scratch[place].write(codes, 'utf16le');
+  return new Uint16Array(scratch[place].buffer, 0, codes.length);
 }
 
 const ALL_FIRST = new Uint16Array(ROWS_PER_GROUP).fill(CODE_OFFSET);

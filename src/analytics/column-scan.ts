@@ -130,8 +130,6 @@ function sumUp(scan: Scan, { count, signs, buckets, segments, numbersOf, amounts
 
 /** The amounts of facts by the codes of their column; without one, what a fact counts. */
 function readAmounts({ amount, times }: Scan, group: Group): Amounts {
-  const factor = BigInt(times);
-  if (!amount) return splitAmounts([[factor]], 1);
-  const read = (tuple: string) => (tuple === '' ? [0n, 0n, 0n] : tuple.split(':').map((one) => BigInt(one) * factor));
-  return splitAmounts(group.get(amount)!.values.map(read), 3);
+  const tuples = amount && group.get(amount)!.values.map((tuple) => (tuple || '0:0:0').split(':'));
+  return splitAmounts(tuples ?? [['1']], times);
 }

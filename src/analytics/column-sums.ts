@@ -10,11 +10,17 @@ export class TooMuch extends Error {}
 /** Of several amounts by their code: the whole millions and the rest of each. Both stay exact when millions of them are summed. */
 export type Amounts = readonly Float64Array[];
 
-export function splitAmounts(tuples: readonly (readonly bigint[])[], width: number): Amounts {
-  return Array.from({ length: width }, (_, i) => [
-    Float64Array.from(tuples, (tuple) => Number(tuple[i]! / MILLION)),
-    Float64Array.from(tuples, (tuple) => Number(tuple[i]! % MILLION)),
-  ]).flat();
+/** Of tuples of amounts in decimal, each times a factor. */
+export function splitAmounts(tuples: readonly (readonly string[])[], factor: number): Amounts {
+  const split = tuples.map((tuple) => tuple.flatMap((amount) => splitAmount(amount, factor)));
+  return split[0]!.map((_, part) => Float64Array.from(split, (parts) => parts[part]!));
+}
+
+function splitAmount(text: string, factor: number): [millions: number, rest: number] {
+  const amount = Number(text) * factor;
+  if (Number.isSafeInteger(amount)) return [(amount - (amount % 1_000_000)) / 1_000_000, amount % 1_000_000];
+  const exact = BigInt(text) * BigInt(factor);
+  return [Number(exact / MILLION), Number(exact % MILLION)];
 }
 
 export interface BucketSums {
@@ -47,13 +53,14 @@ export class ColumnSums {
     for (let part = 0; part < amounts.length; part++) this.#parts[part]![cell]! += facts * amounts[part]![code]!;
   }
 
-  /** Adds what so many facts sum up to. Throws TooMuch. */
-  addSums(segment: number, bucket: number, facts: number, sums: readonly bigint[]): void {
+  /** Adds what so many facts sum up to, in decimal. Throws TooMuch. */
+  addSums(segment: number, bucket: number, facts: number, sums: readonly string[]): void {
     const cell = this.#placeOf(segment) + bucket;
     this.#counts[cell]! += facts;
     for (const [i, sum] of sums.entries()) {
-      this.#parts[2 * i]![cell]! += Number(sum / MILLION);
-      this.#parts[2 * i + 1]![cell]! += Number(sum % MILLION);
+      const [millions, rest] = splitAmount(sum, 1);
+      this.#parts[2 * i]![cell]! += millions;
+      this.#parts[2 * i + 1]![cell]! += rest;
     }
   }
 

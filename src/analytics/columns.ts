@@ -97,13 +97,21 @@ function correctionsOf(source: Source, entries: Entries): Sql | undefined {
 /** More would be too much to hold. */
 const MOST_ROWS = 400_000;
 
+interface Row {
+  bucket: number;
+  key: number | null;
+  n?: string;
+  a0: string;
+  a1?: string;
+  a2?: string;
+}
+
 /** Adds rows `bucket, key, a0 …`, with `n` where they are differences. Throws TooMuch. */
 async function addRows(db: Kysely<DB>, sums: ColumnSums, { segments }: Reading, rows: Sql | undefined): Promise<void> {
   if (!rows) return;
-  const read = await sql<{ bucket: number; key: number | null; n?: string }>`
-    select * from (${rows}) r limit ${MOST_ROWS}`.execute(db);
+  const read = await sql<Row>`select * from (${rows}) r limit ${MOST_ROWS}`.execute(db);
   if (read.rows.length === MOST_ROWS) throw new TooMuch();
-  for (const { bucket, key, n = 1, ...amounts } of read.rows) {
-    sums.addSums(segments.segmentOf(key), bucket - 1, Number(n), Object.values<string>(amounts).map(BigInt));
+  for (const { bucket, key, n = 1, a0, a1, a2 } of read.rows) {
+    sums.addSums(segments.segmentOf(key), bucket - 1, Number(n), a1 && a2 ? [a0, a1, a2] : [a0]);
   }
 }

@@ -17,8 +17,12 @@ export async function numberSegments(db: Kysely<DB>, { segmentation }: ChartQuer
   if (!segmentation) return { values: [], segmentOf: () => NO_SEGMENT };
   const { rows } = await sql<{ key: number; value: string }>`
     select key, value from ${segmentValues(segmentation)}`.execute(db);
-  const values = [...new Set(rows.map(({ value }) => value))];
-  const numbers = new Map(values.map((value, number) => [value, number]));
-  const byKey = new Map<number | null, number>(rows.map(({ key, value }) => [key, numbers.get(value)!]));
-  return { values, segmentOf: (key) => byKey.get(key) ?? NO_SEGMENT };
+  const numbers = new Map<string, number>();
+  const byKey = new Map<number | null, number>();
+  for (const { key, value } of rows) {
+    const number = numbers.get(value) ?? numbers.size;
+    numbers.set(value, number);
+    byKey.set(key, number);
+  }
+  return { values: [...numbers.keys()], segmentOf: (key) => byKey.get(key) ?? NO_SEGMENT };
 }

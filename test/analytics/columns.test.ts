@@ -47,10 +47,10 @@ describe('sums', () => {
   test('are exact beyond what one number can hold', () => {
     const sums = new ColumnSums(2, 1, 5);
     // 9,007,199,254,740,993 is the first whole number that a double does not have.
-    const amounts = splitAmounts([[9_007_199_254_740_993n]], 1);
+    const amounts = splitAmounts([['3002399751580331']], 3);
     sums.add(4, 1, 3, amounts, 0);
     sums.add(NO_SEGMENT, 0, 1, amounts, 0);
-    sums.addSums(4, 0, 2, [18_014_398_509_481_986n]);
+    sums.addSums(4, 0, 2, ['18014398509481986']);
     expect(sums.sumUp([4])).toEqual([
       { bucket: 0, sums: [18_014_398_509_481_986n] },
       { bucket: 1, sums: [27_021_597_764_222_979n] },
@@ -65,7 +65,7 @@ describe('sums', () => {
 
   test('leave out what was taken off again, and what is closed in the bucket of its opening', () => {
     const sums = new ColumnSums(3, 1, 2);
-    const one = splitAmounts([[1n]], 1);
+    const one = splitAmounts([['1']], 1);
     sums.add(0, 1, 1, one, 0);
     sums.add(0, 1, -1, one, 0);
     sums.add(1, 0, 1, one, 0);
@@ -80,7 +80,7 @@ describe('sums', () => {
   test('are bounded', () => {
     const sums = new ColumnSums(1000, 3, 3000);
     const fill = () => {
-      for (let segment = 0; segment < 3000; segment++) sums.addSums(segment, 0, 1, [1n, 1n, 1n]);
+      for (let segment = 0; segment < 3000; segment++) sums.addSums(segment, 0, 1, ['1', '1', '1']);
     };
     expect(fill).toThrow(TooMuch);
   });
