@@ -1,13 +1,15 @@
 // Reads the facts of a question that are kept in columns, month by month: the groups in which any can count.
+import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { PERIODS } from '../facts/codes.ts';
 import { type ColumnName, type Kind, monthAfter } from '../facts/columns.ts';
 import { todayIn } from './calendar.ts';
-import { canCount, type Group, judge, listJudged, listNeeded, type Scan } from './column-scan.ts';
+import { canCount, type Group, type Into, judge, listJudged, listNeeded, type Scan } from './column-scan.ts';
 import type { Condition, Entries } from './entries.ts';
 import type { Filter } from './filters.ts';
 import type { ChartQuery } from './request.ts';
+import type { Segments } from './segments.ts';
 import type { Source } from './sources.ts';
 
 const isPeriod = (name: (typeof PERIODS)[number]) => {
@@ -40,23 +42,28 @@ export function isInColumns(source: Source, entries: Entries): boolean {
   return isAsked && isKept && listMonths(source, entries).length > 0;
 }
 
-/** The keys, as text, that stand for the values of a filter. */
-async function findKeys(db: Kysely<DB>, { dimension: { home }, values }: Filter): Promise<Set<string>> {
-  if ('codes' in home) return new Set(values.map((value) => String(home.codes.indexOf(value))));
+/** The keys that stand for the values of a filter. */
+async function findKeys(db: Kysely<DB>, { dimension: { home }, values }: Filter): Promise<Set<number>> {
+  if ('codes' in home) return new Set(values.map((value) => home.codes.indexOf(value)));
   const [key, value] = [sql.ref(home.column), sql.ref(home.value)];
   const { rows } = await sql<{ key: number }>`select ${key} as key from ${sql.table(home.table)}
     where coalesce(${value}, '') = any(${[...values]}::text[])`.execute(db);
-  return new Set(rows.map((row) => String(row.key)));
+  return new Set(rows.map((row) => row.key));
 }
 
-export async function planScan(db: Kysely<DB>, source: Source, { where, until, amount }: Entries): Promise<Scan> {
+export async function planScan(
+  db: Kysely<DB>,
+  source: Source,
+  { entries, segments, into }: { entries: Entries; segments: Segments; into: Into },
+): Promise<Scan> {
+  const { where, until, amount, times } = entries;
   const { query, span } = source;
   const judges: Scan['judges'] = {};
   for (const filter of query.filters) {
     const keys = await findKeys(db, filter);
     const column = filter.dimension.home.column as ColumnName;
     const others = judges[column];
-    judges[column] = (value) => keys.has(value) && (others?.(value) ?? true);
+    judges[column] = (key) => keys.has(key) && (others?.(key) ?? true);
   }
   return {
     judges,
@@ -64,9 +71,11 @@ export async function planScan(db: Kysely<DB>, source: Source, { where, until, a
     edges: span.days,
     end: Math.min(span.days.at(-1)!, horizonOf(query)),
     isStock: until !== undefined,
-    amount: amount === 'one' ? undefined : amount,
+    amount: amount === 'one' || !into.sums ? undefined : amount,
+    times,
     segment: query.segmentation ? (query.segmentation.home.column as ColumnName) : undefined,
-    profiles: false,
+    segmentOf: segments.segmentOf,
+    profiles: into.payers !== undefined,
   };
 }
 
@@ -81,8 +90,35 @@ interface Chunk {
   dictionary: string;
 }
 
+/** The groups of facts of these entries that can count; while those of a month are being scanned, the next are being read. */
+export async function* listGroups(
+  db: Kysely<DB>,
+  source: Source,
+  { entries, scan, signal }: { entries: Entries; scan: Scan; signal: AbortSignal },
+): AsyncGenerator<Group> {
+  const months = listMonths(source, entries);
+  const read = (month: number | undefined) => (month === undefined ? undefined : readGroups(db, source, scan, month));
+  let next = read(months[0]);
+  try {
+    for (let i = 1; next; i++) {
+      signal.throwIfAborted();
+      const groups: Group[] = await next;
+      next = read(months[i]);
+      // Whoever awaits it hears of it.
+      next?.catch(() => undefined);
+      for (const group of groups) {
+        yield group;
+        await setImmediate();
+      }
+    }
+  } finally {
+    // The connection is free again when this has ended.
+    await next?.catch(() => undefined);
+  }
+}
+
 /** The groups of a month in which facts can count: the values are read and judged first, then the rows of what makes a difference. */
-export async function readGroups(db: Kysely<DB>, { owner }: Source, scan: Scan, month: number): Promise<Group[]> {
+async function readGroups(db: Kysely<DB>, { owner }: Source, scan: Scan, month: number): Promise<Group[]> {
   const ofMonth = sql`c.app_key = ${owner.app_key} and c.month = ${month}`;
   const { rows: judged } = await sql<Chunk>`select row_group, name, dictionary from fact_column_chunk c
     where ${ofMonth} and name = any(${listJudged(scan)}::text[])`.execute(db);

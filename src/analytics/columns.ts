@@ -1,45 +1,117 @@
-// Entries from the columns instead of fact by fact: for questions about purchases, or what is active, that no total answers. Like the
-// totals, columns hold what is totalled of the days before today; the rest is corrected, in the same snapshot.
+// A question whose facts are in columns is summed up in the process, not by the database: what columns have is counted there, and what
+// they lack or have too much of is added, in the same snapshot. What else the question needs comes as sums by bucket and key.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { countBuckets } from './calendar.ts';
-import { horizonOf, isInColumns, listMonths, planScan, readGroups } from './column-groups.ts';
-import { scanGroup } from './column-scan.ts';
-import { ColumnSums, type SumRows, TooManySums } from './column-sums.ts';
+import type { Chart } from './catalogue.ts';
+import type { Cell } from './cells.ts';
+import { listCells, type SummedPart } from './column-cells.ts';
+import { horizonOf, isInColumns, listGroups, listMonths, planScan } from './column-groups.ts';
+import { type Into, scanGroup } from './column-scan.ts';
+import { ColumnSums, TooMuch } from './column-sums.ts';
 import { correctionRows, listCounted } from './corrections.ts';
-import { AMOUNTS, type Entries } from './entries.ts';
-import type { Source, Sql } from './sources.ts';
+import { type Entries, INSTALLS, PURCHASES } from './entries.ts';
+import { partRows } from './parts.ts';
+import { startPayers } from './payers.ts';
+import { entryRows, widthOf } from './rows.ts';
+import { numberSegments, type Segments } from './segments.ts';
+import type { Part, Source, Sql } from './sources.ts';
 import { hasTotals } from './totals.ts';
 
-/** What the columns have of these entries; undefined where they cannot tell, or it would be too much to hold. */
-export async function readColumns(
-  db: Kysely<DB>,
-  source: Source,
-  { entries, signal }: { entries: Entries; signal: AbortSignal },
-): Promise<SumRows | undefined> {
-  if (hasTotals(source, entries) || !isInColumns(source, entries)) return undefined;
-  const scan = await planScan(db, source, entries);
-  const sums = new ColumnSums(countBuckets(source.span), AMOUNTS[entries.amount].length);
-  try {
-    for (const month of listMonths(source, entries)) {
-      signal.throwIfAborted();
-      for (const group of await readGroups(db, source, scan, month)) scanGroup(scan, group, sums);
-    }
-  } catch (error) {
-    if (error instanceof TooManySums) return undefined;
-    throw error;
-  }
-  return sums.toRows();
+interface Asked {
+  mostSeries: number;
+  signal: AbortSignal;
 }
 
-/** The parts that make up the entries, `bucket, key, n, a0 …`: the columns, and what they lack or have too much of. */
-export function columnParts(source: Source, entries: Entries, { buckets, keys, counts, amounts }: SumRows): Sql[] {
+interface Reading {
+  segments: Segments;
+  signal: AbortSignal;
+}
+
+/** The cells of the parts of a question; undefined where columns say nothing about it, or it would be too much to hold. */
+export async function readColumns(
+  db: Kysely<DB>,
+  parts: readonly Part[],
+  { mostSeries, signal }: Asked,
+): Promise<Cell[] | undefined> {
+  const { query } = parts[0]!;
+  const { chart } = query;
+  const isRead = isPer(chart, 'payers')
+    ? parts.every((part) => isInColumns(part, PURCHASES))
+    : parts.some((part) => chart.entries.some((entries) => isScanned(part, entries)));
+  if (!isRead) return undefined;
+  try {
+    const reading = { segments: await numberSegments(db, query), signal };
+    const summed: SummedPart[] = [];
+    for (const part of parts) summed.push(await sumPart(db, part, reading));
+    return listCells(query, summed, { segments: reading.segments.values, mostSeries });
+  } catch (error) {
+    if (error instanceof TooMuch) return undefined;
+    throw error;
+  }
+}
+
+function isPer(chart: Chart, per: 'installs' | 'payers'): boolean {
+  return chart.kind === 'ratio' && chart.per === per;
+}
+
+function isScanned(source: Source, entries: Entries): boolean {
+  return isInColumns(source, entries) && !hasTotals(source, entries);
+}
+
+async function sumPart(db: Kysely<DB>, part: Part, reading: Reading): Promise<SummedPart> {
+  const { chart } = part.query;
+  const newSums = (entries: readonly Entries[]) =>
+    new ColumnSums(countBuckets(part.span), widthOf(entries), reading.segments.values.length);
+  const entries = newSums(chart.entries);
+  const installs = newSums([INSTALLS]);
+  const payers = isPer(chart, 'payers') ? await startPayers(db, part, reading.segments) : undefined;
+  for (const one of chart.entries) {
+    const isSummed = isScanned(part, one);
+    const into = { sums: isSummed ? entries : undefined, payers: one === PURCHASES ? payers : undefined };
+    if (into.sums || into.payers) await scanColumns(db, part, { entries: one, into, reading });
+    await addRows(db, entries, reading, isSummed ? correctionsOf(part, one) : entryRows(part, one));
+  }
+  payers?.finish();
+  if (isPer(chart, 'installs')) await addRows(db, installs, reading, entryRows(part, INSTALLS));
+  return { index: part.index, entries, installs, payers };
+}
+
+async function scanColumns(
+  db: Kysely<DB>,
+  source: Source,
+  { entries, into, reading }: { entries: Entries; into: Into; reading: Reading },
+): Promise<void> {
+  const scan = await planScan(db, source, { entries, segments: reading.segments, into });
+  for await (const group of listGroups(db, source, { entries, scan, signal: reading.signal }))
+    scanGroup(scan, group, into);
+}
+
+/** What columns lack or have too much of, if anything. */
+function correctionsOf(source: Source, entries: Entries): Sql | undefined {
   const kept = { horizon: horizonOf(source.query), months: listMonths(source, entries) };
-  const columns = amounts.map((values) => sql`, ${values.map(String)}::numeric[]`);
-  const names = ['bucket', 'key', 'n', ...amounts.map((_, i) => `a${i}`)].map((name) => sql.ref(name));
-  return [
-    sql`select * from unnest(${buckets}::integer[], ${keys}::integer[], ${counts}::bigint[] ${sql.join(columns, sql` `)})
-      as c (${sql.join(names)})`,
-    ...listCounted(entries).flatMap((counted) => correctionRows(source, entries, counted, kept)),
-  ];
+  const parts = listCounted(entries).flatMap((counted) => correctionRows(source, entries, counted, kept));
+  return parts.length > 0 ? partRows(entries, parts) : undefined;
+}
+
+/** More would be too much to hold. */
+const MOST_ROWS = 400_000;
+
+interface Row {
+  bucket: number;
+  key: number | null;
+  n?: string;
+  a0: string;
+  a1?: string;
+  a2?: string;
+}
+
+/** Adds rows `bucket, key, a0 …`, with `n` where they are differences. Throws TooMuch. */
+async function addRows(db: Kysely<DB>, sums: ColumnSums, { segments }: Reading, rows: Sql | undefined): Promise<void> {
+  if (!rows) return;
+  const read = await sql<Row>`select * from (${rows}) r limit ${MOST_ROWS}`.execute(db);
+  if (read.rows.length === MOST_ROWS) throw new TooMuch();
+  for (const { bucket, key, n = 1, a0, a1, a2 } of read.rows) {
+    sums.addSums(segments.segmentOf(key), bucket - 1, Number(n), a1 && a2 ? [a0, a1, a2] : [a0]);
+  }
 }

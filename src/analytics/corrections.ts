@@ -56,7 +56,7 @@ export function correctionRows(source: Source, entries: Entries, counted: Counte
     ...(readsPendingLabels(source) ? relabelled(source, totalled) : []),
     ...(source.span.days.at(-1)! > kept.horizon ? [recent(source, counted, kept, totalled)] : []),
     ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source)] : []),
-    ...(kept.months && has.changes ? changes(totalled) : []),
+    ...(kept.months && has.changes ? [changes(totalled)] : []),
     ...(kept.months ? otherMonths(source, entries, kept.months, totalled) : []),
   ].map((facts) => factRows(source, entries, { ...counted, ...facts, ...kept }));
 }
@@ -65,7 +65,8 @@ export function correctionRows(source: Source, entries: Entries, counted: Counte
 interface Facts {
   relation: Sql;
   where: Sql[];
-  weight: 1 | -1;
+  /** 1, or -1 where they are taken off. */
+  weight: Sql;
   /** The label under which they count. */
   label: Sql;
 }
@@ -94,12 +95,12 @@ function asKept({ where }: Entries, { at }: Counted, { horizon }: Kept): Totalle
 function pending(source: Source): Facts {
   const relation = sql`(select f.* from fact_pending w join fact_transaction f using (app_key, profile_id, purchase_no)
     where w.app_key = ${source.owner.app_key}) f ${pendingLabels(source)}`;
-  return { relation, where: [], weight: 1, label: currentLabel(source) };
+  return { relation, where: [], weight: sql`1`, label: currentLabel(source) };
 }
 
 function retired({ days, refunds }: Totalled, { months }: Kept): Facts {
   const ofMonths = months ? [purchasedIn(rangesOfMonths(months))] : [];
-  return { relation: sql`fact_retired f`, where: [days, ...refunds, ...ofMonths], weight: -1, label: OWN_LABEL };
+  return { relation: sql`fact_retired f`, where: [days, ...refunds, ...ofMonths], weight: sql`-1`, label: OWN_LABEL };
 }
 
 /** Facts that are kept under a label that is no longer theirs. */
@@ -110,15 +111,15 @@ function relabelled(source: Source, { days, refunds }: Totalled): Facts[] {
       and f.attribution_key <> r.attribution_key) f`;
   const where = [days, ...refunds, ...notPending(source)];
   return [
-    { relation, where, weight: -1, label: OWN_LABEL },
-    { relation, where, weight: 1, label: sql`f.current_key` },
+    { relation, where, weight: sql`-1`, label: OWN_LABEL },
+    { relation, where, weight: sql`1`, label: sql`f.current_key` },
   ];
 }
 
 function recent(source: Source, { at }: Counted, { horizon }: Kept, { refunds }: Totalled): Facts {
   const relation = sql`fact_transaction f ${pendingLabels(source)}`;
   const where = [sql`${dayOf(at)} >= ${sql.lit(horizon)}`, ...notPending(source), ...refunds];
-  return { relation, where, weight: 1, label: currentLabel(source) };
+  return { relation, where, weight: sql`1`, label: currentLabel(source) };
 }
 
 function refundToCome(source: Source): Facts {
@@ -129,17 +130,12 @@ function refundToCome(source: Source): Facts {
     sql`f.refunded_at > ${nowOf(source.query)}`,
     ...notPending(source),
   ];
-  return { relation, where, weight: 1, label: currentLabel(source) };
+  return { relation, where, weight: sql`1`, label: currentLabel(source) };
 }
 
 /** What was added to the totals, and taken off them, after the columns were made. */
-function changes({ days, refunds }: Totalled): Facts[] {
-  return ([1, -1] as const).map((weight) => ({
-    relation: sql`fact_column_change f`,
-    where: [days, ...refunds, sql`f.sign = ${sql.lit(weight)}`],
-    weight,
-    label: OWN_LABEL,
-  }));
+function changes({ days, refunds }: Totalled): Facts {
+  return { relation: sql`fact_column_change f`, where: [days, ...refunds], weight: sql`f.sign`, label: OWN_LABEL };
 }
 
 /** Facts that were purchased in months without columns. */
@@ -156,7 +152,7 @@ function otherMonths(
   );
   if (ranges.length === 0) return [];
   const where = [days, ...refunds, ...notPending(source), purchasedIn(ranges)];
-  return [{ relation: sql`fact_transaction f`, where, weight: 1, label: OWN_LABEL }];
+  return [{ relation: sql`fact_transaction f`, where, weight: sql`1`, label: OWN_LABEL }];
 }
 
 function purchasedIn(ranges: readonly DayRange[]): Sql {
@@ -187,11 +183,11 @@ function factRows(
   const inSpan = isStock
     ? [...beforeEnd(source, at), ...(source.span.reachesNow ? [sql`${moment(at)} < ${nowOf(source.query)}`] : [])]
     : [...beforeEnd(source, at), sinceStart(source, at)];
-  const factor = sql.lit(sign * weight);
+  const factor = sql.lit(sign);
   const columns = AMOUNTS[entries.amount].map(
-    (name, i) => sql`, sum(${sql.ref(`f.${name}`)}) * ${factor} as ${sql.ref(`a${i}`)}`,
+    (name, i) => sql`, sum(${sql.ref(`f.${name}`)} * ${weight}) * ${factor} as ${sql.ref(`a${i}`)}`,
   );
-  return sql`select ${bucket} as bucket, ${keyIn(source, entries, label, home)} as key, count(*) * ${factor} as n ${sql.join(columns, sql` `)}
+  return sql`select ${bucket} as bucket, ${keyIn(source, entries, label, home)} as key, sum(${weight}) * ${factor} as n ${sql.join(columns, sql` `)}
     ${byProfile ? sql`, f.profile_id` : sql``}
     from ${relation} where ${and([...conditions(source, entries, label), ...inSpan, ...where])}
     group by 1, 2 ${byProfile ? sql`, f.profile_id` : sql``}`;

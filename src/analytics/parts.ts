@@ -3,6 +3,11 @@ import { sql } from 'kysely';
 import { AMOUNTS, type Entries } from './entries.ts';
 import type { Sql } from './sources.ts';
 
+/** The rows of parts with the sums of the answer: `bucket, key, n, a0 …`. */
+export function partRows(entries: Entries, parts: readonly Sql[]): Sql {
+  return sql`select bucket, key, n, ${amounts(entries, (name) => name)} from (${union(parts)}) p`;
+}
+
 /** The same rows as fact by fact: `bucket, key, a0 …`. */
 export function sumParts(entries: Entries, parts: readonly Sql[]): Sql {
   return entries.until ? stockRows(entries, parts) : flowRows(entries, parts);

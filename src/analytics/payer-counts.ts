@@ -1,120 +1,204 @@
-// Distinct payers by segment and bucket, counted while groups of facts are scanned. Pure.
+// Distinct payers by segment and bucket, counted while groups of facts are scanned: every profile has a list of its segments, each with a
+// bit per bucket. Pure.
+import { CODE_OFFSET } from '../facts/column-chunk.ts';
 import { PAGE } from '../facts/columns.ts';
+import { type Numbers, rows } from './column-rows.ts';
+import { TooMuch } from './column-sums.ts';
 
-/** All at once: 64 MB. */
-const MOST_ENTRIES = 8_000_000;
+/** All at once: 128 MB. */
+const MOST_NUMBERS = 32_000_000;
 
-export class TooManyPayers extends Error {}
+/** Of an entry: its segment as a number above 0, where the next entry of the profile is, and its bits. */
+const BITS = 2;
+const tagOf = (segment: number) => segment + 2;
+/** Instead of the segment: the profile's purchases are added and taken off one by one. */
+const APART = -1;
 
-/** Of the range, where `bucket` is null; of all segments, where `segment` is, and of all that have no series of their own if it is "other". */
-export interface PayerRow {
-  bucket: number | null;
-  segment: number | 'other' | null;
-  payers: number;
+/** Rows of a group: pages as the places where they begin, places as their characters. */
+interface PayerRows {
+  count: number;
+  pages: Numbers;
+  places: Uint16Array;
+  buckets: Numbers;
+  segments: Numbers;
+  signs: Numbers;
 }
 
-/** A set of whole numbers that are mostly close together. */
-class NumberSet {
-  size = 0;
-  readonly #pages = new Map<number, Uint8Array>();
-
-  add(number: number): void {
-    const page = Math.floor(number / PAGE);
-    const bits = this.#pages.get(page) ?? this.#makePage(page);
-    const place = number % PAGE;
-    const bit = 1 << (place & 7);
-    if ((bits[place >> 3]! & bit) !== 0) return;
-    bits[place >> 3]! |= bit;
-    this.size++;
-  }
-
-  #makePage(page: number): Uint8Array {
-    const bits = new Uint8Array(PAGE / 8);
-    this.#pages.set(page, bits);
-    return bits;
-  }
+export interface PayerCount {
+  range: number;
+  /** From 0. */
+  buckets: Int32Array;
 }
 
 export class PayerCounts {
   readonly #buckets: number;
-  /** 0 where nothing is split. */
-  readonly #segments: number;
-  readonly #inRange = new NumberSet();
-  readonly #inBucket: NumberSet[];
-  /** Each once or more, as one number: profile, segment and bucket. */
-  #entries = new Float64Array(1024);
-  #count = 0;
+  /** Of an entry. */
+  readonly #size: number;
+  readonly #places = new Map<number, number>();
+  /** By the place of a profile: its first entry, so that most purchases read and write one place in memory. */
+  #firsts = new Int32Array(0);
+  /** The others; the first is none. */
+  #more: Int32Array;
+  #end: number;
+  /** By place: how many purchases there are, by segment and bucket. */
+  readonly #apart = new Map<number, Map<number, number>>();
+  /** How many have an entry, by the number of the segment and one. */
+  readonly #payers: Int32Array;
 
   constructor(buckets: number, segments: number) {
     this.#buckets = buckets;
-    this.#segments = segments;
-    this.#inBucket = Array.from({ length: buckets }, () => new NumberSet());
+    this.#size = BITS + Math.ceil(buckets / 32);
+    this.#more = new Int32Array(PAGE);
+    this.#end = this.#size;
+    this.#payers = new Int32Array(segments + 1);
   }
 
-  /** Throws TooManyPayers. */
-  add(profile: number, bucket: number, segment: number): void {
-    this.#inRange.add(profile);
-    this.#inBucket[bucket]!.add(profile);
-    if (this.#segments === 0) return;
-    if (this.#count === this.#entries.length) {
-      if (this.#count >= MOST_ENTRIES) throw new TooManyPayers();
-      const grown = new Float64Array(2 * this.#count);
-      grown.set(this.#entries);
-      this.#entries = grown;
+  /** Where the profiles of a page have their places, in turn. Throws TooMuch. */
+  placeOfPage(page: number): number {
+    const known = this.#places.get(page);
+    if (known !== undefined) return known;
+    const place = this.#places.size * PAGE;
+    this.#places.set(page, place);
+    if ((place + PAGE) * this.#size > this.#firsts.length) this.#firsts = grow(this.#firsts, this.#size, this.#more);
+    return place;
+  }
+
+  placeOf(profile: number): number {
+    return this.placeOfPage(Math.floor(profile / PAGE)) + (profile % PAGE);
+  }
+
+  /** From now on the purchases of this profile are counted, until `finish`. */
+  setApart(profile: number): void {
+    const place = this.placeOf(profile);
+    this.#firsts[place * this.#size] = APART;
+    this.#apart.set(place, new Map());
+  }
+
+  /** Adds purchases of the profile at a place, or takes them off if it is apart. Throws TooMuch. */
+  add(place: number, bucket: number, segment: number, purchases: number): void {
+    const first = place * this.#size;
+    const tag = this.#firsts[first]!;
+    if (tag === APART) this.#addApart(place, (segment + 1) * this.#buckets + bucket, purchases);
+    else if (tag !== 0 && tag !== tagOf(segment)) this.#addMore(first, bucket, segment);
+    else {
+      if (tag === 0) this.#begin(this.#firsts, first, segment);
+      mark(this.#firsts, first, bucket);
     }
-    const entry = (profile * this.#segments + segment) * this.#buckets + bucket;
-    // Purchases of a profile mostly come together.
-    if (this.#count === 0 || this.#entries[this.#count - 1] !== entry) this.#entries[this.#count++] = entry;
   }
 
-  toRows(): PayerRow[] {
-    return [...rowsOf(this.#inRange, this.#inBucket, null), ...this.#countSegments()];
-  }
-
-  /** Of the segments that have no series of their own, together. */
-  countOthers(hasSeries: (segment: number) => boolean): PayerRow[] {
-    const others = Array.from({ length: this.#segments }, (_, segment) => !hasSeries(segment));
-    const inRange = new NumberSet();
-    const inBucket = this.#inBucket.map(() => new NumberSet());
-    for (const entry of this.#entries.subarray(0, this.#count)) {
-      const pair = Math.floor(entry / this.#buckets);
-      if (!others[pair % this.#segments]) continue;
-      const profile = Math.floor(pair / this.#segments);
-      inRange.add(profile);
-      inBucket[entry % this.#buckets]!.add(profile);
+  /** Adds the selected rows of a group. Throws TooMuch. */
+  addRows({ count, pages, places, buckets, segments, signs }: PayerRows): void {
+    const numberOf = ({ codes, numbers }: Numbers, row: number) => numbers[codes[row]! - CODE_OFFSET]!;
+    for (let i = 0; i < count; i++) {
+      const row = rows[i]!;
+      const place = numberOf(pages, row) + places[row]! - CODE_OFFSET;
+      this.add(place, numberOf(buckets, row), numberOf(segments, row), numberOf(signs, row));
     }
-    return rowsOf(inRange, inBucket, 'other');
   }
 
-  /** In order, all entries of a profile and segment stand together. */
-  #countSegments(): PayerRow[] {
-    const inRange = new Int32Array(this.#segments);
-    const inBucket = new Int32Array(this.#segments * this.#buckets);
-    const entries = this.#entries.subarray(0, this.#count).sort();
-    let [last, lastPair] = [-1, -1];
-    for (const entry of entries) {
-      if (entry === last) continue;
-      last = entry;
-      const pair = Math.floor(entry / this.#buckets);
-      const segment = pair % this.#segments;
-      inBucket[segment * this.#buckets + (entry % this.#buckets)]!++;
-      if (pair !== lastPair) inRange[segment]!++;
-      lastPair = pair;
+  finish(): void {
+    for (const [place, counts] of this.#apart) {
+      this.#firsts[place * this.#size] = 0;
+      for (const [cell, purchases] of counts) {
+        const segment = Math.floor(cell / this.#buckets) - 1;
+        if (purchases > 0) this.add(place, cell % this.#buckets, segment, 1);
+      }
     }
-    return [
-      ...Array.from(inRange, (payers, segment) => ({ bucket: null, segment, payers })),
-      ...Array.from(inBucket, (payers, i) => ({
-        bucket: (i % this.#buckets) + 1,
-        segment: Math.floor(i / this.#buckets),
-        payers,
-      })),
-    ].filter(({ payers }) => payers > 0);
+    this.#apart.clear();
+  }
+
+  /** How many have bought something of a segment. */
+  payersOf(segment: number): number {
+    return this.#payers[segment + 1]!;
+  }
+
+  /** Of all, of each of these segments, and of the others together. */
+  count(segments: readonly number[]): { all: PayerCount; each: PayerCount[]; others: PayerCount } {
+    const newCounter = () => new BitCounter(this.#buckets);
+    const [all, others, each] = [newCounter(), newCounter(), segments.map(newCounter)];
+    const counters = new Array<BitCounter>(this.#payers.length).fill(others);
+    for (const [i, segment] of segments.entries()) counters[segment + 1] = each[i]!;
+    for (let first = 0; first < this.#firsts.length; first += this.#size) {
+      const tag = this.#firsts[first]!;
+      if (tag === 0) continue;
+      all.merge(this.#firsts, first);
+      counters[tag - 1]!.merge(this.#firsts, first);
+      if (counters[tag - 1] !== others) counters[tag - 1]!.addMerged();
+      for (let entry = this.#firsts[first + 1]!; entry !== 0; entry = this.#more[entry + 1]!) {
+        const counter = counters[this.#more[entry]! - 1]!;
+        all.merge(this.#more, entry);
+        counter.merge(this.#more, entry);
+        if (counter !== others) counter.addMerged();
+      }
+      all.addMerged();
+      others.addMerged();
+    }
+    return { all, each, others };
+  }
+
+  #addApart(place: number, cell: number, purchases: number): void {
+    const counts = this.#apart.get(place)!;
+    counts.set(cell, (counts.get(cell) ?? 0) + purchases);
+  }
+
+  #addMore(first: number, bucket: number, segment: number): void {
+    const tag = tagOf(segment);
+    let entry = this.#firsts[first + 1]!;
+    while (entry !== 0 && this.#more[entry] !== tag) entry = this.#more[entry + 1]!;
+    if (entry === 0) {
+      entry = this.#end;
+      this.#end += this.#size;
+      if (this.#end > this.#more.length) this.#more = grow(this.#more, 1, this.#firsts);
+      this.#begin(this.#more, entry, segment);
+      this.#more[entry + 1] = this.#firsts[first + 1]!;
+      this.#firsts[first + 1] = entry;
+    }
+    mark(this.#more, entry, bucket);
+  }
+
+  #begin(entries: Int32Array, entry: number, segment: number): void {
+    entries[entry] = tagOf(segment);
+    this.#payers[segment + 1]!++;
   }
 }
 
-function rowsOf(inRange: NumberSet, inBucket: readonly NumberSet[], segment: PayerRow['segment']): PayerRow[] {
-  return [
-    { bucket: null, segment, payers: inRange.size },
-    ...inBucket.map(({ size }, bucket) => ({ bucket: bucket + 1, segment, payers: size })),
-  ].filter(({ payers }) => payers > 0);
+function mark(entries: Int32Array, entry: number, bucket: number): void {
+  entries[entry + BITS + (bucket >> 5)]! |= 1 << (bucket & 31);
+}
+
+function grow(old: Int32Array, size: number, others: Int32Array): Int32Array<ArrayBuffer> {
+  const grown = new Int32Array(Math.max(PAGE * size, 2 * old.length));
+  if (grown.length + others.length > MOST_NUMBERS) throw new TooMuch();
+  grown.set(old);
+  return grown;
+}
+
+/** Counts profiles by the bits of their buckets. */
+class BitCounter implements PayerCount {
+  range = 0;
+  readonly buckets: Int32Array;
+  readonly #merged: Int32Array;
+
+  constructor(buckets: number) {
+    this.buckets = new Int32Array(buckets);
+    this.#merged = new Int32Array(Math.ceil(buckets / 32));
+  }
+
+  /** Adds the bits of an entry to those of the profile that is being counted. */
+  merge(entries: Int32Array, entry: number): void {
+    for (let i = 0; i < this.#merged.length; i++) this.#merged[i]! |= entries[entry + BITS + i]!;
+  }
+
+  /** Counts that profile, if it has any. */
+  addMerged(): void {
+    const { buckets } = this;
+    let any = 0;
+    for (let i = 0; i < this.#merged.length; i++) {
+      const merged = this.#merged[i]!;
+      for (let bits = merged; bits !== 0; bits &= bits - 1) buckets[32 * i + 31 - Math.clz32(bits & -bits)]!++;
+      any |= merged;
+      this.#merged[i] = 0;
+    }
+    if (any !== 0) this.range++;
+  }
 }

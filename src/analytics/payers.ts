@@ -4,35 +4,16 @@ import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { PAGE, readKind } from '../facts/columns.ts';
 import { countBuckets } from './calendar.ts';
-import { horizonOf, isInColumns, listMonths, planScan, readGroups } from './column-groups.ts';
-import { type Group, type Scan, scanFacts } from './column-scan.ts';
+import { horizonOf, listMonths } from './column-groups.ts';
+import { TooMuch } from './column-sums.ts';
 import { correctionRows } from './corrections.ts';
 import { PURCHASES } from './entries.ts';
-import { PayerCounts, TooManyPayers } from './payer-counts.ts';
-import { type Source, segmentValues } from './sources.ts';
-
-/** Distinct payers of a span, and the values of the segments by their numbers. */
-export interface Payers {
-  counts: PayerCounts;
-  segments: readonly string[];
-}
+import { PayerCounts } from './payer-counts.ts';
+import type { Segments } from './segments.ts';
+import type { Source } from './sources.ts';
 
 /** With more profiles to count by themselves, it would be too much to hold. */
 const MOST_CHANGED = 200_000;
-
-/** Segments are values: several keys may have the same. */
-async function numberSegments(
-  db: Kysely<DB>,
-  { query }: Source,
-): Promise<{ segments: string[]; numberOf: (key: string) => number }> {
-  if (!query.segmentation) return { segments: [], numberOf: () => 0 };
-  const { rows } = await sql<{ key: number; value: string }>`
-    select key, value from ${segmentValues(query.segmentation)}`.execute(db);
-  const segments = [...new Set(rows.map(({ value }) => value))];
-  const numbers = new Map(segments.map((value, number) => [value, number]));
-  const byKey = new Map(rows.map(({ key, value }) => [String(key), numbers.get(value)!]));
-  return { segments, numberOf: (key) => byKey.get(key)! };
-}
 
 interface Correction {
   bucket: number;
@@ -49,7 +30,7 @@ async function readCorrections(db: Kysely<DB>, source: Source): Promise<Correcti
     select c.bucket, c.key, c.n, i.profile_no from (${sql.join(parts, sql` union all `)}) c
     join fact_install i on i.app_key = ${source.owner.app_key} and i.profile_id = c.profile_id
     limit ${MOST_CHANGED}`.execute(db);
-  if (rows.length === MOST_CHANGED) throw new TooManyPayers();
+  if (rows.length === MOST_CHANGED) throw new TooMuch();
   return rows;
 }
 
@@ -75,47 +56,23 @@ async function listTakenOff(db: Kysely<DB>, { owner }: Source, months: readonly 
   });
 }
 
-/** The distinct payers of a span; undefined where the columns cannot tell, or it would be too much to hold. */
-export async function readPayers(db: Kysely<DB>, source: Source, signal: AbortSignal): Promise<Payers | undefined> {
-  if (!isInColumns(source, PURCHASES)) return undefined;
-  try {
-    return await countPayers(db, source, signal);
-  } catch (error) {
-    if (error instanceof TooManyPayers) return undefined;
-    throw error;
-  }
-}
-
-async function countPayers(db: Kysely<DB>, source: Source, signal: AbortSignal): Promise<Payers> {
-  const months = listMonths(source, PURCHASES);
-  const scan: Scan = { ...(await planScan(db, source, { ...PURCHASES, amount: 'one' })), profiles: true };
-  const { segments, numberOf } = await numberSegments(db, source);
+/**
+ * The payers of a span whose purchases are in columns, before those are scanned: profiles of which anything changed since are set apart,
+ * with what the columns lack or have too much of. Throws TooMuch.
+ */
+export async function startPayers(
+  db: Kysely<DB>,
+  source: Source,
+  { values, segmentOf }: Segments,
+): Promise<PayerCounts> {
+  const payers = new PayerCounts(countBuckets(source.span), values.length);
   const corrections = await readCorrections(db, source);
-  const taken = await listTakenOff(db, source, months);
+  const taken = await listTakenOff(db, source, listMonths(source, PURCHASES));
   const changed = new Set([...taken, ...corrections.map(({ profile_no }) => Number(profile_no))]);
-  if (changed.size > MOST_CHANGED) throw new TooManyPayers();
-  const counts = new PayerCounts(countBuckets(source.span), segments.length);
-  /** How many purchases of the changed profiles there are, by profile, bucket and segment. */
-  const ofChanged = new Map<string, number>();
-  const addChanged = (profile: number, bucket: number, segment: number, n: number) => {
-    const name = `${profile} ${bucket} ${segment}`;
-    ofChanged.set(name, (ofChanged.get(name) ?? 0) + n);
-  };
-  const scanOne = (group: Group) =>
-    scanFacts(scan, group, numberOf, (profile, bucket, segment, sign) => {
-      if (changed.has(profile)) addChanged(profile, bucket, segment, sign);
-      else counts.add(profile, bucket, segment);
-    });
-  for (const month of months) {
-    signal.throwIfAborted();
-    for (const group of await readGroups(db, source, scan, month)) scanOne(group);
-  }
+  if (changed.size > MOST_CHANGED) throw new TooMuch();
+  for (const profile of changed) payers.setApart(profile);
   for (const { bucket, key, n, profile_no } of corrections) {
-    addChanged(Number(profile_no), bucket - 1, key === null ? 0 : numberOf(String(key)), Number(n));
+    payers.add(payers.placeOf(Number(profile_no)), bucket - 1, segmentOf(key), Number(n));
   }
-  for (const [name, n] of ofChanged) {
-    const [profile, bucket, segment] = name.split(' ').map(Number);
-    if (n > 0) counts.add(profile!, bucket!, segment!);
-  }
-  return { counts, segments };
+  return payers;
 }

@@ -5,15 +5,13 @@ import type { DB } from '../db/types.ts';
 import { countBuckets } from './calendar.ts';
 import { unitOf } from './catalogue.ts';
 import type { Cell } from './cells.ts';
-import type { SumRows } from './column-sums.ts';
 import { readColumns } from './columns.ts';
-import { type Entries, INSTALLS } from './entries.ts';
+import { INSTALLS } from './entries.ts';
 import type { FactsState } from './facts-state.ts';
-import { fromCounts, fromFacts, type PayerQueries, SERIES } from './payer-queries.ts';
-import { type Payers, readPayers } from './payers.ts';
+import { type PayerQueries, queryPayers, SERIES } from './payer-queries.ts';
 import type { ChartQuery } from './request.ts';
 import { entryRows, widthOf } from './rows.ts';
-import { type Owner, type Source, type Sql, segmentValues } from './sources.ts';
+import { type Owner, type Part, type Sql, segmentValues } from './sources.ts';
 
 interface Asked {
   query: ChartQuery;
@@ -25,67 +23,26 @@ interface Asked {
   facts: FactsState;
 }
 
-/** A span of the question that has buckets. */
-interface Part extends Source {
-  index: 0 | 1;
+export async function findCells(db: Kysely<DB>, asked: Asked): Promise<Cell[]> {
+  const parts = listParts(asked);
+  if (parts.length === 0) return [];
+  return (await readColumns(db, parts, asked)) ?? (await queryCells(db, parts, asked));
 }
 
-export async function findCells(db: Kysely<DB>, asked: Asked): Promise<Cell[]> {
-  const { query, mostSeries } = asked;
-  const parts = await listParts(db, asked);
-  if (parts.length === 0) return [];
-  const payers = hasPayers(query) ? await findPayers(db, asked, parts) : undefined;
+function listParts({ query, owner, facts }: Asked): Part[] {
+  const parts = [query.span, query.compared].map((span, i) => ({ query, owner, span, facts, index: i === 0 ? 0 : 1 }));
+  return parts.filter((part): part is Part => part.span !== null && countBuckets(part.span) > 0);
+}
+
+async function queryCells(db: Kysely<DB>, parts: readonly Part[], { query, mostSeries }: Asked): Promise<Cell[]> {
+  const hasPayers = query.chart.kind === 'ratio' && query.chart.per === 'payers';
+  const payers = hasPayers ? queryPayers(parts) : undefined;
   const cells = [entriesOf(query, parts), cellsOf(query), ...(payers?.ctes ?? [])];
   const statement = query.segmentation
     ? sql`with ${list([...cells, ...rankingOf(query, mostSeries, payers)])} ${totals(query, payers)} union all ${segments(query, payers)}`
     : sql`with ${list(cells)} ${totals(query, payers)}`;
   const { rows } = await sql<Omit<Cell, 'sums'> & { sums: string[] }>`${statement}`.execute(db);
   return rows.map((row) => ({ ...row, sums: row.sums.map(BigInt) }));
-}
-
-async function listParts(db: Kysely<DB>, { query, owner, facts, signal }: Asked): Promise<Part[]> {
-  const parts: Part[] = [];
-  for (const [i, span] of [query.span, query.compared].entries()) {
-    if (!span || countBuckets(span) === 0) continue;
-    const columns = new Map<Entries, SumRows>();
-    const source = { query, owner, span, facts, columns };
-    for (const entries of query.chart.entries) {
-      const sums = await readColumns(db, source, { entries, signal });
-      if (sums) columns.set(entries, sums);
-    }
-    parts.push({ ...source, index: i === 0 ? 0 : 1 });
-  }
-  return parts;
-}
-
-function hasPayers({ chart }: ChartQuery): boolean {
-  return chart.kind === 'ratio' && chart.per === 'payers';
-}
-
-/** From columns where all of it is in them; "other" is counted when it is known which segments have a series. */
-async function findPayers(
-  db: Kysely<DB>,
-  { query, mostSeries, signal }: Asked,
-  parts: readonly Part[],
-): Promise<PayerQueries> {
-  const counted: (Payers & { index: Part['index'] })[] = [];
-  for (const part of parts) {
-    const payers = await readPayers(db, part, signal);
-    if (!payers) return fromFacts(parts);
-    counted.push({ ...payers, index: part.index });
-  }
-  const withRows = counted.map(({ counts, ...rest }) => ({ ...rest, rows: counts.toRows() }));
-  const known = fromCounts(withRows);
-  if (withRows.every(({ rows }) => rows.filter(({ bucket }) => bucket === null).length < mostSeries)) return known;
-  const ctes = list([entriesOf(query, parts), cellsOf(query), ...known.ctes, ...rankingOf(query, mostSeries, known)]);
-  const { rows } = await sql<{ segment: string }>`with ${ctes} select segment from ranked where kept`.execute(db);
-  const kept = new Set(rows.map(({ segment }) => segment));
-  return fromCounts(
-    counted.map(({ counts, ...rest }, i) => {
-      const others = counts.countOthers((segment) => kept.has(rest.segments[segment]!));
-      return { ...rest, rows: [...withRows[i]!.rows, ...others] };
-    }),
-  );
 }
 
 const list = (parts: readonly Sql[]) => sql.join([...parts]);

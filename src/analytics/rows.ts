@@ -1,7 +1,6 @@
 // Entries of a chart as rows (span, bucket, key, sums): one select per kind of entry and span.
 import { sql } from 'kysely';
 import { countBuckets } from './calendar.ts';
-import { columnParts } from './columns.ts';
 import { AMOUNTS, type Entries, PURCHASES } from './entries.ts';
 import { sumParts } from './parts.ts';
 import {
@@ -27,8 +26,6 @@ export function widthOf(entries: readonly Entries[]): number {
 /** Selects `bucket, key, a0 …`; buckets count from 1. */
 export function entryRows(source: Source, entries: Entries): Sql {
   if (hasTotals(source, entries)) return sumParts(entries, totalParts(source, entries));
-  const columns = source.columns.get(entries);
-  if (columns) return sumParts(entries, columnParts(source, entries, columns));
   const byInstall = source.query.dateType === 'profile_install_date';
   if (!entries.until) return eventRows(source, entries, byInstall ? 'installed' : entries.at);
   return byInstall ? stateRows(source, entries) : stockRows(source, entries);

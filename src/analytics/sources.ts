@@ -3,7 +3,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { PERIODS } from '../facts/codes.ts';
 import type { Span } from './calendar.ts';
-import type { SumRows } from './column-sums.ts';
 import type { Dimension } from './dimensions.ts';
 import type { Condition, Entries, Moment } from './entries.ts';
 import type { FactsState } from './facts-state.ts';
@@ -23,8 +22,11 @@ export interface Source {
   owner: Owner;
   span: Span;
   facts: FactsState;
-  /** What was read from columns for entries of the question. */
-  columns: ReadonlyMap<Entries, SumRows>;
+}
+
+/** A span of the question that has buckets. */
+export interface Part extends Source {
+  index: 0 | 1;
 }
 
 const MOMENTS: Record<Moment, { at: string; day: string }> = {

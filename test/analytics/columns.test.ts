@@ -1,8 +1,9 @@
 // The parts of which answers from columns are made: the format, and sums and sets that stay exact and bounded.
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { ColumnSums, TooManySums } from '../../src/analytics/column-sums.ts';
-import { PayerCounts, TooManyPayers } from '../../src/analytics/payer-counts.ts';
+import { ColumnSums, splitAmounts, TooMuch } from '../../src/analytics/column-sums.ts';
+import { PayerCounts } from '../../src/analytics/payer-counts.ts';
+import { NO_SEGMENT } from '../../src/analytics/segments.ts';
 import { CODE_OFFSET, encodeColumn, encodePlaces, ROWS_PER_GROUP } from '../../src/facts/column-chunk.ts';
 import { createTestDatabase } from '../setup/database.ts';
 
@@ -44,60 +45,88 @@ describe('a column chunk', () => {
 
 describe('sums', () => {
   test('are exact beyond what one number can hold', () => {
-    const sums = new ColumnSums(2, 1);
+    const sums = new ColumnSums(2, 1, 5);
     // 9,007,199,254,740,993 is the first whole number that a double does not have.
-    const amounts = [Float64Array.of(9_007_199_254), Float64Array.of(740_993)];
-    sums.add(sums.placeOf('4'), 1, 3, amounts, 0);
-    sums.add(sums.placeOf(''), 0, -1, amounts, 0);
-    expect(sums.toRows()).toEqual({
-      buckets: [2, 1],
-      keys: [4, null],
-      counts: [3, -1],
-      amounts: [[27_021_597_764_222_979n, -9_007_199_254_740_993n]],
-    });
+    const amounts = splitAmounts([['3002399751580331']], 3);
+    sums.add(4, 1, 3, amounts, 0);
+    sums.add(NO_SEGMENT, 0, 1, amounts, 0);
+    sums.addSums(4, 0, 2, ['18014398509481986']);
+    expect(sums.sumUp([4])).toEqual([
+      { bucket: 0, sums: [18_014_398_509_481_986n] },
+      { bucket: 1, sums: [27_021_597_764_222_979n] },
+    ]);
+    expect(sums.sumUp()).toEqual([
+      { bucket: 0, sums: [27_021_597_764_222_979n] },
+      { bucket: 1, sums: [27_021_597_764_222_979n] },
+    ]);
+    expect([sums.total(4), sums.total(3)]).toEqual([45_035_996_273_704_965n, 0n]);
+    expect(sums.listSeen()).toEqual([4, NO_SEGMENT]);
+  });
+
+  test('leave out what was taken off again, and what is closed in the bucket of its opening', () => {
+    const sums = new ColumnSums(3, 1, 2);
+    const one = splitAmounts([['1']], 1);
+    sums.add(0, 1, 1, one, 0);
+    sums.add(0, 1, -1, one, 0);
+    sums.add(1, 0, 1, one, 0);
+    sums.add(1, 2, -1, one, 0);
+    expect(sums.listSeen()).toEqual([1]);
+    expect(sums.sumUp([0, 1])).toEqual([
+      { bucket: 0, sums: [1n] },
+      { bucket: 2, sums: [-1n] },
+    ]);
   });
 
   test('are bounded', () => {
-    const sums = new ColumnSums(1000, 3);
+    const sums = new ColumnSums(1000, 3, 3000);
     const fill = () => {
-      for (let key = 0; key < 2000; key++) sums.placeOf(String(key));
+      for (let segment = 0; segment < 3000; segment++) sums.addSums(segment, 0, 1, ['1', '1', '1']);
     };
-    expect(fill).toThrow(TooManySums);
+    expect(fill).toThrow(TooMuch);
   });
 });
 
 describe('payers', () => {
   test('are counted once per bucket, range and segment', () => {
-    const counts = new PayerCounts(2, 2);
+    const payers = new PayerCounts(2, 4);
     for (const [profile, bucket, segment] of [
       [1, 0, 0],
       [1, 0, 0],
       [1, 1, 0],
       [1, 1, 1],
+      [1, 1, 2],
       [70_000, 1, 1],
     ] as const)
-      counts.add(profile, bucket, segment);
-    expect(counts.toRows()).toEqual([
-      { bucket: null, segment: null, payers: 2 },
-      { bucket: 1, segment: null, payers: 1 },
-      { bucket: 2, segment: null, payers: 2 },
-      { bucket: null, segment: 0, payers: 1 },
-      { bucket: null, segment: 1, payers: 2 },
-      { bucket: 1, segment: 0, payers: 1 },
-      { bucket: 2, segment: 0, payers: 1 },
-      { bucket: 2, segment: 1, payers: 2 },
-    ]);
-    expect(counts.countOthers((segment) => segment === 0)).toEqual([
-      { bucket: null, segment: 'other', payers: 2 },
-      { bucket: 2, segment: 'other', payers: 2 },
-    ]);
+      payers.add(payers.placeOf(profile), bucket, segment, 1);
+    expect([0, 1, 2, 3].map((segment) => payers.payersOf(segment))).toEqual([1, 2, 1, 0]);
+    const count = (range: number, ...buckets: number[]) => ({ range, buckets: Int32Array.from(buckets) });
+    expect(payers.count([0])).toMatchObject({ all: count(2, 1, 2), each: [count(1, 1, 1)], others: count(2, 0, 2) });
+  });
+
+  test('who are apart count where more was bought than taken off', () => {
+    const payers = new PayerCounts(40, 8);
+    payers.setApart(5);
+    for (const [bucket, purchases] of [
+      [3, 1],
+      [3, -1],
+      [39, 2],
+      [39, -1],
+    ] as const)
+      payers.add(payers.placeOf(5), bucket, 7, purchases);
+    payers.finish();
+    const { all } = payers.count([]);
+    expect([all.range, all.buckets[3], all.buckets[39], payers.payersOf(7)]).toEqual([1, 0, 1, 1]);
   });
 
   test('are bounded', () => {
-    const counts = new PayerCounts(1, 1);
+    const payers = new PayerCounts(1000, 1);
     const fill = () => {
-      for (let i = 0; i < 9_000_000; i++) counts.add(i % 100, 0, 0);
+      for (let i = 0; i < 2_000_000; i++) payers.add(payers.placeOf(i), 0, 0, 1);
     };
-    expect(fill).toThrow(TooManyPayers);
+    expect(fill).toThrow(TooMuch);
+    const pages = () => {
+      for (let page = 0; page < 2_000; page++) payers.placeOfPage(page);
+    };
+    expect(pages).toThrow(TooMuch);
   });
 });

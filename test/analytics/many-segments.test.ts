@@ -119,6 +119,17 @@ describe('at most 500 series', () => {
     ]);
   });
 
+  test('of a flow and a ratio, summed up from columns: the same', async () => {
+    const filters = { date, store: ['stripe'] };
+    const revenue = await ask({ chart_id: 'revenue', filters });
+    expect(revenue).toHaveLength(500);
+    expect(revenue[0]).toMatchObject({ type: 'total', value: total });
+    expect(revenue.slice(1, 4).map(({ type }) => type)).toEqual(['c520', 'c519', 'c518']);
+    expect(figures(revenue.at(-1)!)).toEqual([253, 253, 0, 0]);
+    const arppu = await ask({ chart_id: 'arppu', filters });
+    expect(figures(arppu.at(-1)!)).toEqual([11.5, 11.5, 0, 0]);
+  });
+
   test('exactly 499 segments need no "other"', async () => {
     const campaigns = Array.from({ length: 499 }, (_, i) => `c${i + 1}`);
     const series = await ask({ chart_id: 'revenue', filters: { date, attribution_campaign: campaigns } });
