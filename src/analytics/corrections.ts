@@ -53,7 +53,7 @@ export function correctionRows(source: Source, entries: Entries, counted: Counte
   return [
     ...(has.pending ? [pending(source)] : []),
     ...(has.retired ? [retired(totalled, kept)] : []),
-    ...(readsPendingLabels(source) ? relabelled(source, totalled) : []),
+    ...(readsPendingLabels(source) ? [relabelled(source, totalled)] : []),
     ...(source.span.days.at(-1)! > kept.horizon ? [recent(source, counted, kept, totalled)] : []),
     ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source)] : []),
     ...(kept.months && has.changes ? [changes(totalled)] : []),
@@ -103,17 +103,17 @@ function retired({ days, refunds }: Totalled, { months }: Kept): Facts {
   return { relation: sql`fact_retired f`, where: [days, ...refunds, ...ofMonths], weight: sql`-1`, label: OWN_LABEL };
 }
 
-/** Facts that are kept under a label that is no longer theirs. */
-function relabelled(source: Source, { days, refunds }: Totalled): Facts[] {
-  const relation = sql`(select f.*, r.attribution_key as current_key
-    from profile_attribution r join fact_transaction f using (profile_id)
-    where r.app_id = ${source.owner.app_id} and r.relabel_pending and f.app_key = ${source.owner.app_key}
-      and f.attribution_key <> r.attribution_key) f`;
-  const where = [days, ...refunds, ...notPending(source)];
-  return [
-    { relation, where, weight: sql`-1`, label: OWN_LABEL },
-    { relation, where, weight: sql`1`, label: sql`f.current_key` },
+/** Facts that are kept under a label that is no longer theirs: each counts under both, off the one and onto the other. */
+function relabelled(source: Source, { days, refunds }: Totalled): Facts {
+  const relation = sql`profile_attribution r join fact_transaction f using (profile_id)
+    cross join lateral (values (-1, f.attribution_key), (1, r.attribution_key)) as moved (weight, label_key)`;
+  const where = [
+    sql`r.app_id = ${source.owner.app_id} and r.relabel_pending and f.attribution_key <> r.attribution_key`,
+    days,
+    ...refunds,
+    ...notPending(source),
   ];
+  return { relation, where, weight: sql`moved.weight`, label: sql`moved.label_key` };
 }
 
 function recent(source: Source, { at }: Counted, { horizon }: Kept, { refunds }: Totalled): Facts {
@@ -166,11 +166,15 @@ function purchasedIn(ranges: readonly DayRange[]): Sql {
   return sql`(${sql.join(tests, sql` or `)})`;
 }
 
-/** The key under which the totals of this home would have a fact. */
-function keyIn(source: Source, entries: Entries, label: Sql, home: Kept['home']): Sql {
+/** The key under which what is kept has a fact, and what is joined to know it: totals by a value of labels have a key of that value. */
+function keyIn(source: Source, entries: Entries, label: Sql, home: Kept['home']): { key: Sql; join: Sql } {
   const key = segmentKey(source, entries, label);
-  if (!source.query.segmentation || !home || (home as string) === source.query.segmentation.home.column) return key;
-  return sql`(select ${sql.ref(home)} from dim_attribution where attribution_key = ${key})`;
+  const { segmentation } = source.query;
+  if (!segmentation || !home || (home as string) === segmentation.home.column) return { key, join: sql`` };
+  return {
+    key: sql.ref(`label.${home}`),
+    join: sql`left join dim_attribution label on label.attribution_key = ${key}`,
+  };
 }
 
 function factRows(
@@ -183,12 +187,13 @@ function factRows(
   const inSpan = isStock
     ? [...beforeEnd(source, at), ...(source.span.reachesNow ? [sql`${moment(at)} < ${nowOf(source.query)}`] : [])]
     : [...beforeEnd(source, at), sinceStart(source, at)];
+  const { key, join } = keyIn(source, entries, label, home);
   const factor = sql.lit(sign);
   const columns = AMOUNTS[entries.amount].map(
     (name, i) => sql`, sum(${sql.ref(`f.${name}`)} * ${weight}) * ${factor} as ${sql.ref(`a${i}`)}`,
   );
-  return sql`select ${bucket} as bucket, ${keyIn(source, entries, label, home)} as key, sum(${weight}) * ${factor} as n ${sql.join(columns, sql` `)}
+  return sql`select ${bucket} as bucket, ${key} as key, sum(${weight}) * ${factor} as n ${sql.join(columns, sql` `)}
     ${byProfile ? sql`, f.profile_id` : sql``}
-    from ${relation} where ${and([...conditions(source, entries, label), ...inSpan, ...where])}
+    from ${relation} ${join} where ${and([...conditions(source, entries, label), ...inSpan, ...where])}
     group by 1, 2 ${byProfile ? sql`, f.profile_id` : sql``}`;
 }
