@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { getApp } from '../../src/apps/service.ts';
 import { ensureLabels } from '../../src/attribution/queries.ts';
 import { type CopyValue, copyRows } from '../../src/db/copy.ts';
+import { planningAnew } from '../../src/db/prepared.ts';
 import type { Session } from '../../src/db/session.ts';
 import type { App } from '../../src/deps.ts';
 import { refreshColumns } from '../../src/facts/columns.ts';
@@ -114,7 +115,7 @@ async function deriveChunk({ db }: Session, app: App, people: readonly Person[],
     where a.app_id = ${app.app_id} and f.app_key = ${app.app_key} and f.profile_id = a.profile_id
       and f.attribution_key <> a.attribution_key`.execute(db);
   if (isFirst) await sql`analyze purchase, purchase_chain, fact_install, product`.execute(db);
-  await deriveFacts(db, app, sql`(table chunk_chain)`);
+  await deriveFacts(planningAnew(db), app, sql`(table chunk_chain)`);
 }
 
 interface Progress {

@@ -2,7 +2,7 @@
 // times a second (of a grouped attribution write that was more than half of its time). Their plans no longer look at the
 // parameters, so they are not for charts or large batches; and they name their columns, as `*` of a table would break when a
 // newer version adds one.
-import type { CompiledQuery, Kysely } from 'kysely';
+import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
 import type pg from 'pg';
 import type { DB } from './types.ts';
 
@@ -23,6 +23,19 @@ export async function executePrepared<T>(db: Kysely<DB>, name: string, statement
     names.set(query.sql, `${name}_${names.size}`);
   }
   return (await db.executeQuery(query)).rows;
+}
+
+/** Runs a statement and gives its rows. */
+export type Execute = <T>(statement: RawBuilder<T>) => Promise<T[]>;
+
+/** Plans are kept, as with `executePrepared`: for a few rows at a time. */
+export function keepingPlans(db: Kysely<DB>, name: string): Execute {
+  return (statement) => executePrepared(db, name, statement);
+}
+
+/** For many rows, of which plans may take account. */
+export function planningAnew(db: Kysely<DB>): Execute {
+  return async (statement) => (await statement.execute(db)).rows;
 }
 
 type Query = (text: string, values: unknown[]) => Promise<pg.QueryResult>;

@@ -1,11 +1,12 @@
 // Writes the facts of transactions: the same statements for a single transaction and for a million.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Execute, planningAnew } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
-import { findZone, zoneChanges } from '../lib/zone.ts';
 import { datedFacts } from './chains.ts';
 import { type Bought, DIMENSIONS, ensureDimensions } from './dimensions.ts';
 import { RETIRE_CHANGED } from './retire.ts';
+import { zoneRelation } from './zone-relation.ts';
 
 /** A query in parentheses with a row per chain: profile_id, store, store_original_transaction_id. */
 export type Chains = RawBuilder<unknown>;
@@ -41,14 +42,6 @@ const DAYS = sql.join(
   ),
 );
 
-/** The reporting zone of an app as the arguments of SQL's local_day(). */
-export function zoneRelation(timezone: string): RawBuilder<unknown> {
-  const zone = findZone(timezone);
-  if (!zone) throw new Error(`the app has the unknown zone ${timezone}`);
-  const { changesAt, offsetsSeconds } = zoneChanges(zone);
-  return sql`(select ${changesAt}::timestamptz[] as changes_at, ${offsetsSeconds}::integer[] as offsets_s)`;
-}
-
 function boughtIn(app: App, chains: Chains): Bought {
   return sql`(
     select distinct ${sql.join(DIMENSIONS.flat().map((name) => sql.ref(`p.${name}`)))}
@@ -73,8 +66,8 @@ function isSameTuple(relation: string, names: readonly string[]): RawBuilder<unk
  * Removes the facts of these purchases, a relation (profile_id, purchase_no). What the totals contain of them stays as an
  * image, to be taken off.
  */
-export async function removeFacts(trx: Kysely<DB>, app: App, purchases: RawBuilder<unknown>): Promise<void> {
-  await sql`
+export async function removeFacts(execute: Execute, app: App, purchases: RawBuilder<unknown>): Promise<void> {
+  await execute(sql`
     with gone as (
       delete from fact_transaction f using ${purchases} p
       where f.app_key = ${app.app_key} and f.profile_id = p.profile_id and f.purchase_no = p.purchase_no
@@ -85,7 +78,7 @@ export async function removeFacts(trx: Kysely<DB>, app: App, purchases: RawBuild
       returning w.purchase_no
     )
     insert into fact_retired
-    select * from gone where purchase_no not in (select purchase_no from untotalled)`.execute(trx);
+    select * from gone where purchase_no not in (select purchase_no from untotalled)`);
 }
 
 /** Transactions of these chains that became sandbox or family-shared. */
@@ -131,17 +124,17 @@ function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
  * Derives the facts of these chains anew and writes those that differ. The caller holds the locks of their profiles, or
  * two writers of one chain could each derive it without the other's transaction.
  */
-export async function deriveFacts(trx: Kysely<DB>, app: App, chains: Chains): Promise<void> {
-  await ensureDimensions(trx, boughtIn(app, chains));
-  await removeFacts(trx, app, uncounted(app, chains));
-  await sql`
+export async function deriveFacts(execute: Execute, app: App, chains: Chains): Promise<void> {
+  await ensureDimensions(execute, boughtIn(app, chains));
+  await removeFacts(execute, app, uncounted(app, chains));
+  await execute(sql`
     ${derivedFacts(app, chains)}, changed as materialized (
       select derived.* from derived left join fact_transaction old using (app_key, profile_id, purchase_no)
       where old.app_key is null or (${columns('old.')}) is distinct from (${columns('derived.')})
     ), ${RETIRE_CHANGED}
     insert into fact_transaction (app_key, profile_id, purchase_no, ${columns()})
     select app_key, profile_id, purchase_no, ${columns()} from changed
-    on conflict (app_key, profile_id, purchase_no) do update set ${ASSIGNMENTS}`.execute(trx);
+    on conflict (app_key, profile_id, purchase_no) do update set ${ASSIGNMENTS}`);
 }
 
 /** The same for chains that the caller has just made, of which there are no facts yet; `bought` has all that is named in them. */
@@ -150,7 +143,7 @@ export async function deriveNewFacts(
   app: App,
   { chains, bought }: { chains: Chains; bought: Bought },
 ): Promise<void> {
-  await ensureDimensions(trx, bought);
+  await ensureDimensions(planningAnew(trx), bought);
   await sql`
     ${derivedFacts(app, chains)}, written as (
       insert into fact_transaction (app_key, profile_id, purchase_no, ${columns()})
@@ -176,5 +169,5 @@ export async function rederiveProducts(
     where p.app_id = ${app.app_id})`;
   await sql`select from profile where app_id = ${app.app_id}
     and profile_id in (select profile_id from ${chains} touched) order by profile_id for no key update`.execute(trx);
-  await deriveFacts(trx, app, chains);
+  await deriveFacts(planningAnew(trx), app, chains);
 }

@@ -1,6 +1,6 @@
 // Makes the rows of the dimension tables that facts refer to.
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { DB } from '../db/types.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Execute } from '../db/prepared.ts';
 
 /** A query in parentheses with the DIMENSIONS of transactions. */
 export type Bought = RawBuilder<unknown>;
@@ -14,8 +14,8 @@ export const DIMENSIONS = [
 ] as const;
 
 /** Makes the dimension rows that these purchases need; ordered, so that two writers do not deadlock. */
-export async function ensureDimensions(trx: Kysely<DB>, bought: Bought): Promise<void> {
-  await sql`
+export async function ensureDimensions(execute: Execute, bought: Bought): Promise<void> {
+  await execute(sql`
     with bought as ${bought}, stores as (
       insert into dim_store (store) select distinct store from bought
       where store not in (select store from dim_store) order by 1 on conflict do nothing
@@ -33,5 +33,5 @@ export async function ensureDimensions(trx: Kysely<DB>, bought: Bought): Promise
     select distinct tuple_hash(paywall_id, audience_id, placement_id), paywall_id, audience_id, placement_id from bought b
     where not exists (
       select from dim_placement d where d.tuple_hash = tuple_hash(b.paywall_id, b.audience_id, b.placement_id))
-    order by 1 on conflict do nothing`.execute(trx);
+    order by 1 on conflict do nothing`);
 }

@@ -2,7 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
-import { zoneRelation } from './derive.ts';
+import { zoneRelation } from './zone-relation.ts';
 
 /** Writes the installs of the profiles in `ids`, a relation with a column profile_id. The caller holds their locks. */
 export async function writeInstalls(trx: Kysely<DB>, app: App, ids: RawBuilder<unknown>): Promise<void> {

@@ -1,5 +1,6 @@
 // Setting a transaction of a profile (analytics 1, decisions 6): written, counted and told to webhooks in one transaction.
 import type { Kysely } from 'kysely';
+import { keepingPlans } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError, validationError, valueError } from '../errors.ts';
@@ -68,7 +69,7 @@ export function setTransaction(
       const amounts = await priceOf(trx, app, record);
       const before = await readBefore(trx, key, owner);
       const staged = stageValues([{ ...record, ...amounts, position: 0, profile_id }]);
-      const { refused } = await writeTransactions(trx, app, staged);
+      const { refused } = await writeTransactions(keepingPlans(trx, 'write_transaction'), app, staged);
       // Only an import could have given the chain to another profile since it was looked at.
       if (refused.size > 0) throw foreignChain();
       return tellChange(trx, key, before);

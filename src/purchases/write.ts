@@ -1,6 +1,6 @@
 // Writing transactions from a staged relation: the same statements for one record and for a chunk of an import.
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { DB } from '../db/types.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Execute } from '../db/prepared.ts';
 import type { App } from '../deps.ts';
 import { deriveFacts, removeFacts } from '../facts/derive.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS, type StagedTransaction } from './columns.ts';
@@ -22,13 +22,13 @@ export function stageValues(transactions: readonly StagedTransaction[]): Staged 
 }
 
 /** Gives chains without an owner to the profile of their first staged transaction. */
-async function claimChains(trx: Kysely<DB>, app: App, staged: Staged): Promise<void> {
-  await sql`
+async function claimChains(execute: Execute, app: App, staged: Staged): Promise<void> {
+  await execute(sql`
     insert into purchase_chain as c (app_id, store, store_original_transaction_id, profile_id)
     select distinct on (store, store_original_transaction_id) ${app.app_id}::uuid, store, store_original_transaction_id, profile_id
     from ${staged} s
     order by store, store_original_transaction_id, position
-    on conflict (app_id, store, store_original_transaction_id) do nothing`.execute(trx);
+    on conflict (app_id, store, store_original_transaction_id) do nothing`);
 }
 
 interface Chain {
@@ -43,37 +43,34 @@ interface ForeignChain extends Chain {
   is_owner_deleted: boolean;
 }
 
-async function listForeignChains(trx: Kysely<DB>, app: App, staged: Staged): Promise<ForeignChain[]> {
-  const { rows } = await sql<ForeignChain>`
+async function listForeignChains(execute: Execute, app: App, staged: Staged): Promise<ForeignChain[]> {
+  return execute(sql<ForeignChain>`
     select distinct on (s.store, s.store_original_transaction_id) s.store, s.store_original_transaction_id, s.profile_id,
       owner.profile_id as owner_id, owner.deleted_at is not null as is_owner_deleted
     from ${staged} s
     join purchase_chain c using (store, store_original_transaction_id)
     join profile owner on owner.app_id = c.app_id and owner.profile_id = c.profile_id
     where c.app_id = ${app.app_id} and c.profile_id <> s.profile_id
-    order by s.store, s.store_original_transaction_id, position`.execute(trx);
-  return rows;
+    order by s.store, s.store_original_transaction_id, position`);
 }
 
 /** Moves a chain with its transactions to another profile: rows that are spread by profile are deleted and inserted. */
-async function moveChain(trx: Kysely<DB>, app: App, chain: ForeignChain): Promise<void> {
+async function moveChain(execute: Execute, app: App, chain: ForeignChain): Promise<void> {
   const { store, store_original_transaction_id, owner_id, profile_id } = chain;
   const kept = ['purchase_no', 'purchase_id', ...RECORD_COLUMNS, ...AMOUNT_COLUMNS, 'recorded_at'];
-  await sql`select from profile where app_id = ${app.app_id} and profile_id = ${owner_id} for no key update`.execute(
-    trx,
-  );
-  await sql`
+  await execute(sql`select from profile where app_id = ${app.app_id} and profile_id = ${owner_id} for no key update`);
+  await execute(sql`
     update purchase_chain set profile_id = ${profile_id}
     where app_id = ${app.app_id} and store = ${store}
-      and store_original_transaction_id = ${store_original_transaction_id}`.execute(trx);
+      and store_original_transaction_id = ${store_original_transaction_id}`);
   await removeFacts(
-    trx,
+    execute,
     app,
     sql`(select profile_id, purchase_no from purchase
       where app_id = ${app.app_id} and profile_id = ${owner_id} and store = ${store}
         and store_original_transaction_id = ${store_original_transaction_id})`,
   );
-  await sql`
+  await execute(sql`
     with gone as (
       delete from purchase
       where app_id = ${app.app_id} and profile_id = ${owner_id} and store = ${store}
@@ -81,22 +78,22 @@ async function moveChain(trx: Kysely<DB>, app: App, chain: ForeignChain): Promis
       returning ${list(kept)}
     )
     insert into purchase (app_id, profile_id, ${list(kept)})
-    select ${app.app_id}, ${profile_id}, ${list(kept)} from gone`.execute(trx);
+    select ${app.app_id}, ${profile_id}, ${list(kept)} from gone`);
 }
 
 /** Moves the chains that may move: those of deleted profiles, and all where the app transfers. */
-async function moveChains(trx: Kysely<DB>, app: App, staged: Staged): Promise<Chain[]> {
-  const moved = (await listForeignChains(trx, app, staged)).filter(
+async function moveChains(execute: Execute, app: App, staged: Staged): Promise<Chain[]> {
+  const moved = (await listForeignChains(execute, app, staged)).filter(
     ({ is_owner_deleted }) => is_owner_deleted || app.sharing === 'transfer',
   );
-  for (const chain of moved) await moveChain(trx, app, chain);
+  for (const chain of moved) await moveChain(execute, app, chain);
   return moved;
 }
 
-async function listRefused(trx: Kysely<DB>, app: App, staged: Staged): Promise<bigint[]> {
-  const { rows } = await sql<{ position: bigint }>`
+async function listRefused(execute: Execute, app: App, staged: Staged): Promise<bigint[]> {
+  const rows = await execute(sql<{ position: bigint }>`
     select position from ${staged} s join purchase_chain c using (store, store_original_transaction_id)
-    where c.app_id = ${app.app_id} and c.profile_id <> s.profile_id`.execute(trx);
+    where c.app_id = ${app.app_id} and c.profile_id <> s.profile_id`);
   return rows.map(({ position }) => position);
 }
 
@@ -104,11 +101,11 @@ async function listRefused(trx: Kysely<DB>, app: App, staged: Staged): Promise<b
  * Inserts or replaces the transactions of chains that belong to their profile; of the same id the last one counts.
  * A row for every transaction that is new or differs from what was there.
  */
-async function upsertPurchases(trx: Kysely<DB>, app: App, staged: Staged): Promise<Chain[]> {
+async function upsertPurchases(execute: Execute, app: App, staged: Staged): Promise<Chain[]> {
   const columns = [...RECORD_COLUMNS, ...AMOUNT_COLUMNS];
   const replaced = columns.filter((name) => !KEY.includes(name));
   const assignments = replaced.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
-  const { rows } = await sql<Chain>`
+  return execute(sql<Chain>`
     insert into purchase as old (app_id, profile_id, ${list(columns)})
     select distinct on (profile_id, ${list(KEY)}) ${app.app_id}::uuid, profile_id, ${list(columns)}
     from ${staged} s join purchase_chain c using (store, store_original_transaction_id, profile_id)
@@ -117,8 +114,7 @@ async function upsertPurchases(trx: Kysely<DB>, app: App, staged: Staged): Promi
     on conflict (app_id, profile_id, store, store_original_transaction_id, store_transaction_id)
       do update set ${sql.join(assignments)}, recorded_at = clock_timestamp()
       where (${list(RECORD_COLUMNS, 'old.')}) is distinct from (${list(RECORD_COLUMNS, 'excluded.')})
-    returning profile_id, store, store_original_transaction_id`.execute(trx);
-  return rows;
+    returning profile_id, store, store_original_transaction_id`);
 }
 
 function chainRelation(chains: readonly Chain[]): RawBuilder<unknown> {
@@ -136,16 +132,16 @@ export interface WriteOutcome {
 }
 
 /** Writes staged transactions and their facts. The same transactions again change nothing. */
-export async function writeTransactions(trx: Kysely<DB>, app: App, staged: Staged): Promise<WriteOutcome> {
-  await claimChains(trx, app, staged);
-  const moved = await moveChains(trx, app, staged);
-  const refused = await listRefused(trx, app, staged);
-  const written = await upsertPurchases(trx, app, staged);
+export async function writeTransactions(execute: Execute, app: App, staged: Staged): Promise<WriteOutcome> {
+  await claimChains(execute, app, staged);
+  const moved = await moveChains(execute, app, staged);
+  const refused = await listRefused(execute, app, staged);
+  const written = await upsertPurchases(execute, app, staged);
   const touched = [...moved, ...written].map(({ profile_id, store, store_original_transaction_id }) => ({
     profile_id,
     store,
     store_original_transaction_id,
   }));
-  if (touched.length > 0) await deriveFacts(trx, app, chainRelation(touched));
+  if (touched.length > 0) await deriveFacts(execute, app, chainRelation(touched));
   return { refused: new Set(refused.map(Number)), written: written.length };
 }

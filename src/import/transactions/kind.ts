@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { inTransaction } from '../../db/client.ts';
 import { type CopyValue, copyRows } from '../../db/copy.ts';
+import { planningAnew } from '../../db/prepared.ts';
 import type { Session } from '../../db/session.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
@@ -74,7 +75,7 @@ async function write(
       await stage(trx, session, others);
       onHandedOver();
       // A file that moved chains to and fro would end differently each time it is imported.
-      const outcome = await writeTransactions(trx, { ...app, sharing: 'refuse' }, sql.table(TABLE));
+      const outcome = await writeTransactions(planningAnew(trx), { ...app, sharing: 'refuse' }, sql.table(TABLE));
       for (const position of outcome.refused) refused.set(position, CHAIN_REFUSED);
       written += outcome.written;
     }
