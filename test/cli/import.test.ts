@@ -79,17 +79,21 @@ function lines(records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join('');
 }
 
-/** Feeds an import through a pipe that stays open, and sends it the signal once its first batch is in. */
-async function cutOff(kind: 'profiles' | 'transactions', records: readonly object[], signal: NodeJS.Signals) {
+/** Feeds an import through a pipe that stays open, and sends it the signal once so many records are in: by default the first batch. */
+async function cutOff(
+  kind: 'profiles' | 'transactions',
+  records: readonly object[],
+  { signal, least = 1 }: { signal: NodeJS.Signals; least?: number },
+) {
   const table = kind === 'profiles' ? 'profile' : 'purchase';
-  const pipe = join(folder, `${kind}-${signal}.ndjson`);
+  const pipe = join(folder, `${kind}-${signal}-${least}.ndjson`);
   execFileSync('mkfifo', [pipe]);
   const before = await count(table);
   const child = sps.start('import', kind, pipe, '--app', app, '--json');
   const end = ended(child);
   const feed = createWriteStream(pipe).on('error', () => undefined);
   feed.write(lines(records));
-  while ((await count(table)) === before) await new Promise((resolve) => setTimeout(resolve, 20));
+  while ((await count(table)) - before < least) await new Promise((resolve) => setTimeout(resolve, 20));
   // It says that it was asked, and must be that far before the input ends: else it may be done first.
   const heard = signal === 'SIGKILL' ? undefined : once(child.stderr as Readable, 'data');
   child.kill(signal);
@@ -109,7 +113,7 @@ test('killed in the middle and run again: all is there once, and once more chang
   const [people, bought] = [await count('profile'), await count('purchase')];
 
   for (const [kind, records] of [['profiles', profiles] as const, ['transactions', transactions] as const]) {
-    const killed = await cutOff(kind, records, 'SIGKILL');
+    const killed = await cutOff(kind, records, { signal: 'SIGKILL' });
     expect(killed.stdout).toBe('');
     expect(killed.added).toBeLessThan(PEOPLE);
     const file = await write(`${kind}.ndjson`, records);
@@ -125,9 +129,35 @@ test('killed in the middle and run again: all is there once, and once more chang
   expect(await count('fact_transaction')).toBe(bought + PEOPLE);
 });
 
+test('killed while two batches are being written and run again: all is there once', PATIENCE, async () => {
+  // A first batch of 1,000, two full ones of 10,000 that are written at once, and the beginning of a fourth.
+  const users = Array.from({ length: 22_000 }, (_, index) => `many-${index}`);
+  const transactions = users.map((user) => purchase(user, `t-${user}`));
+  const people = await write(
+    'many.ndjson',
+    users.map((customer_user_id) => ({ customer_user_id })),
+  );
+  await sps.json('import', 'profiles', people, '--app', app);
+  const [bought, facts] = [await count('purchase'), await count('fact_transaction')];
+
+  const killed = await cutOff('transactions', transactions, { signal: 'SIGKILL', least: 1_001 });
+  expect([11_000, 21_000]).toContain(killed.added);
+  expect(await count('fact_transaction')).toBe(facts + killed.added);
+  const file = await write('many-transactions.ndjson', transactions);
+  const finished = await sps.json('import', 'transactions', file, '--app', app);
+  expect(finished).toEqual({
+    read: users.length,
+    written: users.length - killed.added,
+    unchanged: killed.added,
+    rejected: 0,
+  });
+  expect(await count('purchase')).toBe(bought + users.length);
+  expect(await count('fact_transaction')).toBe(facts + users.length);
+});
+
 test('asked to end, it keeps what it wrote and says how to go on', PATIENCE, async () => {
   const records = Array.from({ length: PEOPLE }, (_, index) => ({ customer_user_id: `late-${index}` }));
-  const outcome = await cutOff('profiles', records, 'SIGTERM');
+  const outcome = await cutOff('profiles', records, { signal: 'SIGTERM' });
   expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('run the same import again') });
   expect(outcome.added).toBeLessThan(PEOPLE);
 });
