@@ -36,6 +36,8 @@ function codeOf(expression: string, list: readonly string[]): RawBuilder<unknown
 const CHAIN = sql`partition by profile_id, store, store_original_transaction_id, purchase_type`;
 const IN_ORDER = sql`order by purchased_at, store_transaction_id collate "C"`;
 
+const SECONDS = sql`extract(epoch from expires_at - purchased_at)`;
+
 /** With the next transaction of the chain, what ends the period, and how long it is. */
 const linked = sql`
   select *,
@@ -43,8 +45,8 @@ const linked = sql`
     is_subscription and (offer_type is not distinct from 'free_trial'
       or (revenue_nano = 0 and row_number() over chain = 1)) as is_trial,
     case when is_subscription then coalesce(grace_period_expires_at, expires_at) end as own_end,
-    case when is_subscription then extract(epoch from expires_at - purchased_at) end as seconds,
-    case when is_subscription then round(extract(epoch from expires_at - purchased_at) / 86400)::integer end as days
+    case when is_subscription then ${SECONDS} end as seconds,
+    case when is_subscription then round(${SECONDS} / 86400)::integer end as days
   from (select *, purchase_type = 'subscription' as is_subscription from counted) one
   window chain as (${CHAIN} ${IN_ORDER})`;
 
