@@ -226,6 +226,11 @@ export function filtersOf({ filters }: Chart) {
 export const MONEY_KEYS = ['revenue', 'proceeds', 'net_revenue'] as const;
 export const COUNT_KEYS = ['common'] as const;
 
+/** Whether a chart divides by the number of installs, or of payers. */
+export function isPer(chart: Chart, per: 'installs' | 'payers'): boolean {
+  return chart.kind === 'ratio' && chart.per === per;
+}
+
 export function unitOf({ entries }: Chart): 'USD' | 'count' {
   return entries.some(({ amount }) => amount !== 'one') ? 'USD' : 'count';
 }

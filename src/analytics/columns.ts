@@ -3,7 +3,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { countBuckets } from './calendar.ts';
-import type { Chart } from './catalogue.ts';
+import { isPer } from './catalogue.ts';
 import type { Cell } from './cells.ts';
 import { listCells, type SummedPart } from './column-cells.ts';
 import { horizonOf, isInColumns, listGroups, listMonths, planScan } from './column-groups.ts';
@@ -49,10 +49,6 @@ export async function readColumns(
     if (error instanceof TooMuch) return undefined;
     throw error;
   }
-}
-
-function isPer(chart: Chart, per: 'installs' | 'payers'): boolean {
-  return chart.kind === 'ratio' && chart.per === per;
 }
 
 function isScanned(source: Source, entries: Entries): boolean {

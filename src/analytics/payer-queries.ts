@@ -1,7 +1,7 @@
 // The distinct payers in the statement of a chart, counted fact by fact.
 import { sql } from 'kysely';
 import { payerRows } from './rows.ts';
-import { type Part, type Sql, segmentValues } from './sources.ts';
+import { type Part, type Sql, segmentOfKey } from './sources.ts';
 
 export interface PayerQueries {
   ctes: Sql[];
@@ -16,9 +16,7 @@ export interface PayerQueries {
 export const SERIES = sql`case when kept then 'segment' else 'other' end as place, case when kept then segment else '' end as segment`;
 
 export function queryPayers(parts: readonly Part[]): PayerQueries {
-  const segmentation = parts[0]!.query.segmentation;
-  const value = segmentation ? sql`d.value` : sql`null::text`;
-  const join = segmentation ? sql`left join ${segmentValues(segmentation)} on d.key = e.key` : sql``;
+  const { value, join } = segmentOfKey(parts[0]!.query);
   const selects = parts.map((part) => sql`select ${sql.lit(part.index)} as span, p.* from (${payerRows(part)}) p`);
   return {
     ctes: [

@@ -3,7 +3,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { countBuckets } from './calendar.ts';
-import { unitOf } from './catalogue.ts';
+import { isPer, unitOf } from './catalogue.ts';
 import type { Cell } from './cells.ts';
 import { readColumns } from './columns.ts';
 import { INSTALLS } from './entries.ts';
@@ -11,7 +11,7 @@ import type { FactsState } from './facts-state.ts';
 import { type PayerQueries, queryPayers, SERIES } from './payer-queries.ts';
 import type { ChartQuery } from './request.ts';
 import { entryRows, widthOf } from './rows.ts';
-import { type Owner, type Part, type Sql, segmentValues } from './sources.ts';
+import { type Owner, type Part, type Sql, segmentOfKey } from './sources.ts';
 
 interface Asked {
   query: ChartQuery;
@@ -35,8 +35,7 @@ function listParts({ query, owner, facts }: Asked): Part[] {
 }
 
 async function queryCells(db: Kysely<DB>, parts: readonly Part[], { query, mostSeries }: Asked): Promise<Cell[]> {
-  const hasPayers = query.chart.kind === 'ratio' && query.chart.per === 'payers';
-  const payers = hasPayers ? queryPayers(parts) : undefined;
+  const payers = isPer(query.chart, 'payers') ? queryPayers(parts) : undefined;
   const cells = [entriesOf(query, parts), cellsOf(query), ...(payers?.ctes ?? [])];
   const statement = query.segmentation
     ? sql`with ${list([...cells, ...rankingOf(query, mostSeries, payers)])} ${totals(query, payers)} union all ${segments(query, payers)}`
@@ -58,20 +57,15 @@ function entriesOf({ chart }: ChartQuery, parts: readonly Part[]): Sql {
     const side = (name: Cell['side'], values: Sql, rows: Sql) =>
       sql`select ${sql.lit(name)} as side, ${sql.lit(part.index)} as span, bucket, key, ${values} from (${rows}) r`;
     const entries = chart.entries.map((one) => side('entries', sums, entryRows(part, one)));
-    if (chart.kind !== 'ratio' || chart.per !== 'installs') return entries;
+    if (!isPer(chart, 'installs')) return entries;
     const installs = list([sql`a0`, ...Array.from({ length: width - 1 }, () => sql`0`)]);
     return [...entries, side('per', installs, entryRows(part, INSTALLS))];
   });
   return sql`entry as (${sql.join(selects, sql` union all `)})`;
 }
 
-function valueJoin({ segmentation }: ChartQuery): { value: Sql; join: Sql } {
-  if (!segmentation) return { value: sql`null::text`, join: sql`` };
-  return { value: sql`d.value`, join: sql`left join ${segmentValues(segmentation)} on d.key = e.key` };
-}
-
 function cellsOf(query: ChartQuery): Sql {
-  const { value, join } = valueJoin(query);
+  const { value, join } = segmentOfKey(query);
   const sums = amounts(widthOf(query.chart.entries), (name) => sql`sum(${name}) as ${name}`);
   return sql`cell as materialized (
     select side, span, bucket, ${value} as segment, ${sums} from entry e ${join} group by 1, 2, 3, 4)`;

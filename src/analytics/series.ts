@@ -1,7 +1,7 @@
 // Cells → series, pure: the total, the segments in order, and what ranked too low as "other". Figures stay exact: counts,
 // or whole 10^-6 USD.
 import { countBuckets, type Span } from './calendar.ts';
-import { keysOf, unitOf } from './catalogue.ts';
+import { isPer, keysOf, unitOf } from './catalogue.ts';
 import type { Cell } from './cells.ts';
 import { toMicros } from './exact.ts';
 import type { ChartQuery } from './request.ts';
@@ -46,7 +46,7 @@ export function assembleSeries(query: ChartQuery, cells: readonly Cell[]): Serie
     put(group.spans.get(cell.span)!, cell);
   }
   const { chart, segmentation } = query;
-  const isUnsplit = chart.kind === 'ratio' && chart.per === 'installs' && segmentation?.ofInstalls === false;
+  const isUnsplit = isPer(chart, 'installs') && segmentation?.ofInstalls === false;
   const series = [...groups.values()].map(({ place, segment, spans }) => {
     const lineOf = (span: Cell['span'], key: number) => {
       const sums = spans.get(span);

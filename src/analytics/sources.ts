@@ -110,6 +110,12 @@ export function segmentValues({ home }: Dimension): Sql {
   return sql`(select ${key} as key, coalesce(${value}, '') as value from ${sql.table(home.table)}) d`;
 }
 
+/** The segment of rows `e` with a key, and what is joined to know it. */
+export function segmentOfKey({ segmentation }: ChartQuery): { value: Sql; join: Sql } {
+  if (!segmentation) return { value: sql`null::text`, join: sql`` };
+  return { value: sql`d.value`, join: sql`left join ${segmentValues(segmentation)} on d.key = e.key` };
+}
+
 /**
  * Whether a key of the filter's dimension stands for one of its values. `is true` keeps PostgreSQL from making a join of it: joins
  * with few expected rows became nested loops, that read a year of facts for every advertisement.

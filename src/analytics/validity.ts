@@ -4,6 +4,7 @@ import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { dayStart, findZone, type Zone } from '../lib/zone.ts';
 import { todayIn } from './calendar.ts';
+import { isPer } from './catalogue.ts';
 import { type Entries, INSTALLS, type Moment } from './entries.ts';
 import type { ChartQuery } from './request.ts';
 import { dayOf, moment, nowOf } from './sources.ts';
@@ -24,7 +25,7 @@ function nextMidnight(zone: Zone, now: string): number {
 function listMoments({ chart, dateType, span, compared }: ChartQuery): Set<`${Entries['of']}.${Moment}`> {
   const isState = dateType === 'profile_install_date';
   const reachesNow = isState || span.reachesNow || compared?.reachesNow === true;
-  const entries = chart.kind === 'ratio' && chart.per === 'installs' ? [...chart.entries, INSTALLS] : chart.entries;
+  const entries = isPer(chart, 'installs') ? [...chart.entries, INSTALLS] : chart.entries;
   return new Set(
     entries.flatMap(({ of, at, until, where }) => {
       const refund = where.includes('not_refunded') ? (['refunded'] as const) : [];
