@@ -16,6 +16,7 @@ import {
   nowOf,
   OWN_LABEL,
   pendingLabels,
+  pendingRecords,
   readsPendingLabels,
   type Source,
   type Sql,
@@ -105,14 +106,9 @@ function retired({ days, refunds }: Totalled, { months }: Kept): Facts {
 
 /** Facts that are kept under a label that is no longer theirs: each counts under both, off the one and onto the other. */
 function relabelled(source: Source, { days, refunds }: Totalled): Facts {
-  const relation = sql`profile_attribution r join fact_transaction f using (profile_id)
+  const relation = sql`${pendingRecords(source.owner)} r join fact_transaction f using (profile_id)
     cross join lateral (values (-1, f.attribution_key), (1, r.attribution_key)) as moved (weight, label_key)`;
-  const where = [
-    sql`r.app_id = ${source.owner.app_id} and r.relabel_pending and f.attribution_key <> r.attribution_key`,
-    days,
-    ...refunds,
-    ...notPending(source),
-  ];
+  const where = [sql`f.attribution_key <> r.attribution_key`, days, ...refunds, ...notPending(source)];
   return { relation, where, weight: sql`moved.weight`, label: sql`moved.label_key` };
 }
 

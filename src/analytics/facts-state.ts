@@ -27,11 +27,7 @@ export interface FactsState {
   };
 }
 
-export async function readFactsState(
-  db: Kysely<DB>,
-  { app_id, app_key }: Owner,
-  query: ChartQuery,
-): Promise<FactsState> {
+export async function readFactsState(db: Kysely<DB>, { app_key }: Owner, query: ChartQuery): Promise<FactsState> {
   const few = (table: string) =>
     sql`(select count(*) from (select from ${sql.table(table)} where app_key = ${app_key} limit ${MOST_PENDING}) w)`;
   const { rows } = await sql<{
@@ -48,7 +44,7 @@ export async function readFactsState(
       exists (select from fact_column_change where app_key = ${app_key}) as changes,
       exists (select from fact_transaction where app_key = ${app_key}
         and refunded_day >= ${todayIn(query.zone, query.now)} and refunded_at > ${query.now}::timestamptz) as refunds,
-      exists (select from profile_attribution where app_id = ${app_id} and relabel_pending) as labels`.execute(db);
+      exists (select from label_pending where app_key = ${app_key}) as labels`.execute(db);
   const { version, months, pending, retired, changes, refunds, labels } = rows[0]!;
   return {
     version,

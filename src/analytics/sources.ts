@@ -143,12 +143,17 @@ export function readsPendingLabels({ query, facts }: Source): boolean {
   return facts.has.pendingLabels && listDimensions(query).some(({ home }) => home.column === ATTRIBUTION_COLUMN);
 }
 
+/** The attribution records whose labels are pending. */
+export function pendingRecords({ app_id, app_key }: Source['owner']): Sql {
+  return sql`(select profile_id, r.attribution_key from label_pending join profile_attribution r using (profile_id)
+    where app_key = ${app_key} and app_id = ${app_id})`;
+}
+
 /** Joins the pending labels of the facts `f`, where the question needs them. */
 export function pendingLabels(source: Source): Sql {
   if (!readsPendingLabels(source)) return sql``;
   const { owner } = source;
-  return sql`left join profile_attribution pending
-    on pending.app_id = ${owner.app_id} and pending.profile_id = f.profile_id and pending.relabel_pending`;
+  return sql`left join ${pendingRecords(owner)} pending on pending.profile_id = f.profile_id`;
 }
 
 export function facts(source: Source, { of }: Entries): Sql {

@@ -117,18 +117,24 @@ async function writeOncePerProfile(
 ): Promise<Outcome[]> {
   const column = <K extends keyof AttributionRow>(name: K) => rows.map((row) => row[name]);
   const statement = sql<{ position: number; is_written: boolean }>`
-    with named as (
-      select app_id, coalesce(identity.profile_id, given_id) as profile_id, attribution_key, attribution_user_id, position
-      from unnest(${column('app_id')}::uuid[], ${column('customer_user_id')}::text[], ${column('profile_id')}::uuid[],
-        ${column('attribution_key')}::integer[], ${column('attribution_user_id')}::text[])
+    with given as (
+      select * from unnest(${column('app_id')}::uuid[], ${column('customer_user_id')}::text[],
+        ${column('profile_id')}::uuid[], ${column('attribution_key')}::integer[], ${column('attribution_user_id')}::text[])
         with ordinality as given (app_id, customer_user_id, given_id, attribution_key, attribution_user_id, position)
-      left join profile_identity identity using (app_id, customer_user_id)
-      where ${namesOneProfile} and attribution_key is not null
-    ), living as (
-      select named.* from named join profile using (app_id, profile_id)
-      where deleted_at is null
-      order by app_id, profile_id, position
+      where attribution_key is not null
+    ), by_id as (
+      select given.*, profile_id from given join profile on (profile.app_id, profile_id) = (given.app_id, given_id)
+      where given.customer_user_id is null and deleted_at is null
       for key share of profile
+    ), by_name as (
+      -- A deletion removes the identity, so its lock stands for that of the profile, which need not be read.
+      select given.*, profile_id from given join profile_identity identity using (app_id, customer_user_id)
+      where given_id is null or given_id = profile_id
+      for key share of identity
+    ), living as (
+      select app_id, profile_id, attribution_key, attribution_user_id, position from by_id
+      -- In this order of locks, like a deletion.
+      union all select app_id, profile_id, attribution_key, attribution_user_id, position from by_name
     ), numbered as (
       select *, row_number() over (partition by app_id, profile_id order by position) as turn from living
     ), written as (
@@ -143,15 +149,17 @@ async function writeOncePerProfile(
         recorded_at = excluded.recorded_at,
         superseded_keys = (array_prepend(r.attribution_key, r.superseded_keys))[1:10],
         superseded_user_ids = (array_prepend(r.attribution_user_id, r.superseded_user_ids))[1:10],
-        superseded_at = (array_prepend(r.recorded_at, r.superseded_at))[1:10],
-        relabel_pending = r.relabel_pending or r.attribution_key <> excluded.attribution_key
+        superseded_at = (array_prepend(r.recorded_at, r.superseded_at))[1:10]
       where ${replaces} and (r.attribution_key, r.attribution_user_id)
         is distinct from (excluded.attribution_key, excluded.attribution_user_id)
-      returning app_id, relabel_pending
+      returning app_id, profile_id, attribution_key, superseded_keys[1] as earlier_key
+    ), relabelled as (
+      select app_key, profile_id from written join app using (app_id) where earlier_key is distinct from attribution_key
+    ), marked as (
+      insert into label_pending (app_key, profile_id) select app_key, profile_id from relabelled order by 1, 2
+      on conflict do nothing
     ), raised as (
-      ${raiseVersions(
-        sql`(select app_key from (select distinct app_id from written where relabel_pending) changed join app using (app_id))`,
-      )}
+      ${raiseVersions(sql`(select distinct app_key from relabelled)`)}
     )
     select position::integer, turn = 1 as is_written from numbered`;
   const outcomes: Outcome[] = rows.map(() => 'no_profile');

@@ -211,7 +211,7 @@ export interface FactColumnMonth {
 export interface FactInstall {
   app_key: number;
   /**
-   * The label; where profile_attribution.relabel_pending, the key there holds instead.
+   * The label; for a profile in label_pending, the key of its attribution record holds instead.
    */
   attribution_key: number;
   country_key: number;
@@ -389,6 +389,11 @@ export interface KeptAnswer {
   profile_id: string;
 }
 
+export interface LabelPending {
+  app_key: number;
+  profile_id: string;
+}
+
 export interface LapseWatch {
   app_id: string;
   /**
@@ -438,10 +443,6 @@ export interface ProfileAttribution {
    * When the record took effect; superseded_at holds the same instant of the earlier records.
    */
   recorded_at: string;
-  /**
-   * The facts of the profile still carry an earlier attribution_key. Readers take the key from here; a background sweep re-labels the facts.
-   */
-  relabel_pending: Generated<boolean>;
   superseded_at: Generated<ArrayType<string>>;
   superseded_keys: Generated<number[]>;
   superseded_user_ids: Generated<string[]>;
@@ -628,6 +629,7 @@ export interface DB {
   fact_transaction: FactTransaction;
   fact_version: FactVersion;
   kept_answer: KeptAnswer;
+  label_pending: LabelPending;
   lapse_watch: LapseWatch;
   product: Product;
   profile: Profile;

@@ -22,10 +22,10 @@ interface Pending {
 async function lockPending(trx: Kysely<DB>): Promise<Pending[]> {
   const { rows } = await sql<Pending>`
     select app.app_key, r.app_id, r.profile_id, r.attribution_key
-    from profile_attribution r
+    from label_pending
+    join app using (app_key)
+    join profile_attribution r using (app_id, profile_id)
     join profile p using (app_id, profile_id)
-    join app using (app_id)
-    where r.relabel_pending
     limit ${BATCH}
     for no key update of r, p skip locked`.execute(trx);
   return rows;
@@ -52,15 +52,15 @@ async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<vo
       update fact_transaction f set attribution_key = changed.attribution_key from changed
       where f.app_key = changed.app_key and f.profile_id = changed.profile_id and f.purchase_no = changed.purchase_no
     )
-    update profile_attribution r set relabel_pending = false from pending
-    where r.app_id = pending.app_id and r.profile_id = pending.profile_id`.execute(trx);
+    delete from label_pending w using pending
+    where w.app_key = pending.app_key and w.profile_id = pending.profile_id`.execute(trx);
 }
 
 /** The same at once for one profile that is about to lose its record, from which nothing could be settled later. */
 export async function settleLabel(trx: Kysely<DB>, { app_id, app_key }: App, profileId: string): Promise<void> {
   const { rows } = await sql<Pending>`
-    select ${app_key}::integer as app_key, app_id, profile_id, attribution_key from profile_attribution
-    where app_id = ${app_id} and profile_id = ${profileId} and relabel_pending`.execute(trx);
+    select app_key, app_id, profile_id, attribution_key from label_pending join profile_attribution using (profile_id)
+    where app_key = ${app_key} and app_id = ${app_id} and profile_id = ${profileId}`.execute(trx);
   if (rows.length > 0) await relabel(trx, rows);
 }
 

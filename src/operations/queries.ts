@@ -90,8 +90,7 @@ export function readBacklogFacts(db: Kysely<DB>): Promise<BacklogFacts> {
     sql<BacklogFacts>`
       select (select count(*)::integer from (select from fact_pending limit 1000000) p) as facts_pending,
         (select count(*)::integer from (select from fact_retired limit 1000000) r) as facts_retired,
-        (select count(*)::integer from (
-          select from profile_attribution where relabel_pending limit 1000000) l) as labels_pending`,
+        (select count(*)::integer from (select from label_pending limit 1000000) l) as labels_pending`,
   );
 }
 

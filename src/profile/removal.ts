@@ -11,11 +11,11 @@ import type { ProfileIdentity } from './identity.ts';
 import { lockProfileToDelete } from './queries.ts';
 
 /** Rows of a profile that go with it. Its chains stay, to be taken over by the profile that next brings one of them. */
-const GONE = ['profile_identity', 'profile_attribution', 'access_grant', 'kept_answer', 'lapse_watch'] as const;
+const GONE = ['profile_attribution', 'access_grant', 'kept_answer', 'lapse_watch'] as const;
 
 async function deleteRows(
   trx: Kysely<DB>,
-  table: (typeof GONE)[number],
+  table: (typeof GONE)[number] | 'profile_identity',
   appId: string,
   profileId: string,
 ): Promise<void> {
@@ -36,6 +36,8 @@ export async function deleteProfile(
   await inTransaction(db, async (trx) => {
     const profileId = await lockProfileToDelete(trx, app.app_id, identity);
     if (profileId === undefined) throw apiError('profile_not_found');
+    // First, as attributions that name the profile by it hold its lock: what they wrote is there from here on.
+    await deleteRows(trx, 'profile_identity', app.app_id, profileId);
     await settleLabel(trx, app, profileId);
     for (const table of GONE) await deleteRows(trx, table, app.app_id, profileId);
     await buryRow(trx, app.app_id, profileId);

@@ -10,7 +10,7 @@ beforeAll(async () => {
   world = await createWorld();
 });
 beforeEach(async () => {
-  await sql`truncate profile, profile_identity, profile_attribution, fact_install, purchase, purchase_chain cascade`.execute(
+  await sql`truncate profile, profile_identity, profile_attribution, label_pending, fact_install, purchase, purchase_chain cascade`.execute(
     world.database.db,
   );
 });
@@ -19,7 +19,8 @@ afterAll(() => world.close());
 async function profileOf(customerUserId: string) {
   const { rows } = await sql<Record<string, unknown>>`
     select p.profile_id, p.customer_user_id, p.installed_at, p.country, p.store, p.custom_attributes,
-      d.status, d.campaign, d.source, a.attribution_user_id, a.superseded_user_ids, a.relabel_pending,
+      d.status, d.campaign, d.source, a.attribution_user_id, a.superseded_user_ids,
+      exists (select from label_pending w where w.profile_id = p.profile_id) as is_label_pending,
       f.installed_day, c.country as fact_country, s.store as fact_store, f.attribution_key = d.attribution_key as is_labelled
     from profile p
     join profile_identity i using (app_id, profile_id)
@@ -65,7 +66,7 @@ describe('a new profile', () => {
       campaign: 'spring',
       source: 'custom',
       attribution_user_id: 'u-1',
-      relabel_pending: false,
+      is_label_pending: false,
       installed_day: 20090,
       fact_country: 'us',
       fact_store: 'app_store',
@@ -118,14 +119,14 @@ describe('a profile that exists', () => {
       campaign: null,
       attribution_user_id: null,
       superseded_user_ids: ['u-1'],
-      relabel_pending: true,
+      is_label_pending: true,
     });
   });
 
   test('that had no attribution and gets one has its facts re-labelled', async () => {
     await world.profiles({ customer_user_id: 'bob' });
     await world.profiles({ customer_user_id: 'bob', attribution: { status: 'organic' } });
-    expect(await profileOf('bob')).toMatchObject({ status: 'organic', relabel_pending: true, is_labelled: false });
+    expect(await profileOf('bob')).toMatchObject({ status: 'organic', is_label_pending: true, is_labelled: false });
   });
 
   test('is found by profile_id and gets the customer user id that comes with it; the one before is free', async () => {

@@ -1,4 +1,6 @@
 // Deleting a profile: what goes, what stays so that every chart keeps its figures, and who may take over its chains.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { grant, revoke } from '../grants/world.ts';
@@ -155,6 +157,31 @@ test('the same transaction brought again moves its chain without telling of a pu
   await setTransaction(service, 'emil2', period({ ...ids, expires_at: '2099-01-01T00:00:00Z' }));
   const events = await listEvents(service, json.data.profile_id);
   expect(events.map(({ event_type }) => event_type)).toEqual(['access_level_updated']);
+});
+
+test('attributions that arrive meanwhile are recorded before it or not at all', async () => {
+  for (let round = 0; round < 20; round++) {
+    const customer = `fleeting-${round}`;
+    const { profile_id } = (await createProfile(service, { customer })).json.data;
+    if (round % 2 === 0) await attribute(customer, 'before');
+    const posts = [{ customer_user_id: customer }, { profile_id }, { customer_user_id: customer, profile_id }].flatMap(
+      (naming) =>
+        ['spring', 'autumn'].map((campaign) =>
+          service.call('POST', '/api/v2/web-api/attribution/', {
+            key: service.publicKey,
+            body: { status: 'non_organic', campaign: `${campaign}-${round}`, ...naming },
+          }),
+        ),
+    );
+    await sleep(round / 2);
+    expect((await deleteProfile(service, { customer })).status).toBe(204);
+    for (const { status } of await Promise.all(posts)) expect([201, 404]).toContain(status);
+    const { rows } = await sql<{ left: bigint }>`
+      select (select count(*) from profile_attribution where profile_id = ${profile_id})
+        + (select count(*) from profile_identity where profile_id = ${profile_id})
+        + (select count(*) from label_pending where profile_id = ${profile_id}) as left`.execute(service.database.db);
+    expect(Number(rows[0]?.left)).toBe(0);
+  }
 });
 
 test('a Content-Type without a body is no reason to refuse', async () => {

@@ -95,21 +95,27 @@ async function writeAttributions(trx: Kysely<DB>, app: App, changes: readonly Ch
   if (labelled.length === 0) return;
   const column = (name: keyof (typeof labelled)[number]) => labelled.map((one) => one[name]);
   await sql`
-    insert into profile_attribution as r
-      (app_id, profile_id, attribution_key, attribution_user_id, recorded_at, relabel_pending)
-    select ${app.app_id}, profile_id, attribution_key, attribution_user_id, now(), not is_new
-    from unnest(${column('profile_id')}::uuid[], ${column('attribution_key')}::integer[],
-      ${column('attribution_user_id')}::text[], ${column('is_new')}::boolean[])
-      as given (profile_id, attribution_key, attribution_user_id, is_new)
-    order by profile_id
-    on conflict (app_id, profile_id) do update set
-      attribution_key = excluded.attribution_key,
-      attribution_user_id = excluded.attribution_user_id,
-      recorded_at = excluded.recorded_at,
-      superseded_keys = (array_prepend(r.attribution_key, r.superseded_keys))[1:10],
-      superseded_user_ids = (array_prepend(r.attribution_user_id, r.superseded_user_ids))[1:10],
-      superseded_at = (array_prepend(r.recorded_at, r.superseded_at))[1:10],
-      relabel_pending = r.relabel_pending or r.attribution_key <> excluded.attribution_key`.execute(trx);
+    with given as (
+      select * from unnest(${column('profile_id')}::uuid[], ${column('attribution_key')}::integer[],
+        ${column('attribution_user_id')}::text[], ${column('is_new')}::boolean[])
+        as given (profile_id, attribution_key, attribution_user_id, is_new)
+    ), written as (
+      insert into profile_attribution as r (app_id, profile_id, attribution_key, attribution_user_id, recorded_at)
+      select ${app.app_id}, profile_id, attribution_key, attribution_user_id, now() from given order by profile_id
+      on conflict (app_id, profile_id) do update set
+        attribution_key = excluded.attribution_key,
+        attribution_user_id = excluded.attribution_user_id,
+        recorded_at = excluded.recorded_at,
+        superseded_keys = (array_prepend(r.attribution_key, r.superseded_keys))[1:10],
+        superseded_user_ids = (array_prepend(r.attribution_user_id, r.superseded_user_ids))[1:10],
+        superseded_at = (array_prepend(r.recorded_at, r.superseded_at))[1:10]
+      returning profile_id, attribution_key, superseded_keys[1] as earlier_key
+    )
+    -- The install of a new profile is written with its label.
+    insert into label_pending (app_key, profile_id)
+    select ${app.app_key}, profile_id from written join given using (profile_id)
+    where not is_new and earlier_key is distinct from written.attribution_key
+    order by profile_id on conflict do nothing`.execute(trx);
 }
 
 /** Writes changed profiles with their identities, attributions and installs. */
