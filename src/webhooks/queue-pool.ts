@@ -10,15 +10,13 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 
 /**
  * A plan is kept that may have been made while the queue was empty, when reading all of it costs least (seen: 160 ms per claim,
- * until the table was analyzed). So plans are made for reading by index, and what was read is joined by its hash. Up to PostgreSQL 17 a
- * plan that has to do what is off counts as so expensive that it would be compiled each time, for a second.
+ * until the table was analyzed). So plans are made for reading by index, and what was read is joined by its hash.
  */
 const PLANNER = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_nestloop: 'off',
   enable_mergejoin: 'off',
-  jit: 'off',
 };
 
 export function openQueuePool(connectionString: string, log: Logger): Kysely<DB> {

@@ -18,7 +18,6 @@ export function serverSettings(memoryBytes: number): Record<string, string> {
     wal_compression: 'off',
     checkpoint_timeout: '15min',
     random_page_cost: '1.1',
-    jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
     // Starts, stops and crashes only: the service logs its own failed statements, and those can hold customers' data.
