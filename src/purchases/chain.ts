@@ -62,12 +62,12 @@ export interface Owner {
 
 /** To whom the chain belongs. */
 export async function findOwner(trx: Kysely<DB>, chain: Omit<ChainKey, 'profile_id'>): Promise<Owner | undefined> {
-  const { rows } = await sql<Owner>`
+  const statement = sql<Owner>`
     select c.profile_id, p.deleted_at is not null as is_deleted
     from purchase_chain c join profile p using (app_id, profile_id)
     where c.app_id = ${chain.app_id} and c.store = ${chain.store}
-      and c.store_original_transaction_id = ${chain.store_original_transaction_id}`.execute(trx);
-  return rows[0];
+      and c.store_original_transaction_id = ${chain.store_original_transaction_id}`;
+  return (await executePrepared(trx, 'find_owner', statement))[0];
 }
 
 /**
@@ -76,7 +76,7 @@ export async function findOwner(trx: Kysely<DB>, chain: Omit<ChainKey, 'profile_
  */
 export async function lockChain(trx: Kysely<DB>, chain: Omit<ChainKey, 'profile_id'>): Promise<void> {
   const name = JSON.stringify([chain.app_id, chain.store, chain.store_original_transaction_id]);
-  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 6))`.execute(trx);
+  await executePrepared(trx, 'lock_chain', sql`select pg_advisory_xact_lock(hashtextextended(${name}, 6))`);
 }
 
 /** Locks profiles in the order in which everybody does. */

@@ -1,17 +1,18 @@
 // Loads what pricing needs: the app's commissions and the currency rates around the days of purchase.
 import { type Kysely, sql } from 'kysely';
+import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import type { PriceBook } from './pricing.ts';
 import type { TransactionRecord } from './record.ts';
 
 async function loadCommissions(db: Kysely<DB>, appId: string): Promise<Map<string, string>> {
-  const rows = await db
+  const query = db
     .selectFrom('store_setting')
     .select(['store', 'commission'])
     .where('app_id', '=', appId)
-    .where('commission', 'is not', null)
-    .execute();
+    .where('commission', 'is not', null);
+  const rows = await executePrepared(db, 'load_commissions', query);
   return new Map(rows.map(({ store, commission }) => [store, commission as string]));
 }
 

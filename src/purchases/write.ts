@@ -82,10 +82,8 @@ async function moveChain(execute: Execute, app: App, chain: ForeignChain): Promi
 }
 
 /** Moves the chains that may move: those of deleted profiles, and all where the app transfers. */
-async function moveChains(execute: Execute, app: App, staged: Staged): Promise<Chain[]> {
-  const moved = (await listForeignChains(execute, app, staged)).filter(
-    ({ is_owner_deleted }) => is_owner_deleted || app.sharing === 'transfer',
-  );
+async function moveChains(execute: Execute, app: App, foreign: readonly ForeignChain[]): Promise<Chain[]> {
+  const moved = foreign.filter(({ is_owner_deleted }) => is_owner_deleted || app.sharing === 'transfer');
   for (const chain of moved) await moveChain(execute, app, chain);
   return moved;
 }
@@ -134,8 +132,10 @@ export interface WriteOutcome {
 /** Writes staged transactions and their facts. The same transactions again change nothing. */
 export async function writeTransactions(execute: Execute, app: App, staged: Staged): Promise<WriteOutcome> {
   await claimChains(execute, app, staged);
-  const moved = await moveChains(execute, app, staged);
-  const refused = await listRefused(execute, app, staged);
+  const foreign = await listForeignChains(execute, app, staged);
+  const moved = await moveChains(execute, app, foreign);
+  // A chain of a profile that the caller has locked stays there, so there is nothing to look for again.
+  const refused = foreign.length === 0 ? [] : await listRefused(execute, app, staged);
   const written = await upsertPurchases(execute, app, staged);
   const touched = [...moved, ...written].map(({ profile_id, store, store_original_transaction_id }) => ({
     profile_id,
