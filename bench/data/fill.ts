@@ -79,11 +79,11 @@ async function copyChunk({ client }: Session, app: App, people: readonly Person[
     client,
     {
       table: 'profile_attribution',
-      columns: ['app_id', 'profile_id', 'attribution_key', 'recorded_at', 'relabel_pending'],
+      columns: ['app_id', 'profile_id', 'attribution_key', 'recorded_at'],
     },
     people.flatMap(({ profile_id, attribution, installed_at }) =>
       attribution
-        ? [[app_id, profile_id, labels.get(attribution) as number, new Date(installed_at).toISOString(), false]]
+        ? [[app_id, profile_id, labels.get(attribution) as number, new Date(installed_at).toISOString()]]
         : [],
     ),
   );

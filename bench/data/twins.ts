@@ -62,8 +62,8 @@ export async function addTwins(session: Session, app: App, size: { copy: number;
   );
   await copyTable(session, 'profile_identity', { ...same, customer_user_id: 'twin.customer_user_id' }, ofApp);
   await client.query(`
-    insert into profile_attribution (app_id, profile_id, attribution_key, recorded_at, relabel_pending)
-    select app_id, twin_id, attribution_key, installed_at, false
+    insert into profile_attribution (app_id, profile_id, attribution_key, recorded_at)
+    select app_id, twin_id, attribution_key, installed_at
     from twin join profile using (profile_id)
     where app_id = '${app.app_id}' and attribution_key is not null order by twin_id`);
   const labels = { country_key: 'twin.country_key', attribution_key: 'coalesce(twin.attribution_key, 0)' };

@@ -15,8 +15,8 @@ import { toStatements } from './duckdb-sql.ts';
 const NANO = 1e9;
 /** The label of a profile that is still to be re-labelled stands in its attribution record. */
 const LABEL = 'coalesce(pending.attribution_key, f.attribution_key) as attribution_key';
-const PENDING = `left join (select app_key, profile_id, attribution_key from profile_attribution join app using (app_id)
-  where relabel_pending) pending on pending.app_key = f.app_key and pending.profile_id = f.profile_id`;
+const PENDING = `left join (select app_key, profile_id, attribution_key
+  from label_pending join app using (app_key) join profile_attribution using (app_id, profile_id)) pending on pending.app_key = f.app_key and pending.profile_id = f.profile_id`;
 const KEYS = ['store_key', 'product_key', 'placement_key', 'offer_key', 'country_key'];
 const CODES = ['period', 'duration', 'renewal_status', 'cancellation_reason'];
 const AMOUNTS = ['revenue', 'proceeds', 'net', 'monthly_revenue', 'monthly_proceeds', 'monthly_net'];

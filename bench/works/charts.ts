@@ -47,8 +47,8 @@ async function waitUntilSettled({ url }: Dataset): Promise<void> {
   while (Date.now() < until) {
     const [row] = await query(
       url,
-      `select exists (select from fact_pending) or exists (select from fact_retired)
-         or exists (select from profile_attribution where relabel_pending) as is_busy`,
+      `select exists (select from fact_pending) or exists (select from fact_retired) or exists (select from fact_moved)
+         or exists (select from label_pending) as is_busy`,
     );
     if (row?.is_busy !== true) return;
     await sleep(500);

@@ -17,6 +17,7 @@ import {
   OWN_LABEL,
   pendingLabels,
   pendingRecords,
+  readsLabels,
   readsPendingLabels,
   type Source,
   type Sql,
@@ -54,6 +55,7 @@ export function correctionRows(source: Source, entries: Entries, counted: Counte
   return [
     ...(has.pending ? [pending(source)] : []),
     ...(has.retired ? [retired(totalled, kept)] : []),
+    ...(has.moved && readsLabels(source) ? [moved(totalled, kept)] : []),
     ...(readsPendingLabels(source) ? [relabelled(source, totalled)] : []),
     ...(source.span.days.at(-1)! > kept.horizon ? [recent(source, counted, kept, totalled)] : []),
     ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source)] : []),
@@ -99,9 +101,17 @@ function pending(source: Source): Facts {
   return { relation, where: [], weight: sql`1`, label: currentLabel(source) };
 }
 
-function retired({ days, refunds }: Totalled, { months }: Kept): Facts {
-  const ofMonths = months ? [purchasedIn(rangesOfMonths(months))] : [];
-  return { relation: sql`fact_retired f`, where: [days, ...refunds, ...ofMonths], weight: sql`-1`, label: OWN_LABEL };
+function retired(totalled: Totalled, kept: Kept): Facts {
+  return { relation: sql`fact_retired f`, where: ofKept(totalled, kept), weight: sql`-1`, label: OWN_LABEL };
+}
+
+/** Facts that were totalled under another label than they carry now. */
+function moved(totalled: Totalled, kept: Kept): Facts {
+  return { relation: sql`fact_moved f`, where: ofKept(totalled, kept), weight: sql`f.sign`, label: OWN_LABEL };
+}
+
+function ofKept({ days, refunds }: Totalled, { months }: Kept): Sql[] {
+  return [days, ...refunds, ...(months ? [purchasedIn(rangesOfMonths(months))] : [])];
 }
 
 /** Facts that are kept under a label that is no longer theirs: each counts under both, off the one and onto the other. */

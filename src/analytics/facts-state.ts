@@ -19,6 +19,8 @@ export interface FactsState {
   has: {
     pending: boolean;
     retired: boolean;
+    /** Facts that were moved to another label since they were totalled. */
+    moved: boolean;
     /** Changes since columns were made. */
     changes: boolean;
     refundsToCome: boolean;
@@ -35,21 +37,23 @@ export async function readFactsState(db: Kysely<DB>, { app_key }: Owner, query: 
     months: number[];
     pending: bigint;
     retired: bigint;
+    moved: boolean;
     changes: boolean;
     refunds: boolean;
     labels: boolean;
   }>`
     select ${versionOf(app_key)} as version, ${few('fact_pending')} as pending, ${few('fact_retired')} as retired,
       array(select month from fact_column_month where app_key = ${app_key} order by 1) as months,
+      exists (select from fact_moved where app_key = ${app_key}) as moved,
       exists (select from fact_column_change where app_key = ${app_key}) as changes,
       exists (select from fact_transaction where app_key = ${app_key}
         and refunded_day >= ${todayIn(query.zone, query.now)} and refunded_at > ${query.now}::timestamptz) as refunds,
       exists (select from label_pending where app_key = ${app_key}) as labels`.execute(db);
-  const { version, months, pending, retired, changes, refunds, labels } = rows[0]!;
+  const { version, months, pending, retired, moved, changes, refunds, labels } = rows[0]!;
   return {
     version,
     usesTotals: pending + retired < MOST_PENDING,
     months,
-    has: { pending: pending > 0, retired: retired > 0, changes, refundsToCome: refunds, pendingLabels: labels },
+    has: { pending: pending > 0, retired: retired > 0, moved, changes, refundsToCome: refunds, pendingLabels: labels },
   };
 }

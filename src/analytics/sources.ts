@@ -138,9 +138,13 @@ export function listDimensions({ segmentation, filters }: ChartQuery): Dimension
   return [...(segmentation ? [segmentation] : []), ...filters.map(({ dimension }) => dimension)];
 }
 
+export function readsLabels({ query }: Source): boolean {
+  return listDimensions(query).some(({ home }) => home.column === ATTRIBUTION_COLUMN);
+}
+
 /** Whether some labels that the question is about stand elsewhere than in the facts. */
-export function readsPendingLabels({ query, facts }: Source): boolean {
-  return facts.has.pendingLabels && listDimensions(query).some(({ home }) => home.column === ATTRIBUTION_COLUMN);
+export function readsPendingLabels(source: Source): boolean {
+  return source.facts.has.pendingLabels && readsLabels(source);
 }
 
 /** The attribution records whose labels are pending. */

@@ -225,6 +225,45 @@ export interface FactInstall {
   store_key: number;
 }
 
+export interface FactMoved {
+  active_until: string | null;
+  active_until_day: number | null;
+  app_key: number;
+  attribution_key: number;
+  billing_issue_at: string | null;
+  billing_issue_day: number | null;
+  cancellation_reason: number;
+  country_key: number;
+  duration: number;
+  grace_at: string | null;
+  grace_day: number | null;
+  installed_at: string;
+  installed_day: number;
+  lapse_at: string | null;
+  lapse_day: number | null;
+  monthly_net: bigint | null;
+  monthly_proceeds: bigint | null;
+  monthly_revenue: bigint | null;
+  net: bigint;
+  offer_key: number;
+  period: number;
+  placement_key: number;
+  proceeds: bigint;
+  product_key: number;
+  profile_id: string;
+  purchase_no: bigint;
+  purchased_at: string;
+  purchased_day: number;
+  refunded_at: string | null;
+  refunded_day: number | null;
+  renewal_cancelled_at: string | null;
+  renewal_cancelled_day: number | null;
+  renewal_status: number;
+  revenue: bigint;
+  sign: number;
+  store_key: number;
+}
+
 export interface FactPending {
   app_key: number;
   profile_id: string;
@@ -623,6 +662,7 @@ export interface DB {
   fact_column_chunk: FactColumnChunk;
   fact_column_month: FactColumnMonth;
   fact_install: FactInstall;
+  fact_moved: FactMoved;
   fact_pending: FactPending;
   fact_retired: FactRetired;
   fact_total: FactTotal;

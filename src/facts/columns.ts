@@ -34,6 +34,16 @@ export type ColumnName = keyof typeof COLUMNS;
 
 const NAMES = Object.keys(COLUMNS) as ColumnName[];
 
+/** What of a fact `f` these are made of. */
+const READ = sql.join(
+  [
+    ...['app_key', 'profile_id', 'purchased_day', 'active_until_day', 'refunded_at'],
+    ...['revenue', 'proceeds', 'net', 'monthly_revenue', 'monthly_proceeds', 'monthly_net'],
+    ...['country_key', 'store_key', 'product_key', 'placement_key', 'offer_key', 'attribution_key'],
+    ...['period', 'duration', 'renewal_status', 'cancellation_reason'],
+  ].map((name) => sql.ref(`f.${name}`)),
+);
+
 /** What the column `kind` says of a fact. */
 export interface Kind {
   period: number;
@@ -90,11 +100,13 @@ async function findMonth(db: Kysely<DB>, leastFacts: number, leastChanges: numbe
 function totalled({ app_key, month }: Month): RawBuilder<unknown> {
   const ofMonth = sql`f.app_key = ${app_key} and f.purchased_day >= ${month} and f.purchased_day < ${monthAfter(month)}`;
   return sql`
-    select 1 as sign, f.* from fact_transaction f
+    select 1 as sign, ${READ} from fact_transaction f
     where ${ofMonth} and not exists (select from fact_pending w
       where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)
     union all
-    select 1, f.* from fact_retired f where ${ofMonth}`;
+    select 1, ${READ} from fact_retired f where ${ofMonth}
+    union all
+    select -f.sign, ${READ} from fact_moved f where ${ofMonth}`;
 }
 
 /** The changes of a month, that leave their table. */

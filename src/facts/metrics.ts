@@ -32,7 +32,8 @@ let lastComplete: number | undefined;
 async function countPending(db: Kysely<DB>): Promise<{ facts: number; labels: number }> {
   const { rows } = await sql<{ facts: number; labels: number }>`
     select (select count(*)::integer from (select from fact_pending limit ${MOST_COUNTED}) p)
-        + (select count(*)::integer from (select from fact_retired limit ${MOST_COUNTED}) r) as facts,
+        + (select count(*)::integer from (select from fact_retired limit ${MOST_COUNTED}) r)
+        + (select count(*)::integer from (select from fact_moved limit ${MOST_COUNTED}) m) as facts,
       (select count(*)::integer from (select from label_pending limit ${MOST_COUNTED}) l) as labels`.execute(db);
   return rows[0] ?? { facts: 0, labels: 0 };
 }

@@ -4,10 +4,9 @@ import { type Kysely, sql } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
-import { RETIRE_CHANGED } from './retire.ts';
 
 /** Few: posts for the profiles of a batch wait until it is written. */
-const BATCH = 100;
+export const LABELS_BATCH = 100;
 const LOCK_TIMEOUT = '500ms';
 const LOCK_NOT_AVAILABLE = '55P03';
 
@@ -26,7 +25,7 @@ async function lockPending(trx: Kysely<DB>): Promise<Pending[]> {
     join app using (app_key)
     join profile_attribution r using (app_id, profile_id)
     join profile p using (app_id, profile_id)
-    limit ${BATCH}
+    limit ${LABELS_BATCH}
     for no key update of r, p skip locked`.execute(trx);
   return rows;
 }
@@ -45,12 +44,27 @@ async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<vo
       update fact_install f set attribution_key = pending.attribution_key from pending
       where f.app_key = pending.app_key and f.profile_id = pending.profile_id
     ), changed as materialized (
-      select f.app_key, f.profile_id, f.purchase_no, pending.attribution_key
-      from pending join fact_transaction f using (app_key, profile_id)
+      select f.* from pending join fact_transaction f using (app_key, profile_id)
       where f.attribution_key <> pending.attribution_key
-    ), ${RETIRE_CHANGED}, transactions as (
-      update fact_transaction f set attribution_key = changed.attribution_key from changed
+    ), awaiting as (
+      update fact_pending w set touched = w.touched + 1 from changed
+      where w.app_key = changed.app_key and w.profile_id = changed.profile_id and w.purchase_no = changed.purchase_no
+      returning w.app_key, w.profile_id, w.purchase_no
+    ), relabelled as (
+      update fact_transaction f set attribution_key = pending.attribution_key
+      from changed join pending using (app_key, profile_id)
       where f.app_key = changed.app_key and f.profile_id = changed.profile_id and f.purchase_no = changed.purchase_no
+      returning f.*
+    ), moved as (
+      -- What awaits to be totalled is, under its label of then.
+      insert into fact_moved
+      select i.* from (
+        select -1 as sign, changed.* from changed
+        union all
+        select 1, relabelled.* from relabelled
+      ) i
+      where not exists (select from awaiting w
+        where w.app_key = i.app_key and w.profile_id = i.profile_id and w.purchase_no = i.purchase_no)
     )
     delete from label_pending w using pending
     where w.app_key = pending.app_key and w.profile_id = pending.profile_id`.execute(trx);
@@ -64,7 +78,7 @@ export async function settleLabel(trx: Kysely<DB>, { app_id, app_key }: App, pro
   if (rows.length > 0) await relabel(trx, rows);
 }
 
-/** Re-labels up to BATCH profiles; how many it was. None where another process is at their facts: they wait for the next round. */
+/** Re-labels up to LABELS_BATCH profiles; how many it was. None where another process is at their facts: they wait for the next round. */
 export async function relabelBatch(db: Kysely<DB>): Promise<number> {
   try {
     return await inTransaction(db, async (trx) => {

@@ -34,6 +34,15 @@ export const TOTAL_HOMES = [
 
 export type TotalHome = (typeof TOTAL_HOMES)[number];
 
+/** Those that are columns of the label. */
+export const LABEL_HOMES = [
+  'attribution_key',
+  'status_key',
+  'channel_key',
+  'campaign_key',
+  'source_key',
+] as const satisfies TotalHome[];
+
 /** Of so many values that a day has nearly as many rows as facts: kept by month alone. */
 export const MONTHLY_HOMES: readonly TotalHome[] = ['attribution_key', 'campaign_key'];
 

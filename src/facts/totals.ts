@@ -2,39 +2,14 @@
 // background and in batches. Charts are exact at every moment: they add what is not yet totalled themselves.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { MONTHLY_HOMES, TOTAL_HOMES, TOTAL_MOMENTS, TOTAL_SUMS } from './totals-schema.ts';
+import { addingImages, addingMoves } from './add-images.ts';
 
 /** What a batch takes: whoever changes one of its facts waits until it is written. */
 export const TOTALS_BATCH = 10_000;
+/** Images of moved facts that wait for each other: the more are added at once, the fewer totals they touch. Nobody waits for their locks. */
+export const MOVES_BATCH = 20_000;
 const TIMEOUT = '120s';
 const LOCK_CLASS = 0x5b5f_0002;
-
-const names = Object.keys(TOTAL_SUMS);
-const SUMS = sql.join(
-  Object.entries(TOTAL_SUMS).map(([name, sum]) => sql`sum(${sql.raw(sum)})::bigint as ${sql.ref(name)}`),
-);
-const SUMS_OF_TOTALS = sql.join(names.map((name) => sql`sum(${sql.ref(name)})::bigint as ${sql.ref(name)}`));
-const NAMES = sql.join(names.map((name) => sql.ref(name)));
-const IS_CHANGED = sql.join(
-  names.map((name) => sql`${sql.ref(name)} <> 0`),
-  sql` or `,
-);
-const ADDITIONS = sql.join(
-  names.map((name) => sql`${sql.ref(name)} = t.${sql.ref(name)} + ${sql.ref(`excluded.${name}`)}`),
-);
-const MOMENTS = sql.join(TOTAL_MOMENTS.map(([, day], code) => sql`(${sql.lit(code)}::smallint, i.${sql.ref(day)})`));
-/** A grouping per home: by its days, or by its months alone. */
-const HOMES = TOTAL_HOMES.map((name, i) => ({
-  code: sql.lit(i + 1),
-  column: sql.ref(name),
-  by: sql.ref(MONTHLY_HOMES.includes(name) ? 'month' : 'day'),
-}));
-const GROUPINGS = sql.join([sql`(moment, day)`, ...HOMES.map(({ column, by }) => sql`(moment, ${by}, ${column})`)]);
-const HOME = sql`case ${sql.join(
-  HOMES.map(({ column, code }) => sql`when grouping(${column}) = 0 then ${code}`),
-  sql` `,
-)} else 0 end`;
-const KEY = sql`coalesce(${sql.join(HOMES.map(({ column }) => column))}, 0)`;
 
 const WORK_MEM = '64MB';
 
@@ -53,7 +28,7 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
         select ctid from fact_pending where app_key = ${appKey} limit ${limit} for update skip locked))
       returning app_key, profile_id, purchase_no
     ), retired as (
-      -- With the facts whose images they are, as most of their sums cancel out: a new label changes those by label alone.
+      -- With the facts whose images they are, as most of their sums cancel out.
       delete from fact_retired where ctid = any(array(
         select r.ctid from fact_retired r join pending using (app_key, profile_id, purchase_no) for update of r
       ) || array(
@@ -66,36 +41,7 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
       select 1 as sign, f.* from pending join fact_transaction f using (app_key, profile_id, purchase_no)
       union all
       select -1, retired.* from retired
-    ), changed as (
-      insert into fact_column_change
-      select image.* from image join fact_column_month m on m.app_key = image.app_key and m.month = first_of_month(purchased_day)
-      returning app_key, first_of_month(purchased_day) as month
-    ), counted as (
-      update fact_column_month m set changes = m.changes + c.count
-      from (select app_key, month, count(*) from changed group by app_key, month) c
-      where m.app_key = c.app_key and m.month = c.month
-    ), summed as materialized (
-      select grouping(day) as grain, moment, coalesce(day, month) as day, ${HOME} as home, ${KEY} as key, ${SUMS}
-      from (
-        select i.*, a.status_key, a.channel_key, a.campaign_key, a.source_key, m.moment, m.day,
-          first_of_month(m.day) as month
-        from image i join dim_attribution a using (attribution_key)
-        cross join lateral (values ${MOMENTS}) as m (moment, day)
-        where m.day is not null
-      ) f
-      group by grouping sets (${GROUPINGS})
-    ), by_grain as (
-      select * from summed
-      union all
-      select 1, moment, first_of_month(day), home, key, ${SUMS_OF_TOTALS}
-      from summed where grain = 0 group by moment, first_of_month(day), home, key
-    ), added as (
-      insert into fact_total as t (app_key, grain, home, moment, day, key, ${NAMES})
-      select ${appKey}, grain, home, moment, day, key, ${NAMES} from by_grain
-      where ${IS_CHANGED}
-      order by grain, home, moment, day, key
-      on conflict (app_key, grain, home, moment, day, key) do update set ${ADDITIONS}
-    )
+    ), ${addingImages(appKey)}
     select (select count(*) from pending) + (select count(*) from retired) as count`.execute(trx);
   return Number(rows[0]?.count ?? 0n);
 }
@@ -121,6 +67,19 @@ export async function holdTotals(
   });
 }
 
+/** Runs work on the totals of an app, unless another process is at them; how much it was. */
+function refreshApp(db: Kysely<DB>, appKey: number, work: (trx: Kysely<DB>) => Promise<number>): Promise<number> {
+  return holdTotals(db, appKey, (connection) =>
+    connection
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .execute(async (trx) => {
+        await setLimits(trx);
+        return work(trx);
+      }),
+  );
+}
+
 async function listAppsWithWork(db: Kysely<DB>): Promise<number[]> {
   const { rows } = await sql<{ app_key: number }>`
     select app_key from app
@@ -133,16 +92,35 @@ async function listAppsWithWork(db: Kysely<DB>): Promise<number[]> {
 export async function refreshTotals(db: Kysely<DB>, limit = TOTALS_BATCH): Promise<number> {
   let most = 0;
   for (const appKey of await listAppsWithWork(db)) {
-    const count = await holdTotals(db, appKey, (connection) =>
-      connection
-        .transaction()
-        .setIsolationLevel('repeatable read')
-        .execute(async (trx) => {
-          await setLimits(trx);
-          return addToTotals(trx, appKey, limit);
-        }),
-    );
-    most = Math.max(most, count);
+    most = Math.max(most, await refreshApp(db, appKey, (trx) => addToTotals(trx, appKey, limit)));
+  }
+  return most;
+}
+
+/** Brings all moved facts of an app to the totals: the two images of one must not be parted. */
+async function addMoves(trx: Kysely<DB>, appKey: number): Promise<number> {
+  const { rows } = await sql<{ count: bigint }>`
+    with image as (
+      delete from fact_moved where app_key = ${appKey} returning *
+    ), ${addingMoves(appKey)}
+    select count(*) from image`.execute(trx);
+  return Number(rows[0]!.count);
+}
+
+async function listAppsWithMoves(db: Kysely<DB>, least: number): Promise<number[]> {
+  const { rows } = await sql<{ app_key: number }>`
+    select app_key from app
+    where (select count(*) from (select from fact_moved m where m.app_key = app.app_key limit ${least}) m) = ${least}`.execute(
+    db,
+  );
+  return rows.map(({ app_key }) => app_key);
+}
+
+/** Brings the moved facts of apps that have at least so many images of them to the totals; the most that one app had. */
+export async function refreshMoves(db: Kysely<DB>, least = 1): Promise<number> {
+  let most = 0;
+  for (const appKey of await listAppsWithMoves(db, least)) {
+    most = Math.max(most, await refreshApp(db, appKey, (trx) => addMoves(trx, appKey)));
   }
   return most;
 }

@@ -1,11 +1,11 @@
-// The background work on facts: adding them to the totals, keeping these in columns and bringing labels to facts, one after the other,
+// The background work on facts: adding them to the totals, keeping these in columns and bringing labels to facts and to their totals, one after the other,
 // so that they do not wait for each other's locks. Charts do not wait for any.
 import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
 import { createRest } from '../lib/rest.ts';
 import { refreshColumns } from './columns.ts';
-import { relabelBatch } from './relabel.ts';
-import { refreshTotals, TOTALS_BATCH } from './totals.ts';
+import { LABELS_BATCH, relabelBatch } from './relabel.ts';
+import { MOVES_BATCH, refreshMoves, refreshTotals, TOTALS_BATCH } from './totals.ts';
 
 const IDLE_MS = 500;
 /** Shares of the event loop's time from which its process is busy. Charts lose more by late totals than by late labels. */
@@ -15,15 +15,18 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   const rest = createRest(BUSY.facts);
   const restOfLabels = createRest(BUSY.labels);
   let labelsFrom = 0;
+  let hasMoreLabels = false;
 
-  /** New labels are changed facts for the totals: they wait until these have done what they have. */
+  /** Labels wait until the totals have done what they have, and moved facts until there are many, or no more to come. */
   async function bringLabels(totalled: number): Promise<number> {
     const began = performance.now();
     if (totalled >= TOTALS_BATCH || began < labelsFrom) return 0;
+    const moves = await refreshMoves(db, hasMoreLabels ? MOVES_BATCH : 1);
     const labels = await relabelBatch(db);
+    hasMoreLabels = labels === LABELS_BATCH;
     const ended = performance.now();
     labelsFrom = ended + restOfLabels(ended - began);
-    return labels;
+    return labels + moves;
   }
 
   return startLoop({

@@ -80,6 +80,7 @@ export async function listStoredSecrets(db: Kysely<DB>) {
 export interface BacklogFacts {
   facts_pending: number;
   facts_retired: number;
+  facts_moved: number;
   labels_pending: number;
 }
 
@@ -90,6 +91,7 @@ export function readBacklogFacts(db: Kysely<DB>): Promise<BacklogFacts> {
     sql<BacklogFacts>`
       select (select count(*)::integer from (select from fact_pending limit 1000000) p) as facts_pending,
         (select count(*)::integer from (select from fact_retired limit 1000000) r) as facts_retired,
+        (select count(*)::integer from (select from fact_moved limit 1000000) m) as facts_moved,
         (select count(*)::integer from (select from label_pending limit 1000000) l) as labels_pending`,
   );
 }

@@ -56,7 +56,7 @@ export function judgeWebhooks(facts: WebhookFacts): Finding {
 
 export async function checkBacklog({ db }: Deps): Promise<Finding[]> {
   const { labels_pending, ...facts } = await readBacklogFacts(db);
-  const pending = facts.facts_pending + facts.facts_retired;
+  const pending = facts.facts_pending + facts.facts_retired + facts.facts_moved;
   return [
     {
       check: 'totals',

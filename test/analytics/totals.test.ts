@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { refreshColumns } from '../../src/facts/columns.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
-import { refreshTotals } from '../../src/facts/totals.ts';
+import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { history, NOW, PRODUCTS } from './histories.ts';
 import { addApp, addProducts, type Home, importProfiles, importTransactions } from './import.ts';
@@ -21,6 +21,7 @@ afterAll(() => service.close());
 
 async function completeTotals(): Promise<void> {
   while ((await refreshTotals(service.deps.db, 7)) > 0);
+  await refreshMoves(service.deps.db);
 }
 
 /** Brings the columns of every month up to date, as if all had many facts and changes. */
@@ -89,6 +90,17 @@ const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
     await completeTotals();
     await importProfiles(home, profiles);
   },
+  async 'in columns that were made while labels were brought to the facts'(home, { profiles, transactions }) {
+    await importProfiles(home, labelledBefore(profiles));
+    await importTransactions(home, transactions);
+    await completeTotals();
+    await importProfiles(home, profiles.slice(0, 2));
+    while ((await relabelBatch(service.deps.db)) > 0);
+    await refreshMoves(service.deps.db);
+    await importProfiles(home, profiles);
+    while ((await relabelBatch(service.deps.db)) > 0);
+    await completeColumns();
+  },
   async 'half built'(home, { transactions }) {
     await importTransactions(home, transactions);
     await refreshTotals(service.deps.db, Math.ceil(transactions.length / 2));
@@ -121,6 +133,18 @@ const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
     await importProfiles(home, profiles.slice(0, 2));
     while ((await relabelBatch(service.deps.db)) > 0);
     await importProfiles(home, profiles);
+  },
+  async 'of labels that were brought to facts which changed later'(home, { profiles, transactions }) {
+    await importProfiles(home, labelledBefore(profiles));
+    await importTransactions(home, before(transactions));
+    await completeTotals();
+    await importProfiles(home, profiles.slice(0, 2));
+    while ((await relabelBatch(service.deps.db)) > 0);
+    await refreshMoves(service.deps.db);
+    await importProfiles(home, profiles);
+    while ((await relabelBatch(service.deps.db)) > 0);
+    await importTransactions(home, transactions);
+    await refreshTotals(service.deps.db, Math.ceil(transactions.length / 4));
   },
   async 'of labels that were brought to the facts'(home, { profiles, transactions }) {
     await importProfiles(home, labelledBefore(profiles));
