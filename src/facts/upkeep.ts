@@ -1,5 +1,5 @@
-// The background work on facts: adding them to the totals, keeping these in columns and bringing labels to facts and to their totals, one after the other,
-// so that they do not wait for each other's locks. Charts do not wait for any.
+// The background work on facts: adding them to the totals, keeping these in columns, bringing labels to facts and moved facts to their
+// totals, one after the other, so that they do not wait for each other's locks. Charts do not wait for any.
 import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
 import { createRest } from '../lib/rest.ts';
