@@ -33,13 +33,15 @@ export function constant(number: number): Numbers {
   return { codes: ALL_FIRST, numbers: Int32Array.of(number) };
 }
 
+const ALL_ROWS = Int32Array.from({ length: ROWS_PER_GROUP }, (_, row) => row);
+
 /** Of the group that is being scanned: the rows that count. */
 export const rows = new Int32Array(ROWS_PER_GROUP);
 
 /** Puts the rows that pass into `rows`; how many are they? */
 export function selectRows(size: number, columns: Iterable<{ passes: Uint8Array; codes: Uint16Array }>): number {
   let count = size;
-  for (let i = 0; i < count; i++) rows[i] = i;
+  rows.set(ALL_ROWS);
   for (const { passes, codes } of columns) {
     if (!passes.includes(0)) continue;
     let kept = 0;
@@ -53,12 +55,12 @@ export function selectRows(size: number, columns: Iterable<{ passes: Uint8Array;
   return count;
 }
 
-/** A digit of a combination: what rows have in a column, as the place of that in a list. */
+/** A digit of a combination: what rows have in a column, as the place of that among what is different. */
 interface Digit {
   codes: Uint16Array;
   /** By the code. */
   places: Int32Array;
-  list: Int32Array;
+  size: number;
 }
 
 function digitOf({ codes, numbers }: Numbers): Digit {
@@ -68,74 +70,76 @@ function digitOf({ codes, numbers }: Numbers): Digit {
     if (place === found.size) found.set(number, place);
     return place;
   });
-  return { codes, places, list: Int32Array.from(found.keys()) };
+  return { codes, places, size: found.size };
 }
 
 /** More combinations are not counted in an array. */
 const MOST_COUNTED = 2_000_000;
 
-/** Of each row that counts the number of its combination; the numbers that are there, and how often each. */
-const combined = new Int32Array(ROWS_PER_GROUP);
+/** Of each row that counts the number of its combination; the first rows of those that are there, and how often each is. */
+const combined = new Float64Array(ROWS_PER_GROUP);
 const counts = new Int32Array(MOST_COUNTED);
-const found = new Float64Array(ROWS_PER_GROUP);
+const firsts = new Int32Array(ROWS_PER_GROUP);
 const times = new Int32Array(ROWS_PER_GROUP);
 
-/** Tells every combination of numbers that the selected rows have, and how many have it. */
+/**
+ * Tells every combination of numbers that the selected rows have, and how many have it. The last column should be the one by which rows are
+ * in order: then what is counted one after the other lies close together.
+ */
 export function countCombined(
   count: number,
   columns: readonly Numbers[],
   tell: (has: readonly number[], rows: number) => void,
 ): void {
-  const digits = columns.map(digitOf);
-  const possible = digits.reduce((product, { list }) => product * list.length, 1);
-  const different = possible <= MOST_COUNTED ? countInArray(count, digits) : countInMap(count, digits);
-  const has = digits.map(() => 0);
+  const digits = columns.map(digitOf).filter(({ size }) => size > 1);
+  const possible = digits.reduce((product, { size }) => product * size, 1);
+  combine(count, digits);
+  const different = possible <= MOST_COUNTED ? countInArray(count) : countInMap(count);
+  const has = columns.map(() => 0);
   for (let i = 0; i < different; i++) {
-    let rest = found[i]!;
-    for (let d = 0; d < digits.length; d++) {
-      const { list } = digits[d]!;
-      has[d] = list[rest % list.length]!;
-      rest = Math.floor(rest / list.length);
+    const row = firsts[i]!;
+    for (let c = 0; c < columns.length; c++) {
+      const { codes, numbers } = columns[c]!;
+      has[c] = numbers[codes[row]! - CODE_OFFSET]!;
     }
     tell(has, times[i]!);
   }
 }
 
-function countInArray(count: number, digits: readonly Digit[]): number {
+function combine(count: number, digits: readonly Digit[]): void {
   combined.fill(0, 0, count);
   let factor = 1;
-  for (const { codes, places, list } of digits) {
-    if (list.length === 1) continue;
+  for (const { codes, places, size } of digits) {
     for (let i = 0; i < count; i++) combined[i]! += factor * places[codes[rows[i]!]! - CODE_OFFSET]!;
-    factor *= list.length;
+    factor *= size;
   }
+}
+
+function countInArray(count: number): number {
   let different = 0;
   for (let i = 0; i < count; i++) {
-    const number = combined[i]!;
-    if (counts[number]!++ === 0) found[different++] = number;
+    if (counts[combined[i]!]!++ === 0) firsts[different++] = i;
   }
   for (let i = 0; i < different; i++) {
-    times[i] = counts[found[i]!]!;
-    counts[found[i]!] = 0;
+    const first = firsts[i]!;
+    times[i] = counts[combined[first]!]!;
+    counts[combined[first]!] = 0;
+    firsts[i] = rows[first]!;
   }
   return different;
 }
 
-function countInMap(count: number, digits: readonly Digit[]): number {
-  const often = new Map<number, number>();
+function countInMap(count: number): number {
+  const places = new Map<number, number>();
   for (let i = 0; i < count; i++) {
-    let number = 0;
-    let factor = 1;
-    for (const { codes, places, list } of digits) {
-      if (list.length > 1) number += factor * places[codes[rows[i]!]! - CODE_OFFSET]!;
-      factor *= list.length;
+    const number = combined[i]!;
+    const place = places.get(number) ?? places.size;
+    if (place === places.size) {
+      places.set(number, place);
+      firsts[place] = rows[i]!;
+      times[place] = 0;
     }
-    often.set(number, (often.get(number) ?? 0) + 1);
+    times[place]!++;
   }
-  let different = 0;
-  for (const [number, count] of often) {
-    found[different] = number;
-    times[different++] = count;
-  }
-  return different;
+  return places.size;
 }

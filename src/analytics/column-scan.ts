@@ -120,8 +120,8 @@ function sumUp(scan: Scan, { count, signs, buckets, segments, numbersOf, amounts
   const closing = (value: string) => (value === '' || Number(value) >= end ? last : bucketOf(edges, Number(value)));
   const closings = isStock ? numbersOf('active_until_day', closing) : constant(last);
   const codes = amount ? numbersOf(amount, (_, code) => code) : constant(0);
-  countCombined(count, [signs, buckets, closings, segments, codes], (has, rows) => {
-    const [sign, from, to, segment, code] = has as [number, number, number, number, number];
+  countCombined(count, [signs, buckets, closings, codes, segments], (has, rows) => {
+    const [sign, from, to, code, segment] = has as [number, number, number, number, number];
     if (from === to) return;
     sums.add(segment, from, sign * rows, amounts, code);
     if (to < last) sums.add(segment, to, -sign * rows, amounts, code);

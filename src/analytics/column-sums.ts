@@ -7,13 +7,12 @@ const MILLION = 1_000_000n;
 /** What a question needs is too much to hold. */
 export class TooMuch extends Error {}
 
-/** Of several amounts by their code: the whole millions and the rest of each. Both stay exact when millions of them are summed. */
-export type Amounts = readonly Float64Array[];
+/** Of several amounts by their code: the whole millions and the rest of each, in turn. Both stay exact when millions of them are summed. */
+export type Amounts = Float64Array;
 
 /** Of tuples of amounts in decimal, each times a factor. */
 export function splitAmounts(tuples: readonly (readonly string[])[], factor: number): Amounts {
-  const split = tuples.map((tuple) => tuple.flatMap((amount) => splitAmount(amount, factor)));
-  return split[0]!.map((_, part) => Float64Array.from(split, (parts) => parts[part]!));
+  return Float64Array.from(tuples.flatMap((tuple) => tuple.flatMap((amount) => splitAmount(amount, factor))));
 }
 
 function splitAmount(text: string, factor: number): [millions: number, rest: number] {
@@ -31,36 +30,37 @@ export interface BucketSums {
 
 export class ColumnSums {
   readonly #buckets: number;
-  /** Of a segment, by its number and one: where its sums begin, and one; 0 if it has none. */
+  /** Of a segment, by its number and one: where its cells begin, and one; 0 if it has none. */
   readonly #places: Int32Array;
   /** Those that have any, in turn. */
   readonly #segments: number[] = [];
-  /** How many facts, by segment and bucket. */
-  #counts = new Float64Array(0);
-  /** The sums of each amount, in two parts. */
-  #parts: Float64Array[];
+  /** Numbers of a cell: how many facts, then the sums of each amount, in two parts. Side by side, as they are added to together. */
+  readonly #size: number;
+  #cells = new Float64Array(0);
 
   constructor(buckets: number, amounts: number, segments: number) {
     this.#buckets = buckets;
     this.#places = new Int32Array(segments + 1);
-    this.#parts = Array.from({ length: 2 * amounts }, () => new Float64Array(0));
+    this.#size = 1 + 2 * amounts;
   }
 
   /** Adds so many facts, with an amount of the table each. Throws TooMuch. */
   add(segment: number, bucket: number, facts: number, amounts: Amounts, code: number): void {
-    const cell = this.#placeOf(segment) + bucket;
-    this.#counts[cell]! += facts;
-    for (let part = 0; part < amounts.length; part++) this.#parts[part]![cell]! += facts * amounts[part]![code]!;
+    const cell = this.#cellOf(segment, bucket);
+    const cells = this.#cells;
+    const parts = this.#size - 1;
+    cells[cell]! += facts;
+    for (let part = 0; part < parts; part++) cells[cell + 1 + part]! += facts * amounts[code * parts + part]!;
   }
 
   /** Adds what so many facts sum up to, in decimal. Throws TooMuch. */
   addSums(segment: number, bucket: number, facts: number, sums: readonly string[]): void {
-    const cell = this.#placeOf(segment) + bucket;
-    this.#counts[cell]! += facts;
+    const cell = this.#cellOf(segment, bucket);
+    this.#cells[cell]! += facts;
     for (const [i, sum] of sums.entries()) {
       const [millions, rest] = splitAmount(sum, 1);
-      this.#parts[2 * i]![cell]! += millions;
-      this.#parts[2 * i + 1]![cell]! += rest;
+      this.#cells[cell + 1 + 2 * i]! += millions;
+      this.#cells[cell + 2 + 2 * i]! += rest;
     }
   }
 
@@ -71,55 +71,61 @@ export class ColumnSums {
 
   /** All that a segment has of the first amount. */
   total(segment: number): bigint {
-    const place = this.#places[segment + 1]! - 1;
-    if (place < 0) return 0n;
-    const sum = (part: number) => this.#parts[part]!.subarray(place, place + this.#buckets).reduce((a, b) => a + b, 0);
-    return join(sum(0), sum(1));
+    let [millions, rest] = [0, 0];
+    const { from, to } = this.#cellsOf(segment);
+    for (let cell = from; cell < to; cell += this.#size) {
+      millions += this.#cells[cell + 1]!;
+      rest += this.#cells[cell + 2]!;
+    }
+    return join(millions, rest);
   }
 
   /** What segments have together, of all by default; buckets of which there is nothing are left out. */
   sumUp(segments: readonly number[] = this.#segments): BucketSums[] {
-    const counts = new Float64Array(this.#buckets);
-    const parts = this.#parts.map(() => new Float64Array(this.#buckets));
+    const summed = new Float64Array(this.#buckets * this.#size);
     for (const segment of segments) {
-      const place = this.#places[segment + 1]! - 1;
-      if (place < 0) continue;
-      for (let bucket = 0; bucket < this.#buckets; bucket++) {
-        counts[bucket]! += this.#counts[place + bucket]!;
-        for (let part = 0; part < parts.length; part++) parts[part]![bucket]! += this.#parts[part]![place + bucket]!;
-      }
+      const { from, to } = this.#cellsOf(segment);
+      for (let i = from; i < to; i++) summed[i - from]! += this.#cells[i]!;
     }
-    return Array.from(counts, (_, bucket) => ({
-      bucket,
-      sums: parts.flatMap((part, i) => (i % 2 === 0 ? [join(part[bucket]!, parts[i + 1]![bucket]!)] : [])),
-    })).filter(({ bucket, sums }) => counts[bucket] !== 0 || sums.some((sum) => sum !== 0n));
+    const found: BucketSums[] = [];
+    for (let bucket = 0; bucket < this.#buckets; bucket++) {
+      const cell = summed.subarray(bucket * this.#size, (bucket + 1) * this.#size);
+      if (cell.every((number) => number === 0)) continue;
+      const sums = Array.from({ length: (this.#size - 1) / 2 }, (_, i) => join(cell[1 + 2 * i]!, cell[2 + 2 * i]!));
+      found.push({ bucket, sums });
+    }
+    return found;
   }
 
   #isSeen(segment: number): boolean {
-    const place = this.#places[segment + 1]! - 1;
     let open = 0;
-    for (let bucket = 0; bucket < this.#buckets; bucket++) {
-      open += this.#counts[place + bucket]!;
+    const { from, to } = this.#cellsOf(segment);
+    for (let cell = from; cell < to; cell += this.#size) {
+      open += this.#cells[cell]!;
       if (open !== 0) return true;
     }
     return false;
   }
 
-  #placeOf(segment: number): number {
-    const known = this.#places[segment + 1]!;
-    if (known > 0) return known - 1;
-    const place = this.#segments.length * this.#buckets;
-    const needed = place + this.#buckets;
-    if (needed > this.#counts.length) {
-      const most = Math.floor(MOST_NUMBERS / (1 + this.#parts.length));
-      if (needed > most) throw new TooMuch();
-      const grow = (old: Float64Array) => {
-        const grown = new Float64Array(Math.min(2 * needed, most));
-        grown.set(old);
-        return grown;
-      };
-      this.#counts = grow(this.#counts);
-      this.#parts = this.#parts.map(grow);
+  /** Where the numbers of a segment are; nowhere, if it has none. */
+  #cellsOf(segment: number): { from: number; to: number } {
+    const place = this.#places[segment + 1]!;
+    return place === 0 ? { from: 0, to: 0 } : { from: place - 1, to: place - 1 + this.#buckets * this.#size };
+  }
+
+  #cellOf(segment: number, bucket: number): number {
+    const place = this.#places[segment + 1]!;
+    return (place > 0 ? place - 1 : this.#begin(segment)) + bucket * this.#size;
+  }
+
+  #begin(segment: number): number {
+    const place = this.#segments.length * this.#buckets * this.#size;
+    const needed = place + this.#buckets * this.#size;
+    if (needed > this.#cells.length) {
+      if (needed > MOST_NUMBERS) throw new TooMuch();
+      const grown = new Float64Array(Math.min(2 * needed, MOST_NUMBERS));
+      grown.set(this.#cells);
+      this.#cells = grown;
     }
     this.#segments.push(segment);
     this.#places[segment + 1] = place + 1;
