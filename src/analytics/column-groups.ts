@@ -7,7 +7,7 @@ import { type ColumnName, type Kind, monthAfter } from '../facts/columns.ts';
 import { todayIn } from './calendar.ts';
 import { canCount, type Group, type Into, judge, listJudged, listNeeded, type Scan } from './column-scan.ts';
 import type { Condition, Entries } from './entries.ts';
-import type { Filter } from './filters.ts';
+import { findKeys } from './filter-keys.ts';
 import type { ChartQuery } from './request.ts';
 import type { Segments } from './segments.ts';
 import type { Source } from './sources.ts';
@@ -42,25 +42,16 @@ export function isInColumns(source: Source, entries: Entries): boolean {
   return isAsked && isKept && listMonths(source, entries).length > 0;
 }
 
-/** The keys that stand for the values of a filter. */
-async function findKeys(db: Kysely<DB>, { dimension: { home }, values }: Filter): Promise<Set<number>> {
-  if ('codes' in home) return new Set(values.map((value) => home.codes.indexOf(value)));
-  const [key, value] = [sql.ref(home.column), sql.ref(home.value)];
-  const { rows } = await sql<{ key: number }>`select ${key} as key from ${sql.table(home.table)}
-    where coalesce(${value}, '') = any(${[...values]}::text[])`.execute(db);
-  return new Set(rows.map((row) => row.key));
-}
-
 export async function planScan(
   db: Kysely<DB>,
   source: Source,
   { entries, segments, into }: { entries: Entries; segments: Segments; into: Into },
 ): Promise<Scan> {
   const { where, until, amount, times } = entries;
-  const { query, span } = source;
+  const { query, span, filters } = source;
   const judges: Scan['judges'] = {};
-  for (const filter of query.filters) {
-    const keys = await findKeys(db, filter);
+  for (const filter of filters) {
+    const keys = new Set(filter.keys ?? (await findKeys(db, filter)));
     const column = filter.dimension.home.column as ColumnName;
     const others = judges[column];
     judges[column] = (key) => keys.has(key) && (others?.(key) ?? true);

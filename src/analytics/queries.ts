@@ -8,6 +8,7 @@ import type { Cell } from './cells.ts';
 import { readColumns } from './columns.ts';
 import { INSTALLS } from './entries.ts';
 import type { FactsState } from './facts-state.ts';
+import { type KeyedFilter, listKeys } from './filter-keys.ts';
 import { type PayerQueries, queryPayers, SERIES } from './payer-queries.ts';
 import type { ChartQuery } from './request.ts';
 import { entryRows, widthOf } from './rows.ts';
@@ -24,13 +25,14 @@ interface Asked {
 }
 
 export async function findCells(db: Kysely<DB>, asked: Asked): Promise<Cell[]> {
-  const parts = listParts(asked);
+  const parts = listParts(asked, await listKeys(db, asked.query.filters));
   if (parts.length === 0) return [];
   return (await readColumns(db, parts, asked)) ?? (await queryCells(db, parts, asked));
 }
 
-function listParts({ query, owner, facts }: Asked): Part[] {
-  const parts = [query.span, query.compared].map((span, i) => ({ query, owner, span, facts, index: i === 0 ? 0 : 1 }));
+function listParts({ query, owner, facts }: Asked, filters: readonly KeyedFilter[]): Part[] {
+  const asked = { query, owner, facts, filters };
+  const parts = [query.span, query.compared].map((span, i) => ({ ...asked, span, index: i === 0 ? 0 : 1 }));
   return parts.filter((part): part is Part => part.span !== null && countBuckets(part.span) > 0);
 }
 

@@ -6,7 +6,7 @@ import type { Span } from './calendar.ts';
 import type { Dimension } from './dimensions.ts';
 import type { Condition, Entries, Moment } from './entries.ts';
 import type { FactsState } from './facts-state.ts';
-import type { Filter } from './filters.ts';
+import type { KeyedFilter } from './filter-keys.ts';
 import type { ChartQuery } from './request.ts';
 
 export type Sql = RawBuilder<unknown>;
@@ -22,6 +22,8 @@ export interface Source {
   owner: Owner;
   span: Span;
   facts: FactsState;
+  /** Those of the query. */
+  filters: readonly KeyedFilter[];
 }
 
 /** A span of the question that has buckets. */
@@ -117,12 +119,11 @@ export function segmentOfKey({ segmentation }: ChartQuery): { value: Sql; join: 
 }
 
 /**
- * Whether a key of the filter's dimension stands for one of its values. `is true` keeps PostgreSQL from making a join of it: joins
- * with few expected rows became nested loops, that read a year of facts for every advertisement.
+ * Whether a key of the filter's dimension stands for one of its values. Of a `case` the planner expects no few rows: joined with them in
+ * nested loops, a year of facts was read for every advertisement. `is true` keeps it from making a join of what is too long for a list.
  */
-export function hasValue(keyed: Sql, { dimension, values }: Filter): Sql {
-  const { home } = dimension;
-  if ('codes' in home) return sql`${keyed} = any(${values.map((one) => home.codes.indexOf(one))}::smallint[])`;
+export function hasValue(keyed: Sql, { dimension: { home }, values, keys }: KeyedFilter): Sql {
+  if ('codes' in home || keys) return sql`case when ${keyed} = any(${[...keys!]}::integer[]) then true end`;
   const [key, value] = [sql.ref(home.column), sql.ref(home.value)];
   return sql`(${keyed} in
     (select ${key} from ${sql.table(home.table)} where coalesce(${value}, '') = any(${[...values]}::text[]))) is true`;
@@ -165,12 +166,12 @@ export function facts(source: Source, { of }: Entries): Sql {
 }
 
 export function conditions(source: Source, { where }: Entries, label = currentLabel(source)): Sql[] {
-  const { query, owner } = source;
+  const { query, owner, filters } = source;
   const now = nowOf(query);
   return [
     sql`f.app_key = ${owner.app_key}`,
     ...where.map((name) => CONDITIONS[name](now)),
-    ...query.filters.map((filter) => hasValue(keyOf(filter.dimension, label), filter)),
+    ...filters.map((filter) => hasValue(keyOf(filter.dimension, label), filter)),
   ];
 }
 

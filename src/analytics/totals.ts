@@ -41,11 +41,11 @@ export function totalParts(source: Source, entries: Entries): Sql[] {
 }
 
 function pastDays(source: Source, entries: Entries, { at, sign }: Counted): Sql {
-  const { query, owner } = source;
+  const { query, owner, filters } = source;
   const ranges = rangesOf(source, entries.until);
   const home = homeOf(source);
   const key = query.segmentation ? sql`t.key` : sql`null::integer`;
-  const isAsked = query.filters.map((filter) => hasValue(sql`t.key`, filter));
+  const isAsked = filters.map((filter) => hasValue(sql`t.key`, filter));
   const sum = (name: TotalSum) => sql`sum(${sql.ref(`t.${name}`)}) * ${sql.lit(sign)}`;
   const columns = AMOUNTS[entries.amount].map((name, i) => sql`, ${sum(name)} as ${sql.ref(`a${i}`)}`);
   return sql`select r.bucket, ${key} as key, ${sum(COUNTS[entries.where.join(' ')]!)} as n ${sql.join(columns, sql` `)}
