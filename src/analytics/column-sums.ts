@@ -36,12 +36,14 @@ export class ColumnSums {
   readonly #segments: number[] = [];
   /** Numbers of a cell: how many facts, then the sums of each amount, in two parts. Side by side, as they are added to together. */
   readonly #size: number;
-  #cells = new Float64Array(0);
+  /** For all segments there are: memory is taken as it is written to. */
+  readonly #cells: Float64Array;
 
   constructor(buckets: number, amounts: number, segments: number) {
     this.#buckets = buckets;
     this.#places = new Int32Array(segments + 1);
     this.#size = 1 + 2 * amounts;
+    this.#cells = new Float64Array(Math.min((segments + 1) * buckets * this.#size, MOST_NUMBERS));
   }
 
   /** Adds so many facts, with an amount of the table each. Throws TooMuch. */
@@ -120,13 +122,7 @@ export class ColumnSums {
 
   #begin(segment: number): number {
     const place = this.#segments.length * this.#buckets * this.#size;
-    const needed = place + this.#buckets * this.#size;
-    if (needed > this.#cells.length) {
-      if (needed > MOST_NUMBERS) throw new TooMuch();
-      const grown = new Float64Array(Math.min(2 * needed, MOST_NUMBERS));
-      grown.set(this.#cells);
-      this.#cells = grown;
-    }
+    if (place + this.#buckets * this.#size > this.#cells.length) throw new TooMuch();
     this.#segments.push(segment);
     this.#places[segment + 1] = place + 1;
     return place;
