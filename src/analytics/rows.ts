@@ -44,8 +44,9 @@ export function payerRows(source: Source): Sql {
 }
 
 function eventConditions(source: Source, entries: Entries, at: Entries['at']): Sql {
-  const happened = at === entries.at ? [] : [sql`${moment(entries.at)} <= ${nowOf(source.query)}`];
-  return and([...conditions(source, entries), sinceStart(source, at), ...beforeEnd(source, at), ...happened]);
+  if (at === entries.at) return and([...conditions(source, entries), sinceStart(source, at), ...beforeEnd(source, at)]);
+  const happened = sql`${moment(entries.at)} <= ${nowOf(source.query)}`;
+  return and([...conditions(source, entries), ofInstalledInSpan(source), happened]);
 }
 
 function eventRows(source: Source, entries: Entries, at: Entries['at']): Sql {
@@ -66,13 +67,19 @@ function installRows(source: Source, entries: Entries): Sql {
     ) i`;
 }
 
+/** Transactions of the profiles that were installed in the span; the install is the indexed side. */
+function ofInstalledInSpan(source: Source): Sql {
+  const inSpan = [sinceStart(source, 'installed'), ...beforeEnd(source, 'installed')];
+  return sql`f.profile_id in (
+    select f.profile_id from fact_install f where ${and([sql`f.app_key = ${source.owner.app_key}`, ...inSpan])})`;
+}
+
 /** The state now of the profiles installed in a bucket. */
 function stateRows(source: Source, entries: Entries): Sql {
   const now = nowOf(source.query);
   const isOpen = [sql`${moment(entries.at)} < ${now}`, sql`${moment(entries.until!)} >= ${now}`];
-  const isInstalled = [sinceStart(source, 'installed'), ...beforeEnd(source, 'installed')];
   return sql`select ${bucketOf(source, 'installed')} as bucket, ${segmentKey(source, entries)} as key, ${sums(entries)}
-    from ${facts(source, entries)} where ${and([...conditions(source, entries), ...isInstalled, ...isOpen])} group by 1, 2`;
+    from ${facts(source, entries)} where ${and([...conditions(source, entries), ofInstalledInSpan(source), ...isOpen])} group by 1, 2`;
 }
 
 /**

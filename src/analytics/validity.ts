@@ -25,11 +25,11 @@ function nextMidnight(zone: Zone, now: string): number {
 function listMoments({ chart, dateType, span, compared }: ChartQuery): Set<`${Entries['of']}.${Moment}`> {
   const isState = dateType === 'profile_install_date';
   const reachesNow = isState || span.reachesNow || compared?.reachesNow === true;
-  const entries = isPer(chart, 'installs') ? [...chart.entries, INSTALLS] : chart.entries;
+  const entries = isState || isPer(chart, 'installs') ? [...chart.entries, INSTALLS] : chart.entries;
   return new Set(
     entries.flatMap(({ of, at, until, where }) => {
       const refund = where.includes('not_refunded') ? (['refunded'] as const) : [];
-      const passing = reachesNow ? [at, ...(until ? [until] : []), ...(isState ? (['installed'] as const) : [])] : [];
+      const passing = reachesNow ? [at, ...(until ? [until] : [])] : [];
       return [...refund, ...passing].map((name) => `${of}.${name}` as const);
     }),
   );
