@@ -94,10 +94,11 @@ function monthly(amount: string): RawBuilder<unknown> {
 
 /**
  * The facts of the purchases in the relation `counted` (whole chains, with `configured_duration` of the product), under
- * the names of fact_transaction's columns; dimensions still as texts, days and install still missing.
+ * the names of fact_transaction's columns; dimensions still as texts, days still missing. Of `others` it has what `counted` has.
  */
-export const datedFacts = sql`
-  select profile_id, purchase_no, purchased_at,
+export function datedFacts(others: readonly string[] = []): RawBuilder<unknown> {
+  return sql`
+  select ${sql.join(['profile_id', ...others].map((name) => sql.ref(name)))}, purchase_no, purchased_at,
     case when is_subscription then least(own_end, next_at) end as active_until,
     case when is_subscription and (next_at <= end_moment) is not true then end_moment end as lapse_at,
     refunded_at,
@@ -117,3 +118,4 @@ export const datedFacts = sql`
     case when not is_subscription then 0 when renew_status then 1 else 2 end as renewal_status,
     coalesce(${codeOf('cancellation_reason', REASONS)}, 0) as cancellation_reason
   from (${categorized}) categorized`;
+}

@@ -22,6 +22,9 @@ const DAY_OF = {
   billing_issue_at: 'billing_issue_day',
 } as const;
 
+/** What a fact has of the install of its profile. */
+const OF_INSTALL = ['app_key', 'installed_at', 'installed_day', 'attribution_key'];
+
 const DERIVED = [
   ...Object.keys(DAY_OF),
   ...Object.values(DAY_OF),
@@ -91,13 +94,16 @@ function uncounted(app: App, chains: Chains): RawBuilder<unknown> {
 
 /**
  * The facts of these chains as a query: `derived`. Subqueries with `offset 0` tell the planner that there are at least as many rows as
- * chains; it takes the plain joins for a single row, and would compare every transaction with every product and every offer.
+ * chains; it takes the plain joins for a single row, and would compare every transaction with every product and every offer. The
+ * install is joined to the chain, as looking it up for each of its facts took a tenth of the time.
  */
 function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
   return sql`
     with touched as ${chains}, counted as (
-      select p.*, product.duration as configured_duration
-      from touched cross join lateral (
+      select p.*, product.duration as configured_duration, ${sql.join(OF_INSTALL.map((name) => sql.ref(`install.${name}`)))}
+      from touched
+      join fact_install install on install.app_key = ${app.app_key} and install.profile_id = touched.profile_id
+      cross join lateral (
         select * from purchase p
         where p.app_id = ${app.app_id} and p.profile_id = touched.profile_id and p.store = touched.store
           and p.store_original_transaction_id = touched.store_original_transaction_id
@@ -106,12 +112,10 @@ function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
       left join product on product.app_id = ${app.app_id} and product.store = p.store
         and product.store_product_id = p.store_product_id
     ), derived as (
-      select install.app_key, f.*, ${DAYS}, install.installed_at, install.installed_day, dim_store.store_key,
-        dim_product.product_key, dim_placement.placement_key, dim_offer.offer_key, install.attribution_key,
+      select f.*, ${DAYS}, dim_store.store_key, dim_product.product_key, dim_placement.placement_key, dim_offer.offer_key,
         dim_country.country_key
-      from (${datedFacts}) f
+      from (${datedFacts(OF_INSTALL)}) f
       cross join ${zoneRelation(app.timezone)} z
-      join fact_install install on install.app_key = ${app.app_key} and install.profile_id = f.profile_id
       join dim_store on dim_store.store = f.store
       join dim_product on dim_product.store_product_id = f.store_product_id
       join dim_country on dim_country.country = lower(f.price_country)

@@ -45,7 +45,7 @@ export async function readChain(trx: Kysely<DB>, chain: ChainKey): Promise<Chain
         with counted as (
           select * from chain
           where chain.environment = kind.environment and chain.is_family_shared = kind.is_family_shared)
-        select purchase_no, period, lapse_at from (${datedFacts}) facts
+        select purchase_no, period, lapse_at from (${datedFacts()}) facts
       ) dated
     )
     select purchase_no, ${COLUMNS}, chain.recorded_at, derived.period, derived.lapse_at
