@@ -56,7 +56,8 @@ export function compileCheck(schema: ObjectSchema): (value: unknown) => FieldErr
   return (value) => {
     if (!isObject(value))
       return [{ source: 'non_field_errors', code: 'type_error', message: 'Must be a JSON object.' }];
-    return listFieldErrors(schema, validate(value) ? [] : (validate.errors ?? []), value);
+    if (validate(value) && !schema.rules?.(value as Record<string, unknown>).length) return [];
+    return listFieldErrors(schema, validate.errors ?? [], value);
   };
 }
 
