@@ -13,7 +13,7 @@ import { loadPriceBook } from '../../purchases/price-book.ts';
 import { priceRecord } from '../../purchases/pricing.ts';
 import { writeTransactions } from '../../purchases/write.ts';
 import type { Kind, WriteContext, Written } from '../import-file.ts';
-import { chainName, type Priced, writeNewChains } from './new-chains.ts';
+import { type Priced, writeNewChains } from './new-chains.ts';
 import { lockOwners } from './profiles.ts';
 import { type NamedTransaction, NamedTransactionBody, parseNamedTransaction } from './record.ts';
 
@@ -33,13 +33,16 @@ async function price(
   refused: Map<number, FieldError>,
 ): Promise<Priced[]> {
   const owners = await lockOwners(trx, app, records);
-  const transactions = records.map(({ transaction }) => transaction);
-  const book = await loadPriceBook(trx, app, transactions);
-  return transactions.flatMap((transaction, position) => {
+  const book = await loadPriceBook(
+    trx,
+    app,
+    records.map(({ transaction }) => transaction),
+  );
+  return records.flatMap(({ chain, transaction }, position) => {
     const owner = owners[position] as (typeof owners)[number];
     const amounts = 'fault' in owner ? owner.fault : priceRecord(transaction, book);
     if ('profile_id' in owner && !('code' in amounts)) {
-      return [{ position, profile_id: owner.profile_id, transaction, amounts }];
+      return [{ position, profile_id: owner.profile_id, chain, transaction, amounts }];
     }
     refused.set(position, amounts as FieldError);
     return [];
@@ -85,9 +88,8 @@ async function write(
 }
 
 /** Transactions of different chains have nothing to do with each other; those of one profile wait for its lock. */
-function namesOf({ customer_user_id, profile_id, transaction }: NamedTransaction): string[] {
-  const names = [customer_user_id, profile_id].filter((name) => name !== null);
-  return [...names, chainName(transaction)];
+function namesOf({ customer_user_id, profile_id, chain }: NamedTransaction): string[] {
+  return [customer_user_id, profile_id, chain].filter((name) => name !== null);
 }
 
 export const TRANSACTIONS: Kind<NamedTransaction> = {

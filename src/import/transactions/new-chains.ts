@@ -11,11 +11,13 @@ import { type Bought, DIMENSIONS } from '../../facts/dimensions.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS } from '../../purchases/columns.ts';
 import type { Amounts } from '../../purchases/pricing.ts';
 import type { TransactionRecord } from '../../purchases/record.ts';
+import { chainName } from './record.ts';
 
 /** A record with what it takes to write it. */
 export interface Priced {
   position: number;
   profile_id: string;
+  chain: string;
   transaction: TransactionRecord;
   amounts: Amounts;
 }
@@ -26,12 +28,8 @@ interface Chain {
   store_original_transaction_id: string;
 }
 
-/** By the name of their chain; a store may have any text for its name. */
+/** By the name of their chain. */
 type Chains = ReadonlyMap<string, Chain>;
-
-export function chainName({ store, store_original_transaction_id }: Omit<Chain, 'profile_id'>): string {
-  return `${store.length} ${store} ${store_original_transaction_id}`;
-}
 
 function chainRelation(chains: Chains): RawBuilder<unknown> {
   const rows = [...chains.values()];
@@ -43,10 +41,9 @@ function chainRelation(chains: Chains): RawBuilder<unknown> {
 /** Each belongs to the profile of its first record. */
 function chainsOf(priced: readonly Priced[]): Chains {
   const chains = new Map<string, Chain>();
-  for (const { profile_id, transaction } of priced) {
+  for (const { profile_id, chain, transaction } of priced) {
     const { store, store_original_transaction_id } = transaction;
-    const name = chainName(transaction);
-    if (!chains.has(name)) chains.set(name, { profile_id, store, store_original_transaction_id });
+    if (!chains.has(chain)) chains.set(chain, { profile_id, store, store_original_transaction_id });
   }
   return chains;
 }
@@ -66,8 +63,7 @@ async function claimNew(trx: Kysely<DB>, app: App, chains: Chains): Promise<Chai
 function lastOfEach(priced: readonly Priced[]): Priced[] {
   const last = new Map<string, Priced>();
   for (const one of priced) {
-    const chain = chainName(one.transaction);
-    last.set(`${chain.length} ${chain} ${one.transaction.store_transaction_id}`, one);
+    last.set(`${one.chain.length} ${one.chain} ${one.transaction.store_transaction_id}`, one);
   }
   return [...last.values()];
 }
@@ -90,9 +86,10 @@ const COLUMNS = ['app_id', 'profile_id', 'purchase_id', 'recorded_at', ...RECORD
 /** The defaults of purchase_id and recorded_at would be computed for each row, and keep COPY from writing whole pages. */
 function* toRows(app: App, priced: readonly Priced[], recordedAt: string): Generator<CopyValue[]> {
   for (const { profile_id, transaction, amounts } of priced) {
-    const record = RECORD_COLUMNS.map((name) => transaction[name]);
-    const amount = AMOUNT_COLUMNS.map((name) => amounts[name]);
-    yield [app.app_id, profile_id, randomUUID(), recordedAt, ...record, ...amount];
+    const row: CopyValue[] = [app.app_id, profile_id, randomUUID(), recordedAt];
+    for (const name of RECORD_COLUMNS) row.push(transaction[name]);
+    for (const name of AMOUNT_COLUMNS) row.push(amounts[name]);
+    yield row;
   }
 }
 
@@ -109,7 +106,7 @@ export async function writeNewChains(
 ): Promise<{ copied: number; others: Priced[] }> {
   if (priced.length === 0) return { copied: 0, others: [] };
   const chains = await claimNew(trx, app, chainsOf(priced));
-  const isNew = ({ profile_id, transaction }: Priced) => chains.get(chainName(transaction))?.profile_id === profile_id;
+  const isNew = ({ profile_id, chain }: Priced) => chains.get(chain)?.profile_id === profile_id;
   const copied = lastOfEach(priced.filter(isNew));
   if (copied.length > 0) {
     const rows = toRows(app, copied, await readClock(trx));

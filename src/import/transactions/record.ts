@@ -7,6 +7,8 @@ import { TransactionBody } from '../../purchases/schema.ts';
 import { type Identity, IdentityFields, identityRules, toIdentity } from '../identity.ts';
 
 export interface NamedTransaction extends Identity {
+  /** The name of its chain. */
+  chain: string;
   transaction: TransactionRecord;
 }
 
@@ -14,6 +16,14 @@ export interface NamedTransaction extends Identity {
 export const NamedTransactionBody = Type.Object({ ...IdentityFields, ...TransactionBody.properties });
 
 const checkIdentity = compileCheck(Type.Object(IdentityFields, { rules: identityRules }));
+
+/** A store may have any text for its name. */
+export function chainName({
+  store,
+  store_original_transaction_id,
+}: Pick<TransactionRecord, 'store' | 'store_original_transaction_id'>): string {
+  return `${store.length} ${store} ${store_original_transaction_id}`;
+}
 
 export function parseNamedTransaction(value: unknown): { record: NamedTransaction } | { errors: FieldError[] } {
   const parsed = parseTransaction(value);
@@ -23,5 +33,6 @@ export function parseNamedTransaction(value: unknown): { record: NamedTransactio
     return { errors: [...errors, ...parsed.errors.filter(({ source }) => !known.has(source))] };
   }
   if (errors.length > 0) return { errors };
-  return { record: { ...toIdentity(value as object), transaction: parsed.record } };
+  const { record: transaction } = parsed;
+  return { record: { ...toIdentity(value as object), chain: chainName(transaction), transaction } };
 }
