@@ -192,6 +192,8 @@ export function consultOracle(world: World, question: Question, zone: string): R
   const divisors = per === 'installs' ? installs(world).filter(passes) : [];
   const keys = MONEY.includes(question.chart_id) ? ['revenue', 'proceeds', 'net_revenue'] : ['common'];
   const byInstall = question.date_type === 'profile_install_date';
+  /** Of a request: the last microsecond of its millisecond. */
+  const now = world.now + 0.999;
   const today = localDate(world.now, zone);
   const installsSplit =
     segmentation !== undefined && (segmentation.startsWith('attribution_') || OF_PROFILES.includes(segmentation));
@@ -199,16 +201,16 @@ export function consultOracle(world: World, question: Question, zone: string): R
   /** The indexes of the buckets in which an entry counts. */
   function placesOf(one: Entry, buckets: string[][], isStock: boolean): number[] {
     const date = localDate(byInstall ? one.installedAt : one.at, zone);
-    if (one.at > world.now || (byInstall && one.installedAt > world.now)) return [];
+    if (one.at > now || (byInstall && one.installedAt > now)) return [];
     if (byInstall) {
-      if (isStock && !(one.at < world.now && one.until! >= world.now)) return [];
+      if (isStock && !(one.at < now && one.until! >= now)) return [];
       return buckets.flatMap((dates, i) => (dates.includes(date) ? [i] : []));
     }
     if (!isStock) return buckets.flatMap((dates, i) => (dates.includes(date) ? [i] : []));
     return buckets.flatMap((dates, i) => {
       const last = dates.at(-1)!;
       const isCurrent = last >= today;
-      const isClosed = isCurrent ? one.until! < world.now : localDate(one.until!, zone) <= last;
+      const isClosed = isCurrent ? one.until! < now : localDate(one.until!, zone) <= last;
       return date <= last && !isClosed ? [i] : [];
     });
   }
