@@ -67,7 +67,8 @@ export async function addTwins(session: Session, app: App, size: { copy: number;
     from twin join profile using (profile_id)
     where app_id = '${app.app_id}' and attribution_key is not null order by twin_id`);
   const labels = { country_key: 'twin.country_key', attribution_key: 'coalesce(twin.attribution_key, 0)' };
-  await copyTable(session, 'fact_install', { ...same, ...labels }, ofKey);
+  const profile_no = "nextval(pg_get_serial_sequence('fact_install', 'profile_no'))";
+  await copyTable(session, 'fact_install', { ...same, ...labels, profile_no }, ofKey);
   await copyTable(session, 'purchase_chain', { ...same, ...renamed }, ofApp);
   await copyTable(
     session,
