@@ -51,7 +51,7 @@ export async function planScan(
   const { query, span, filters } = source;
   const judges: Scan['judges'] = {};
   for (const filter of filters) {
-    const keys = new Set(filter.keys ?? (await findKeys(db, filter)));
+    const keys = new Set(await findKeys(db, filter));
     const column = filter.dimension.home.column as ColumnName;
     const others = judges[column];
     judges[column] = (key) => keys.has(key) && (others?.(key) ?? true);

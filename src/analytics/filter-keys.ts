@@ -1,5 +1,5 @@
 // The values of filters as the keys that facts have of them.
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { Filter } from './filters.ts';
 
@@ -8,20 +8,25 @@ const MOST_LISTED = 1000;
 
 /** A filter with the keys that stand for its values; without them, where there are too many. */
 export interface KeyedFilter extends Filter {
-  keys?: readonly number[];
+  keys?: number[];
 }
 
-/** Keys that stand for the values of a filter, at most so many. */
-export async function findKeys(
-  db: Kysely<DB>,
-  { dimension: { home }, values }: Filter,
-  most: number | null = null,
-): Promise<number[]> {
+/** The keys that stand for the values of a filter: a list, or what selects them. */
+function keysOf({ dimension: { home }, values, keys }: KeyedFilter): number[] | RawBuilder<{ key: number }> {
   if ('codes' in home) return values.map((value) => home.codes.indexOf(value));
   const [key, value] = [sql.ref(home.column), sql.ref(home.value)];
-  const { rows } = await sql<{ key: number }>`select ${key} as key from ${sql.table(home.table)}
-    where coalesce(${value}, '') = any(${[...values]}::text[]) limit ${most}`.execute(db);
-  return rows.map((row) => row.key);
+  return (
+    keys ??
+    sql`select ${key} as key from ${sql.table(home.table)} where coalesce(${value}, '') = any(${[...values]}::text[])`
+  );
+}
+
+/** At most so many. */
+export async function findKeys(db: Kysely<DB>, filter: KeyedFilter, most: number | null = null): Promise<number[]> {
+  const keys = keysOf(filter);
+  if (Array.isArray(keys)) return keys;
+  const { rows } = await sql<{ key: number }>`${keys} limit ${most}`.execute(db);
+  return rows.map(({ key }) => key);
 }
 
 export async function listKeys(db: Kysely<DB>, filters: readonly Filter[]): Promise<KeyedFilter[]> {
@@ -31,4 +36,15 @@ export async function listKeys(db: Kysely<DB>, filters: readonly Filter[]): Prom
     keyed.push(keys.length > MOST_LISTED ? filter : { ...filter, keys });
   }
   return keyed;
+}
+
+/**
+ * Whether a key of the filter's dimension stands for one of its values. Of a `case` the planner expects no few rows: joined with them in
+ * nested loops, a year of facts was read for every advertisement. `is true` keeps it from making a join of what is too long for a list.
+ */
+export function hasValue(key: RawBuilder<unknown>, filter: KeyedFilter): RawBuilder<unknown> {
+  const keys = keysOf(filter);
+  return Array.isArray(keys)
+    ? sql`case when ${key} = any(${keys}::integer[]) then true end`
+    : sql`(${key} in (${keys})) is true`;
 }

@@ -6,7 +6,7 @@ import type { Span } from './calendar.ts';
 import type { Dimension } from './dimensions.ts';
 import type { Condition, Entries, Moment } from './entries.ts';
 import type { FactsState } from './facts-state.ts';
-import type { KeyedFilter } from './filter-keys.ts';
+import { hasValue, type KeyedFilter } from './filter-keys.ts';
 import type { ChartQuery } from './request.ts';
 
 export type Sql = RawBuilder<unknown>;
@@ -116,17 +116,6 @@ export function segmentValues({ home }: Dimension): Sql {
 export function segmentOfKey({ segmentation }: ChartQuery): { value: Sql; join: Sql } {
   if (!segmentation) return { value: sql`null::text`, join: sql`` };
   return { value: sql`d.value`, join: sql`left join ${segmentValues(segmentation)} on d.key = e.key` };
-}
-
-/**
- * Whether a key of the filter's dimension stands for one of its values. Of a `case` the planner expects no few rows: joined with them in
- * nested loops, a year of facts was read for every advertisement. `is true` keeps it from making a join of what is too long for a list.
- */
-export function hasValue(keyed: Sql, { dimension: { home }, values, keys }: KeyedFilter): Sql {
-  if ('codes' in home || keys) return sql`case when ${keyed} = any(${[...keys!]}::integer[]) then true end`;
-  const [key, value] = [sql.ref(home.column), sql.ref(home.value)];
-  return sql`(${keyed} in
-    (select ${key} from ${sql.table(home.table)} where coalesce(${value}, '') = any(${[...values]}::text[]))) is true`;
 }
 
 export function segmentKey(source: Source, { of }: Entries, label = currentLabel(source)): Sql {

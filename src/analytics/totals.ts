@@ -4,7 +4,8 @@ import { sql } from 'kysely';
 import { GRAINS, TOTAL_HOMES, TOTAL_MOMENTS, type TotalSum } from '../facts/totals-schema.ts';
 import { type Counted, correctionRows, listCounted } from './corrections.ts';
 import { AMOUNTS, type Entries, type Moment } from './entries.ts';
-import { and, hasValue, type Source, type Sql } from './sources.ts';
+import { hasValue } from './filter-keys.ts';
+import { and, type Source, type Sql } from './sources.ts';
 import { homeOf, horizonOf, isMonthly, rangesOf } from './total-home.ts';
 
 /** The count of a total that has just the facts of these conditions. */
