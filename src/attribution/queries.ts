@@ -6,6 +6,7 @@ import type { DB } from '../db/types.ts';
 import { TOTALLED_ATTRIBUTES } from '../facts/totals-schema.ts';
 import { raiseVersions } from '../facts/version.ts';
 import type { Label } from './labels.ts';
+import { recordAttributions } from './record.ts';
 
 /** By what a post names its profile; both given must name the same one. */
 export interface Naming {
@@ -88,10 +89,6 @@ async function insertLabels(
   return rows;
 }
 
-const namesOneProfile = sql`
-  case when given.customer_user_id is null then given_id is not null
-    else identity.profile_id is not null and (given_id is null or given_id = identity.profile_id) end`;
-
 /** Whether each names a living profile. */
 export async function findProfiles(db: Kysely<DB>, namings: readonly Naming[]): Promise<boolean[]> {
   const column = (name: keyof Naming) => namings.map((naming) => naming[name]);
@@ -102,7 +99,9 @@ export async function findProfiles(db: Kysely<DB>, namings: readonly Naming[]): 
     left join profile_identity identity using (app_id, customer_user_id)
     left join profile on profile.app_id = given.app_id
       and profile.profile_id = coalesce(identity.profile_id, given_id)
-      and profile.deleted_at is null and ${namesOneProfile}
+      and profile.deleted_at is null
+      and case when given.customer_user_id is null then given_id is not null
+        else identity.profile_id is not null and (given_id is null or given_id = identity.profile_id) end
     order by position`.execute(db);
   return rows.map(({ is_found }) => is_found);
 }
@@ -138,21 +137,7 @@ async function writeOncePerProfile(
     ), numbered as (
       select *, row_number() over (partition by app_id, profile_id order by position) as turn from living
     ), written as (
-      insert into profile_attribution as r
-        (app_id, profile_id, attribution_key, attribution_user_id, recorded_at)
-      select app_id, profile_id, attribution_key, attribution_user_id, now()
-      from numbered where turn = 1
-      order by app_id, profile_id
-      on conflict (app_id, profile_id) do update set
-        attribution_key = excluded.attribution_key,
-        attribution_user_id = excluded.attribution_user_id,
-        recorded_at = excluded.recorded_at,
-        superseded_keys = (array_prepend(r.attribution_key, r.superseded_keys))[1:10],
-        superseded_user_ids = (array_prepend(r.attribution_user_id, r.superseded_user_ids))[1:10],
-        superseded_at = (array_prepend(r.recorded_at, r.superseded_at))[1:10]
-      where ${replaces} and (r.attribution_key, r.attribution_user_id)
-        is distinct from (excluded.attribution_key, excluded.attribution_user_id)
-      returning app_id, profile_id, attribution_key, superseded_keys[1] as earlier_key
+      ${recordAttributions(sql`numbered where turn = 1`, { replaces })}
     ), relabelled as (
       select app_key, profile_id from written join app using (app_id) where earlier_key is distinct from attribution_key
     ), marked as (

@@ -1,5 +1,6 @@
 // Statements that read and write many profiles at once; each takes its rows as arrays.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { recordAttributions } from '../../attribution/record.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import { writeInstalls } from '../../facts/installs.ts';
@@ -96,20 +97,12 @@ async function writeAttributions(trx: Kysely<DB>, app: App, changes: readonly Ch
   const column = (name: keyof (typeof labelled)[number]) => labelled.map((one) => one[name]);
   await sql`
     with given as (
-      select * from unnest(${column('profile_id')}::uuid[], ${column('attribution_key')}::integer[],
+      select ${app.app_id}::uuid as app_id, given.*
+      from unnest(${column('profile_id')}::uuid[], ${column('attribution_key')}::integer[],
         ${column('attribution_user_id')}::text[], ${column('is_new')}::boolean[])
         as given (profile_id, attribution_key, attribution_user_id, is_new)
     ), written as (
-      insert into profile_attribution as r (app_id, profile_id, attribution_key, attribution_user_id, recorded_at)
-      select ${app.app_id}, profile_id, attribution_key, attribution_user_id, now() from given order by profile_id
-      on conflict (app_id, profile_id) do update set
-        attribution_key = excluded.attribution_key,
-        attribution_user_id = excluded.attribution_user_id,
-        recorded_at = excluded.recorded_at,
-        superseded_keys = (array_prepend(r.attribution_key, r.superseded_keys))[1:10],
-        superseded_user_ids = (array_prepend(r.attribution_user_id, r.superseded_user_ids))[1:10],
-        superseded_at = (array_prepend(r.recorded_at, r.superseded_at))[1:10]
-      returning profile_id, attribution_key, superseded_keys[1] as earlier_key
+      ${recordAttributions(sql`given`, { replaces: true })}
     )
     -- The install of a new profile is written with its label.
     insert into label_pending (app_key, profile_id)
