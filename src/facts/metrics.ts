@@ -1,10 +1,7 @@
 // Figures of the facts' background work at /metrics (Prometheus), of all processes, as the database knows it.
-import { type Kysely, sql } from 'kysely';
 import { Gauge, Registry } from 'prom-client';
-import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
-
-const MOST_COUNTED = 1_000_000;
+import { countBacklog, MOST_COUNTED } from './backlog.ts';
 
 const registry = new Registry();
 
@@ -29,22 +26,14 @@ const labels = new Gauge({
 /** When nothing was pending, as far as readers of /metrics have seen; in milliseconds. */
 let lastComplete: number | undefined;
 
-async function countPending(db: Kysely<DB>): Promise<{ facts: number; labels: number }> {
-  const { rows } = await sql<{ facts: number; labels: number }>`
-    select (select count(*)::integer from (select from fact_pending limit ${MOST_COUNTED}) p)
-        + (select count(*)::integer from (select from fact_retired limit ${MOST_COUNTED}) r)
-        + (select count(*)::integer from (select from fact_moved limit ${MOST_COUNTED}) m) as facts,
-      (select count(*)::integer from (select from label_pending limit ${MOST_COUNTED}) l) as labels`.execute(db);
-  return rows[0] ?? { facts: 0, labels: 0 };
-}
-
 export async function factMetrics({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<string> {
-  const counts = await countPending(db);
+  const { labels_pending, facts_pending, facts_retired, facts_moved } = await countBacklog(db);
+  const facts = facts_pending + facts_retired + facts_moved;
   const at = now().getTime();
-  if (counts.facts === 0) lastComplete = at;
+  if (facts === 0) lastComplete = at;
   lastComplete ??= at;
-  pending.set(counts.facts);
+  pending.set(facts);
   behind.set((at - lastComplete) / 1000);
-  labels.set(counts.labels);
+  labels.set(labels_pending);
   return registry.metrics();
 }

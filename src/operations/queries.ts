@@ -77,25 +77,6 @@ export async function listStoredSecrets(db: Kysely<DB>) {
     .execute();
 }
 
-export interface BacklogFacts {
-  facts_pending: number;
-  facts_retired: number;
-  facts_moved: number;
-  labels_pending: number;
-}
-
-/** What the background still has to do; counts stop at a million. */
-export function readBacklogFacts(db: Kysely<DB>): Promise<BacklogFacts> {
-  return readOne(
-    db,
-    sql<BacklogFacts>`
-      select (select count(*)::integer from (select from fact_pending limit 1000000) p) as facts_pending,
-        (select count(*)::integer from (select from fact_retired limit 1000000) r) as facts_retired,
-        (select count(*)::integer from (select from fact_moved limit 1000000) m) as facts_moved,
-        (select count(*)::integer from (select from label_pending limit 1000000) l) as labels_pending`,
-  );
-}
-
 export async function listAppsForCharts(db: Kysely<DB>) {
   return db.selectFrom('app').selectAll().orderBy('app_key').execute();
 }

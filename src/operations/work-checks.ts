@@ -3,15 +3,10 @@ import { CHART_IDS } from '../analytics/catalogue.ts';
 import { readChartRequest } from '../analytics/request.ts';
 import { plotChart } from '../analytics/service.ts';
 import type { App, Deps } from '../deps.ts';
+import { countBacklog } from '../facts/backlog.ts';
 import { readSecrets } from '../webhooks/secrets.ts';
 import type { Finding } from './finding.ts';
-import {
-  listAppsForCharts,
-  listStoredSecrets,
-  readBacklogFacts,
-  readWebhookFacts,
-  type WebhookFacts,
-} from './queries.ts';
+import { listAppsForCharts, listStoredSecrets, readWebhookFacts, type WebhookFacts } from './queries.ts';
 
 const WAITING_WARNING_S = 600;
 const BACKLOG_WARNING = 100_000;
@@ -55,7 +50,7 @@ export function judgeWebhooks(facts: WebhookFacts): Finding {
 }
 
 export async function checkBacklog({ db }: Deps): Promise<Finding[]> {
-  const { labels_pending, ...facts } = await readBacklogFacts(db);
+  const { labels_pending, ...facts } = await countBacklog(db);
   const pending = facts.facts_pending + facts.facts_retired + facts.facts_moved;
   return [
     {

@@ -19,7 +19,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   grants: ['db', 'lib', 'http', 'profile'],
   analytics: ['db', 'lib', 'http', 'facts'],
   import: ['db', 'lib', 'http', 'apps', 'facts', 'profile', 'attribution', 'purchases'],
-  operations: ['db', 'analytics', 'webhooks'],
+  operations: ['db', 'facts', 'analytics', 'webhooks'],
 };
 
 /** Files of src/ itself that every folder may import: what a feature may ask for, and how it fails. */

@@ -1,0 +1,24 @@
+// What the background still has to do with the facts, of all apps and processes, as the database knows it.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+
+/** Counts stop there. */
+export const MOST_COUNTED = 1_000_000;
+
+export interface Backlog {
+  facts_pending: number;
+  facts_retired: number;
+  facts_moved: number;
+  labels_pending: number;
+}
+
+function count(table: keyof DB) {
+  return sql`(select count(*)::integer from (select from ${sql.table(table)} limit ${MOST_COUNTED}) waiting)`;
+}
+
+export async function countBacklog(db: Kysely<DB>): Promise<Backlog> {
+  const { rows } = await sql<Backlog>`
+    select ${count('fact_pending')} as facts_pending, ${count('fact_retired')} as facts_retired,
+      ${count('fact_moved')} as facts_moved, ${count('label_pending')} as labels_pending`.execute(db);
+  return rows[0]!;
+}
