@@ -67,17 +67,26 @@ export async function holdTotals(
   });
 }
 
-/** Runs work on the totals of an app, unless another process is at them; how much it was. */
-function refreshApp(db: Kysely<DB>, appKey: number, work: (trx: Kysely<DB>) => Promise<number>): Promise<number> {
-  return holdTotals(db, appKey, (connection) =>
-    connection
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .execute(async (trx) => {
-        await setLimits(trx);
-        return work(trx);
-      }),
-  );
+/** Runs work on the totals of these apps, but for those that another process is at; the most that one app had. */
+async function refreshApps(
+  db: Kysely<DB>,
+  appKeys: readonly number[],
+  work: (trx: Kysely<DB>, appKey: number) => Promise<number>,
+): Promise<number> {
+  let most = 0;
+  for (const appKey of appKeys) {
+    const count = await holdTotals(db, appKey, (connection) =>
+      connection
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .execute(async (trx) => {
+          await setLimits(trx);
+          return work(trx, appKey);
+        }),
+    );
+    most = Math.max(most, count);
+  }
+  return most;
 }
 
 async function listAppsWithWork(db: Kysely<DB>): Promise<number[]> {
@@ -90,11 +99,7 @@ async function listAppsWithWork(db: Kysely<DB>): Promise<number[]> {
 
 /** Runs a batch of every app that has work and that no other process is at; the most that one app had. */
 export async function refreshTotals(db: Kysely<DB>, limit = TOTALS_BATCH): Promise<number> {
-  let most = 0;
-  for (const appKey of await listAppsWithWork(db)) {
-    most = Math.max(most, await refreshApp(db, appKey, (trx) => addToTotals(trx, appKey, limit)));
-  }
-  return most;
+  return refreshApps(db, await listAppsWithWork(db), (trx, appKey) => addToTotals(trx, appKey, limit));
 }
 
 /** Brings all moved facts of an app to the totals: the two images of one must not be parted. */
@@ -118,9 +123,5 @@ async function listAppsWithMoves(db: Kysely<DB>, least: number): Promise<number[
 
 /** Brings the moved facts of apps that have at least so many images of them to the totals; the most that one app had. */
 export async function refreshMoves(db: Kysely<DB>, least = 1): Promise<number> {
-  let most = 0;
-  for (const appKey of await listAppsWithMoves(db, least)) {
-    most = Math.max(most, await refreshApp(db, appKey, (trx) => addMoves(trx, appKey)));
-  }
-  return most;
+  return refreshApps(db, await listAppsWithMoves(db, least), addMoves);
 }
