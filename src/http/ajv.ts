@@ -34,6 +34,7 @@ interface ObjectSchema {
 
 function listFieldErrors(schema: ObjectSchema, errors: readonly ErrorObject[], body: object): FieldError[] {
   const found = [...toFieldErrors(errors), ...(schema.rules?.(body as Record<string, unknown>) ?? [])];
+  if (found.length === 0) return found;
   const order = Object.keys(schema.properties ?? {});
   const rank = ({ source }: FieldError) => order.indexOf(source.split('.')[0] ?? source) >>> 0;
   const fields = [...new Map(found.toReversed().map((field) => [field.source, field])).values()].toReversed();
@@ -56,7 +57,7 @@ export function compileCheck(schema: ObjectSchema): (value: unknown) => FieldErr
   return (value) => {
     if (!isObject(value))
       return [{ source: 'non_field_errors', code: 'type_error', message: 'Must be a JSON object.' }];
-    if (validate(value) && !schema.rules?.(value as Record<string, unknown>).length) return [];
+    validate(value);
     return listFieldErrors(schema, validate.errors ?? [], value);
   };
 }
@@ -70,7 +71,7 @@ export function compileValidator({
   const objectSchema = schema as ObjectSchema;
   const validate = ajv.compile(objectSchema);
   return (data) => {
-    if (validate(data) && !objectSchema.rules?.(data as Record<string, unknown>).length) return { value: data };
+    validate(data);
     const error = problemsOf(objectSchema, validate.errors ?? [], data);
     return error ? { error } : { value: data };
   };
