@@ -24,6 +24,10 @@ async function completeTotals(): Promise<void> {
   await refreshMoves(service.deps.db);
 }
 
+async function bringLabels(): Promise<void> {
+  while ((await relabelBatch(service.deps.db)) > 0);
+}
+
 /** Brings the columns of every month up to date, as if all had many facts and changes. */
 async function completeColumns(): Promise<void> {
   while ((await refreshColumns(service.deps.db, { leastFacts: 1, leastChanges: 1 })) > 0);
@@ -86,7 +90,7 @@ const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
     await completeTotals();
     await completeColumns();
     await importProfiles(home, profiles.slice(0, 2));
-    while ((await relabelBatch(service.deps.db)) > 0);
+    await bringLabels();
     await completeTotals();
     await importProfiles(home, profiles);
   },
@@ -95,10 +99,10 @@ const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
     await importTransactions(home, transactions);
     await completeTotals();
     await importProfiles(home, profiles.slice(0, 2));
-    while ((await relabelBatch(service.deps.db)) > 0);
+    await bringLabels();
     await refreshMoves(service.deps.db);
     await importProfiles(home, profiles);
-    while ((await relabelBatch(service.deps.db)) > 0);
+    await bringLabels();
     await completeColumns();
   },
   async 'half built'(home, { transactions }) {
@@ -131,7 +135,7 @@ const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
     await importTransactions(home, transactions);
     await completeTotals();
     await importProfiles(home, profiles.slice(0, 2));
-    while ((await relabelBatch(service.deps.db)) > 0);
+    await bringLabels();
     await importProfiles(home, profiles);
   },
   async 'of labels that were brought to facts which changed later'(home, { profiles, transactions }) {
@@ -139,10 +143,10 @@ const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
     await importTransactions(home, before(transactions));
     await completeTotals();
     await importProfiles(home, profiles.slice(0, 2));
-    while ((await relabelBatch(service.deps.db)) > 0);
+    await bringLabels();
     await refreshMoves(service.deps.db);
     await importProfiles(home, profiles);
-    while ((await relabelBatch(service.deps.db)) > 0);
+    await bringLabels();
     await importTransactions(home, transactions);
     await refreshTotals(service.deps.db, Math.ceil(transactions.length / 4));
   },
@@ -151,7 +155,7 @@ const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
     await importTransactions(home, transactions);
     await completeTotals();
     await importProfiles(home, profiles);
-    while ((await relabelBatch(service.deps.db)) > 0);
+    await bringLabels();
     await completeTotals();
   },
 };
