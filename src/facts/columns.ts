@@ -96,17 +96,27 @@ async function findMonth(db: Kysely<DB>, leastFacts: number, leastChanges: numbe
   return rows[0];
 }
 
-/** What the totals contain of a month, with its signs. */
+/** What the totals contain of a month: images of moved facts cancel out but for those under the labels that are totalled. */
 function totalled({ app_key, month }: Month): RawBuilder<unknown> {
   const ofMonth = sql`f.app_key = ${app_key} and f.purchased_day >= ${month} and f.purchased_day < ${monthAfter(month)}`;
   return sql`
     select 1 as sign, ${READ} from fact_transaction f
-    where ${ofMonth} and not exists (select from fact_pending w
-      where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)
+    where ${ofMonth} and not ${isIn('fact_pending')} and not ${isIn('fact_moved')}
     union all
-    select 1, ${READ} from fact_retired f where ${ofMonth}
-    union all
-    select -f.sign, ${READ} from fact_moved f where ${ofMonth}`;
+    select sum(sign), ${READ} from (
+      select 1 as sign, purchase_no, ${READ} from fact_transaction f
+      where ${ofMonth} and not ${isIn('fact_pending')} and ${isIn('fact_moved')}
+      union all
+      select 1, purchase_no, ${READ} from fact_retired f where ${ofMonth}
+      union all
+      select -f.sign, purchase_no, ${READ} from fact_moved f where ${ofMonth}
+    ) f
+    group by purchase_no, ${READ} having sum(sign) <> 0`;
+}
+
+function isIn(table: 'fact_pending' | 'fact_moved'): RawBuilder<unknown> {
+  return sql`exists (select from ${sql.table(table)} w
+    where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)`;
 }
 
 /** The changes of a month, that leave their table. */

@@ -1,7 +1,7 @@
 // The totals are a cache: whether they are complete, half built, out of date or not there, charts answer the same.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { refreshColumns } from '../../src/facts/columns.ts';
+import { readKind, refreshColumns } from '../../src/facts/columns.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -179,3 +179,47 @@ test.each(Object.keys(STATES))(
     );
   },
 );
+
+test('columns that are made while labels are brought to facts have every fact once', async () => {
+  const { db } = service.deps;
+  const home = await addApp(service, { name: 'Columns', timezone: APP_ZONE });
+  const labelled = (campaign: string) => [
+    { customer_user_id: 'u', installed_at: '2025-01-02T00:00:00Z', attribution: { status: 'non_organic', campaign } },
+  ];
+  await importProfiles(home, labelled('first'));
+  await importTransactions(
+    home,
+    ['t1', 't2', 't3'].map((id) => ({
+      customer_user_id: 'u',
+      purchase_type: 'one_time_purchase',
+      store: 'stripe',
+      store_product_id: 'coins',
+      store_transaction_id: id,
+      store_original_transaction_id: id,
+      price: { country: 'DE', currency: 'USD', value: 5 },
+      purchased_at: '2025-01-10T00:00:00Z',
+    })),
+  );
+  await completeTotals();
+  for (const campaign of ['second', 'third']) {
+    await importProfiles(home, labelled(campaign));
+    await bringLabels();
+  }
+  await completeColumns();
+  const chunks = await db
+    .selectFrom('fact_column_chunk as c')
+    .innerJoin('app', 'app.app_key', 'c.app_key')
+    .where('app_id', '=', home.app.app_id)
+    .where('c.name', 'in', ['kind', 'attribution_key'])
+    .select(['dictionary', 'codes'])
+    .orderBy('c.name')
+    .execute();
+  const first = await db
+    .selectFrom('dim_attribution')
+    .where('campaign', '=', 'first')
+    .select('attribution_key')
+    .executeTakeFirstOrThrow();
+  expect(chunks.map(({ codes }) => codes.length)).toEqual([3, 3]);
+  expect(chunks[0]!.dictionary).toBe(String(first.attribution_key));
+  expect(readKind(Number(chunks[1]!.dictionary)).sign).toBe(1);
+});
