@@ -38,21 +38,46 @@ const ALL_ROWS = Int32Array.from({ length: ROWS_PER_GROUP }, (_, row) => row);
 /** Of the group that is being scanned: the rows that count. */
 export const rows = new Int32Array(ROWS_PER_GROUP);
 
-/** Puts the rows that pass into `rows`; how many are they? */
-export function selectRows(size: number, columns: Iterable<{ passes: Uint8Array; codes: Uint16Array }>): number {
-  let count = size;
-  rows.set(ALL_ROWS);
-  for (const { passes, codes } of columns) {
-    if (!passes.includes(0)) continue;
-    let kept = 0;
-    for (let i = 0; i < count; i++) {
-      const row = rows[i]!;
-      rows[kept] = row;
-      kept += passes[codes[row]! - CODE_OFFSET]!;
-    }
-    count = kept;
+type Judged = Pick<Column, 'passes'> & Pick<Numbers, 'codes'>;
+
+/** Puts the rows that pass into `rows`; how many are they? What few values pass is asked first, as it leaves the fewest rows to the others. */
+export function selectRows(size: number, columns: Iterable<Judged>): number {
+  const [first, ...others] = [...columns]
+    .map((column) => ({ ...column, share: shareOf(column.passes) }))
+    .filter(({ share }) => share < 1)
+    .sort((one, other) => one.share - other.share);
+  if (!first) {
+    rows.set(ALL_ROWS);
+    return size;
   }
-  return count;
+  return others.reduce(selectAmong, selectOf(size, first));
+}
+
+function shareOf(passes: Uint8Array): number {
+  let passing = 0;
+  for (const one of passes) passing += one;
+  return passing / passes.length;
+}
+
+/** Of all rows. */
+function selectOf(size: number, { passes, codes }: Judged): number {
+  let kept = 0;
+  for (let row = 0; row < size; row++) {
+    rows[kept] = row;
+    kept += passes[codes[row]! - CODE_OFFSET]!;
+  }
+  return kept;
+}
+
+/** Of those selected before. */
+function selectAmong(count: number, { passes, codes }: Judged): number {
+  let kept = 0;
+  for (let i = 0; i < count; i++) {
+    const row = rows[i]!;
+    rows[kept] = row;
+    kept += passes[codes[row]! - CODE_OFFSET]!;
+  }
+  return kept;
 }
 
 /** A digit of a combination: what rows have in a column, as the place of that among what is different. */
@@ -65,11 +90,13 @@ interface Digit {
 
 function digitOf({ codes, numbers }: Numbers): Digit {
   const found = new Map<number, number>();
-  const places = numbers.map((number) => {
+  const places = new Int32Array(numbers.length);
+  for (let code = 0; code < numbers.length; code++) {
+    const number = numbers[code]!;
     const place = found.get(number) ?? found.size;
     if (place === found.size) found.set(number, place);
-    return place;
-  });
+    places[code] = place;
+  }
   return { codes, places, size: found.size };
 }
 
@@ -77,7 +104,9 @@ function digitOf({ codes, numbers }: Numbers): Digit {
 const MOST_COUNTED = 2_000_000;
 
 /** Of each row that counts the number of its combination; the first rows of those that are there, and how often each is. */
-const combined = new Float64Array(ROWS_PER_GROUP);
+const combined = new Int32Array(ROWS_PER_GROUP);
+/** The same where there may be more of them. */
+const combinedLarge = new Float64Array(ROWS_PER_GROUP);
 const counts = new Int32Array(MOST_COUNTED);
 const firsts = new Int32Array(ROWS_PER_GROUP);
 const times = new Int32Array(ROWS_PER_GROUP);
@@ -93,8 +122,7 @@ export function countCombined(
 ): void {
   const digits = columns.map(digitOf).filter(({ size }) => size > 1);
   const possible = digits.reduce((product, { size }) => product * size, 1);
-  combine(count, digits);
-  const different = possible <= MOST_COUNTED ? countInArray(count) : countInMap(count);
+  const different = possible <= MOST_COUNTED ? countInArray(count, digits) : countInMap(count, digits);
   const has = columns.map(() => 0);
   for (let i = 0; i < different; i++) {
     const row = firsts[i]!;
@@ -109,13 +137,46 @@ export function countCombined(
 function combine(count: number, digits: readonly Digit[]): void {
   combined.fill(0, 0, count);
   let factor = 1;
+  const scaled = digits.map(({ codes, places, size }) => {
+    const parts = places.map((place) => factor * place);
+    factor *= size;
+    return { codes, parts };
+  });
+  // Two at a time take little longer than one.
+  for (let i = 0; i + 1 < scaled.length; i += 2) addTwo(count, scaled[i]!, scaled[i + 1]!);
+  if (scaled.length % 2 === 1) addOne(count, scaled.at(-1)!);
+}
+
+/** A digit times its factor. */
+interface Scaled {
+  codes: Uint16Array;
+  /** By the code. */
+  parts: Int32Array;
+}
+
+function addOne(count: number, { codes, parts }: Scaled): void {
+  for (let i = 0; i < count; i++) combined[i]! += parts[codes[rows[i]!]! - CODE_OFFSET]!;
+}
+
+function addTwo(count: number, one: Scaled, other: Scaled): void {
+  const [codes, otherCodes, parts, otherParts] = [one.codes, other.codes, one.parts, other.parts];
+  for (let i = 0; i < count; i++) {
+    const row = rows[i]!;
+    combined[i]! += parts[codes[row]! - CODE_OFFSET]! + otherParts[otherCodes[row]! - CODE_OFFSET]!;
+  }
+}
+
+function combineLarge(count: number, digits: readonly Digit[]): void {
+  combinedLarge.fill(0, 0, count);
+  let factor = 1;
   for (const { codes, places, size } of digits) {
-    for (let i = 0; i < count; i++) combined[i]! += factor * places[codes[rows[i]!]! - CODE_OFFSET]!;
+    for (let i = 0; i < count; i++) combinedLarge[i]! += factor * places[codes[rows[i]!]! - CODE_OFFSET]!;
     factor *= size;
   }
 }
 
-function countInArray(count: number): number {
+function countInArray(count: number, digits: readonly Digit[]): number {
+  combine(count, digits);
   let different = 0;
   for (let i = 0; i < count; i++) {
     if (counts[combined[i]!]!++ === 0) firsts[different++] = i;
@@ -129,10 +190,11 @@ function countInArray(count: number): number {
   return different;
 }
 
-function countInMap(count: number): number {
+function countInMap(count: number, digits: readonly Digit[]): number {
+  combineLarge(count, digits);
   const places = new Map<number, number>();
   for (let i = 0; i < count; i++) {
-    const number = combined[i]!;
+    const number = combinedLarge[i]!;
     const place = places.get(number) ?? places.size;
     if (place === places.size) {
       places.set(number, place);

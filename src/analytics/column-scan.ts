@@ -86,7 +86,9 @@ export function scanGroup(scan: Scan, group: Group, into: Into): void {
   const read = new Map(columns.map(([name, column], i) => [name, { ...column, codes: readCodes(column.codes, i) }]));
   const numbersOf: NumbersOf = (name, numberOf) => {
     const { values, codes } = read.get(name)!;
-    return { codes, numbers: Int32Array.from(values, numberOf) };
+    const numbers = new Int32Array(values.length);
+    for (let code = 0; code < values.length; code++) numbers[code] = numberOf(values[code]!, code);
+    return { codes, numbers };
   };
   const rows = {
     count: selectRows(read.get('kind')!.codes.length, read.values()),

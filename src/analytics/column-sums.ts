@@ -12,7 +12,12 @@ export type Amounts = Float64Array;
 
 /** Of tuples of amounts in decimal, each times a factor. */
 export function splitAmounts(tuples: readonly (readonly string[])[], factor: number): Amounts {
-  return Float64Array.from(tuples.flatMap((tuple) => tuple.flatMap((amount) => splitAmount(amount, factor))));
+  const width = 2 * (tuples[0]?.length ?? 0);
+  const amounts = new Float64Array(tuples.length * width);
+  for (const [code, tuple] of tuples.entries()) {
+    for (const [i, amount] of tuple.entries()) amounts.set(splitAmount(amount, factor), code * width + 2 * i);
+  }
+  return amounts;
 }
 
 function splitAmount(text: string, factor: number): [millions: number, rest: number] {

@@ -18,11 +18,13 @@ export async function numberSegments(db: Kysely<DB>, { segmentation }: ChartQuer
   const { rows } = await sql<{ key: number; value: string }>`
     select key, value from ${segmentValues(segmentation)}`.execute(db);
   const numbers = new Map<string, number>();
-  const byKey = new Map<number | null, number>();
+  /** By key: asked for every value of every group of facts. */
+  const byKey = new Int32Array(rows.reduce((most, { key }) => Math.max(most, key), 0) + 1).fill(NO_SEGMENT);
   for (const { key, value } of rows) {
     const number = numbers.get(value) ?? numbers.size;
     numbers.set(value, number);
-    byKey.set(key, number);
+    byKey[key] = number;
   }
-  return { values: [...numbers.keys()], segmentOf: (key) => byKey.get(key) ?? NO_SEGMENT };
+  const segmentOf = (key: number | null) => (key === null ? NO_SEGMENT : (byKey[key] ?? NO_SEGMENT));
+  return { values: [...numbers.keys()], segmentOf };
 }

@@ -1,6 +1,7 @@
 // The parts of which answers from columns are made: the format, and sums and sets that stay exact and bounded.
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { countCombined, type Numbers, selectRows } from '../../src/analytics/column-rows.ts';
 import { ColumnSums, splitAmounts, TooMuch } from '../../src/analytics/column-sums.ts';
 import { PayerCounts } from '../../src/analytics/payer-counts.ts';
 import { NO_SEGMENT } from '../../src/analytics/segments.ts';
@@ -40,6 +41,51 @@ describe('a column chunk', () => {
       await client.end();
       await database.close();
     }
+  });
+});
+
+describe('rows', () => {
+  const SIZE = 5_000;
+
+  /** A column of random values below `different`, of which the even ones pass. */
+  function column(different: number, seed: number) {
+    const codes = Uint16Array.from({ length: SIZE }, (_, row) => ((row * seed) % 7919) % different);
+    const numbers = Int32Array.from({ length: different }, (_, code) => (code % 11 === 0 ? -1 : code));
+    const passes = Uint8Array.from(numbers, (_, code) => 1 - (code % 2));
+    return { passes, numbers, codes: codes.map((code) => code + CODE_OFFSET) };
+  }
+
+  /** Of all rows of which every column passes: how often their numbers are there together. */
+  function countPlainly(columns: readonly ReturnType<typeof column>[]): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (let row = 0; row < SIZE; row++) {
+      const codes = columns.map((one) => one.codes[row]! - CODE_OFFSET);
+      if (codes.some((code, i) => columns[i]!.passes[code] === 0)) continue;
+      const key = codes.map((code, i) => columns[i]!.numbers[code]!).join();
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  test.each([
+    ['few enough for an array', [3, 5, 40]],
+    ['two columns', [7, 300]],
+    ['more than an array counts', [200, 300, 400, 5]],
+  ])('that pass are counted by what they have: %s', (_, differents) => {
+    const columns = differents.map((different, i) => column(different, 31 + 2 * i));
+    const counted = new Map<string, number>();
+    countCombined(selectRows(SIZE, columns), columns satisfies Numbers[], (has, rows) => {
+      const key = has.join();
+      expect(counted.has(key)).toBe(false);
+      counted.set(key, rows);
+    });
+    expect(counted.size).toBeGreaterThan(10);
+    expect(counted).toEqual(countPlainly(columns));
+  });
+
+  test('all pass where no column asks', () => {
+    const open = { ...column(5, 31), passes: new Uint8Array(5).fill(1) };
+    expect(selectRows(SIZE, [open])).toBe(SIZE);
   });
 });
 
