@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { DB } from '../db/types.ts';
-import { ensureLabels, findLabels } from './queries.ts';
+import { ensureLabels, findLabels, listLabels } from './queries.ts';
 
 /** An attribution without its user id: what charts can tell apart. */
 export interface Label {
@@ -18,6 +18,8 @@ export interface Label {
 const MOST_REMEMBERED = 50_000;
 
 export interface Labels {
+  /** Remembers the newest labels there are: else after a start nearly every group of posts looks for one. */
+  recall(): Promise<void>;
   /** The key of each label in the same order, undefined for those that no profile has had. */
   find(labels: readonly Label[]): Promise<(number | undefined)[]>;
   /** The key of each label, in the same order; new ones are written. */
@@ -31,6 +33,10 @@ function nameOf({ status, channel, campaign, ad_group, ad_set, creative, source 
 
 export function createLabels(db: Kysely<DB>): Labels {
   const remembered = new LRUCache<string, number>({ max: MOST_REMEMBERED });
+
+  async function recall(): Promise<void> {
+    for (const label of await listLabels(db, MOST_REMEMBERED)) remembered.set(nameOf(label), label.attribution_key);
+  }
 
   async function find(labels: readonly Label[]): Promise<(number | undefined)[]> {
     const keys = labels.map((label) => remembered.get(nameOf(label)));
@@ -60,5 +66,5 @@ export function createLabels(db: Kysely<DB>): Labels {
     return labels.map((label, index) => keys[index] ?? (keyOf.get(nameOf(label)) as number));
   }
 
-  return { find, keysOf };
+  return { recall, find, keysOf };
 }

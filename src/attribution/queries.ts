@@ -1,5 +1,5 @@
 // Statements that record attributions, a whole group at a time.
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type NotNull, sql } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
@@ -37,6 +37,19 @@ export async function findLabels(db: Kysely<DB>, labels: readonly Label[]): Prom
   const statement = sql<{ attribution_key: number | null }>`
     select attribution_key from ${labelRelation(labels)} label left join dim_attribution using (tuple_hash) order by position`;
   return (await executePrepared(db, 'find_labels', statement)).map(({ attribution_key }) => attribution_key);
+}
+
+/** The newest labels with their keys, at most so many. */
+export async function listLabels(db: Kysely<DB>, most: number): Promise<(Label & { attribution_key: number })[]> {
+  return db
+    .selectFrom('dim_attribution')
+    .select(['attribution_key', 'status', 'channel', 'campaign', 'ad_group', 'ad_set', 'creative', 'source'])
+    .where('status', 'is not', null)
+    .where('source', 'is not', null)
+    .$narrowType<{ status: NotNull; source: NotNull }>()
+    .orderBy('attribution_key', 'desc')
+    .limit(most)
+    .execute();
 }
 
 /** Gives new labels the rows that stand for their values: of all that do, and of the new ones, the oldest. It stays so. */

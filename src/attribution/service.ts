@@ -45,6 +45,7 @@ export function createAttributionRecorder({
   db,
 }: Pick<Deps, 'db'>): (app: App, body: AttributionBody) => Promise<void> {
   const labels = createLabels(db);
+  let isFirst = true;
 
   /** The label's key of each post. New labels are written for living profiles alone: a public key must not fill the table. */
   async function keysOf(posts: readonly Post[]): Promise<(number | undefined)[]> {
@@ -64,6 +65,9 @@ export function createAttributionRecorder({
   /** Whether each post found its profile. */
   async function write(posts: readonly Post[], replaces: boolean): Promise<boolean[]> {
     groupSize.observe(posts.length);
+    // Nobody waits for it, and without it labels are looked up as they come.
+    if (isFirst) labels.recall().catch(() => undefined);
+    isFirst = false;
     const keys = await keysOf(posts);
     const rows = posts.map(({ app_id, customer_user_id, profile_id, attribution_user_id }, index) => {
       return { app_id, customer_user_id, profile_id, attribution_key: keys[index] ?? null, attribution_user_id };
