@@ -16,6 +16,9 @@ export interface Label {
 }
 
 const MOST_REMEMBERED = 50_000;
+/** Of all their names together; one may have thousands. */
+const MOST_CHARACTERS = 8_000_000;
+const MOST_RECALLED = 25_000;
 
 export interface Labels {
   /** Remembers the newest labels there are: else after a start nearly every group of posts looks for one. */
@@ -32,10 +35,14 @@ function nameOf({ status, channel, campaign, ad_group, ad_set, creative, source 
 }
 
 export function createLabels(db: Kysely<DB>): Labels {
-  const remembered = new LRUCache<string, number>({ max: MOST_REMEMBERED });
+  const remembered = new LRUCache<string, number>({
+    max: MOST_REMEMBERED,
+    maxSize: MOST_CHARACTERS,
+    sizeCalculation: (_, name) => name.length,
+  });
 
   async function recall(): Promise<void> {
-    for (const label of await listLabels(db, MOST_REMEMBERED)) remembered.set(nameOf(label), label.attribution_key);
+    for (const label of await listLabels(db, MOST_RECALLED)) remembered.set(nameOf(label), label.attribution_key);
   }
 
   async function find(labels: readonly Label[]): Promise<(number | undefined)[]> {

@@ -1,0 +1,28 @@
+// Labels that are known need no look at the database, also those that were written before this process began.
+import { expect, test } from 'vitest';
+import { createLabels, type Label } from '../../src/attribution/labels.ts';
+import { createDb, createPool } from '../../src/db/client.ts';
+import { createTestDatabase } from '../setup/database.ts';
+
+const none = { channel: null, campaign: null, ad_group: null, ad_set: null, creative: null };
+const KNOWN: Label[] = [
+  { ...none, status: 'organic', source: 'custom' },
+  { status: 'non_organic', channel: 'a', campaign: 'b', ad_group: 'c', ad_set: 'd', creative: 'e', source: 'custom' },
+  { ...none, status: 'non_organic', channel: 'ab', source: 'custom' },
+];
+
+test('labels of before a start are remembered with their keys', async () => {
+  const database = await createTestDatabase();
+  try {
+    const keys = await createLabels(database.db).keysOf(KNOWN);
+    const settings = { connectionString: database.url, max: 1, statementTimeoutMs: 5_000, applicationName: 'labels' };
+    const db = createDb(createPool(settings, () => undefined));
+    const labels = createLabels(db);
+    await labels.recall();
+    await db.destroy();
+    expect(await labels.find(KNOWN.toReversed())).toEqual(keys.toReversed());
+    await expect(labels.find([{ ...none, status: 'unknown', source: 'custom' }])).rejects.toThrow();
+  } finally {
+    await database.close();
+  }
+});
