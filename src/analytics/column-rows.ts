@@ -105,8 +105,6 @@ const MOST_COUNTED = 2_000_000;
 
 /** Of each row that counts the number of its combination; the first rows of those that are there, and how often each is. */
 const combined = new Int32Array(ROWS_PER_GROUP);
-/** The same where there may be more of them. */
-const combinedLarge = new Float64Array(ROWS_PER_GROUP);
 const counts = new Int32Array(MOST_COUNTED);
 const firsts = new Int32Array(ROWS_PER_GROUP);
 const times = new Int32Array(ROWS_PER_GROUP);
@@ -166,15 +164,6 @@ function addTwo(count: number, one: Scaled, other: Scaled): void {
   }
 }
 
-function combineLarge(count: number, digits: readonly Digit[]): void {
-  combinedLarge.fill(0, 0, count);
-  let factor = 1;
-  for (const { codes, places, size } of digits) {
-    for (let i = 0; i < count; i++) combinedLarge[i]! += factor * places[codes[rows[i]!]! - CODE_OFFSET]!;
-    factor *= size;
-  }
-}
-
 function countInArray(count: number, digits: readonly Digit[]): number {
   combine(count, digits);
   let different = 0;
@@ -191,10 +180,11 @@ function countInArray(count: number, digits: readonly Digit[]): number {
 }
 
 function countInMap(count: number, digits: readonly Digit[]): number {
-  combineLarge(count, digits);
+  const numberOf = (row: number) =>
+    digits.reduceRight((number, { codes, places, size }) => number * size + places[codes[row]! - CODE_OFFSET]!, 0);
   const places = new Map<number, number>();
   for (let i = 0; i < count; i++) {
-    const number = combinedLarge[i]!;
+    const number = numberOf(rows[i]!);
     const place = places.get(number) ?? places.size;
     if (place === places.size) {
       places.set(number, place);
