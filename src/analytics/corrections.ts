@@ -1,6 +1,7 @@
 // What is kept of the facts, totals or columns, lacks some and has others as they were: these are counted fact by fact, and added or
 // taken off.
 import { sql } from 'kysely';
+import { isIn } from '../facts/columns.ts';
 import type { TotalHome } from '../facts/totals-schema.ts';
 import { todayIn } from './calendar.ts';
 import { AMOUNTS, type Entries, type Moment } from './entries.ts';
@@ -75,11 +76,7 @@ interface Facts {
 }
 
 function notPending({ facts }: Source): Sql[] {
-  if (!facts.has.pending) return [];
-  return [
-    sql`not exists (select from fact_pending w
-      where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)`,
-  ];
+  return facts.has.pending ? [sql`not ${isIn('fact_pending')}`] : [];
 }
 
 /** Of what is kept: past days, and of unrefunded facts none that carry a refund, even one that is still to come. */

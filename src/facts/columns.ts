@@ -114,7 +114,8 @@ function totalled({ app_key, month }: Month): RawBuilder<unknown> {
     group by purchase_no, ${READ} having sum(sign) <> 0`;
 }
 
-function isIn(table: 'fact_pending' | 'fact_moved'): RawBuilder<unknown> {
+/** Whether a table has the fact `f`. */
+export function isIn(table: 'fact_pending' | 'fact_moved'): RawBuilder<unknown> {
   return sql`exists (select from ${sql.table(table)} w
     where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)`;
 }
