@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../deps.ts';
+import type { ChartRequest } from './request.ts';
 
 const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_BYTES_OF_ONE = 8 * 1024 * 1024;
@@ -17,11 +18,16 @@ export interface KeptAnswer {
   until: number;
 }
 
-/** The question as asked: of whom, in which zone, with which body. */
-export function questionKey({ app_id, timezone }: App, zone: string, body: unknown): string {
+/** The question as asked: of whom, in which zone, with which body. Found before it is read: what was answered is valid. */
+export function questionKey({ app_id }: App, { appZone, zoneHeader, body }: ChartRequest): string {
   return createHash('sha256')
-    .update(JSON.stringify([app_id, timezone, zone, body]))
+    .update(JSON.stringify([app_id, appZone, zoneHeader?.value, body]))
     .digest('base64');
+}
+
+/** Nothing later than the last microsecond of a question's millisecond exists. */
+function lastMicro(now: Date): number {
+  return now.getTime() * 1000 + 999;
 }
 
 export function createKeptAnswers() {
@@ -35,9 +41,9 @@ export function createKeptAnswers() {
       kept.set(key, answer);
     },
     /** An answer that time has not overtaken; whether its version stands is still to be asked. */
-    find: (key: string, nowMicros: number): KeptAnswer | undefined => {
+    find: (key: string, now: Date): KeptAnswer | undefined => {
       const answer = kept.get(key);
-      return answer && nowMicros < answer.until ? answer : undefined;
+      return answer && lastMicro(now) < answer.until ? answer : undefined;
     },
   };
 }

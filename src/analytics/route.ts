@@ -10,9 +10,10 @@ import { ChartAnswer, ChartBody, ChartHeaders } from './schema.ts';
 import { createChartAnswers, plotChart } from './service.ts';
 
 const BODY_LIMIT = 1024 * 1024;
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 export function retrieveAnalytics(deps: Deps) {
-  const answerChart = createChartAnswers(deps);
+  const answers = createChartAnswers(deps);
   return operation({
     summary: 'Retrieve analytics data',
     description: 'A chart with filters and segmentation. What each chart takes: docs/charts.md.',
@@ -25,11 +26,13 @@ export function retrieveAnalytics(deps: Deps) {
     errors: [],
     async handle({ app, body, request, reply }) {
       const zoneHeader = findZoneHeader(request.headers, deps.config.HEADER_ALIASES);
-      const query = readChartRequest({ body, zoneHeader, appZone: app.timezone, now: deps.now() });
+      const asked = { body, zoneHeader, appZone: app.timezone, now: deps.now() };
+      const kept = await answers.find(app, asked);
+      if (kept) return reply.type(JSON_TYPE).send(kept);
+      const query = readChartRequest(asked);
       const signal = departureOf(reply);
       if (query.format === 'json') {
-        reply.type('application/json; charset=utf-8');
-        return reply.send(await answerChart(app, { query, body, signal }));
+        return reply.type(JSON_TYPE).send(await answers.compute(app, { request: asked, query, signal }));
       }
       const { series, storeTitles } = await plotChart(deps, app, query, signal);
       reply.type('text/csv; charset=utf-8');

@@ -13,11 +13,11 @@ import { MOST_CSV_ROWS } from './csv.ts';
 import { type FactsState, readFactsState } from './facts-state.ts';
 import { createKeptAnswers, questionKey } from './kept-answers.ts';
 import { findCells, listStoreTitles } from './queries.ts';
-import type { ChartQuery } from './request.ts';
+import type { ChartQuery, ChartRequest } from './request.ts';
 import { assembleSeries, type Series } from './series.ts';
 import { readSnapshot } from './snapshot.ts';
 import type { StoreTitles } from './titles.ts';
-import { findValidity, nowMicros } from './validity.ts';
+import { findValidity } from './validity.ts';
 
 const MOST_SERIES = 500;
 const MOST_POINTS = 50_000;
@@ -52,34 +52,38 @@ export async function plotChart(deps: Deps, app: App, query: ChartQuery, signal:
 }
 
 interface Question {
+  request: ChartRequest;
   query: ChartQuery;
-  /** As it was asked. */
-  body: unknown;
   signal: AbortSignal;
 }
 
-/** Answers charts in JSON, each computed anew unless nothing has changed since. */
+/** Answers charts in JSON, and keeps the answers for when the same is asked again. */
 export function createChartAnswers(deps: Deps) {
   const answers = createKeptAnswers();
 
-  async function readVersion(db: Kysely<DB>, app: App): Promise<string> {
+  async function readVersion(app: App): Promise<string> {
     const statement = sql<{ version: string }>`select ${versionOf(app.app_key)} as version`;
-    const [row] = await executePrepared(db, 'fact_version', statement);
+    const [row] = await executePrepared(deps.analyticsDb, 'fact_version', statement);
     return row!.version;
   }
 
-  /** The body of the answer: JSON. */
-  return async (app: App, { query, body, signal }: Question): Promise<Buffer> => {
-    const key = questionKey(app, query.zone.name, body);
-    const kept = answers.find(key, nowMicros(query));
-    if (kept && kept.version === (await readVersion(deps.analyticsDb, app))) return kept.body;
-    return readSnapshot(deps, signal, async (trx) => {
-      const facts = await readFactsState(trx, app, query);
-      const { series, storeTitles } = await plot(trx, app, { query, facts, signal });
-      const answer = Buffer.from(JSON.stringify({ data: renderAnswer(query, series, storeTitles) }));
-      answers.keep(key, { body: answer, version: facts.version, until: await findValidity(trx, app, query) });
-      return answer;
-    });
+  return {
+    /** The body of the answer to the same request as before: JSON; nothing if anything has changed since. */
+    async find(app: App, request: ChartRequest): Promise<Buffer | undefined> {
+      const kept = answers.find(questionKey(app, request), request.now);
+      return kept && kept.version === (await readVersion(app)) ? kept.body : undefined;
+    },
+    /** The body of the answer: JSON. */
+    async compute(app: App, { request, query, signal }: Question): Promise<Buffer> {
+      return readSnapshot(deps, signal, async (trx) => {
+        const facts = await readFactsState(trx, app, query);
+        const { series, storeTitles } = await plot(trx, app, { query, facts, signal });
+        const body = Buffer.from(JSON.stringify({ data: renderAnswer(query, series, storeTitles) }));
+        const until = await findValidity(trx, app, query);
+        answers.keep(questionKey(app, request), { body, version: facts.version, until });
+        return body;
+      });
+    },
   };
 }
 

@@ -11,11 +11,6 @@ import { dayOf, moment, nowOf } from './sources.ts';
 
 const MICROS = 1_000_000;
 
-/** The instant of the question in microseconds since 1970. */
-export function nowMicros({ now }: ChartQuery): number {
-  return Date.parse(now) * 1000 + 999;
-}
-
 /** Where days begin, buckets do. */
 function nextMidnight(zone: Zone, now: string): number {
   return dayStart(zone, todayIn(zone, now) + 1) * MICROS;
