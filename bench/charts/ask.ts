@@ -1,6 +1,7 @@
 // Asks the service for charts, one question after the other, and takes the time until the whole answer is there.
-import { Agent, request } from 'undici';
 import { chart, keysOf } from '../../src/analytics/catalogue.ts';
+import { bodyOf, openConnection } from '../load/connection.ts';
+import { authorizedBy, post } from '../load/requests.ts';
 import type { Question } from './questions.ts';
 
 /** Value of the whole range on the first key, of the total and of every segment by its raw value. */
@@ -29,7 +30,7 @@ interface Metric {
 
 export interface Asker {
   ask: (question: Question, zone?: string) => Promise<Told>;
-  close: () => Promise<void>;
+  close: () => void;
 }
 
 function readValues(question: Question, text: string): Values {
@@ -40,8 +41,11 @@ function readValues(question: Question, text: string): Values {
   return { total: metric.value, segments: new Map(series.map(({ type, value }) => [type, value])), isCut };
 }
 
-export function createAsker(url: string, key: string): Asker {
-  const dispatcher = new Agent({ connections: 1 });
+const PATH = '/api/v1/client-api/metrics/analytics/';
+
+export async function createAsker(url: string, key: string): Promise<Asker> {
+  const { hostname, port } = new URL(url);
+  const connection = await openConnection({ host: hostname, port: Number(port) });
   return {
     async ask(question, zone) {
       const { chart_id, period_unit, first, last, segmentation, filters } = question;
@@ -51,25 +55,15 @@ export function createAsker(url: string, key: string): Asker {
         segmentation,
         filters: { ...filters, date: [first, last] },
       });
-      const began = performance.now();
-      const answer = await request(`${url}/api/v1/client-api/metrics/analytics/`, {
-        dispatcher,
-        method: 'POST',
-        headers: {
-          authorization: `Api-Key ${key}`,
-          'content-type': 'application/json',
-          ...(zone !== undefined && { 'service-tz': zone }),
-        },
-        body,
-      });
-      const text = await answer.body.text();
-      const ms = performance.now() - began;
+      const headers = authorizedBy(key) + (zone === undefined ? '' : `service-tz: ${zone}\r\n`);
+      const answer = await connection.send(post({ path: PATH, headers, body }));
+      const { status, ms } = answer;
       // Given up after the time limit of charts: its time counts, and there is nothing to compare.
-      if (answer.statusCode === 503) return { ms, values: undefined };
-      if (answer.statusCode !== 200)
-        throw new Error(`${body} was answered ${answer.statusCode}: ${text.slice(0, 300)}`);
+      if (status === 503) return { ms, values: undefined };
+      const text = bodyOf(answer);
+      if (status !== 200) throw new Error(`${body} was answered ${status}: ${text.slice(0, 300)}`);
       return { ms, values: readValues(question, text) };
     },
-    close: () => dispatcher.close(),
+    close: connection.close,
   };
 }

@@ -1,5 +1,6 @@
-// One keep-alive connection that sends a request, waits for the whole answer and sends the next. Plain sockets and as little
-// parsing as the answers need, so that the load generator takes little of the cores it shares with the service.
+// One keep-alive connection that carries one request at a time. Plain sockets and as little parsing as the answers need, so that
+// who asks takes little of the cores it shares with the service.
+import { once } from 'node:events';
 import { connect } from 'node:net';
 
 export interface Target {
@@ -7,65 +8,78 @@ export interface Target {
   port: number;
 }
 
-export interface Handlers {
-  /** The next request as it goes over the wire; undefined ends the connection. */
-  next: () => string | undefined | Promise<string | undefined>;
-  onAnswer: (status: number, ms: number) => void;
+export interface Answer {
+  status: number;
+  /** From sending the request to the last byte. */
+  ms: number;
+  /** Headers and body, a character per byte. */
+  bytes: string;
+}
+
+export interface Connection {
+  /** Sends a request as it goes over the wire; rejects when the connection breaks. */
+  send: (request: string) => Promise<Answer>;
+  close: () => void;
 }
 
 const HEADER_END = '\r\n\r\n';
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
-/** Length of the answer at the beginning of `text` (latin1), undefined while its headers are incomplete. */
-function lengthOfAnswer(text: string): number | undefined {
-  const end = text.indexOf(HEADER_END);
+/** Length of the answer at the beginning of `bytes`, undefined while its headers are incomplete. */
+function lengthOfAnswer(bytes: string): number | undefined {
+  const end = bytes.indexOf(HEADER_END);
   if (end < 0) return undefined;
-  const length = LENGTH.exec(text.slice(0, end + 2))?.[1];
-  if (length === undefined) throw new Error(`an answer without content-length: ${text.slice(0, 200)}`);
+  const length = LENGTH.exec(bytes.slice(0, end + 2))?.[1];
+  if (length === undefined) throw new Error(`an answer without content-length: ${bytes.slice(0, 200)}`);
   return end + HEADER_END.length + Number(length);
 }
 
-/** Resolves when `next` has no more requests; rejects when the connection breaks. */
-export function runConnection({ host, port }: Target, { next, onAnswer }: Handlers): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, noDelay: true });
-    let received = '';
-    let sentAt = 0;
+/** The text of an answer's body. */
+export function bodyOf({ bytes }: Answer): string {
+  return Buffer.from(bytes.slice(bytes.indexOf(HEADER_END) + HEADER_END.length), 'latin1').toString();
+}
 
-    function write(request: string | undefined): void {
-      if (request === undefined) {
-        socket.destroy();
-        resolve();
-        return;
-      }
-      sentAt = performance.now();
-      socket.write(request);
+export async function openConnection({ host, port }: Target): Promise<Connection> {
+  const socket = connect({ host, port, noDelay: true });
+  await once(socket, 'connect');
+  let bytes = '';
+  let length: number | undefined;
+  let sentAt = 0;
+  let under: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
+
+  function finish(): void {
+    const answer = { status: Number(bytes.slice(9, 12)), ms: performance.now() - sentAt, bytes };
+    bytes = '';
+    length = undefined;
+    under?.resolve(answer);
+  }
+
+  function fail(error: Error): void {
+    socket.destroy();
+    under?.reject(error);
+  }
+
+  socket.setEncoding('latin1');
+  socket.on('data', (chunk: string) => {
+    bytes = bytes === '' ? chunk : bytes + chunk;
+    try {
+      length ??= lengthOfAnswer(bytes);
+    } catch (error) {
+      fail(error as Error);
     }
-
-    function send(): void {
-      const request = next();
-      if (request instanceof Promise) request.then(write, reject);
-      else write(request);
-    }
-
-    socket.setEncoding('latin1');
-    socket.once('connect', send);
-    socket.on('data', (chunk: string) => {
-      received = received === '' ? chunk : received + chunk;
-      let length: number | undefined;
-      try {
-        length = lengthOfAnswer(received);
-      } catch (error) {
-        socket.destroy();
-        reject(error);
-        return;
-      }
-      if (length === undefined || received.length < length) return;
-      onAnswer(Number(received.slice(9, 12)), performance.now() - sentAt);
-      received = '';
-      send();
-    });
-    socket.once('error', reject);
-    socket.once('close', () => reject(new Error('the connection was closed')));
+    if (length !== undefined && bytes.length >= length) finish();
   });
+  socket.on('error', fail);
+  socket.on('close', () => fail(new Error('the connection was closed')));
+
+  return {
+    send: (request) =>
+      new Promise((resolve, reject) => {
+        if (socket.destroyed) throw new Error('the connection is closed');
+        under = { resolve, reject };
+        sentAt = performance.now();
+        socket.write(request);
+      }),
+    close: () => socket.destroy(),
+  };
 }

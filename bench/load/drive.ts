@@ -1,7 +1,7 @@
 // The load generator: a process of its own. As many connections as asked for, each with one request under way, bounded in time
 // and count; or requests at a steady pace.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runConnection } from './connection.ts';
+import { type Answer, openConnection, type Target } from './connection.ts';
 import { createRequests, type Requests } from './requests.ts';
 
 export interface Drive {
@@ -56,17 +56,24 @@ export async function drive(job: Drive, isFinished: () => boolean): Promise<Driv
     return next();
   };
   const waitForTurn = createGate(job.pace ?? Number.POSITIVE_INFINITY, isOver);
-  const handlers = {
-    next: job.pace === undefined ? take : () => waitForTurn().then(take),
-    onAnswer: (status: number, ms: number) => {
-      lastAt = performance.now();
-      if (lastAt < warmUntil) return;
-      if (status < 200 || status > 299) failed++;
-      latencies.push(ms);
-    },
-  };
+  function note({ status, ms }: Answer): void {
+    lastAt = performance.now();
+    if (lastAt < warmUntil) return;
+    if (status < 200 || status > 299) failed++;
+    latencies.push(ms);
+  }
+  async function runConnection(target: Target): Promise<void> {
+    const connection = await openConnection(target);
+    for (;;) {
+      if (job.pace !== undefined) await waitForTurn();
+      const request = take();
+      if (request === undefined) break;
+      note(await connection.send(request));
+    }
+    connection.close();
+  }
   const target = { host: hostname, port: Number(port) };
-  await Promise.all(Array.from({ length: job.connections }, () => runConnection(target, handlers)));
+  await Promise.all(Array.from({ length: job.connections }, () => runConnection(target)));
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
   return {

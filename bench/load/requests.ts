@@ -16,11 +16,16 @@ export interface Requests {
 
 interface Post {
   path: string;
+  /** Each with its line end. */
   headers: string;
   body: string;
 }
 
-function post({ path, headers, body }: Post): string {
+export function authorizedBy(key: string): string {
+  return `Authorization: Api-Key ${key}\r\n`;
+}
+
+export function post({ path, headers, body }: Post): string {
   const type = body === '' ? '' : 'Content-Type: application/json\r\n';
   return `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}${type}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
@@ -59,7 +64,7 @@ function transactionBody(random: Random, id: string): string {
 export function createRequests({ kind, path, key, people = 1, seed, bodies = [] }: Requests): () => string {
   const random = randomOf(seed, 1);
   const run = `${Date.now().toString(36)}-${seed}`;
-  const headers = key === undefined ? '' : `Authorization: Api-Key ${key}\r\n`;
+  const headers = key === undefined ? '' : authorizedBy(key);
   const named = () => `${headers}service-customer-user-id: user-${random.below(people)}\r\n`;
   let number = 0;
   const makers = {

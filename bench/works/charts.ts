@@ -30,11 +30,11 @@ async function withCharts<T>(context: Context, dataset: Dataset, work: (charting
   const keys = await issueKeys(dataset);
   const service = await startService({ databaseUrl: dataset.url, logFile: join(context.folder, 'charts.log') });
   await waitUntilSettled(dataset);
-  const asker = createAsker(service.url, keys.secret);
+  const asker = await createAsker(service.url, keys.secret);
   try {
     return await work({ dataset, service, asker, keys });
   } finally {
-    await asker.close();
+    asker.close();
     await service.stop();
   }
 }
