@@ -14,7 +14,7 @@ export interface Dimension {
   /** All values there are; other filter values are refused. Matched in any case, `-` and blanks standing for `_`. */
   closed?: readonly string[];
   /** Other spellings of closed filter values. */
-  spellings?: Readonly<Record<string, string>>;
+  spellings?: ReadonlyMap<string, string>;
   /** The readable form of a value; without it the value is its own title. */
   titleOf?: (value: string) => string;
 }
@@ -70,10 +70,18 @@ const RECORDS = {
   offer_category: {
     ...offer('offer_category'),
     closed: OFFER_CATEGORIES,
-    spellings: { no_offer: '', winback: 'win_back' },
+    spellings: new Map([
+      ['no_offer', ''],
+      ['winback', 'win_back'],
+    ]),
     titleOf: listedTitle,
   },
-  offer_type: { ...offer('offer_type'), closed: OFFER_TYPES, spellings: { no_offer: '' }, titleOf: listedTitle },
+  offer_type: {
+    ...offer('offer_type'),
+    closed: OFFER_TYPES,
+    spellings: new Map([['no_offer', '']]),
+    titleOf: listedTitle,
+  },
   offer_id: offer('offer_id'),
   cancellation_reason: coded('cancellation_reason', REASONS),
 } as const satisfies Record<string, Omit<Dimension, 'name'>>;
@@ -90,7 +98,7 @@ export function readFilterValue(dimension: Dimension, value: string): string | u
   if (dimension.name === 'country') return /^[A-Za-z]{2}$/.test(value) ? value.toLowerCase() : undefined;
   if (!dimension.closed) return value;
   const folded = fold(value);
-  return dimension.spellings?.[folded] ?? dimension.closed.find((one) => fold(one) === folded);
+  return dimension.spellings?.get(folded) ?? dimension.closed.find((one) => fold(one) === folded);
 }
 
 function fold(value: string): string {

@@ -100,6 +100,6 @@ function readDimension(note: Note, members: Record<string, unknown>, name: Dimen
   const isKnown = values.every((one) => one !== undefined);
   if (isKnown) return { dimension: asked, values };
   return asked.closed
-    ? note(name, 'enum', `Must be one of: ${[...asked.closed, ...Object.keys(asked.spellings ?? {})].join(', ')}.`)
+    ? note(name, 'enum', `Must be one of: ${[...asked.closed, ...(asked.spellings?.keys() ?? [])].join(', ')}.`)
     : note(name, 'value_error', 'Must be codes of two letters (ISO 3166-1).');
 }

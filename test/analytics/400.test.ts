@@ -149,6 +149,20 @@ const BAD: Bad[] = [
     says: 'free_trial',
   },
   {
+    name: 'a member of every object as offer category',
+    body: inFilters({ offer_category: ['constructor'] }),
+    source: 'filters.offer_category',
+    code: 'enum',
+    says: 'win_back, retention, no_offer, winback.',
+  },
+  {
+    name: 'a member of every object as offer type',
+    body: inFilters({ offer_type: ['__proto__'] }),
+    source: 'filters.offer_type',
+    code: 'enum',
+    says: 'pay_up_front, no_offer.',
+  },
+  {
     name: 'a country of three letters',
     body: inFilters({ country: ['USA'] }),
     source: 'filters.country',
