@@ -18,7 +18,10 @@ export interface PriceBook {
 
 const MOST_NANO = 10n ** 18n;
 const NANO_DECIMALS = 9;
-const STORE_COMMISSIONS: Readonly<Record<string, string>> = { app_store: '0.3', play_store: '0.3' };
+const STORE_COMMISSIONS: ReadonlyMap<string, string> = new Map([
+  ['app_store', '0.3'],
+  ['play_store', '0.3'],
+]);
 
 interface Decimal {
   digits: bigint;
@@ -64,7 +67,7 @@ function revenueOf(record: TransactionRecord, book: PriceBook): bigint | FieldEr
 
 function proceedsOf(record: TransactionRecord, revenue: bigint, book: PriceBook): bigint {
   if (record.price_proceeds_usd !== null) return toNano(record.price_proceeds_usd);
-  const commission = parseDecimal(book.commissionOf(record.store) ?? STORE_COMMISSIONS[record.store] ?? '0');
+  const commission = parseDecimal(book.commissionOf(record.store) ?? STORE_COMMISSIONS.get(record.store) ?? '0');
   const kept = { digits: powerOfTen(commission.decimals) - commission.digits, decimals: commission.decimals };
   return rescale(multiply({ digits: revenue, decimals: NANO_DECIMALS }, kept), NANO_DECIMALS);
 }

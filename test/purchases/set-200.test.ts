@@ -171,6 +171,16 @@ test('a price in another currency is turned into USD by the rate of the day, or 
   expect(data.total_revenue_usd).toBe(11);
 });
 
+test('a store may be called like a member of every object: it has no commission', async () => {
+  await set(ownOneTime({ store: 'constructor' }));
+  const fact = await service.database.db
+    .selectFrom('purchase')
+    .where('store', '=', 'constructor')
+    .select('proceeds_nano')
+    .executeTakeFirstOrThrow();
+  expect(fact.proceeds_nano).toBe(5_000_000_000n);
+});
+
 test('null and absent optional members mean the same, unknown members are ignored', async () => {
   const nulls = Object.fromEntries(
     [
