@@ -86,6 +86,9 @@ const MONTHS: Record<string, [bigint, bigint]> = {
   Annual: [12n, 1n],
 };
 
+/** Of a short period, 10^-9 USD. */
+const MOST = 10n ** 18n;
+
 export function divide(a: bigint, b: bigint): bigint {
   const sign = a < 0n ? -1n : 1n;
   return (sign * (2n * sign * a + b)) / (2n * b);
@@ -222,7 +225,8 @@ function monthly(record: TransactionRecord, duration: string, price: bigint[]): 
   const months = MONTHS[classOf(record) ?? duration];
   if (months) return price.map((one) => divide(one * months[1], months[0]));
   if (duration === 'Lifetime') return null;
-  return price.map((one) => divide(one * 365n * BigInt(DAY_MS), 12n * BigInt(lengthOf(record))));
+  const exact = price.map((one) => divide(one * 365n * BigInt(DAY_MS), 12n * BigInt(lengthOf(record))));
+  return exact.map((one) => (one > MOST ? MOST : one));
 }
 
 export function deriveFacts(world: World): Fact[] {

@@ -162,6 +162,16 @@ test('charts count it at once: added, replaced and turned into sandbox', async (
   expect(await chartTotal(service, 'subscriptions_new')).toBe(started);
 });
 
+test('a period of a millisecond adds at most 1,000,000,000 USD to mrr', async () => {
+  const around = { purchased_at: '2020-12-31T23:59:59.999500Z', expires_at: '2021-01-01T00:00:00.000500Z' };
+  const price = { country: 'US', currency: 'USD', value: 9.99 };
+  const short = { ...around, originally_purchased_at: around.purchased_at, store_product_id: 'unknown', price };
+  await set(period(own(short)));
+  expect(await chartTotal(service, 'mrr', 2020)).toBe(1_000_000_000);
+  expect(await chartTotal(service, 'arr', 2020)).toBe(12_000_000_000);
+  expect(await chartTotal(service, 'mrr', 2021)).toBe(0);
+});
+
 test('a price in another currency is turned into USD by the rate of the day, or of one of the seven before', async () => {
   await service.database.db
     .insertInto('currency_rate')
