@@ -67,15 +67,23 @@ export async function holdTotals(
   });
 }
 
-/** Runs work on the totals of these apps, but for those that another process is at; the most that one app had. */
+/**
+ * Runs work on the totals of these apps, but for those that another process is at; the most that one app had. An app whose work fails,
+ * as its sums may overflow, keeps none of the others from theirs: what the first failed with is thrown at the end.
+ */
 async function refreshApps(
   db: Kysely<DB>,
   appKeys: readonly number[],
   work: (trx: Kysely<DB>, appKey: number) => Promise<number>,
 ): Promise<number> {
   let most = 0;
+  const failures: unknown[] = [];
+  const note = (error: unknown) => {
+    failures.push(error);
+    return 0;
+  };
   for (const appKey of appKeys) {
-    const count = await holdTotals(db, appKey, (connection) =>
+    const count = holdTotals(db, appKey, (connection) =>
       connection
         .transaction()
         .setIsolationLevel('repeatable read')
@@ -84,8 +92,9 @@ async function refreshApps(
           return work(trx, appKey);
         }),
     );
-    most = Math.max(most, count);
+    most = Math.max(most, await count.catch(note));
   }
+  if (failures.length > 0) throw failures[0];
   return most;
 }
 

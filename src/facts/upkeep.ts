@@ -21,9 +21,9 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   async function bringLabels(totalled: number): Promise<number> {
     const began = performance.now();
     if (totalled >= TOTALS_BATCH || began < labelsFrom) return 0;
-    const moves = await refreshMoves(db, hasMoreLabels ? MOVES_BATCH : 1);
     const labels = await relabelBatch(db);
     hasMoreLabels = labels === LABELS_BATCH;
+    const moves = await refreshMoves(db, hasMoreLabels ? MOVES_BATCH : 1);
     const ended = performance.now();
     labelsFrom = ended + restOfLabels(ended - began);
     return labels + moves;
@@ -34,9 +34,17 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
     name: 'facts',
     async run() {
       const began = performance.now();
-      const totalled = await refreshTotals(db);
-      const done = totalled + (await refreshColumns(db)) + (await bringLabels(totalled));
-      return done === 0 ? IDLE_MS : rest(performance.now() - began);
+      const failures: unknown[] = [];
+      // What fails, even again and again, keeps none of the other steps from theirs.
+      const note = (error: unknown) => {
+        failures.push(error);
+        return 0;
+      };
+      const totalled = await refreshTotals(db).catch(note);
+      const columns = await refreshColumns(db).catch(note);
+      const labels = await bringLabels(totalled).catch(note);
+      if (failures.length > 0) throw failures[0];
+      return totalled + columns + labels === 0 ? IDLE_MS : rest(performance.now() - began);
     },
   });
 }
