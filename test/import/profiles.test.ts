@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createAttributionRecorder } from '../../src/attribution/service.ts';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
+import { waitForBlocked } from '../setup/locks.ts';
 import { createWorld, NOW, toNdjson, type World } from './world.ts';
 
 let world: World;
@@ -181,6 +183,25 @@ test('an app that keeps the first attribution keeps it in imports, too', async (
     .select('attribution_user_id')
     .executeTakeFirst();
   expect(row).toEqual({ attribution_user_id: 'u-1' });
+  await first.close();
+});
+
+test('and one that is posted while a batch is being written, too', async () => {
+  const first = await createWorld({ attribution_policy: 'first' });
+  const { db } = first.database;
+  await first.profiles({ customer_user_id: 'ann' });
+  const trx = await db.startTransaction().execute();
+  await sql`insert into profile_identity (app_id, customer_user_id, profile_id)
+    select app_id, 'held', profile_id from profile`.execute(trx);
+  const importing = first.profiles(ANN, { customer_user_id: 'held' });
+  await waitForBlocked(first);
+  const record = createAttributionRecorder(first.database);
+  await record(first.app, { customer_user_id: 'ann', status: 'organic', attribution_user_id: 'posted' });
+  await trx.rollback().execute();
+  await importing;
+  const rows = await db.selectFrom('profile_attribution').selectAll().execute();
+  expect(rows).toMatchObject([{ attribution_user_id: 'posted', superseded_keys: [] }]);
+  expect(await db.selectFrom('label_pending').selectAll().execute()).toHaveLength(1);
   await first.close();
 });
 

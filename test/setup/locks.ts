@@ -16,7 +16,7 @@ export async function holdProfile(
 }
 
 /** Waits until so many statements of this database wait for a lock. */
-export async function waitForBlocked({ database: { db } }: TestService, count = 1): Promise<void> {
+export async function waitForBlocked({ database: { db } }: Pick<TestService, 'database'>, count = 1): Promise<void> {
   await vi.waitFor(async () => {
     const { rows } = await sql<{ blocked: number }>`
       select count(*)::integer as blocked from pg_stat_activity

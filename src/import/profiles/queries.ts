@@ -86,6 +86,7 @@ async function writeIdentities(trx: Kysely<DB>, app: App, changes: readonly Chan
   }
 }
 
+/** Where the first is kept, also one that was posted since the profiles were read. */
 async function writeAttributions(trx: Kysely<DB>, app: App, changes: readonly Change[]): Promise<void> {
   const labelled = changes.flatMap(({ before, after: { profile_id, attribution } }) => {
     const { attribution_key, attribution_user_id } = before?.attribution ?? {};
@@ -102,7 +103,7 @@ async function writeAttributions(trx: Kysely<DB>, app: App, changes: readonly Ch
         ${column('attribution_user_id')}::text[], ${column('is_new')}::boolean[])
         as given (profile_id, attribution_key, attribution_user_id, is_new)
     ), written as (
-      ${recordAttributions(sql`given`, { replaces: true })}
+      ${recordAttributions(sql`given`, { replaces: app.attribution_policy === 'last' })}
     )
     -- The install of a new profile is written with its label.
     insert into label_pending (app_key, profile_id)
