@@ -108,3 +108,18 @@ test('a customer user id that a profile gave up is free for the next', () => {
   expect(verdicts).toEqual(['written', 'written', 'written']);
   expect(profiles.map(({ customer_user_id }) => customer_user_id)).toEqual(['bob', 'ann']);
 });
+
+test('a profile_id that names nobody stands back behind the customer user id; one of another profile does not', () => {
+  const [one, other] = IDS as [string, string];
+  const { profiles, verdicts } = after(NOTHING, [
+    record({ profile_id: one, customer_user_id: 'ann' }),
+    record({ profile_id: other, customer_user_id: 'ann', country: 'DE' }),
+    record({ profile_id: other, customer_user_id: 'bob' }),
+    record({ profile_id: other, customer_user_id: 'ann', country: 'US' }),
+  ]);
+  expect(verdicts).toEqual(['written', 'written', 'written', expect.objectContaining({ source: 'customer_user_id' })]);
+  expect(profiles).toMatchObject([
+    { profile_id: one, customer_user_id: 'ann', country: 'DE' },
+    { profile_id: other, customer_user_id: 'bob', country: null },
+  ]);
+});

@@ -140,6 +140,14 @@ describe('a profile that exists', () => {
     expect((await profileOf('old')).profile_id).not.toBe(id);
   });
 
+  test('is found by customer_user_id where the profile_id that comes with it names nobody; its own stays', async () => {
+    await world.profiles(ANN);
+    const before = await profileOf('ann');
+    const summary = await world.profiles({ profile_id: randomUUID(), customer_user_id: 'ann', country: 'DE' });
+    expect(summary).toMatchObject({ written: 1, rejected: 0 });
+    expect(await profileOf('ann')).toEqual({ ...before, country: 'DE', fact_country: 'de' });
+  });
+
   test('has single attributes changed and deleted', async () => {
     await world.profiles(ANN, {
       customer_user_id: 'ann',
@@ -214,10 +222,9 @@ describe('rejected, with line and reason, while the others are kept', () => {
     ['a profile_id that is no UUID', { profile_id: 'x' }, 'profile_id: Must be a UUID.'],
     ['a long customer_user_id', { customer_user_id: 'x'.repeat(256) }, 'customer_user_id: Must have at most 255'],
     ['U+0000', { customer_user_id: 'a\u0000' }, 'customer_user_id: Must not contain U+0000'],
-    ['two identifiers of two profiles', { profile_id: TAKEN, customer_user_id: 'ann' }, 'customer_user_id: Belongs to'],
     [
-      'a new profile_id with the customer_user_id of another',
-      { profile_id: randomUUID(), customer_user_id: 'ann' },
+      'two identifiers of two profiles',
+      { profile_id: TAKEN, customer_user_id: 'ann' },
       'customer_user_id: Belongs to another profile than profile_id.',
     ],
     ['a country of three letters', { customer_user_id: 'x', country: 'USA' }, 'country: Must be a 2-letter'],
@@ -280,8 +287,14 @@ describe('rejected, with line and reason, while the others are kept', () => {
   test('a deleted profile', async () => {
     await world.profiles({ profile_id: TAKEN });
     await sql`update profile set deleted_at = now()`.execute(world.database.db);
-    expect(await world.profiles({ profile_id: TAKEN, country: 'US' })).toMatchObject({ rejected: 1 });
-    expect(await world.rejects('profiles.ndjson')).toMatchObject([{ reason: 'profile_id: The profile was deleted.' }]);
+    await world.profiles({ customer_user_id: 'ann' });
+    const records = [
+      { profile_id: TAKEN, country: 'US' },
+      { profile_id: TAKEN, customer_user_id: 'ann' },
+    ];
+    expect(await world.profiles(...records)).toMatchObject({ rejected: 2 });
+    const reason = 'profile_id: The profile was deleted.';
+    expect(await world.rejects('profiles.ndjson')).toMatchObject([{ reason }, { reason }]);
   });
 
   test('lines that are no records', async () => {
