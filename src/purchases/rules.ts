@@ -37,6 +37,7 @@ const ORDER: readonly (readonly [string, string, boolean])[] = [
   ['purchased_at', 'renew_status_changed_at', true],
   ['purchased_at', 'billing_issue_detected_at', true],
   ['expires_at', 'grace_period_expires_at', false],
+  ['purchased_at', 'grace_period_expires_at', true],
   ['purchased_at', 'refunded_at', true],
 ];
 

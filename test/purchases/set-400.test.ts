@@ -157,6 +157,20 @@ test('a one-time purchase that does not repeat its id', async () => {
   );
 });
 
+test('a grace period before a one-time purchase', async () => {
+  const before = { ...issue, grace_period_expires_at: '2025-02-09T23:59:59Z' };
+  expect(await setTransaction(service, 'anna', oneTime(before))).toMatchObject(
+    refused('value_error', ['grace_period_expires_at', /before purchased_at/]),
+  );
+});
+
+test('a grace period before the purchase and the end of its period is told once', async () => {
+  const before = { ...issue, grace_period_expires_at: '2025-01-31T00:00:00Z' };
+  expect(await setTransaction(service, 'anna', period(before))).toMatchObject(
+    refused('value_error', ['grace_period_expires_at', /after expires_at/]),
+  );
+});
+
 test('every offending field is told at once, in the order of the table', async () => {
   const body = period({ store: '', renew_status: null, offer: 'none', expires_at: '2024-01-01T00:00:00Z' });
   expect(await setTransaction(service, 'anna', body)).toMatchObject(
