@@ -32,11 +32,20 @@ interface ObjectSchema {
   rules?: Rules;
 }
 
+/** The fields in the order of their table, each with the members that it has. */
+function listFields({ properties = {} }: ObjectSchema, prefix = ''): string[] {
+  return Object.entries(properties).flatMap(([name, member]) => {
+    const field = `${prefix}${name}`;
+    return [field, ...listFields(member as ObjectSchema, `${field}.`)];
+  });
+}
+
 function listFieldErrors(schema: ObjectSchema, errors: readonly ErrorObject[], body: object): FieldError[] {
   const found = [...toFieldErrors(errors), ...(schema.rules?.(body as Record<string, unknown>) ?? [])];
   if (found.length === 0) return found;
-  const order = Object.keys(schema.properties ?? {});
-  const rank = ({ source }: FieldError) => order.indexOf(source.split('.')[0] ?? source) >>> 0;
+  const order = listFields(schema);
+  // Unknown ones are the last.
+  const rank = ({ source }: FieldError) => order.indexOf(source) >>> 0;
   const fields = [...new Map(found.toReversed().map((field) => [field.source, field])).values()].toReversed();
   return fields.sort((a, b) => rank(a) - rank(b));
 }

@@ -178,6 +178,23 @@ test('every offending field is told at once, in the order of the table', async (
   );
 });
 
+test('and so are the members of its objects', async () => {
+  const price = { country: 'USA', currency: 'USD', value_usd: -1 };
+  const body = period({ price, purchased_at: 'today', offer: { category: 'gift' } });
+  expect(await setTransaction(service, 'anna', body)).toMatchObject(
+    refused(
+      'value_error',
+      ['price.country', /2-letter/],
+      ['price.value', /required/],
+      ['price.value_usd', /at least 0/],
+      ['purchased_at', /ISO 8601/],
+      ['offer.category', /win_back/],
+      ['offer.type', /required/],
+      ['offer.id', /unless the category/],
+    ),
+  );
+});
+
 test('a chain of another living profile', async () => {
   await createProfile(service, { customer: 'bert' });
   const bert = { store_transaction_id: 'bert-1', store_original_transaction_id: 'bert' };
