@@ -9,6 +9,7 @@ import { DURATIONS } from '../facts/codes.ts';
 import { rederiveProducts } from '../facts/derive.ts';
 import { raiseVersion } from '../facts/version.ts';
 import { compileCheck } from '../http/ajv.ts';
+import { lengthOf } from '../lib/text.ts';
 import { NullableText, OneOf, Text } from '../lib/typebox.ts';
 import { listAccessLevelsOf, listProductsOf, upsertProducts, upsertStoreSetting } from './queries.ts';
 import { getApp, OperatorError } from './service.ts';
@@ -114,12 +115,12 @@ export interface StoreInput {
 export async function setStore(deps: Pick<Deps, 'db'>, appId: string, input: StoreInput): Promise<void> {
   const { app_id, app_key } = await getApp(deps, appId);
   const { store, commission, title } = input;
-  if (store === '' || store.length > 50) throw new OperatorError('A store has 1 to 50 characters.');
+  if (store === '' || lengthOf(store) > 50) throw new OperatorError('A store has 1 to 50 characters.');
   if (commission === undefined && title === undefined) throw new OperatorError('Give a commission, a title or both.');
   if (commission !== undefined && !/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(commission)) {
     throw new OperatorError('A commission is a fraction from 0 to 1, such as 0.15.');
   }
-  if (title !== undefined && (title.trim() === '' || title.length > 100)) {
+  if (title !== undefined && (title.trim() === '' || lengthOf(title) > 100)) {
     throw new OperatorError('A title has 1 to 100 characters.');
   }
   await inTransaction(deps.db, async (trx) => {

@@ -91,6 +91,15 @@ test.each([
   [{ store: 'stripe' }, 'Give a commission, a title or both.'],
   [{ store: 'stripe', title: ' ' }, 'A title has 1 to 100 characters.'],
   [{ store: '', title: 'x' }, 'A store has 1 to 50 characters.'],
+  [{ store: '🛒'.repeat(51), title: 'x' }, 'A store has 1 to 50 characters.'],
+  [{ store: 'stripe', title: '🛒'.repeat(101) }, 'A title has 1 to 100 characters.'],
 ])('store %j', async (input, message) => {
   await expect(setStore(world.database, appId, input)).rejects.toThrow(message);
+});
+
+test('the characters of a store and its title are code points', async () => {
+  const [store, title] = ['🛒'.repeat(50), '🛒'.repeat(100)];
+  await setStore(world.database, appId, { store, title });
+  const setting = await world.database.db.selectFrom('store_setting').select(['store', 'title']).executeTakeFirst();
+  expect(setting).toEqual({ store, title });
 });
