@@ -4,7 +4,7 @@ import type { ChainTransaction } from './chain.ts';
 
 export interface ChainChange {
   event_type: EventType;
-  /** When it happened, as charts date it: the database's text; null where nothing says when. */
+  /** When it happened: the database's text; null where nothing says when. Charts date a billing issue with a grace period by its end. */
   at: string | null;
   transaction: ChainTransaction;
 }

@@ -125,7 +125,8 @@ ${rows.join('\n')}
 - \`subscription_expired\` and \`trial_expired\` come within about a second of the lapse, each once, for subscriptions that were
   set over HTTP. They lapse as in charts: at the end of the period or of its grace, or with the refund. A grant that ends by its
   date tells nothing.
-- \`event_datetime\` is the moment at which charts count it: of a purchase \`purchased_at\`, of a refund \`refunded_at\`.
+- \`event_datetime\` is the moment at which charts count it: of a purchase \`purchased_at\`, of a refund \`refunded_at\`. That of
+  \`billing_issue_detected\` is always \`billing_issue_detected_at\`; with a grace period charts count it at the end of that.
 - Sandbox and family-shared transactions are told too; \`environment\` and \`is_family_shared\` say so.
 
 ## A transaction

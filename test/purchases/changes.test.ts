@@ -54,7 +54,7 @@ test('sandbox and shared transactions of a chain do not begin or continue those 
   ]);
 });
 
-test('a member that appears is told once, and dated as charts date it', () => {
+test('a member that appears is told once, with its own date', () => {
   const ailing = {
     ...paid,
     renew_status: false,
