@@ -15,8 +15,10 @@ export function inWords(error: unknown): string {
   if (FOR_OPERATORS.some((kind) => error instanceof kind)) return error.message;
   const { code = '', address, port } = error as { code?: string; address?: string; port?: number };
   if (isDatabaseUnavailable(error)) {
-    const where = address ? ` at ${address}:${port}` : '';
-    return `The database${where} does not answer (${code || error.message}): is DATABASE_URL right, and does it run?`;
+    // A Unix socket has no port.
+    const where = address ? ` at ${[address, port].filter(Boolean).join(':')}` : '';
+    const reason = address ? code : error.message || code;
+    return `The database${where} does not answer (${reason}): is DATABASE_URL right, and does it run?`;
   }
   if (REFUSED_STATES.test(code)) return `The database refuses the connection: ${error.message}.`;
   return error.stack ?? error.message;

@@ -196,6 +196,11 @@ describe(
       const outcome = await away.run('app', 'list');
       expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('127.0.0.1:1 does not answer') });
       expect(outcome.stderr).not.toContain('secret-password');
+      const stopped = createSps({ DATABASE_URL: 'postgres:///x?host=/nowhere' });
+      expect(await stopped.run('app', 'list')).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('The database at /nowhere/.s.PGSQL.5432 does not answer (ENOENT)'),
+      });
       const wrong = createSps({ DATABASE_URL: 'mysql://x', PORT: 'x' });
       expect(await wrong.run('app', 'list')).toMatchObject({
         code: 1,

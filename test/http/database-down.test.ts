@@ -1,4 +1,5 @@
 // The database is away (decisions 1): 503 with Retry-After, the process stays up, and recovers by itself.
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ATTRIBUTION, post, readRecord } from '../attribution/world.ts';
 import { grant } from '../grants/world.ts';
@@ -67,6 +68,37 @@ test('connections that break under load fail only the requests that were under w
   expect([...statuses].every((status) => status === 201 || status === 503)).toBe(true);
   await expectServing();
   expect((await readRecord(service, profileId))?.campaign).toBeNull();
+});
+
+function readOnly(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set('options', '-c default_transaction_read_only=on');
+  return url.href;
+}
+
+test.each<[string, (databaseUrl: string) => string]>([
+  ['whose Unix socket is not there', () => 'postgres:///sps?host=/nowhere'],
+  ['that takes no writes any more, as a primary that became a replica', readOnly],
+])('a database %s: 503', async (_, throughProxy) => {
+  const other = await startService({ throughProxy });
+  try {
+    await addProfile(other, 'anna');
+    expect(await post(other, record)).toMatchObject({ status: 503, json: { error_code: 'service_unavailable' } });
+  } finally {
+    await other.close();
+  }
+});
+
+test('a database whose disk is full: 503', async () => {
+  const { db } = service.database;
+  await sql`create function refuse() returns trigger language plpgsql as
+    $$ begin raise exception 'No space left on device' using errcode = '53100'; end $$`.execute(db);
+  await sql`create trigger refuse before insert on access_grant execute function refuse()`.execute(db);
+  expect(await grant(service, { access_level_id: 'premium' })).toMatchObject({
+    status: 503,
+    json: { error_code: 'service_unavailable' },
+  });
+  await sql`drop trigger refuse on access_grant`.execute(db);
 });
 
 test('the log has the cause', () => {
