@@ -38,15 +38,29 @@ function readKey(raw: string): string {
   return key;
 }
 
-function sortMembers(_name: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
+
+/** Not recursive: what nobody reads of a body may be nested more deeply than the stack reaches. */
+function canonicalText(body: unknown): string {
+  const parts: string[] = [];
+  const ahead = [body];
+  while (ahead.length > 0) {
+    const value = ahead.pop();
+    if (typeof value !== 'object' || value === null) {
+      parts.push(JSON.stringify(value));
+      continue;
+    }
+    const isArray = Array.isArray(value);
+    const members = isArray ? value : Object.entries(value).sort(byName).flat();
+    parts.push(`${isArray ? 'array' : 'object'} of ${members.length}`);
+    ahead.push(...members);
+  }
+  return parts.join('\n');
 }
 
 /** Undefined where the request has no such header; a blank one is a mistake that would protect nobody. */
 export function readOnce(headers: IncomingHttpHeaders, body: unknown): Once | undefined {
   const raw = headers[IDEMPOTENCY_KEY];
   if (raw === undefined) return undefined;
-  const text = JSON.stringify(body, sortMembers);
-  return { key: readKey(String(raw)), body_sha256: createHash('sha256').update(text).digest() };
+  return { key: readKey(String(raw)), body_sha256: createHash('sha256').update(canonicalText(body)).digest() };
 }

@@ -106,6 +106,17 @@ test('white space and the order of members do not make another body', async () =
   expect((await send(GRANT, '{"access_level_id":"premium"}', 'key')).status).toBe(400);
 });
 
+test('what is nested deeply, and not read, belongs to the body too', async () => {
+  const nested = (inmost: string) =>
+    `{"access_level_id":"premium","ignored":${'{"a":['.repeat(6_000)}${inmost}${']}'.repeat(6_000)}}`;
+  const first = await send(GRANT, nested('1'), 'key');
+  expect(first.status).toBe(200);
+  expect((await send(GRANT, nested('1'), 'key')).text).toBe(first.text);
+  for (const other of ['2', '"1"', '1,1', '[1]', '']) {
+    expect((await send(GRANT, nested(other), 'key')).status).toBe(400);
+  }
+});
+
 test('a key holds for its operation and profile, whichever identifier names the profile', async () => {
   const first = await grantOnce('key');
   expect((await send(REVOKE, { access_level_id: 'premium' }, 'key')).status).toBe(200);
