@@ -19,6 +19,15 @@ export function toReason(errors: readonly FieldError[]): string {
     .join(' ');
 }
 
+/** Without the record if it is nested more deeply than JSON.stringify can go: its line says where it is. */
+function toLine({ record, ...reject }: Reject): string {
+  try {
+    return `${JSON.stringify({ ...reject, record })}\n`;
+  } catch {
+    return `${JSON.stringify(reject)}\n`;
+  }
+}
+
 export interface RejectsFile {
   path: string;
   write: (rejects: readonly Reject[]) => Promise<void>;
@@ -44,8 +53,7 @@ export async function openRejects(file: string): Promise<RejectsFile> {
     write: async (rejects) => {
       if (rejects.length === 0) return;
       stream ??= await open();
-      const text = rejects.map((reject) => `${JSON.stringify(reject)}\n`).join('');
-      if (!stream.write(text)) await once(stream, 'drain').catch(unwritable);
+      if (!stream.write(rejects.map(toLine).join(''))) await once(stream, 'drain').catch(unwritable);
     },
     close: async () => {
       if (!stream) return;

@@ -297,6 +297,18 @@ describe('rejected, with line and reason, while the others are kept', () => {
     expect(await world.rejects('profiles.ndjson')).toMatchObject([{ reason }, { reason }]);
   });
 
+  test('a record that is nested too deeply to be written down', async () => {
+    const nested = '['.repeat(100_000) + ']'.repeat(100_000);
+    const content = `{"country":"US","x":${nested}}\n{"customer_user_id":"a","x":${nested}}\n{"country":"US"}\n`;
+    const summary = await world.importAs(PROFILES, await world.file('nested.ndjson', content));
+    expect(summary).toEqual({ read: 3, written: 1, unchanged: 0, rejected: 2 });
+    const reason = expect.stringContaining('customer_user_id');
+    expect(await world.rejects('nested.ndjson')).toEqual([
+      { line: 1, reason },
+      { line: 3, reason, record: { country: 'US' } },
+    ]);
+  });
+
   test('lines that are no records', async () => {
     const content = Buffer.concat([
       Buffer.from('{"customer_user_id":"a"}\nnonsense\n{"customer_user_id":"'),
