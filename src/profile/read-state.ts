@@ -28,7 +28,8 @@ function stateStatement(keys: readonly ProfileKey[], isKept: RawBuilder<unknown>
     select p.app_id, p.profile_id, p.customer_user_id, p.installed_at, p.country, p.custom_attributes,
       statement_timestamp() as read_at,
       (select to_jsonb(a) from (
-         select d.status, r.attribution_user_id, d.channel, d.campaign, d.ad_group, d.ad_set, d.creative, r.recorded_at
+         select d.status, r.attribution_user_id, d.channel, d.campaign, d.ad_group, d.ad_set, d.creative, d.source,
+           r.recorded_at
          from profile_attribution r join dim_attribution d using (attribution_key)
          where r.app_id = p.app_id and r.profile_id = p.profile_id) a) as attribution,
       (select coalesce(json_agg(row_to_json(g) order by g.access_level_id), '[]') from (

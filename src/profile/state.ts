@@ -8,6 +8,7 @@ export interface AttributionState {
   ad_group: string | null;
   ad_set: string | null;
   creative: string | null;
+  source: string;
   recorded_at: string;
 }
 

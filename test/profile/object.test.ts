@@ -20,6 +20,7 @@ const ANNA: ProfileState = {
     ad_group: null,
     ad_set: null,
     creative: null,
+    source: 'custom',
     recorded_at: '2025-01-01T00:00:00+00:00',
   },
   grants: [],
@@ -42,6 +43,7 @@ test('segment_hash is 16 hex digits that change with custom attributes, attribut
     hashOf({ country: null }),
     hashOf({ attribution: null }),
     hashOf({ attribution: { ...attribution, campaign: 'spring' } }),
+    hashOf({ attribution: { ...attribution, source: 'branch' } }),
     hashOf({ attribution: { ...attribution, channel: null, campaign: 'search' } }),
   ];
   expect(new Set([hash, ...others]).size).toBe(others.length + 1);

@@ -1,5 +1,6 @@
 // Reading and updating a profile.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { importProfiles } from '../analytics/import.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { createProfile, PROFILE, readProfile, storedProfile, updateProfile } from './world.ts';
@@ -57,6 +58,16 @@ test('an empty update changes nothing, not even the segment hash', async () => {
   expect({ ...after, timestamp: 0 }).toEqual({ ...before, timestamp: 0 });
   const changed = (await updateProfile(service, { customer: 'anna' }, { custom_attributes: { z: 1 } })).json.data;
   expect(changed.segment_hash).not.toBe(before.segment_hash);
+});
+
+test('the segment hash changes with the source of the attribution', async () => {
+  const hashes = [];
+  for (const source of ['branch', 'appsflyer', 'branch']) {
+    await importProfiles(service, [{ customer_user_id: 'anna', attribution: { status: 'organic', source } }]);
+    hashes.push((await readProfile(service, { customer: 'anna' })).json.data.segment_hash);
+  }
+  expect(hashes[1]).not.toBe(hashes[0]);
+  expect(hashes[2]).toBe(hashes[0]);
 });
 
 test('an app of shape array shows attributes as it takes them', async () => {
