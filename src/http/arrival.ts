@@ -13,6 +13,7 @@ function isWithoutHost({ raw }: FastifyRequest): boolean {
   return raw.headers.host === undefined && raw.httpVersion === '1.1';
 }
 
+/** The route's own headers are set here too, so that errors carry them, whoever throws. */
 export function registerArrival(app: FastifyInstance): void {
   let isClosing = false;
   app.addHook('preClose', (done) => {
@@ -21,6 +22,8 @@ export function registerArrival(app: FastifyInstance): void {
   });
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply);
+    const { headers } = request.routeOptions.config;
+    if (headers) reply.headers(headers);
     if (isClosing) done(apiError('unavailable'));
     else if (isWithoutHost(request)) done(apiError('malformed_request', '', { connection: 'close' }));
     else done();

@@ -35,6 +35,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     needsBody?: boolean;
     operation?: string;
+    /** Of every answer, errors too. */
+    headers?: Record<string, string>;
     /** The origin whose pages may call. */
     corsOrigin?: string | undefined;
   }

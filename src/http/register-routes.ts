@@ -16,14 +16,6 @@ export interface RouteParts {
   limitOf: LimitOf;
 }
 
-/** Set on arrival, so that errors carry them too. */
-function setHeaders(headers: Record<string, string>): onRequestHookHandler {
-  return (_request, reply, done) => {
-    reply.headers(headers);
-    done();
-  };
-}
-
 /** A class, because an object that is written with a getter is made slowly. */
 class RequestCall implements Call<never> {
   readonly request: FastifyRequest;
@@ -55,7 +47,7 @@ function registerRoute(app: FastifyInstance, route: Route, { config, keyring, li
     method,
     url: path,
     bodyLimit: operation.bodyLimit ?? BODY_LIMIT,
-    config: { needsBody: operation.body !== undefined, operation: operation.summary, corsOrigin },
+    config: { needsBody: operation.body !== undefined, operation: operation.summary, corsOrigin, headers },
     schema: {
       ...(operation.body && { body: operation.body }),
       ...(operation.querystring && { querystring: operation.querystring }),
@@ -63,7 +55,6 @@ function registerRoute(app: FastifyInstance, route: Route, { config, keyring, li
     ...(operation.judgesBody && { validatorCompiler: () => () => true }),
     ...(operation.compressed && { compress: {} }),
     onRequest: [
-      setHeaders(headers),
       ...(key === 'none' ? [] : [authenticate(keyring, { kind: key, charts: address === 'admin' })]),
       ...(limit ? [limit] : []),
     ] as onRequestHookHandler[],

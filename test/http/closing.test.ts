@@ -50,7 +50,12 @@ test('closing finishes the request under way; a further one on its connection ge
   expect(refused).toMatchObject({
     status: 503,
     json: { error_code: 'service_unavailable', status_code: 503 },
-    headers: { connection: 'close', 'retry-after': '1', 'request-id': expect.stringMatching(/^[0-9a-f]{32}$/) },
+    headers: {
+      connection: 'close',
+      'retry-after': '1',
+      'cache-control': 'no-store',
+      'request-id': expect.stringMatching(/^[0-9a-f]{32}$/),
+    },
   });
   await connection.ended;
   await stopping;

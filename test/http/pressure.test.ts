@@ -39,6 +39,8 @@ test('a process that is far behind refuses new requests with Retry-After, and ta
   const refused = await underLoad(() => post(service, record));
   expect(refused).toMatchObject({ status: 503, json: { error_code: 'service_unavailable', status_code: 503 } });
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  // So that a page can read it.
+  expect(refused.headers['access-control-allow-origin']).toBe('*');
   await expectTaken();
   expect((await service.call('GET', '/metrics')).text).toMatch(/^sps_http_shed_total [1-9]/m);
 });
