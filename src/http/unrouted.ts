@@ -13,8 +13,10 @@ function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-function pathOf(request: FastifyRequest): string {
-  return withoutSlash(decodeURI(request.url.split('?', 1)[0] ?? ''));
+/** The path as the router finds it, in an absolute target and before a fragment too; elsewhere it has refused bad escapes. */
+function pathOf({ url }: FastifyRequest): string {
+  const [path = ''] = url.replace(/^https?:\/\/[^/?]*/i, '').split(/[?#]/, 1);
+  return withoutSlash(decodeURI(path));
 }
 
 function isPreflight({ method, headers }: FastifyRequest): boolean {

@@ -45,12 +45,14 @@ describe('paths', () => {
     );
   });
 
-  test.each(['/%', '/%zz', '/%c3%28', '/api/v2/web-api/attribution/%ff', '/%00', '/%e0%80%af'])(
+  test.each(['/%', '/%zz', '/%c3%28', '/api/v2/web-api/attribution/%ff', '/%00', '/%e0%80%af', '/x#%zz'])(
     'bad escapes: %s is not found',
     async (path) => {
-      const answer = await sendRaw(service.port, `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
-      expect(answer).toMatchObject(envelope(404, 'not_found'));
-      expect(answer.headers['request-id']).toMatch(/^[0-9a-f]{32}$/);
+      for (const method of ['GET', 'PROPFIND']) {
+        const answer = await sendRaw(service.port, `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+        expect(answer).toMatchObject(envelope(404, 'not_found'));
+        expect(answer.headers['request-id']).toMatch(/^[0-9a-f]{32}$/);
+      }
     },
   );
 
@@ -85,6 +87,17 @@ describe('methods', () => {
     },
     5_000,
   );
+
+  test.each([
+    `http://host${ATTRIBUTION}`,
+    `HTTPS://host:8080${ATTRIBUTION}?a=http://x/`,
+    `${ATTRIBUTION}#%zz`,
+    ATTRIBUTION.replace('web', '%77eb'),
+  ])('%s is the same path', async (target) => {
+    const answer = await sendRaw(service.port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(answer).toMatchObject(envelope(405, 'method_not_allowed'));
+    expect(answer.headers.allow).toBe('POST');
+  });
 
   test('405 has the envelope, and is told before the key is judged', async () => {
     expect(await service.call('GET', ATTRIBUTION)).toMatchObject(envelope(405, 'method_not_allowed'));
