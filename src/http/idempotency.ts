@@ -21,7 +21,8 @@ export interface Once {
   body_sha256: Buffer;
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+// A byte order mark is kept: nothing is stripped (decisions 1).
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function readKey(raw: string): string {
   let key: string;

@@ -30,7 +30,8 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+// A byte order mark is kept: nothing is stripped (decisions 1).
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** A header's text: its bytes are UTF-8, which Node hands over as Latin-1. Blank is absent. */
 function readHeader(headers: IncomingHttpHeaders, name: string): string | undefined {

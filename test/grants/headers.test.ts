@@ -35,7 +35,7 @@ test('a blank header is absent', async () => {
 });
 
 test('the bytes of a customer user id are UTF-8, up to 255 code points of it', async () => {
-  for (const id of ['Zoë', '李小龙', '💡'.repeat(255), '\u00a0', 'é']) {
+  for (const id of ['Zoë', '李小龙', '💡'.repeat(255), '\u00a0', 'é', '\ufeffanna']) {
     const profileId = await addProfile(service, id);
     await expectGrantedTo(profileId, { 'service-customer-user-id': utf8(id) });
   }

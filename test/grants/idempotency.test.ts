@@ -189,6 +189,11 @@ test('a key of 255 characters beyond ASCII is a key', async () => {
   expect((await grantOnce(key)).text).toBe(first.text);
 });
 
+test('a key that begins with a byte order mark is another one', async () => {
+  expect((await grantOnce('key')).status).toBe(200);
+  expect((await grantOnce(utf8('\ufeffkey'), { expires_at: '2090-01-01T00:00:00Z' })).status).toBe(200);
+});
+
 test('twenty at once under one key have one effect', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => grantOnce('key')));
   const successes = answers.filter(({ status }) => status === 200);
