@@ -21,6 +21,7 @@ export function retrieveAnalytics(deps: Deps) {
     body: ChartBody,
     judgesBody: true,
     compressed: true,
+    csv: true,
     bodyLimit: BODY_LIMIT,
     answers: { 200: ChartAnswer },
     errors: [],

@@ -31,6 +31,8 @@ export interface Operation<Body extends TSchema = TSchema> {
   judgesBody?: true;
   /** Answers may be compressed. */
   compressed?: true;
+  /** Answers may be CSV instead of JSON. */
+  csv?: true;
   handle: (call: Call<Static<Body>>) => Promise<unknown>;
 }
 

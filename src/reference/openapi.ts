@@ -71,14 +71,14 @@ function errorResponses(route: Route): Json {
   return Object.fromEntries(responses);
 }
 
-function successResponses({ answers, compressed }: Operation, named: Named): Json {
+function successResponses({ answers, csv }: Operation, named: Named): Json {
   const responses = Object.entries(answers).map(([status, schema]) => {
     if (!schema) return [status, { description: 'Done; the body is empty.' }];
-    const csv = compressed && { 'text/csv': { schema: { type: 'string' } } };
-    return [
-      status,
-      { description: 'Done.', content: { 'application/json': { schema: toJsonSchema(schema, named) }, ...csv } },
-    ];
+    const content = {
+      'application/json': { schema: toJsonSchema(schema, named) },
+      ...(csv && { 'text/csv': { schema: { type: 'string' } } }),
+    };
+    return [status, { description: 'Done.', content }];
   });
   return Object.fromEntries(responses);
 }

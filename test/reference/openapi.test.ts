@@ -22,6 +22,12 @@ test('every route is in it, under its documented path', () => {
   expect(described.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}/`).sort());
 });
 
+test('the chart alone is answered as CSV too', () => {
+  const described = Object.entries(document.paths as Record<string, object>);
+  const asCsv = described.filter(([, methods]) => JSON.stringify(methods).includes('text/csv'));
+  expect(asCsv.map(([path]) => path)).toEqual(['/api/v1/client-api/metrics/analytics/']);
+});
+
 test('operation ids are unique', () => {
   const ids = [...JSON.stringify(document).matchAll(/"operationId":"(\w+)"/g)].map(([, id]) => id);
   expect(ids).toHaveLength(new Set(ids).size);
