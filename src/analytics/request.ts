@@ -39,7 +39,7 @@ export interface ChartRequest {
 }
 
 const MEMBERS = ['filters', 'chart_id', 'period_unit', 'date_type', 'segmentation', 'format'];
-const PLURALS = new Map(PERIOD_UNITS.map((unit) => [`${unit}s`, unit]));
+export const PLURALS: ReadonlyMap<string, PeriodUnit> = new Map(PERIOD_UNITS.map((unit) => [`${unit}s`, unit]));
 
 /** Throws a validation error that names every offending field. */
 export function readChartRequest({ body, zoneHeader, appZone, now }: ChartRequest): ChartQuery {

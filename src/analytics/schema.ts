@@ -1,42 +1,42 @@
 // Body and answer of retrieve analytics data (interface 4.2), from the catalogue. The body is judged by request.ts; this
 // describes it.
-import { type Static, Type } from '@sinclair/typebox';
-import { OneOf } from '../lib/typebox.ts';
+import { type SchemaOptions, type Static, Type } from '@sinclair/typebox';
+import { NullableOneOf, OneOf } from '../lib/typebox.ts';
 import { PERIOD_UNITS } from './calendar.ts';
 import { CHART_IDS } from './catalogue.ts';
 import { EVERY_SEGMENTATION, FILTERS } from './groups.ts';
-import { DATE_TYPES, FORMATS } from './request.ts';
+import { DATE_TYPES, FORMATS, PLURALS } from './request.ts';
 
-const Dates = (description: string) =>
-  Type.Array(Type.String({ description: 'YYYY-MM-DD' }), {
-    minItems: 1,
-    maxItems: 2,
-    description,
-    examples: [['2025-01-01', '2025-03-31']],
-  });
+const DAYS = {
+  items: Type.String({ description: 'YYYY-MM-DD' }),
+  minItems: 1,
+  maxItems: 2,
+  examples: [['2025-01-01', '2025-03-31']],
+};
+
+/** Null is the same as absent (decisions 1). */
+const NullableTexts = (options: SchemaOptions) =>
+  Type.Optional(Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: Type.String(), ...options }));
 
 const dimensionFilters = Object.fromEntries(
-  FILTERS.C.dimensions.map((name) => [
-    name,
-    Type.Optional(Type.Array(Type.String(), { description: `Values of ${name}.` })),
-  ]),
+  FILTERS.C.dimensions.map((name) => [name, NullableTexts({ description: `Values of ${name}.` })]),
 );
 
 export const ChartBody = Type.Object(
   {
     filters: Type.Object(
       {
-        date: Dates('One day, or the first and the last day.'),
-        compare_date: Type.Optional(Dates('An earlier day or range to compare with.')),
+        date: Type.Unsafe<string[]>({ type: 'array', ...DAYS, description: 'One day, or the first and the last day.' }),
+        compare_date: NullableTexts({ ...DAYS, description: 'An earlier day or range to compare with.' }),
         ...dimensionFilters,
       },
       { additionalProperties: false, description: 'Which of them a chart takes: docs/charts.md.' },
     ),
-    chart_id: Type.Optional(OneOf(CHART_IDS, { default: 'revenue' })),
-    period_unit: Type.Optional(OneOf(PERIOD_UNITS, { default: 'month' })),
-    date_type: Type.Optional(OneOf(DATE_TYPES, { default: 'purchase_date' })),
-    segmentation: Type.Optional(OneOf(EVERY_SEGMENTATION)),
-    format: Type.Optional(OneOf(FORMATS, { default: 'json' })),
+    chart_id: Type.Optional(NullableOneOf(CHART_IDS, { default: 'revenue' })),
+    period_unit: Type.Optional(NullableOneOf([...PERIOD_UNITS, ...PLURALS.keys()], { default: 'month' })),
+    date_type: Type.Optional(NullableOneOf(DATE_TYPES, { default: 'purchase_date' })),
+    segmentation: Type.Optional(NullableOneOf(EVERY_SEGMENTATION)),
+    format: Type.Optional(NullableOneOf(FORMATS, { default: 'json' })),
   },
   { additionalProperties: false },
 );

@@ -1,4 +1,6 @@
 // Bad requests (analytics.md 3, decisions 1): each rule, one test; and that nothing else is refused.
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../setup/service.ts';
 import { askChart, CHARTS_PATH } from './import.ts';
@@ -351,9 +353,14 @@ describe('what is not refused', () => {
     ['a range in the future', { filters: { date: ['9999-12-31'] } }],
   ];
 
-  test.each(GOOD)('%s', async (_name, members, headers) => {
-    const { status } = await askChart(service, { filters: { date }, ...members }, headers);
+  const { paths } = JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
+  const isAsPublished = new Ajv().compile(paths[CHARTS_PATH].post.requestBody.content['application/json'].schema);
+
+  test.each(GOOD)('%s, nor by the API reference', async (_name, members, headers) => {
+    const body = { filters: { date }, ...members };
+    const { status } = await askChart(service, body, headers);
     expect(status).toBe(200);
+    expect(isAsPublished(body)).toBe(true);
   });
 
   test('the path without its slash', async () => {
