@@ -1,16 +1,14 @@
-// Group commit: while one group is being written the next one gathers, so that the cost of a commit is shared. No timer, no
-// acknowledgement before the commit, a bounded queue. Apps take turns, so that a busy one does not delay the others.
+// Group commit: while one group is being written the next one gathers, so that the cost of a commit is shared. Nobody waits
+// for others to come, no acknowledgement before the commit, a bounded queue. Apps take turns, so that a busy one does not delay the others.
 
 import { apiError } from '../errors.ts';
 import { isDatabaseUnavailable } from './failures.ts';
 
 const MOST_WAITING = 20_000;
 const MOST_PER_GROUP = 200;
-/** Groups that are written at once whatever waits: one of them may be waiting for a lock. */
-const ALWAYS_WRITING = 2;
-/** And so many when FULL items wait: a group of fewer costs more than it gains, as half of its work is the same for any number. */
 const MOST_WRITING = 4;
-const FULL = 10;
+/** A group that takes longer waits for a lock or for a distant database, not for a processor: another is written beside it. */
+const SLOW_MS = 8;
 
 interface Waiting<Item, Result> {
   item: Item;
@@ -25,6 +23,9 @@ export function createGroupWriter<Item, Result>(
   const lanes = new Map<string, Waiting<Item, Result>[]>();
   let waiting = 0;
   let writing = 0;
+  /** Whether the group that was begun last takes long. */
+  let isSlow = false;
+  let timer: NodeJS.Timeout | undefined;
 
   function takeGroup(): Waiting<Item, Result>[] {
     const group: Waiting<Item, Result>[] = [];
@@ -51,17 +52,25 @@ export function createGroupWriter<Item, Result>(
     }
   }
 
-  /** Whether a group is to be written beside so many others. */
-  function isWorthwhile(others: number): boolean {
-    return others < ALWAYS_WRITING ? waiting > 0 : others < MOST_WRITING && waiting >= FULL;
+  /** What waits meanwhile makes a larger group, of which each costs less. */
+  function isWorthwhile(): boolean {
+    return waiting > 0 && (writing === 0 || (isSlow && writing < MOST_WRITING));
+  }
+
+  function noteSlow(): void {
+    isSlow = true;
+    work();
   }
 
   async function work(): Promise<void> {
-    if (!isWorthwhile(writing)) return;
-    writing++;
-    do await settle(takeGroup());
-    while (isWorthwhile(writing - 1));
-    writing--;
+    while (isWorthwhile()) {
+      writing++;
+      isSlow = false;
+      clearTimeout(timer);
+      timer = setTimeout(noteSlow, SLOW_MS);
+      await settle(takeGroup());
+      writing--;
+    }
   }
 
   return (lane, item) =>
@@ -74,6 +83,6 @@ export function createGroupWriter<Item, Result>(
       const queue = lanes.get(lane);
       if (queue) queue.push({ item, resolve, reject });
       else lanes.set(lane, [{ item, resolve, reject }]);
-      if (isWorthwhile(writing)) setImmediate(work);
+      if (isWorthwhile()) setImmediate(work);
     });
 }
