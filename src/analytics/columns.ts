@@ -66,10 +66,10 @@ async function sumPart(db: Kysely<DB>, part: Part, reading: Reading): Promise<Su
     const isSummed = isScanned(part, one);
     const into = { sums: isSummed ? entries : undefined, payers: one === PURCHASES ? payers : undefined };
     if (into.sums || into.payers) await scanColumns(db, part, { entries: one, into, reading });
-    await addRows(db, entries, reading, isSummed ? correctionsOf(part, one) : entryRows(part, one));
+    await addRows(db, entries, reading, isSummed ? correctionsOf(part, one) : rowsOf(part, one));
   }
   payers?.finish();
-  if (isPer(chart, 'installs')) await addRows(db, installs, reading, entryRows(part, INSTALLS));
+  if (isPer(chart, 'installs')) await addRows(db, installs, reading, rowsOf(part, INSTALLS));
   return { index: part.index, entries, installs, payers };
 }
 
@@ -83,31 +83,51 @@ async function scanColumns(
     scanGroup(scan, group, into);
 }
 
+/** Rows `bucket, key` with these numbers; with `n` where they are differences. */
+interface NamedRows {
+  rows: Sql;
+  names: readonly string[];
+}
+
+function amountsOf(entries: Entries): string[] {
+  return Array.from({ length: widthOf([entries]) }, (_, i) => `a${i}`);
+}
+
+function rowsOf(source: Source, entries: Entries): NamedRows {
+  return { rows: entryRows(source, entries), names: amountsOf(entries) };
+}
+
 /** What columns lack or have too much of, if anything. */
-function correctionsOf(source: Source, entries: Entries): Sql | undefined {
+function correctionsOf(source: Source, entries: Entries): NamedRows | undefined {
   const kept = { horizon: horizonOf(source.query), months: listMonths(source, entries) };
   const parts = listCounted(entries).flatMap((counted) => correctionRows(source, entries, counted, kept));
-  return parts.length > 0 ? partRows(entries, parts) : undefined;
+  return parts.length > 0 ? { rows: partRows(entries, parts), names: ['n', ...amountsOf(entries)] } : undefined;
 }
 
 /** More would be too much to hold. */
 const MOST_ROWS = 400_000;
 
-interface Row {
-  bucket: number;
-  key: number | null;
-  n?: string;
-  a0: string;
-  a1?: string;
-  a2?: string;
-}
-
-/** Adds rows `bucket, key, a0 …`, with `n` where they are differences. Throws TooMuch. */
-async function addRows(db: Kysely<DB>, sums: ColumnSums, { segments }: Reading, rows: Sql | undefined): Promise<void> {
-  if (!rows) return;
-  const read = await sql<Row>`select * from (${rows}) r limit ${MOST_ROWS}`.execute(db);
-  if (read.rows.length === MOST_ROWS) throw new TooMuch();
-  for (const { bucket, key, n = 1, a0, a1, a2 } of read.rows) {
-    sums.addSums(segments.segmentOf(key), bucket - 1, Number(n), a1 && a2 ? [a0, a1, a2] : [a0]);
+/** Adds rows, of which there may be many: those of a bucket arrive as one, with a list of each of their columns. Throws TooMuch. */
+async function addRows(
+  db: Kysely<DB>,
+  sums: ColumnSums,
+  { segments }: Reading,
+  named: NamedRows | undefined,
+): Promise<void> {
+  if (!named) return;
+  const names = ['key', ...named.names];
+  const lists = names.map((name) => sql`string_agg(coalesce(${sql.ref(name)}::text, ''), ',') as ${sql.ref(name)}`);
+  const { rows } = await sql<Record<string, string> & { bucket: number; count: number }>`
+    select bucket, count(*)::integer as count, ${sql.join(lists)}
+    from (select * from (${named.rows}) r limit ${MOST_ROWS}) r group by bucket`.execute(db);
+  if (rows.reduce((all, { count }) => all + count, 0) === MOST_ROWS) throw new TooMuch();
+  for (const { bucket, count, ...columns } of rows) {
+    const [keys = [], ...numbers] = names.map((name) => columns[name]!.split(','));
+    const facts = names.includes('n') ? numbers.shift() : undefined;
+    for (let i = 0; i < count; i++) {
+      const segment = segments.segmentOf(keys[i] === '' ? null : Number(keys[i]));
+      const amounts = numbers.map((list) => list[i]!);
+      sums.addSums(segment, bucket - 1, Number(facts?.[i] ?? 1), amounts);
+    }
   }
 }
