@@ -102,6 +102,17 @@ describe('a backup', { timeout: 120_000 }, () => {
     await other.remove();
   });
 
+  it('is not said to be restored where another database was made while it was copied', async () => {
+    const other = await createFolder();
+    const twice = await Promise.allSettled([1, 2].map(() => restore(join(place, 'first'), other.path)));
+    expect(twice.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(twice.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { message: expect.stringMatching(/There is a database in .* already/) },
+    });
+    expect(await readdir(other.path)).toEqual(['postgres']);
+    await other.remove();
+  });
+
   it('can be taken from a database that nobody uses', async () => {
     await leave(service);
     const command = await folder.use('cli');

@@ -21,12 +21,15 @@ export async function findHome(dataDir: string): Promise<string | undefined> {
   });
 }
 
-/** Makes the folder, lets `fill` create the database in it and only then gives it its name: no half-made one is ever found. */
+/**
+ * Makes the folder, lets `fill` create the database in it and only then gives it its name: no half-made one is ever found. False if
+ * another process was quicker: then its database is the one, and ours is gone.
+ */
 export async function makeHome(
   dataDir: string,
   account: Account,
   fill: (folder: string) => Promise<void>,
-): Promise<void> {
+): Promise<boolean> {
   const parent = resolve(dataDir);
   await mkdir(parent, { recursive: true }).catch((error: Error) => {
     throw new EmbeddedDatabaseError(
@@ -36,7 +39,7 @@ export async function makeHome(
   const folder = await makeFolder(parent, account);
   try {
     await fill(folder);
-    await publish(folder, join(parent, 'postgres'));
+    return await publish(folder, join(parent, 'postgres'));
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -68,11 +71,14 @@ async function opensTo(account: Account, folder: string): Promise<boolean> {
   return canEnter(account, folder);
 }
 
-/** Another process may have been quicker: then its database is the one, and ours goes. */
-async function publish(folder: string, named: string): Promise<void> {
+async function publish(folder: string, named: string): Promise<boolean> {
   const near = folder.startsWith(`${named}.new-`);
-  await (near ? rename(folder, named) : symlink(folder, named)).catch(async (error: Error) => {
+  try {
+    await (near ? rename(folder, named) : symlink(folder, named));
+    return true;
+  } catch (error) {
     if (!existsSync(named)) throw error;
     await rm(folder, { recursive: true, force: true });
-  });
+    return false;
+  }
 }

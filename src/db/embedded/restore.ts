@@ -26,22 +26,26 @@ async function copyAll(from: string, to: string): Promise<void> {
   }
 }
 
+function isThereAlready(dataDir: string): EmbeddedDatabaseError {
+  return new EmbeddedDatabaseError(
+    `There is a database in ${dataDir} already: stop the service and move ${join(resolve(dataDir), 'postgres')} away first.`,
+  );
+}
+
 /** Makes the database of a data directory that has none from a backup, which stays as it is. The next start recovers it. */
 export async function restore(from: string, dataDir: string): Promise<void> {
   const backup = resolve(from);
-  if (await findHome(dataDir)) {
-    throw new EmbeddedDatabaseError(
-      `There is a database in ${dataDir} already: stop the service and move ${join(resolve(dataDir), 'postgres')} away first.`,
-    );
-  }
+  if (await findHome(dataDir)) throw isThereAlready(dataDir);
   const isBackup = await lstat(join(dataFolder(backup), 'backup_label')).catch(() => undefined);
   if (!isBackup) throw new EmbeddedDatabaseError(`${backup} is not a backup made by \`sps backup\`.`);
   await refuseForeignCluster(backup, await findServerPackage());
   const account = await chooseAccount('');
-  await makeHome(dataDir, account, async (home) => {
+  const isOurs = await makeHome(dataDir, account, async (home) => {
     await copyAll(dataFolder(backup), dataFolder(home));
     await copyDurably(join(backup, 'password'), join(home, 'password'));
     await giveTo(account, dataFolder(home));
     await giveTo(account, join(home, 'password'));
   });
+  // A service that was started meanwhile made an empty one.
+  if (!isOurs) throw isThereAlready(dataDir);
 }
