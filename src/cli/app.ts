@@ -34,15 +34,18 @@ export function addCommands(program: Command, perform: Perform): void {
       ]).default('refuse'),
     )
     .action(({ profileShape, attribution, ...options }: CreateOptions) =>
-      perform(async ({ deps }) => {
-        const { app: created, ...keys } = await createApp(deps, {
-          ...options,
-          profile_shape: profileShape,
-          attribution_policy: attribution,
-        });
-        const answer = { app_id: created.app_id, ...keys };
-        return { answer, text: formatMembers(answer) };
-      }),
+      perform(
+        async ({ deps }) => {
+          const { app: created, ...keys } = await createApp(deps, {
+            ...options,
+            profile_shape: profileShape,
+            attribution_policy: attribution,
+          });
+          const answer = { app_id: created.app_id, ...keys };
+          return { answer, text: formatMembers(answer) };
+        },
+        { makes: true },
+      ),
     );
 
   app

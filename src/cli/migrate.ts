@@ -7,9 +7,12 @@ export function addCommands(program: Command, perform: Perform): void {
     .command('migrate')
     .description('bring the database to the version of this program')
     .action(() =>
-      perform(async ({ migrated }) => ({
-        answer: { applied: migrated },
-        text: migrated.length === 0 ? 'The database is up to date.' : `Applied ${migrated.join(', ')}.`,
-      })),
+      perform(
+        async ({ migrated }) => ({
+          answer: { applied: migrated },
+          text: migrated.length === 0 ? 'The database is up to date.' : `Applied ${migrated.join(', ')}.`,
+        }),
+        { makes: true },
+      ),
     );
 }

@@ -27,12 +27,17 @@ export interface Outcome {
 
 export interface PerformOptions {
   /** Whether the database is brought to this version first; a look at it and a copy of it leave it as it is. */
-  migrates: boolean;
+  migrates?: boolean;
+  /** Whether an embedded database is made where there is none; elsewhere that would be a wrong directory, taken for an empty database. */
+  makes?: boolean;
 }
 
 export type Perform = (work: (operator: Operator) => Promise<Outcome>, options?: PerformOptions) => Promise<void>;
 
-async function withOperator<T>(work: (operator: Operator) => Promise<T>, { migrates }: PerformOptions): Promise<T> {
+async function withOperator<T>(
+  work: (operator: Operator) => Promise<T>,
+  { migrates = true, makes = false }: PerformOptions,
+): Promise<T> {
   const config = loadConfig();
   const log = pino({ name: 'sps', level: 'warn' }, pino.destination(2));
   const ending = new AbortController();
@@ -42,7 +47,7 @@ async function withOperator<T>(work: (operator: Operator) => Promise<T>, { migra
     ending.abort();
   };
   process.on('SIGINT', end).on('SIGTERM', end);
-  const database = await openDatabase(config, { log, role: 'cli' });
+  const database = await openDatabase(config, { log, role: 'cli', mustExist: !makes });
   try {
     const { connectionString } = database;
     const migrated = migrates ? await migrateToLatest(connectionString) : [];
@@ -63,7 +68,7 @@ async function withOperator<T>(work: (operator: Operator) => Promise<T>, { migra
 }
 
 export function createPerform(program: Command): Perform {
-  return async (work, options = { migrates: true }) => {
+  return async (work, options = {}) => {
     const { answer, text } = await withOperator(work, options);
     process.stdout.write(`${program.opts().json ? JSON.stringify(answer) : text}\n`);
   };

@@ -130,6 +130,18 @@ describe('on the embedded database', { timeout: 120_000 }, () => {
     await rm(place, { recursive: true, force: true });
   });
 
+  it('is made by app create, and by nothing that would take a wrong directory for an empty database', async () => {
+    const nowhere = await createFolder();
+    const sps = createSps({ SPS_DATA_DIR: nowhere.path });
+    for (const args of [['backup', join(place, 'nothing')], ['doctor'], ['app', 'list']]) {
+      expectRefusal(await sps.run(...args, '--json'), `There is no database in ${nowhere.path}`);
+    }
+    expect(await readdir(nowhere.path)).toEqual([]);
+    answerOf(await sps.run('app', 'create', '--name', 'Shop', '--json'));
+    expect(answerOf(await sps.run('app', 'list', '--json')).apps).toHaveLength(1);
+    await nowhere.remove();
+  });
+
   async function serve({ path }: Folder) {
     const program = startProgram('dist/main.js', [], { SPS_DATA_DIR: path, PORT: '0', LOG_LEVEL: 'fatal' });
     const [, url] = await program.printed(/^ready: (\S+)\n/);

@@ -1,5 +1,6 @@
 // The private PostgreSQL of a data directory: made at first use, started by the first process that needs it, used by all,
 // stopped by the last. A service whose server breaks down starts it again.
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -25,6 +26,8 @@ export interface EmbeddedOptions {
   dataDir: string;
   role: Role;
   log: Logger;
+  /** Where no database has been made, none is. */
+  mustExist?: boolean;
 }
 
 export async function openEmbeddedDatabase(options: EmbeddedOptions): Promise<Database> {
@@ -67,9 +70,15 @@ export async function openEmbeddedDatabase(options: EmbeddedOptions): Promise<Da
   return { connectionString: current.connectionString, close };
 }
 
-async function findOrMakeCluster({ dataDir, log }: EmbeddedOptions): Promise<Cluster> {
+async function findOrMakeCluster({ dataDir, log, mustExist }: EmbeddedOptions): Promise<Cluster> {
   const server = await findServerPackage();
-  const home = (await findHome(dataDir)) ?? (await make(server, dataDir, log));
+  const found = await findHome(dataDir);
+  if (!found && mustExist) {
+    throw new EmbeddedDatabaseError(
+      `There is no database in ${resolve(dataDir)}: set SPS_DATA_DIR or DATABASE_URL to where it is, or make one by starting the service.`,
+    );
+  }
+  const home = found ?? (await make(server, dataDir, log));
   const account = await chooseAccount(dataFolder(home));
   await refuseForeignCluster(home, server);
   return { home, account, bin: await provideBinaries(server, account, home) };
