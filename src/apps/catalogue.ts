@@ -1,4 +1,4 @@
-// What an operator says of an app's products and stores. A product whose duration changes has its facts derived again.
+// What an operator says of an app's products and stores. Facts that are not of the duration of their product are derived again.
 import { type Static, Type } from '@sinclair/typebox';
 import type { Insertable, Kysely } from 'kysely';
 import { inTransaction } from '../db/client.ts';
@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts';
 import type { FieldError } from '../errors.ts';
 import { DURATIONS } from '../facts/codes.ts';
 import { rederiveProducts } from '../facts/derive.ts';
+import { lockProducts } from '../facts/product-lock.ts';
 import { raiseVersion } from '../facts/version.ts';
 import { compileCheck } from '../http/ajv.ts';
 import { lengthOf } from '../lib/text.ts';
@@ -78,7 +79,10 @@ function toRow(appId: string, product: NewProduct): Insertable<Product> {
   };
 }
 
-/** Configures products, each replaced as a whole; all of them or, if one is wrong, none. */
+/**
+ * Configures products, each replaced as a whole; all of them or, if one is wrong, none. Then derives the facts that are not as
+ * configured: of these products, or of some whose derivation was interrupted.
+ */
 export async function configureProducts(
   { db }: Pick<Deps, 'db'>,
   appId: string,
@@ -88,15 +92,14 @@ export async function configureProducts(
   refuseWrongProducts(products);
   const rows = products.map((product) => toRow(app.app_id, product));
   await inTransaction(db, async (trx) => {
+    await lockProducts(trx, app.app_key);
     await refuseUnknownLevels(trx, app.app_id, products);
-    const durations = new Map((await listProductsOf(trx, app.app_id)).map((one) => [nameOf(one), one.duration]));
     for (let from = 0; from < rows.length; from += PER_STATEMENT) {
       await upsertProducts(trx, rows.slice(from, from + PER_STATEMENT));
     }
-    const changed = rows.filter((row) => durations.get(nameOf(row)) !== row.duration);
-    if (changed.length > 0) await rederiveProducts(trx, app, changed);
     await raiseVersion(trx, app.app_key);
   });
+  await rederiveProducts(db, app);
 }
 
 export async function listProducts(deps: Pick<Deps, 'db'>, appId: string) {

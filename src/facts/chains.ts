@@ -29,7 +29,7 @@ const durationCode = (duration: Duration) => sql.lit(DURATIONS.indexOf(duration)
 const periodCode = (name: (typeof PERIODS)[number]) => sql.lit(PERIODS.indexOf(name));
 
 /** The code of a text expression: its position in the list. */
-function codeOf(expression: string, list: readonly string[]): RawBuilder<unknown> {
+export function codeOf(expression: string, list: readonly string[]): RawBuilder<unknown> {
   return sql`array_position(array[${sql.join(list.map((name) => sql.lit(name)))}], ${sql.ref(expression)}) - 1`;
 }
 

@@ -3,8 +3,10 @@
 import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
+import type { App } from '../deps.ts';
 import { datedFacts } from '../facts/chains.ts';
 import { PERIODS } from '../facts/codes.ts';
+import { holdingProducts } from '../facts/product-lock.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS } from './columns.ts';
 import type { TransactionRecord } from './record.ts';
 
@@ -71,12 +73,17 @@ export async function findOwner(trx: Kysely<DB>, chain: Omit<ChainKey, 'profile_
 }
 
 /**
- * Until the transaction ends nobody else moves the chain by a request. To be had before the profiles' locks: it decides which
- * profiles are to be locked.
+ * Until the transaction ends nobody else moves the chain by a request, and the app's products stay as they are. To be had before the
+ * profiles' locks: it decides which profiles are to be locked.
  */
-export async function lockChain(trx: Kysely<DB>, chain: Omit<ChainKey, 'profile_id'>): Promise<void> {
+export async function lockChain(
+  trx: Kysely<DB>,
+  { app_key }: Pick<App, 'app_key'>,
+  chain: Omit<ChainKey, 'profile_id'>,
+): Promise<void> {
   const name = JSON.stringify([chain.app_id, chain.store, chain.store_original_transaction_id]);
-  await executePrepared(trx, 'lock_chain', sql`select pg_advisory_xact_lock(hashtextextended(${name}, 6))`);
+  const statement = sql`select ${holdingProducts(app_key)}, pg_advisory_xact_lock(hashtextextended(${name}, 6))`;
+  await executePrepared(trx, 'lock_chain', statement);
 }
 
 /** Locks profiles in the order in which everybody does. */

@@ -29,7 +29,7 @@ async function lockOwner(
   record: TransactionRecord,
 ): Promise<Owner | undefined> {
   const chain = { ...record, app_id: app.app_id };
-  await lockChain(trx, chain);
+  await lockChain(trx, app, chain);
   let lockedId: string | undefined;
   for (;;) {
     // Looked at again under the locks: the owner may have been deleted meanwhile, or an import have moved the chain.

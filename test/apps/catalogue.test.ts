@@ -1,9 +1,13 @@
 // What an operator says of products and stores.
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { configureProducts, listProducts, type NewProduct, parseProducts, setStore } from '../../src/apps/catalogue.ts';
+import { upsertProducts } from '../../src/apps/queries.ts';
 import { addAccessLevel } from '../../src/apps/service.ts';
 import { DURATIONS } from '../../src/facts/codes.ts';
+import { lockChain } from '../../src/purchases/chain.ts';
 import { createWorld, type World } from '../import/world.ts';
+import { waitForBlocked } from '../setup/locks.ts';
 
 let world: World;
 let appId: string;
@@ -83,6 +87,73 @@ test('a product that is configured, or configured anew, changes what is derived 
   expect(await derived()).toEqual(['6 months', 4_000_000_000n]);
   await configure('Annual');
   expect(await derived()).toEqual(['Annual', 2_000_000_000n]);
+});
+
+const bought = (customerUserId: string, product: string) => ({
+  customer_user_id: customerUserId,
+  purchase_type: 'subscription',
+  store: 'play_store',
+  store_product_id: product,
+  store_transaction_id: `${product} ${customerUserId}`,
+  store_original_transaction_id: `${product} ${customerUserId}`,
+  price: { country: 'US', currency: 'USD', value: 24 },
+  purchased_at: '2025-01-01T00:00:00Z',
+  originally_purchased_at: '2025-01-01T00:00:00Z',
+  expires_at: '2025-04-20T00:00:00Z',
+  renew_status: true,
+});
+
+/** How many facts of the product have each duration. */
+async function durationsOf(product: string): Promise<Record<string, number>> {
+  const rows = await world.database.db
+    .selectFrom('fact_transaction')
+    .innerJoin('dim_product', 'dim_product.product_key', 'fact_transaction.product_key')
+    .select(({ fn }) => ['duration', fn.countAll<bigint>().as('count')])
+    .where('store_product_id', '=', product)
+    .groupBy('duration')
+    .execute();
+  return Object.fromEntries(rows.map(({ duration, count }) => [DURATIONS[duration], Number(count)]));
+}
+
+test('what is being imported while its product is configured is of the new duration', async () => {
+  await world.profiles({ customer_user_id: 'meanwhile' });
+  const trx = await world.database.db.startTransaction().execute();
+  await sql`lock table fact_version in share mode`.execute(trx);
+  const imported = world.transactions(bought('meanwhile', 'raced'));
+  // Its facts are derived, and not yet committed.
+  await waitForBlocked(world);
+  const configured = configureProducts(world.database, appId, [
+    { store: 'play_store', store_product_id: 'raced', duration: '6 months' },
+  ]);
+  await waitForBlocked(world, 2);
+  await trx.commit().execute();
+  await Promise.all([imported, configured]);
+  expect(await durationsOf('raced')).toEqual({ '6 months': 1 });
+});
+
+test('a configuration waits for the requests that are setting a transaction', async () => {
+  const products: NewProduct[] = [{ store: 'play_store', store_product_id: 'awaited', duration: 'Annual' }];
+  const known = async () => (await listProducts(world.database, appId)).map((one) => one.store_product_id);
+  const trx = await world.database.db.startTransaction().execute();
+  const chain = { app_id: appId, store: 'play_store', store_original_transaction_id: 'c' };
+  await lockChain(trx, world.app, chain);
+  const configured = configureProducts(world.database, appId, products);
+  await waitForBlocked(world);
+  expect(await known()).not.toContain('awaited');
+  await trx.commit().execute();
+  await configured;
+  expect(await known()).toContain('awaited');
+});
+
+test('configured again, a product has the facts derived that an interruption left; any number', async () => {
+  const buyers = Array.from({ length: 1_100 }, (_, index) => `buyer-${index}`);
+  await world.profiles(...buyers.map((customer_user_id) => ({ customer_user_id })));
+  await world.transactions(...buyers.map((buyer) => bought(buyer, 'left')));
+  const product = { store: 'play_store', store_product_id: 'left', duration: 'Annual' } as const;
+  await upsertProducts(world.database.db, [{ ...product, app_id: appId, is_consumable: false }]);
+  expect(await durationsOf('left')).toEqual({ Uncategorized: 1_100 });
+  await configureProducts(world.database, appId, [product]);
+  expect(await durationsOf('left')).toEqual({ Annual: 1_100 });
 });
 
 test.each([

@@ -7,6 +7,7 @@ import type { Session } from '../../db/session.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import type { FieldError } from '../../errors.ts';
+import { holdProducts } from '../../facts/product-lock.ts';
 import { raiseVersion } from '../../facts/version.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS } from '../../purchases/columns.ts';
 import { loadPriceBook } from '../../purchases/price-book.ts';
@@ -70,6 +71,7 @@ async function write(
   records: readonly NamedTransaction[],
 ): Promise<Written> {
   return inTransaction(session.db, async (trx) => {
+    await holdProducts(trx, app.app_key);
     const refused = new Map<number, FieldError>();
     const priced = await price(trx, app, records, refused);
     const { copied, others } = await writeNewChains(trx, session, { app, priced, onCopied: onHandedOver });
