@@ -75,11 +75,20 @@ export interface DueProfile {
   profile_id: string;
 }
 
-/** Profiles with something that may have lapsed by `now` (a timestamp), the longest due first. */
+/**
+ * Profiles with something that may have lapsed by `now` (a timestamp), the longest due first. Those that another transaction is at are
+ * left out: as many as are listed could keep all others waiting. They are locked for this statement only.
+ */
 export async function listDueProfiles(db: Kysely<DB>, now: string, limit: number): Promise<DueProfile[]> {
   const { rows } = await sql<DueProfile>`
-    select app_id, profile_id from lapse_watch where check_at <= ${now}
-    group by app_id, profile_id order by min(check_at) limit ${limit}`.execute(db);
+    select p.app_id, p.profile_id
+    from (
+      select app_id, profile_id, min(check_at) as due_at from lapse_watch where check_at <= ${now}
+      group by app_id, profile_id order by due_at) due
+    join profile p using (app_id, profile_id)
+    where p.deleted_at is null
+    order by due_at limit ${limit}
+    for no key update of p skip locked`.execute(db);
   return rows;
 }
 

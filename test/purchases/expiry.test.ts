@@ -2,7 +2,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { tellLapses } from '../../src/purchases/expiry.ts';
+import { listDueProfiles } from '../../src/purchases/lapse-watch.ts';
 import { createProfile, deleteProfile } from '../profile/world.ts';
+import { holdProfile } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProduct, addPurchase } from '../setup/world.ts';
 import { addEndpoint, listEvents, period, setTransaction, trial } from './world.ts';
@@ -63,6 +65,19 @@ test('a subscription is told when it lapses, not before, once, with the access t
     event_type: 'access_level_updated',
     event_properties: { access_level_id: 'premium', is_active: false },
   });
+});
+
+test('profiles that are busy keep nobody waiting', async () => {
+  await set(period({ ...ids(), expires_at: inDays(1) }));
+  const [busy, id] = [customer, profileId];
+  customer = `customer-${++count}`;
+  profileId = (await createProfile(service, { customer })).json.data.profile_id;
+  await set(period({ ...ids(), expires_at: inDays(2) }));
+  const due = async () => (await listDueProfiles(service.database.db, inDays(3), 1)).map((one) => one.profile_id);
+  const release = await holdProfile(service, busy);
+  expect(await due()).toEqual([profileId]);
+  await release();
+  expect(await due()).toEqual([id]);
 });
 
 test('what had lapsed when it was set is told without the access, which was told then', async () => {
