@@ -30,5 +30,6 @@ export function envExample(): string {
   const entries = Object.entries(VARIABLES).map(
     ([name, { fallback, words }]) => `# ${words.replaceAll('`', '')}\n#${name}=${inText(fallback)}\n`,
   );
-  return `# Every setting with its default; remove the # where you want another value.\n\n${entries.join('\n')}`;
+  return `# Every setting with its default. Copy this file to .env and remove the # where you want another value. docker compose reads
+# .env by itself; before npm start or sps: set -a; . ./.env; set +a\n\n${entries.join('\n')}`;
 }
