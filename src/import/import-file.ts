@@ -76,6 +76,19 @@ async function withoutCollisions<R>(write: () => Promise<R>): Promise<R> {
   }
 }
 
+/** All or none: one that was left open would keep the process from ending. */
+async function openSessions(count: number, connectionString: string): Promise<Session[]> {
+  const settings = { connectionString, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-import' };
+  const sessions: Session[] = [];
+  try {
+    while (sessions.length < count) sessions.push(await openSession(settings));
+    return sessions;
+  } catch (error) {
+    for (const session of sessions) await session.close();
+    throw error;
+  }
+}
+
 function rejectsOf<T>({ items, rejects }: Batch<T>, refused: Written['refused']): Reject[] {
   const late = [...refused].map(([index, fault]): Reject => {
     const { line, value } = items[index] as (typeof items)[number];
@@ -89,9 +102,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
   const { connectionString, app, file, now, onProgress, signal } = options;
   const source = await openSource(file, createCellReader(kind.schema));
   const rejectsFile = await openRejects(file);
-  const open = () =>
-    openSession({ connectionString, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-import' });
-  const lanes = createLanes<Written>(await Promise.all(kind.namesOf ? [open(), open()] : [open()]));
+  const lanes = createLanes<Written>(await openSessions(kind.namesOf ? 2 : 1, connectionString));
   const summary: Summary = { read: 0, written: 0, unchanged: 0, rejected: 0 };
 
   async function write({ items }: Batch<T>, session: Session, onHandedOver: () => void): Promise<Written> {

@@ -1,4 +1,5 @@
 // The file that an import reads: its entries as they come, whatever its form.
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -41,6 +42,7 @@ export async function openSource(file: string, toValue: (cells: Cells) => unknow
   const stats = await stat(file).catch((error: unknown) => Promise.reject(unreadable(file, error)));
   if (stats.isDirectory()) throw unreadable(file, { code: 'EISDIR' });
   const stream = createReadStream(file, { highWaterMark: CHUNK_BYTES });
+  await once(stream, 'open').catch((error: unknown) => Promise.reject(unreadable(file, error)));
   async function* chunks(): AsyncGenerator<Buffer> {
     try {
       yield* stream;
