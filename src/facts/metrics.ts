@@ -1,5 +1,7 @@
 // Figures of the facts' background work at /metrics (Prometheus), of all processes, as the database knows it.
+import { type Kysely, sql } from 'kysely';
 import { Gauge, Registry } from 'prom-client';
+import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { countBacklog, MOST_COUNTED } from './backlog.ts';
 
@@ -13,7 +15,7 @@ const pending = new Gauge({
 
 const behind = new Gauge({
   name: 'sps_totals_behind_seconds',
-  help: 'Time since the totals were last seen to contain every fact; 0 while they do.',
+  help: 'How long something at least has been seen to wait for the totals; 0 while all that waits has come since the last look.',
   registers: [registry],
 });
 
@@ -23,17 +25,36 @@ const labels = new Gauge({
   registers: [registry],
 });
 
-/** When nothing was pending, as far as readers of /metrics have seen; in milliseconds. */
-let lastComplete: number | undefined;
+interface Look {
+  /** In milliseconds. */
+  at: number;
+  /** A transaction of the database: rows of earlier ones were there. */
+  next: string;
+}
+
+/** The first look, by readers of /metrics, of which something is still waiting. Under load something always waits, but not for long. */
+let since: Look | undefined;
+
+const TABLES = ['fact_pending', 'fact_retired', 'fact_moved'] as const;
+
+/** Whether something waits that was there then, and the transaction that is next now. */
+async function look(db: Kysely<DB>, next: string): Promise<{ next: string; is_left: boolean }> {
+  const left = TABLES.map(
+    (table) => sql`exists (select from ${sql.table(table)} w where age(w.xmin) > age(${next}::text::xid8::xid))`,
+  );
+  const { rows } = await sql<{ next: string; is_left: boolean }>`
+    select pg_snapshot_xmax(pg_current_snapshot())::text as next, ${sql.join(left, sql` or `)} as is_left`.execute(db);
+  return rows[0]!;
+}
 
 export async function factMetrics({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<string> {
   const { labels_pending, facts_pending, facts_retired, facts_moved } = await countBacklog(db);
   const facts = facts_pending + facts_retired + facts_moved;
   const at = now().getTime();
-  if (facts === 0) lastComplete = at;
-  lastComplete ??= at;
+  const { next, is_left } = await look(db, since?.next ?? '3');
+  if (!since || !is_left) since = { at, next };
   pending.set(facts);
-  behind.set((at - lastComplete) / 1000);
+  behind.set((at - since.at) / 1000);
   labels.set(labels_pending);
   return registry.metrics();
 }

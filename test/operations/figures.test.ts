@@ -20,15 +20,31 @@ async function read(name: string): Promise<number> {
   return Number(line?.split(' ').at(-1));
 }
 
-test('what the totals lack is counted, and for how long', async () => {
+test('what the totals lack is counted, and for how long, also where something always comes', async () => {
   const { db } = service.database;
-  expect([await read('sps_totals_pending'), await read('sps_totals_behind_seconds')]).toEqual([0, 0]);
-  await sql`insert into fact_pending (app_key, profile_id, purchase_no)
-    select ${service.app.app_key}::int, gen_random_uuid(), g from generate_series(1, 3) g`.execute(db);
-  now = new Date(now.getTime() + 60_000);
-  expect([await read('sps_totals_pending'), await read('sps_totals_behind_seconds')]).toEqual([3, 60]);
+  const figures = async () => [await read('sps_totals_pending'), await read('sps_totals_behind_seconds')];
+  const add = (from: number, to: number) =>
+    sql`insert into fact_pending (app_key, profile_id, purchase_no)
+      select ${service.app.app_key}::int, gen_random_uuid(), g from generate_series(${from}::int, ${to}::int) g`.execute(
+      db,
+    );
+  const passMinute = () => {
+    now = new Date(now.getTime() + 60_000);
+  };
+  expect(await figures()).toEqual([0, 0]);
+  await add(1, 3);
+  passMinute();
+  expect(await figures()).toEqual([3, 0]);
+  passMinute();
+  await add(4, 4);
+  expect(await figures()).toEqual([4, 60]);
+  await sql`delete from fact_pending where purchase_no < 4`.execute(db);
+  passMinute();
+  expect(await figures()).toEqual([1, 0]);
+  passMinute();
+  expect(await figures()).toEqual([1, 60]);
   await sql`delete from fact_pending`.execute(db);
-  expect([await read('sps_totals_pending'), await read('sps_totals_behind_seconds')]).toEqual([0, 0]);
+  expect(await figures()).toEqual([0, 0]);
 });
 
 test('groups of attributions are counted, and their labels until they are swept', async () => {
