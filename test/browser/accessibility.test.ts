@@ -123,7 +123,8 @@ describeInBrowser('for everybody', (place) => {
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
     await expect.poll(() => new URL(page.url()).hash).toBe('#/charts/mrr?filters.store=my_store');
-    await page.getByRole('button', { name: '+ Filter' }).focus();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('+ Filter');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');

@@ -42,6 +42,11 @@ describeInBrowser('the event feed', (place) => {
     await page.getByRole('button', { name: 'Show' }).click();
     await expect.poll(() => page.locator('.event-whose').allTextContents()).toEqual(['user-2']);
     expect(new URL(page.url()).hash).toBe('#/events?event_type=access_level_updated&customer_user_id=user-2');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Show');
+    await page.goBack();
+    await expect.poll(() => page.getByLabel('Customer user ID').inputValue()).toBe('');
+    await page.goForward();
+    await expect.poll(() => page.getByLabel('Customer user ID').inputValue()).toBe('user-2');
     await page.getByLabel('Customer user ID').fill('nobody');
     await page.getByRole('button', { name: 'Show' }).click();
     await expect.poll(() => page.locator('.notice-title').textContent()).toBe('No event matches.');

@@ -28,6 +28,8 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
       <form
         onSubmit={(event) => {
           event.preventDefault();
+          // Only one that is closed gives the focus back.
+          dialog.current?.close();
           onApply(name, values);
         }}
       >

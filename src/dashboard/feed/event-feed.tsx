@@ -30,7 +30,7 @@ export function EventFeed({ view }: { view: FeedView }) {
         <Heading title="Events" />
         <p class="muted">What was sent to webhooks, newest first. Times are of this computer’s zone.</p>
       </header>
-      <FeedFilters key={JSON.stringify(view)} view={view} onChange={show} onRefresh={askAgain} />
+      <FeedFilters view={view} onChange={show} onRefresh={askAgain} />
       <section class="card feed" aria-label="Events" aria-busy={isAsking}>
         {isAsking && <Waiting what="events" onStop={stop} />}
         {failure && <FailureNotice failure={failure} onRetry={askAgain} />}

@@ -1,5 +1,5 @@
 // Which events are listed.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Select } from '../parts/select.tsx';
 import { askEventTypes } from '../service/client.ts';
 import { useAnswer } from '../service/use-answer.ts';
@@ -18,6 +18,8 @@ const FIELDS = [
 
 export function FeedFilters({ view, onChange, onRefresh }: FeedFiltersProps) {
   const [draft, setDraft] = useState(view);
+  // The same form for every address: in one that is made anew nothing has the focus.
+  useEffect(() => setDraft(view), [view]);
   const { answer: known = [] } = useAnswer('event types', askEventTypes);
   const types = [...new Set([...known, ...(draft.event_type === null ? [] : [draft.event_type])])];
   return (
