@@ -4,6 +4,7 @@
 // newer version adds one.
 import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
 import type pg from 'pg';
+import { boundStatements } from './deadline.ts';
 import type { DB } from './types.ts';
 
 /** The text of a statement → its name. */
@@ -38,22 +39,25 @@ export function planningAnew(db: Kysely<DB>): Execute {
   return async (statement) => (await statement.execute(db)).rows;
 }
 
-type Query = (text: string, values: unknown[]) => Promise<pg.QueryResult>;
-type Lent = Pick<pg.PoolClient, 'release'> & { query: Query };
+interface Lent {
+  query: (text: string, values: unknown[]) => Promise<pg.QueryResult>;
+  release: () => void;
+}
 
-/** A pool as Kysely needs it, whose connections give prepared statements their names. */
-export function lendPrepared(pool: pg.Pool) {
+/** A pool as Kysely needs it, whose connections give prepared statements their names and wait for no answer for ever. */
+export function lendPrepared(pool: pg.Pool, timeoutMs: number) {
   const lent = new WeakMap<pg.PoolClient, Lent>();
 
   function lend(client: pg.PoolClient): Lent {
     const known = lent.get(client);
     if (known) return known;
+    const { query, release } = boundStatements(client, timeoutMs);
     const made: Lent = {
       query: (text, values) => {
         const name = names.get(text);
-        return name === undefined ? client.query(text, values) : client.query({ name, text, values });
+        return query(name === undefined ? { text, values } : { name, text, values });
       },
-      release: (error) => client.release(error),
+      release,
     };
     lent.set(client, made);
     return made;

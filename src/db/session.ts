@@ -2,6 +2,7 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { createPool, type PoolSettings } from './client.ts';
+import { boundStatements } from './deadline.ts';
 import type { DB } from './types.ts';
 
 export interface Session {
@@ -16,7 +17,11 @@ export async function openSession(settings: Omit<PoolSettings, 'max'>): Promise<
   const pool = createPool({ ...settings, max: 1 }, () => undefined);
   const client = await pool.connect();
   client.on('error', () => undefined);
-  const lent = { query: client.query.bind(client) as never, release: () => undefined };
+  const { query } = boundStatements(client, settings.statementTimeoutMs);
+  const lent = {
+    query: ((text: string, values: unknown[]) => query({ text, values })) as never,
+    release: () => undefined,
+  };
   const dialect = new PostgresDialect({ pool: { connect: async () => lent, end: async () => undefined } });
   return {
     db: new Kysely<DB>({ dialect }),

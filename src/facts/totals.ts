@@ -1,6 +1,7 @@
 // Keeps the totals: takes facts that are pending and images that are retired, and adds them up into fact_total, in the
 // background and in batches. Charts are exact at every moment: they add what is not yet totalled themselves.
 import { type Kysely, sql } from 'kysely';
+import { raiseTimeout } from '../db/deadline.ts';
 import type { DB } from '../db/types.ts';
 import { addingImages, addingMoves } from './add-images.ts';
 
@@ -8,16 +9,15 @@ import { addingImages, addingMoves } from './add-images.ts';
 export const TOTALS_BATCH = 10_000;
 /** Images of moved facts that wait for each other: the more are added at once, the fewer totals they touch. Nobody waits for their locks. */
 export const MOVES_BATCH = 20_000;
-const TIMEOUT = '120s';
+const TIMEOUT_MS = 120_000;
 const LOCK_CLASS = 0x5b5f_0002;
 
 const WORK_MEM = '64MB';
 
 /** Of the work in the background, until the end of the transaction. */
 export async function setLimits(trx: Kysely<DB>): Promise<void> {
-  await sql`select set_config('statement_timeout', ${TIMEOUT}, true), set_config('work_mem', ${WORK_MEM}, true)`.execute(
-    trx,
-  );
+  await raiseTimeout(trx, TIMEOUT_MS);
+  await sql`select set_config('work_mem', ${WORK_MEM}, true)`.execute(trx);
 }
 
 /** Adds up to `limit` pending facts and as many retired images of an app; how many it was. Run it in `repeatable read`. */

@@ -1,6 +1,7 @@
 // A connection that listens for nudges and comes back by itself when it is lost. What is missed meanwhile is found by polling.
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { KEEP_ALIVE } from '../db/client.ts';
 import { CHANNEL } from './nudge.ts';
 
 const RECONNECT_MS = 1_000;
@@ -27,8 +28,9 @@ export function listenForNudges(connectionString: string, onNudge: () => void, l
     const next = new pg.Client({
       connectionString,
       application_name: 'sps-webhooks',
-      keepAlive: true,
+      ...KEEP_ALIVE,
       connectionTimeoutMillis: 5_000,
+      query_timeout: 5_000,
     });
     client = next;
     let isLost = false;

@@ -7,19 +7,22 @@ export interface CuttableWay {
   /** Breaks every connection, and refuses new ones. */
   cut: () => Promise<void>;
   mend: () => Promise<void>;
+  /** Swallows whatever is sent, and closes nothing, until it is cut. */
+  swallow: () => void;
   close: () => Promise<void>;
 }
 
 export async function createCuttableWay(): Promise<CuttableWay> {
   let target = { host: '127.0.0.1', port: 5432 };
   const sockets = new Set<Socket>();
+  let isSwallowing = false;
   const server = createServer((near) => {
     const far = connect(target);
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.on('error', () => {}).on('close', () => sockets.delete(socket));
     }
-    near.pipe(far).pipe(near);
+    if (!isSwallowing) near.pipe(far).pipe(near);
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   await listen(0);
@@ -29,6 +32,12 @@ export async function createCuttableWay(): Promise<CuttableWay> {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const socket of sockets) socket.destroy();
     await closed;
+    isSwallowing = false;
+  }
+
+  function swallow(): void {
+    isSwallowing = true;
+    for (const socket of sockets) socket.unpipe().resume();
   }
 
   return {
@@ -41,6 +50,7 @@ export async function createCuttableWay(): Promise<CuttableWay> {
     },
     cut,
     mend: () => listen(port),
+    swallow,
     close: async () => {
       if (server.listening) await cut();
     },

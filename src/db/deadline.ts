@@ -1,0 +1,46 @@
+// How long an answer of the database is waited for. The server ends what takes too long by itself; one that has died without a
+// word, or that no packet reaches any more, would be waited for until TCP gives up, which takes a quarter of an hour.
+import { CompiledQuery, type Kysely } from 'kysely';
+import type pg from 'pg';
+import type { DB } from './types.ts';
+
+/** For the server's own time-out to arrive first. */
+const MARGIN_MS = 5_000;
+const RAISE_TIMEOUT = "select set_config('statement_timeout', $1, true)";
+
+/** A longer time-out for the statements of a transaction, on both sides. */
+export async function raiseTimeout(trx: Kysely<DB>, timeoutMs: number): Promise<void> {
+  await trx.executeQuery(CompiledQuery.raw(RAISE_TIMEOUT, [String(timeoutMs)]));
+}
+
+interface Statement {
+  text: string;
+  values: unknown[];
+  name?: string;
+}
+
+export interface BoundedClient {
+  query: (statement: Statement) => Promise<pg.QueryResult>;
+  release: () => void;
+}
+
+/** A connection that is broken off when a statement has no answer in time: the driver fails the statement, the pool drops it. */
+export function boundStatements(client: pg.PoolClient, timeoutMs: number): BoundedClient {
+  let longestMs = timeoutMs;
+  return {
+    async query(statement) {
+      if (statement.text === RAISE_TIMEOUT) longestMs = Number(statement.values[0]);
+      // In the middle of a statement this destroys the socket; to fail the statement alone would leave the next one behind it.
+      const timer = setTimeout(() => (client as unknown as pg.Client).end(), longestMs + MARGIN_MS);
+      try {
+        return await client.query(statement);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    release() {
+      longestMs = timeoutMs;
+      client.release();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// A database that dies without a word: its statements fail in time, and the pool is of use again when it is back.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDb, createPool } from '../../src/db/client.ts';
+import { raiseTimeout } from '../../src/db/deadline.ts';
+import { isDatabaseUnavailable } from '../../src/db/failures.ts';
+import { type CuttableWay, createCuttableWay } from '../http/cuttable.ts';
+import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+
+let database: TestDatabase;
+let way: CuttableWay;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  way = await createCuttableWay();
+});
+afterAll(async () => {
+  await way.close();
+  await database.close();
+});
+
+function connect(url: string) {
+  return createDb(
+    createPool({ connectionString: url, max: 1, statementTimeoutMs: 100, applicationName: 'sps-test' }, () => {}),
+  );
+}
+
+test('a statement without an answer fails as of a database that is away, and so does its transaction', async () => {
+  const db = connect(way.throughProxy(database.url));
+  const ask = () => sql`select 1`.execute(db);
+  await ask();
+  const failed = db
+    .transaction()
+    .execute(async (trx) => {
+      way.swallow();
+      await sql`select 1`.execute(trx);
+    })
+    .catch((error) => error);
+  expect(isDatabaseUnavailable(await failed)).toBe(true);
+  await way.cut();
+  await way.mend();
+  await ask();
+  await db.destroy();
+});
+
+test('a transaction with a time-out of its own is waited for as long, and the next one no longer', async () => {
+  const db = connect(database.url);
+  await db.transaction().execute(async (trx) => {
+    await raiseTimeout(trx, 10_000);
+    await sql`select pg_sleep(5.5)`.execute(trx);
+  });
+  const slow = sql`select pg_sleep(1)`.execute(db);
+  await expect(slow).rejects.toMatchObject({ code: '57014' });
+  await db.destroy();
+});
