@@ -15,6 +15,8 @@ import { startDispatcher } from './webhooks/dispatcher.ts';
 
 const STATEMENT_TIMEOUT_MS = 30_000;
 const SWEEP_MS = 100;
+/** Together well within the time after which the process ends at once, so that the database is always stopped properly. */
+const STOPPING = { requestsMs: 15_000, workMs: 16_000, poolsMs: 3_000 };
 
 export interface Service {
   deps: Deps;
@@ -50,17 +52,23 @@ async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<O
   if (migrated.length > 0) log.info({ migrations: migrated }, 'database migrated');
 
   const deps = openPools(config, log, connectionString);
-  stops.push(() => Promise.all([deps.db.destroy(), deps.analyticsDb.destroy()]));
+  stops.push(() => within(STOPPING.poolsMs, [deps.db.destroy(), deps.analyticsDb.destroy()]));
+  // At once, as each may take long.
+  const works: Stop[] = [];
+  const stopWorks = () => works.map((stop) => stop());
+  stops.push(() => within(STOPPING.workMs, stopWorks()));
   const dispatcher = startDispatcher({ ...deps, connectionString });
-  stops.push(() => dispatcher.stop());
+  works.push(() => dispatcher.stop());
   const sweeps = startSweeps(deps);
-  stops.push(() => sweeps.stop());
+  works.push(() => sweeps.stop());
 
   const { HOST, PORT, ADMIN_PORT } = config;
   const isSplit = ADMIN_PORT !== undefined;
   const base = await buildApp(deps, isSplit ? ['base'] : ['base', 'admin']);
   const admin = isSplit ? await buildApp(deps, ['admin']) : undefined;
-  stops.push(() => drain(admin ? [base, admin] : [base], config.SHUTDOWN_DELAY_MS));
+  const parts = admin ? [base, admin] : [base];
+  works.push(() => Promise.all(parts.map(({ app }) => close(app))));
+  stops.push(() => failReadiness(parts, config.SHUTDOWN_DELAY_MS));
   const baseUrl = await listen(base.app, HOST, PORT);
   const adminUrl = admin ? await listen(admin.app, HOST, ADMIN_PORT ?? 0) : baseUrl;
   return { deps, connectionString, baseUrl, adminUrl };
@@ -88,15 +96,24 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
   }
 }
 
-async function drain(parts: readonly AppParts[], delayMs: number): Promise<void> {
+async function failReadiness(parts: readonly AppParts[], delayMs: number): Promise<void> {
   for (const { startDraining } of parts) startDraining();
   await sleep(delayMs);
-  await Promise.all(parts.map(({ app }) => close(app)));
 }
 
-/** Fastify closes the connections that are idle at this moment; those that are answered later would be kept alive for a minute. */
+/**
+ * Fastify closes the connections that are idle at this moment; those that are answered later would be kept alive for a minute, and
+ * those whose client neither sends nor reads on would never be closed.
+ */
 async function close(app: FastifyInstance): Promise<void> {
   const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
+  const giveUp = setTimeout(() => app.server.closeAllConnections(), STOPPING.requestsMs);
   await app.close();
   clearInterval(sweep);
+  clearTimeout(giveUp);
+}
+
+/** Waits for all of it, but no longer than this. */
+async function within(longestMs: number, work: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.race([Promise.all(work), sleep(longestMs, undefined, { ref: false })]);
 }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { openRaw } from '../http/raw.ts';
 import { statusOf, useMainProgram } from '../setup/main-program.ts';
 
 const { databaseUrl, startReady } = useMainProgram();
@@ -37,6 +38,16 @@ describe('the service', { timeout: 60_000 }, () => {
     expect(await service.ended).toBe(1);
     expect(await answer).toBe('cut off');
     await blocker.end();
+  });
+
+  it('does not wait for ever for a request that never arrives', async () => {
+    const service = await startReady({ REQUEST_TIMEOUT_MS: '600000' });
+    const client = openRaw(Number(new URL(service.url).port));
+    client.send('GET /healthz HTTP/1.1\r\nHost: x\r\n');
+    await sleep(500);
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+    await client.ended;
   });
 
   it('fails readiness before it closes', async () => {
