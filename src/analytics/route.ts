@@ -31,7 +31,8 @@ export function retrieveAnalytics(deps: Deps) {
       const kept = await answers.find(app, asked);
       if (kept) return reply.type(JSON_TYPE).send(kept);
       const query = readChartRequest(asked);
-      const signal = departureOf(reply);
+      // The time-out of the pool bounds each of its statements alone.
+      const signal = AbortSignal.any([departureOf(reply), AbortSignal.timeout(deps.config.ANALYTICS_TIMEOUT_MS)]);
       if (query.format === 'json') {
         return reply.type(JSON_TYPE).send(await answers.compute(app, { request: asked, query, signal }));
       }

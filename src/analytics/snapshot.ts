@@ -1,13 +1,14 @@
-// One read-only snapshot on the pool of charts. When the client leaves, its statement is cancelled over the other pool.
+// One read-only snapshot on the pool of charts. When the client leaves or the time is over, its statement is
+// cancelled over the other pool.
 import { type Kysely, sql } from 'kysely';
 import { inSnapshot } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 
-/** Throws `unavailable` once the signal has aborted; nobody hears it. */
+/** Throws `unavailable` once the signal has aborted. */
 export async function readSnapshot<T>(
-  { db, analyticsDb }: Deps,
+  { db, analyticsDb, log }: Deps,
   signal: AbortSignal,
   work: (trx: Kysely<DB>) => Promise<T>,
 ): Promise<T> {
@@ -22,7 +23,10 @@ export async function readSnapshot<T>(
       if (signal.aborted) throw apiError('unavailable');
       return await work(trx);
     } catch (error) {
-      throw signal.aborted ? apiError('unavailable') : error;
+      if (!signal.aborted) throw error;
+      if (signal.reason.name === 'TimeoutError')
+        log.warn({ err: error }, 'a chart took longer than ANALYTICS_TIMEOUT_MS');
+      throw apiError('unavailable');
     } finally {
       signal.removeEventListener('abort', cancel);
       // Else it could hit whoever gets this connection next.
