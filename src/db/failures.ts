@@ -23,7 +23,7 @@ const PASSING_SYSTEM_ERRORS = new Set([
   'ETIMEDOUT',
 ]);
 const DRIVER_WORDS =
-  /connection terminated|timeout exceeded when trying to connect|connection ended|not queryable|connection error/i;
+  /connection terminated|timeout expired|timeout exceeded when trying to connect|connection ended|not queryable|connection error/i;
 
 /** Whether the database was away, overloaded, not to be written to, or cut the statement short. */
 export function isDatabaseUnavailable(error: unknown): boolean {

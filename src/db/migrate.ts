@@ -48,6 +48,8 @@ function refuseStrangers(known: readonly Migration[], applied: readonly { name: 
 export async function migrateToLatest(connectionString: string): Promise<string[]> {
   const known = await listMigrations();
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000, application_name: 'sps-migrate' });
+  // Its breaking would end the process; the statement under way hears of it.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK]);

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { MigrationError, migrateToLatest } from '../../src/db/migrate.ts';
+import { createCuttableWay } from '../http/cuttable.ts';
 
 const name = `sps_test_${randomBytes(6).toString('hex')}`;
 const url = new URL(inject('postgresUrl'));
@@ -48,4 +49,14 @@ test('an older program refuses a database that a newer one migrated, and says wh
 test('a migration whose text was changed after it was applied is refused', async () => {
   await client.query(`update schema_migration set sha256 = 'other' where name = '0001_apps.sql'`);
   await expect(migrateToLatest(url.href)).rejects.toThrow(/0001_apps\.sql differs/);
+});
+
+test('a connection that breaks meanwhile is a failure, and does not end the process', async () => {
+  const way = await createCuttableWay();
+  await client.query('select pg_advisory_lock($1)', [0x5b5f_0001]);
+  const broken = expect(migrateToLatest(way.throughProxy(url.href))).rejects.toThrow(/terminated/);
+  const waiting = `select from pg_stat_activity where application_name = 'sps-migrate' and wait_event = 'advisory'`;
+  while ((await client.query(waiting)).rowCount === 0);
+  await way.cut();
+  await broken;
 });

@@ -1,0 +1,50 @@
+// What an operator is told of a database that does not answer, or not in time.
+import { type AddressInfo, createServer } from 'node:net';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inWords } from '../../src/cli/failure.ts';
+import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+test('a server that takes connections and says nothing does not answer', async () => {
+  const mute = createServer(() => {}).listen(0, '127.0.0.1');
+  await new Promise((resolve) => mute.once('listening', resolve));
+  const { port } = mute.address() as AddressInfo;
+  const client = new pg.Client({ connectionString: `postgres://127.0.0.1:${port}/x`, connectionTimeoutMillis: 100 });
+  expect(inWords(await failureOf(client.connect()))).toBe(
+    'The database does not answer (timeout expired): is DATABASE_URL right, and does it run?',
+  );
+  mute.close();
+});
+
+test('one that has no time is busy', async () => {
+  const slow = database.db.transaction().execute(async (trx) => {
+    await sql`set local statement_timeout = 50`.execute(trx);
+    await sql`select pg_sleep(1)`.execute(trx);
+  });
+  expect(inWords(await failureOf(slow))).toBe(
+    'The database is busy (canceling statement due to statement timeout): try again in a while.',
+  );
+  const locked = database.db.transaction().execute(async (holder) => {
+    await sql`lock table app in access exclusive mode`.execute(holder);
+    await database.db.transaction().execute(async (trx) => {
+      await sql`set local lock_timeout = 50`.execute(trx);
+      await sql`select from app`.execute(trx);
+    });
+  });
+  expect(inWords(await failureOf(locked))).toBe(
+    'The database is busy (canceling statement due to lock timeout): try again in a while.',
+  );
+});
