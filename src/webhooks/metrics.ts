@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
+import { MOST_COUNTED } from './endpoint-queries.ts';
 
 const registry = new Registry();
 const labelNames = ['app_id'] as const;
@@ -25,7 +26,7 @@ export const attemptSeconds = new Histogram({
 
 const waiting = new Gauge({
   name: 'sps_webhook_waiting',
-  help: 'Deliveries that wait, by the state of their endpoint.',
+  help: `Deliveries that wait, by the state of their endpoint. Counted up to ${MOST_COUNTED} per endpoint.`,
   labelNames: [...labelNames, 'endpoint_state'],
   registers: [registry],
 });
@@ -39,7 +40,7 @@ const oldestWaiting = new Gauge({
 
 const dead = new Gauge({
   name: 'sps_webhook_dead',
-  help: 'Dead deliveries that can be replayed.',
+  help: `Dead deliveries that can be replayed. Counted up to ${MOST_COUNTED} per endpoint.`,
   labelNames,
   registers: [registry],
 });
@@ -57,10 +58,13 @@ async function countBacklog(db: Kysely<DB>): Promise<Backlog[]> {
     select w.app_id, w.state, sum(p.waiting)::float8 as waiting, min(p.oldest_at) as oldest_at, sum(d.dead)::float8 as dead
     from webhook w
     cross join lateral (
-      select count(*) as waiting, min(queued_at) as oldest_at from webhook_delivery
-      where webhook_id = w.webhook_id and state = 'pending') p
+      select count(*) as waiting, min(queued_at) as oldest_at from (
+        -- What is due first has an index, and has waited longest or nearly so.
+        select queued_at from webhook_delivery where webhook_id = w.webhook_id and state = 'pending'
+        order by due_at limit ${MOST_COUNTED}) first) p
     cross join lateral (
-      select count(*) as dead from webhook_delivery where webhook_id = w.webhook_id and state = 'dead') d
+      select count(*) as dead from (
+        select from webhook_delivery where webhook_id = w.webhook_id and state = 'dead' limit ${MOST_COUNTED}) counted) d
     group by w.app_id, w.state`.execute(db);
   return rows;
 }

@@ -1,6 +1,7 @@
 // The figures at /metrics: per app, without addresses or secrets.
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { disableWebhook } from '../../src/webhooks/endpoints.ts';
+import { disableWebhook, listWebhooks } from '../../src/webhooks/endpoints.ts';
 import { webhookMetrics } from '../../src/webhooks/metrics.ts';
 import { RETRY_WAITS_S } from '../../src/webhooks/schedule.ts';
 import { answering } from './receiver.ts';
@@ -62,4 +63,23 @@ it('counts what waits, for how long, what was delivered, failed and died, and ho
   expect(Object.keys(await figures())).not.toContain('sps_webhook_waiting{app,endpoint_state="enabled"}');
   const text = await webhookMetrics(world.service.deps);
   for (const hidden of [receiver.url, '127.0.0.1', secret, 'hidden', webhook_id]) expect(text).not.toContain(hidden);
+});
+
+it('counts up to 100,000 deliveries of an endpoint, of which the oldest is known', async () => {
+  const { webhook_id } = await world.addEndpoint('https://example.com/hook');
+  await disableWebhook(world.service.deps, webhook_id);
+  const { db } = world.service.deps;
+  for (const state of ['pending', 'dead']) {
+    await sql`
+      insert into webhook_delivery (sequence, webhook_id, profile_id, state, due_at, queued_at)
+      select 1000000 + g + ${state === 'dead' ? 200_000 : 0}, ${webhook_id}, gen_random_uuid(), ${state},
+        due, due from generate_series(1, 100010) g, lateral (select ${world.service.deps.now()}::timestamptz - g * interval '10 ms' as due)
+    `.execute(db);
+  }
+  const counted = await figures();
+  expect(counted['sps_webhook_waiting{app,endpoint_state="disabled"}']).toBe(100_000);
+  expect(counted['sps_webhook_oldest_waiting_seconds{app,endpoint_state="disabled"}']).toBeCloseTo(1_000, -1);
+  expect(await listWebhooks(world.service.deps)).toContainEqual(
+    expect.objectContaining({ webhook_id, waiting: 100_000, dead: 100_000 }),
+  );
 });
