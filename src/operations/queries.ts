@@ -64,7 +64,7 @@ export function readWebhookFacts(db: Kysely<DB>, now: Date): Promise<WebhookFact
           from webhook_delivery d join webhook using (webhook_id)
           where d.state = 'pending' and webhook.state = 'enabled') as oldest_waiting_seconds,
         (select count(*)::integer from (
-          select from webhook_delivery where state = 'dead' limit 100000) d) as dead
+          select from webhook_delivery d join webhook using (webhook_id) where d.state = 'dead' limit 100000) d) as dead
       from webhook`,
   );
 }

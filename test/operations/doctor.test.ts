@@ -71,6 +71,17 @@ describe('on a real database', () => {
     expect(await wordsOf('webhooks')).toMatch(/1 suspended .*1 failing/);
   });
 
+  test('dead deliveries are named while there is a webhook to replay them to', async () => {
+    await addWebhook({});
+    const { db } = service.database;
+    await sql`
+      insert into webhook_delivery (sequence, webhook_id, profile_id, state)
+      select 1, webhook_id, gen_random_uuid(), 'dead' from webhook`.execute(db);
+    expect(await wordsOf('webhooks')).toContain('1 dead deliveries');
+    await db.deleteFrom('webhook').execute();
+    expect(await statesOf()).toMatchObject({ webhooks: 'ok' });
+  });
+
   test('a secret that cannot be opened is a problem', async () => {
     const keys = { SPS_ENCRYPTION_KEY: randomBytes(32), SPS_ENCRYPTION_KEY_PREVIOUS: undefined };
     await addWebhook({ secret: toStored('whsec_abc', keys) });
