@@ -163,7 +163,12 @@ export async function settle(db: Kysely<DB>, settlements: readonly Settlement[],
         finished_at = case when r.state <> 'pending' then ${now}::timestamptz end,
         last_status = r.status,
         last_error = r.error,
-        last_answer = r.answer
+        -- An answer may name a profile that was deleted while it was under way. Two lookups: a join would be made by hash.
+        last_answer = case when (
+          select p.deleted_at from profile p
+          where p.app_id = (select e.app_id from webhook_event e where e.sequence = d.sequence)
+            and p.profile_id = d.profile_id
+        ) is null then r.answer end
       from result r
       where d.sequence = any(${column('sequence')})
         and d.sequence = r.sequence and d.webhook_id = r.webhook_id and d.claim_id = r.claim_id

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listDeliveries, replayDeliveries } from '../../src/webhooks/dead-letters.ts';
 import { RETRY_WAITS_S } from '../../src/webhooks/schedule.ts';
+import { deleteProfile } from '../profile/world.ts';
 import { answering, type Receiver } from './receiver.ts';
 import { createWorld, eventually, type World } from './world.ts';
 
@@ -82,4 +83,17 @@ it('mistakes are named', async () => {
   for (const deliveryId of ['7', `999999-${webhookId}`]) {
     await expect(replayDeliveries(deps, { deliveryId })).rejects.toThrow(`There is no delivery ${deliveryId}`);
   }
+});
+
+it('keep no answer that came after their profile was deleted', async () => {
+  await world.addProfile('eve');
+  receiver.behave(async (response) => {
+    await deleteProfile(world.service, { customer: 'eve' });
+    response.writeHead(500).end('who is eve?');
+  });
+  await world.grant('eve');
+  await eventually(async () => {
+    const [newest] = await listDeliveries(deps, webhookId);
+    expect(newest).toMatchObject({ attempts: 1, last_status: 500, last_answer: null });
+  });
 });
