@@ -1,5 +1,6 @@
 // The parts of the embedded server that need none.
 import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import { parsePostmaster } from '../../src/db/embedded/postmaster.ts';
 import { findComplaint } from '../../src/db/embedded/problem.ts';
 import { serverSettings, settingArguments } from '../../src/db/embedded/settings.ts';
@@ -40,6 +41,15 @@ describe('settings', () => {
     expect(serverSettings(0.25 * GIB)).toMatchObject({ shared_buffers: '64MB', effective_cache_size: '128MB' });
     expect(serverSettings(4 * GIB)).toMatchObject({ shared_buffers: '512MB', effective_cache_size: '2048MB' });
     expect(serverSettings(256 * GIB)).toMatchObject({ shared_buffers: '1024MB', maintenance_work_mem: '256MB' });
+  });
+
+  it('have room for the largest pools that may be configured', () => {
+    const { DATABASE_POOL_SIZE, ANALYTICS_POOL_SIZE } = loadConfig({
+      DATABASE_POOL_SIZE: '200',
+      ANALYTICS_POOL_SIZE: '100',
+    });
+    const connections = Number(serverSettings(4 * GIB).max_connections);
+    expect(connections).toBeGreaterThan(DATABASE_POOL_SIZE + ANALYTICS_POOL_SIZE + 20);
   });
 
   it('become arguments', () => {

@@ -8,7 +8,8 @@ export function serverSettings(memoryBytes: number): Record<string, string> {
   return {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    max_connections: '100',
+    // Of the largest pools that the configuration allows, 200 and 100, and of deliveries and commands beside them.
+    max_connections: '330',
     shared_buffers: `${clamp(Math.floor(memoryMib / 8), 64, 1024)}MB`,
     effective_cache_size: `${Math.max(Math.floor(memoryMib / 2), 128)}MB`,
     work_mem: '16MB',
