@@ -73,7 +73,7 @@ it('counts up to 100,000 deliveries of an endpoint, of which the oldest is known
     await sql`
       insert into webhook_delivery (sequence, webhook_id, profile_id, state, due_at, queued_at)
       select 1000000 + g + ${state === 'dead' ? 200_000 : 0}, ${webhook_id}, gen_random_uuid(), ${state},
-        due, due from generate_series(1, 100010) g, lateral (select ${world.service.deps.now()}::timestamptz - g * interval '10 ms' as due)
+        due, due from generate_series(1, 100010) g, lateral (select ${world.service.deps.now()}::timestamptz - g * interval '10 ms' as due) moment
     `.execute(db);
   }
   const counted = await figures();
