@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Type } from '@sinclair/typebox';
 import { valueError } from '../errors.ts';
 import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
+import { readHeaderText } from './header-text.ts';
 
 export const IDEMPOTENCY_KEY = 'idempotency-key';
 
@@ -21,17 +22,8 @@ export interface Once {
   body_sha256: Buffer;
 }
 
-// A byte order mark is kept: nothing is stripped (decisions 1).
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 function readKey(raw: string): string {
-  let key: string;
-  try {
-    // Node hands over a header's bytes as Latin-1.
-    key = utf8.decode(Buffer.from(raw, 'latin1'));
-  } catch {
-    throw valueError(IDEMPOTENCY_KEY, 'Must be text in UTF-8.');
-  }
+  const key = readHeaderText(IDEMPOTENCY_KEY, raw);
   if (key === '' || lengthOf(key) > KEY_LENGTH) {
     throw valueError(IDEMPOTENCY_KEY, `Must have 1 to ${KEY_LENGTH} characters.`);
   }

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Type } from '@sinclair/typebox';
 import { apiError, valueError } from '../errors.ts';
+import { readHeaderText } from '../http/header-text.ts';
 import { IdempotencyHeader } from '../http/idempotency.ts';
 import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
 
@@ -30,18 +31,10 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-// A byte order mark is kept: nothing is stripped (decisions 1).
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** A header's text: its bytes are UTF-8, which Node hands over as Latin-1. Blank is absent. */
+/** Blank is absent. */
 function readHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
   const raw = headers[name];
-  if (typeof raw !== 'string' || raw.trim() === '') return undefined;
-  try {
-    return utf8.decode(Buffer.from(raw, 'latin1'));
-  } catch {
-    throw valueError(name, 'Must be text in UTF-8.');
-  }
+  return typeof raw !== 'string' || raw.trim() === '' ? undefined : readHeaderText(name, raw);
 }
 
 function findHeader(headers: IncomingHttpHeaders, prefixes: readonly string[], suffix: string) {
