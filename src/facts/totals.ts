@@ -3,6 +3,7 @@
 import { type Kysely, sql } from 'kysely';
 import { raiseTimeout } from '../db/deadline.ts';
 import type { DB } from '../db/types.ts';
+import { createSteps } from '../lib/steps.ts';
 import { addingImages, addingMoves } from './add-images.ts';
 
 /** What a batch takes: whoever changes one of its facts waits until it is written. */
@@ -77,11 +78,7 @@ async function refreshApps(
   work: (trx: Kysely<DB>, appKey: number) => Promise<number>,
 ): Promise<number> {
   let most = 0;
-  const failures: unknown[] = [];
-  const note = (error: unknown) => {
-    failures.push(error);
-    return 0;
-  };
+  const steps = createSteps();
   for (const appKey of appKeys) {
     const count = holdTotals(db, appKey, (connection) =>
       connection
@@ -92,9 +89,9 @@ async function refreshApps(
           return work(trx, appKey);
         }),
     );
-    most = Math.max(most, await count.catch(note));
+    most = Math.max(most, await steps.take(count));
   }
-  if (failures.length > 0) throw failures[0];
+  steps.end();
   return most;
 }
 

@@ -3,6 +3,7 @@
 import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
 import { createRest } from '../lib/rest.ts';
+import { createSteps } from '../lib/steps.ts';
 import { refreshColumns } from './columns.ts';
 import { LABELS_BATCH, relabelBatch } from './relabel.ts';
 import { MOVES_BATCH, refreshMoves, refreshTotals, TOTALS_BATCH } from './totals.ts';
@@ -34,16 +35,11 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
     name: 'facts',
     async run() {
       const began = performance.now();
-      const failures: unknown[] = [];
-      // What fails, even again and again, keeps none of the other steps from theirs.
-      const note = (error: unknown) => {
-        failures.push(error);
-        return 0;
-      };
-      const totalled = await refreshTotals(db).catch(note);
-      const columns = await refreshColumns(db).catch(note);
-      const labels = await bringLabels(totalled).catch(note);
-      if (failures.length > 0) throw failures[0];
+      const steps = createSteps();
+      const totalled = await steps.take(refreshTotals(db));
+      const columns = await steps.take(refreshColumns(db));
+      const labels = await steps.take(bringLabels(totalled));
+      steps.end();
       return totalled + columns + labels === 0 ? IDLE_MS : rest(performance.now() - began);
     },
   });
