@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { operation } from '../http/operation.ts';
 import { csvChunks, csvFileName } from './csv.ts';
+import { questionKey } from './kept-answers.ts';
 import { readChartRequest } from './request.ts';
 import { ChartAnswer, ChartBody, ChartHeaders } from './schema.ts';
 import { createChartAnswers, plotChart } from './service.ts';
@@ -28,13 +29,14 @@ export function retrieveAnalytics(deps: Deps) {
     async handle({ app, body, request, reply }) {
       const zoneHeader = findZoneHeader(request.headers, deps.config.HEADER_ALIASES);
       const asked = { body, zoneHeader, appZone: app.timezone, now: deps.now() };
-      const kept = await answers.find(app, asked);
+      const key = questionKey(app, asked);
+      const kept = await answers.find(app, key, asked.now);
       if (kept) return reply.type(JSON_TYPE).send(kept);
       const query = readChartRequest(asked);
       // The time-out of the pool bounds each of its statements alone.
       const signal = AbortSignal.any([departureOf(reply), AbortSignal.timeout(deps.config.ANALYTICS_TIMEOUT_MS)]);
       if (query.format === 'json') {
-        return reply.type(JSON_TYPE).send(await answers.compute(app, { request: asked, query, signal }));
+        return reply.type(JSON_TYPE).send(await answers.compute(app, { key, query, signal }));
       }
       const { series, storeTitles } = await plotChart(deps, app, query, signal);
       reply.type('text/csv; charset=utf-8');

@@ -11,9 +11,9 @@ import { countBuckets } from './calendar.ts';
 import { keysOf } from './catalogue.ts';
 import { MOST_CSV_ROWS } from './csv.ts';
 import { type FactsState, readFactsState } from './facts-state.ts';
-import { createKeptAnswers, questionKey } from './kept-answers.ts';
+import { createKeptAnswers } from './kept-answers.ts';
 import { findCells, listStoreTitles } from './queries.ts';
-import type { ChartQuery, ChartRequest } from './request.ts';
+import type { ChartQuery } from './request.ts';
 import { assembleSeries, type Series } from './series.ts';
 import { readSnapshot } from './snapshot.ts';
 import type { StoreTitles } from './titles.ts';
@@ -52,7 +52,8 @@ export async function plotChart(deps: Deps, app: App, query: ChartQuery, signal:
 }
 
 interface Question {
-  request: ChartRequest;
+  /** Of the request. */
+  key: string;
   query: ChartQuery;
   signal: AbortSignal;
 }
@@ -69,18 +70,18 @@ export function createChartAnswers(deps: Deps) {
 
   return {
     /** The body of the answer to the same request as before: JSON; nothing if anything has changed since. */
-    async find(app: App, request: ChartRequest): Promise<Buffer | undefined> {
-      const kept = answers.find(questionKey(app, request), request.now);
+    async find(app: App, key: string, now: Date): Promise<Buffer | undefined> {
+      const kept = answers.find(key, now);
       return kept && kept.version === (await readVersion(app)) ? kept.body : undefined;
     },
     /** The body of the answer: JSON. */
-    async compute(app: App, { request, query, signal }: Question): Promise<Buffer> {
+    async compute(app: App, { key, query, signal }: Question): Promise<Buffer> {
       return readSnapshot(deps, signal, async (trx) => {
         const facts = await readFactsState(trx, app, query);
         const { series, storeTitles } = await plot(trx, app, { query, facts, signal });
         const body = Buffer.from(JSON.stringify({ data: renderAnswer(query, series, storeTitles) }));
         const until = await findValidity(trx, app, query);
-        answers.keep(questionKey(app, request), { body, version: facts.version, until });
+        answers.keep(key, { body, version: facts.version, until });
         return body;
       });
     },
