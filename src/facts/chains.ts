@@ -1,6 +1,7 @@
 // The derivation of chains (analytics 1, "Derived") as SQL: a series of subqueries, each of which reads the one before.
 // Its slow, obvious twin is the oracle in test/analytics/. Read from the bottom: `datedFacts` is the result.
 import { type RawBuilder, sql } from 'kysely';
+import { MOST_NANO } from '../lib/money.ts';
 import { DURATIONS, PERIODS, REASONS } from './codes.ts';
 
 type Duration = (typeof DURATIONS)[number];
@@ -81,9 +82,6 @@ const categorized = sql`
   from (${classed}) classed
   window chain as (${CHAIN})`;
 
-/** 10^-9 USD: the most that an amount can be, and that a short period is taken for. */
-const MOST_NANO = sql.lit(10 ** 18);
-
 /** An amount per month, rounded once to 10^-9 USD; null where the period adds nothing to MRR. */
 function monthly(amount: string): RawBuilder<unknown> {
   const nano = sql`${sql.ref(amount)}::numeric`;
@@ -92,7 +90,7 @@ function monthly(amount: string): RawBuilder<unknown> {
     return sql`when ${durationCode(duration)} then ${share}`;
   });
   return sql`case when paid_number > 0 then case coalesce(length_class, duration) ${sql.join(whens, sql` `)}
-    when ${durationCode('Uncategorized')} then least(round(${nano} * 365 * 86400 / (12 * seconds)), ${MOST_NANO}) end end::bigint`;
+    when ${durationCode('Uncategorized')} then least(round(${nano} * 365 * 86400 / (12 * seconds)), ${sql.lit(MOST_NANO)}) end end::bigint`;
 }
 
 /**

@@ -1,5 +1,6 @@
 // Money of a transaction in whole 10^-9 USD (analytics 1): fixed when it is recorded, integers from the wire on. Pure.
 import type { FieldError } from '../errors.ts';
+import { MOST_NANO } from '../lib/money.ts';
 import type { TransactionRecord } from './record.ts';
 
 export interface Amounts {
@@ -16,7 +17,6 @@ export interface PriceBook {
   rateOf: (currency: string, day: string) => string | undefined;
 }
 
-const MOST_NANO = 10n ** 18n;
 const NANO_DECIMALS = 9;
 const STORE_COMMISSIONS: ReadonlyMap<string, string> = new Map([
   ['app_store', '0.3'],
