@@ -35,6 +35,9 @@ interface Look {
 /** The first look, by readers of /metrics, of which something is still waiting. Under load something always waits, but not for long. */
 let since: Look | undefined;
 
+/** Of a database. */
+const FIRST_TRANSACTION = '3';
+
 const TABLES = ['fact_pending', 'fact_retired', 'fact_moved'] as const;
 
 /** Whether something waits that was there then, and the transaction that is next now. */
@@ -51,7 +54,7 @@ export async function factMetrics({ db, now }: Pick<Deps, 'db' | 'now'>): Promis
   const { labels_pending, facts_pending, facts_retired, facts_moved } = await countBacklog(db);
   const facts = facts_pending + facts_retired + facts_moved;
   const at = now().getTime();
-  const { next, is_left } = await look(db, since?.next ?? '3');
+  const { next, is_left } = await look(db, since?.next ?? FIRST_TRANSACTION);
   if (!since || !is_left) since = { at, next };
   pending.set(facts);
   behind.set((at - since.at) / 1000);
