@@ -1,5 +1,5 @@
 // Statements about endpoints.
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
+import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { DB, Webhook } from '../db/types.ts';
 
 type EndpointState = 'enabled' | 'disabled' | 'suspended';
@@ -15,17 +15,20 @@ export async function findWebhook(db: Kysely<DB>, webhookId: string): Promise<Se
 /** Counts of an endpoint's deliveries stop there: whether it is more does not matter to anybody, and counting takes its time. */
 export const MOST_COUNTED = 100_000;
 
+/** How many deliveries of a row of `webhook` are in a state. */
+export function countDeliveries(state: 'pending' | 'dead'): RawBuilder<number> {
+  return sql<number>`(select count(*)::float8 from (select from webhook_delivery d
+    where d.webhook_id = webhook.webhook_id and d.state = ${sql.lit(state)} limit ${MOST_COUNTED}) d)`;
+}
+
 /** Endpoints, of one app or of all, without their secrets. */
 export async function listWebhookRows(db: Kysely<DB>, appId: string | undefined) {
-  const count = (state: string) =>
-    sql<number>`(select count(*)::float8 from (select from webhook_delivery d
-      where d.webhook_id = webhook.webhook_id and d.state = ${sql.lit(state)} limit ${MOST_COUNTED}) d)`;
   return db
     .selectFrom('webhook')
     .select(['webhook_id', 'app_id', 'url', 'event_types', 'state', 'state_reason', 'state_changed_at'])
     .select(['first_failure_at', 'failed_attempts', 'previous_secret_until', 'created_at'])
     .select((eb) => eb('authorization_value', 'is not', null).as('has_authorization'))
-    .select([count('pending').as('waiting'), count('dead').as('dead')])
+    .select([countDeliveries('pending').as('waiting'), countDeliveries('dead').as('dead')])
     .$if(appId !== undefined, (query) => query.where('app_id', '=', appId as string))
     .orderBy('created_at')
     .orderBy('webhook_id')

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
-import { MOST_COUNTED } from './endpoint-queries.ts';
+import { countDeliveries, MOST_COUNTED } from './endpoint-queries.ts';
 
 const registry = new Registry();
 const labelNames = ['app_id'] as const;
@@ -55,17 +55,15 @@ interface Backlog {
 
 async function countBacklog(db: Kysely<DB>): Promise<Backlog[]> {
   const { rows } = await sql<Backlog>`
-    select w.app_id, w.state, sum(p.waiting)::float8 as waiting, min(p.oldest_at) as oldest_at, sum(d.dead)::float8 as dead
-    from webhook w
+    select webhook.app_id, webhook.state, sum(p.waiting)::float8 as waiting, min(p.oldest_at) as oldest_at,
+      sum(${countDeliveries('dead')}) as dead
+    from webhook
     cross join lateral (
       select count(*) as waiting, min(queued_at) as oldest_at from (
         -- What is due first has an index, and has waited longest or nearly so.
-        select queued_at from webhook_delivery where webhook_id = w.webhook_id and state = 'pending'
+        select queued_at from webhook_delivery where webhook_id = webhook.webhook_id and state = 'pending'
         order by due_at limit ${MOST_COUNTED}) first) p
-    cross join lateral (
-      select count(*) as dead from (
-        select from webhook_delivery where webhook_id = w.webhook_id and state = 'dead' limit ${MOST_COUNTED}) counted) d
-    group by w.app_id, w.state`.execute(db);
+    group by webhook.app_id, webhook.state`.execute(db);
   return rows;
 }
 
