@@ -84,3 +84,15 @@ export function listStarts(span: Span, zone: Zone): string[] {
 export function countBuckets(span: Span): number {
   return Math.max(span.instants.length - 1, 0);
 }
+
+/** A span in at most so many pieces, with the bucket that each begins with, from 0. */
+export function cutSpan(span: Span, mostPieces: number): { first: number; span: Span }[] {
+  const buckets = countBuckets(span);
+  const size = Math.ceil(buckets / mostPieces);
+  const firsts = Array.from({ length: buckets }, (_, bucket) => bucket).filter((bucket) => bucket % size === 0);
+  return firsts.map((first) => {
+    const end = Math.min(first + size, buckets);
+    const [days, instants] = [span.days.slice(first, end + 1), span.instants.slice(first, end + 1)];
+    return { first, span: { ...span, days, instants, reachesNow: span.reachesNow && end === buckets } };
+  });
+}

@@ -81,30 +81,44 @@ interface Chunk {
   dictionary: string;
 }
 
+interface Reading {
+  entries: Entries;
+  scan: Scan;
+  signal: AbortSignal;
+  /** What else needs the connection: begun, and taken off, while it would be idle. */
+  meanwhile: (() => Promise<void>)[];
+}
+
 /** The groups of facts of these entries that can count; while those of a month are being scanned, the next are being read. */
 export async function* listGroups(
   db: Kysely<DB>,
   source: Source,
-  { entries, scan, signal }: { entries: Entries; scan: Scan; signal: AbortSignal },
+  { entries, scan, signal, meanwhile }: Reading,
 ): AsyncGenerator<Group> {
   const months = listMonths(source, entries);
-  const read = (month: number | undefined) => (month === undefined ? undefined : readGroups(db, source, scan, month));
-  let next = read(months[0]);
+  let isFree: Promise<unknown> = Promise.resolve();
+  const read = (month: number) => {
+    const groups = isFree.then(() => readGroups(db, source, scan, month));
+    isFree = groups.then(() => meanwhile.shift()?.());
+    // Whoever awaits it hears of it.
+    isFree.catch(() => undefined);
+    return groups;
+  };
   try {
-    for (let i = 1; next; i++) {
+    let next = read(months[0]!);
+    for (let i = 1; i <= months.length; i++) {
       signal.throwIfAborted();
-      const groups: Group[] = await next;
-      next = read(months[i]);
-      // Whoever awaits it hears of it.
-      next?.catch(() => undefined);
+      const groups = await next;
+      if (i < months.length) next = read(months[i]!);
       for (const group of groups) {
         yield group;
         await setImmediate();
       }
     }
+    await isFree;
   } finally {
     // The connection is free again when this has ended.
-    await next?.catch(() => undefined);
+    await isFree.catch(() => undefined);
   }
 }
 

@@ -2,7 +2,7 @@
 // they lack or have too much of is added, in the same snapshot. What else the question needs comes as sums by bucket and key.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { countBuckets } from './calendar.ts';
+import { countBuckets, cutSpan } from './calendar.ts';
 import { isPer } from './catalogue.ts';
 import type { Cell } from './cells.ts';
 import { listCells, type SummedPart } from './column-cells.ts';
@@ -55,6 +55,9 @@ function isScanned(source: Source, entries: Entries): boolean {
   return isInColumns(source, entries) && !hasTotals(source, entries);
 }
 
+/** Installs are read in so many statements, each of which fits beside the scan of a month. */
+const MOST_PIECES = 12;
+
 async function sumPart(db: Kysely<DB>, part: Part, reading: Reading): Promise<SummedPart> {
   const { chart } = part.query;
   const newSums = (entries: readonly Entries[]) =>
@@ -62,25 +65,36 @@ async function sumPart(db: Kysely<DB>, part: Part, reading: Reading): Promise<Su
   const entries = newSums(chart.entries);
   const installs = newSums([INSTALLS]);
   const payers = isPer(chart, 'payers') ? await startPayers(db, part, reading.segments) : undefined;
+  const pieces = isPer(chart, 'installs') ? cutSpan(part.span, MOST_PIECES) : [];
+  const rows = [
+    ...chart.entries.map((one) => ({ sums: entries, first: 0, named: rowsBeside(part, one) })),
+    ...pieces.map(({ first, span }) => ({ sums: installs, first, named: rowsOf({ ...part, span }, INSTALLS) })),
+  ];
+  const meanwhile = rows.map((one) => () => addRows(db, reading, one));
   for (const one of chart.entries) {
-    const isSummed = isScanned(part, one);
-    const into = { sums: isSummed ? entries : undefined, payers: one === PURCHASES ? payers : undefined };
-    if (into.sums || into.payers) await scanColumns(db, part, { entries: one, into, reading });
-    await addRows(db, entries, reading, isSummed ? correctionsOf(part, one) : rowsOf(part, one));
+    const into = { sums: isScanned(part, one) ? entries : undefined, payers: one === PURCHASES ? payers : undefined };
+    if (into.sums || into.payers) await scanColumns(db, part, { entries: one, into, reading, meanwhile });
   }
   payers?.finish();
-  if (isPer(chart, 'installs')) await addRows(db, installs, reading, rowsOf(part, INSTALLS));
+  for (const add of meanwhile) await add();
   return { index: part.index, entries, installs, payers };
+}
+
+interface Scanning {
+  entries: Entries;
+  into: Into;
+  reading: Reading;
+  meanwhile: (() => Promise<void>)[];
 }
 
 async function scanColumns(
   db: Kysely<DB>,
   source: Source,
-  { entries, into, reading }: { entries: Entries; into: Into; reading: Reading },
+  { entries, into, reading, meanwhile }: Scanning,
 ): Promise<void> {
-  const scan = await planScan(db, source, { entries, segments: reading.segments, into });
-  for await (const group of listGroups(db, source, { entries, scan, signal: reading.signal }))
-    scanGroup(scan, group, into);
+  const { segments, signal } = reading;
+  const scan = await planScan(db, source, { entries, segments, into });
+  for await (const group of listGroups(db, source, { entries, scan, signal, meanwhile })) scanGroup(scan, group, into);
 }
 
 /** Rows `bucket, key` with these numbers; with `n` where they are differences. */
@@ -97,7 +111,11 @@ function rowsOf(source: Source, entries: Entries): NamedRows {
   return { rows: entryRows(source, entries), names: amountsOf(entries) };
 }
 
-/** What columns lack or have too much of, if anything. */
+/** Of entries that are scanned, what columns lack or have too much of; otherwise all. */
+function rowsBeside(source: Source, entries: Entries): NamedRows | undefined {
+  return isScanned(source, entries) ? correctionsOf(source, entries) : rowsOf(source, entries);
+}
+
 function correctionsOf(source: Source, entries: Entries): NamedRows | undefined {
   const kept = { horizon: horizonOf(source.query), months: listMonths(source, entries) };
   const parts = listCounted(entries).flatMap((counted) => correctionRows(source, entries, counted, kept));
@@ -107,13 +125,15 @@ function correctionsOf(source: Source, entries: Entries): NamedRows | undefined 
 /** More would be too much to hold. */
 const MOST_ROWS = 400_000;
 
+interface Added {
+  sums: ColumnSums;
+  /** The bucket that the first of the rows is, from 0. */
+  first: number;
+  named: NamedRows | undefined;
+}
+
 /** Adds rows, of which there may be many: those of a bucket arrive as one, with a list of each of their columns. Throws TooMuch. */
-async function addRows(
-  db: Kysely<DB>,
-  sums: ColumnSums,
-  { segments }: Reading,
-  named: NamedRows | undefined,
-): Promise<void> {
+async function addRows(db: Kysely<DB>, { segments }: Reading, { sums, first, named }: Added): Promise<void> {
   if (!named) return;
   const names = ['key', ...named.names];
   const lists = names.map((name) => sql`string_agg(coalesce(${sql.ref(name)}::text, ''), ',') as ${sql.ref(name)}`);
@@ -127,7 +147,7 @@ async function addRows(
     for (let i = 0; i < count; i++) {
       const segment = segments.segmentOf(keys[i] === '' ? null : Number(keys[i]));
       const amounts = numbers.map((list) => list[i]!);
-      sums.addSums(segment, bucket - 1, Number(facts?.[i] ?? 1), amounts);
+      sums.addSums(segment, first + bucket - 1, Number(facts?.[i] ?? 1), amounts);
     }
   }
 }

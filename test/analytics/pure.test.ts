@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   countBuckets,
+  cutSpan,
   formatDate,
   listEdges,
   makeSpan,
@@ -62,6 +63,17 @@ describe('spans', () => {
     expect(span('2025-01-01', '2025-01-03', '2025-01-03T12:00:00Z').reachesNow).toBe(true);
     expect(span('2025-01-01', '2025-01-03', '2025-01-04T00:00:00Z').reachesNow).toBe(false);
     expect(span('2025-01-01', '2025-01-03', '2024-01-01T00:00:00Z').reachesNow).toBe(false);
+  });
+
+  test('its pieces have its buckets, and the last of them reaches now', () => {
+    const days = (first: string, ...others: string[]) => [first, ...others].map(day);
+    const pieces = cutSpan(span('2025-01-01', '2025-01-05', '2025-01-05T12:00:00Z'), 3);
+    expect(pieces.map(({ first, span }) => [first, span.days, span.reachesNow])).toEqual([
+      [0, days('2025-01-01', '2025-01-02', '2025-01-03'), false],
+      [2, days('2025-01-03', '2025-01-04', '2025-01-05'), false],
+      [4, days('2025-01-05', '2025-01-06'), true],
+    ]);
+    expect(cutSpan(span('2025-01-01', '2025-01-03', '2024-12-31T23:59:59Z'), 3)).toEqual([]);
   });
 });
 
