@@ -1,6 +1,7 @@
 // Writes the facts of transactions: the same statements for a single transaction and for a million.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { inTransaction } from '../db/client.ts';
+import { fixed, fixedColumns } from '../db/fixed.ts';
 import { type Execute, planningAnew } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
@@ -41,20 +42,25 @@ const DERIVED = [
   ...['period', 'duration', 'renewal_status', 'cancellation_reason'],
 ];
 
-function columns(prefix = ''): RawBuilder<unknown> {
-  return sql.join(DERIVED.map((column) => sql.ref(`${prefix}${column}`)));
-}
-
-const ASSIGNMENTS = sql.join(DERIVED.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`));
-const DAYS = sql.join(
-  Object.entries(DAY_OF).map(
-    ([instant, day]) => sql`local_day(${sql.ref(`f.${instant}`)}, z.changes_at, z.offsets_s) as ${sql.ref(day)}`,
+const COLUMNS = fixedColumns(DERIVED);
+const ASSIGNMENTS = fixed(
+  sql.join(DERIVED.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`)),
+);
+const DAYS = fixed(
+  sql.join(
+    Object.entries(DAY_OF).map(
+      ([instant, day]) => sql`local_day(${sql.ref(`f.${instant}`)}, z.changes_at, z.offsets_s) as ${sql.ref(day)}`,
+    ),
   ),
 );
+const IS_NEW = fixed(sql`old.app_key is null
+  or (${fixedColumns(DERIVED, 'old.')}) is distinct from (${fixedColumns(DERIVED, 'derived.')})`);
+
+const BOUGHT = fixedColumns(DIMENSIONS.flat(), 'p.');
 
 function boughtIn(app: App, chains: Chains): Bought {
   return sql`(
-    select distinct ${sql.join(DIMENSIONS.flat().map((name) => sql.ref(`p.${name}`)))}
+    select distinct ${BOUGHT}
     from ${chains} touched join purchase p using (profile_id, store, store_original_transaction_id)
     where p.app_id = ${app.app_id})`;
 }
@@ -71,6 +77,12 @@ function isSameTuple(relation: string, names: readonly string[]): RawBuilder<unk
   return sql`tuple_number(${sql.join(ones)}) = tuple_number(${sql.join(others)})
     and case when ${sql.join(same, sql` and `)} then true end`;
 }
+
+const TUPLES = fixed(sql`
+  join dim_offer on ${isSameTuple('dim_offer', ['offer_category', 'offer_type', 'offer_id'])}
+  join dim_placement on ${isSameTuple('dim_placement', ['paywall_id', 'audience_id', 'placement_id'])}`);
+const DATED_FACTS = fixed(datedFacts(OF_INSTALL));
+const INSTALL = fixedColumns(OF_INSTALL, 'install.');
 
 /**
  * Removes the facts of these purchases, a relation (profile_id, purchase_no). What the totals contain of them stays as an
@@ -107,7 +119,7 @@ function uncounted(app: App, chains: Chains): RawBuilder<unknown> {
 function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
   return sql`
     with touched as ${chains}, counted as (
-      select p.*, product.duration as configured_duration, ${sql.join(OF_INSTALL.map((name) => sql.ref(`install.${name}`)))}
+      select p.*, product.duration as configured_duration, ${INSTALL}
       from touched
       join fact_install install on install.app_key = ${app.app_key} and install.profile_id = touched.profile_id
       cross join lateral (
@@ -121,13 +133,12 @@ function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
     ), derived as (
       select f.*, ${DAYS}, dim_store.store_key, dim_product.product_key, dim_placement.placement_key, dim_offer.offer_key,
         dim_country.country_key
-      from (${datedFacts(OF_INSTALL)}) f
+      from (${DATED_FACTS}) f
       cross join ${zoneRelation(app.timezone)} z
       join dim_store on dim_store.store = f.store
       join dim_product on dim_product.store_product_id = f.store_product_id
       join dim_country on dim_country.country = lower(f.price_country)
-      join dim_offer on ${isSameTuple('dim_offer', ['offer_category', 'offer_type', 'offer_id'])}
-      join dim_placement on ${isSameTuple('dim_placement', ['paywall_id', 'audience_id', 'placement_id'])}
+      ${TUPLES}
     )`;
 }
 
@@ -141,10 +152,10 @@ export async function deriveFacts(execute: Execute, app: App, chains: Chains): P
   await execute(sql`
     ${derivedFacts(app, chains)}, changed as materialized (
       select derived.* from derived left join fact_transaction old using (app_key, profile_id, purchase_no)
-      where old.app_key is null or (${columns('old.')}) is distinct from (${columns('derived.')})
+      where ${IS_NEW}
     ), ${RETIRE_CHANGED}
-    insert into fact_transaction (app_key, profile_id, purchase_no, ${columns()})
-    select app_key, profile_id, purchase_no, ${columns()} from changed
+    insert into fact_transaction (app_key, profile_id, purchase_no, ${COLUMNS})
+    select app_key, profile_id, purchase_no, ${COLUMNS} from changed
     on conflict (app_key, profile_id, purchase_no) do update set ${ASSIGNMENTS}`);
 }
 
@@ -157,8 +168,8 @@ export async function deriveNewFacts(
   await ensureDimensions(planningAnew(trx), bought);
   await sql`
     ${derivedFacts(app, chains)}, written as (
-      insert into fact_transaction (app_key, profile_id, purchase_no, ${columns()})
-      select app_key, profile_id, purchase_no, ${columns()} from derived
+      insert into fact_transaction (app_key, profile_id, purchase_no, ${COLUMNS})
+      select app_key, profile_id, purchase_no, ${COLUMNS} from derived
       returning app_key, profile_id, purchase_no
     )
     insert into fact_pending (app_key, profile_id, purchase_no)

@@ -1,6 +1,7 @@
 // A chain as events see it: its transactions with what is derived of them, sandbox and family-shared ones too.
 // The derivation is that of the charts (facts/chains.ts), here without writing facts.
 import { type Kysely, sql } from 'kysely';
+import { fixed, fixedColumns } from '../db/fixed.ts';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
@@ -30,7 +31,8 @@ export interface ChainTransaction extends TransactionRecord {
   lapse_at: string | null;
 }
 
-const COLUMNS = sql.join([...RECORD_COLUMNS, ...AMOUNT_COLUMNS].map((name) => sql.ref(`chain.${name}`)));
+const COLUMNS = fixedColumns([...RECORD_COLUMNS, ...AMOUNT_COLUMNS], 'chain.');
+const DATED_FACTS = fixed(datedFacts());
 
 /** The transactions of the chain, oldest first. */
 export async function readChain(trx: Kysely<DB>, chain: ChainKey): Promise<ChainTransaction[]> {
@@ -47,7 +49,7 @@ export async function readChain(trx: Kysely<DB>, chain: ChainKey): Promise<Chain
         with counted as (
           select * from chain
           where chain.environment = kind.environment and chain.is_family_shared = kind.is_family_shared)
-        select purchase_no, period, lapse_at from (${datedFacts()}) facts
+        select purchase_no, period, lapse_at from (${DATED_FACTS}) facts
       ) dated
     )
     select purchase_no, ${COLUMNS}, chain.recorded_at, derived.period, derived.lapse_at

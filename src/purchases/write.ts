@@ -1,5 +1,6 @@
 // Writing transactions from a staged relation: the same statements for one record and for a chunk of an import.
 import { type RawBuilder, sql } from 'kysely';
+import { fixed, fixedColumns } from '../db/fixed.ts';
 import type { Execute } from '../db/prepared.ts';
 import type { App } from '../deps.ts';
 import { deriveFacts, removeFacts } from '../facts/derive.ts';
@@ -9,16 +10,25 @@ import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS, type StagedTransaction 
 export type Staged = RawBuilder<unknown>;
 
 const KEY = ['store', 'store_original_transaction_id', 'store_transaction_id'];
+const WRITTEN = [...RECORD_COLUMNS, ...AMOUNT_COLUMNS];
 
-function list(names: readonly string[], prefix = ''): RawBuilder<unknown> {
-  return sql.join(names.map((name) => sql.ref(`${prefix}${name}`)));
-}
+const DEFINITION = fixed(sql.join(STAGED_COLUMNS.map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`)));
+const KEY_COLUMNS = fixedColumns(KEY);
+const COLUMNS = fixedColumns(WRITTEN);
+const ASSIGNMENTS = fixed(
+  sql.join(
+    WRITTEN.filter((name) => !KEY.includes(name)).map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`),
+  ),
+);
+const IS_CHANGED = fixed(
+  sql`(${fixedColumns(RECORD_COLUMNS, 'old.')}) is distinct from (${fixedColumns(RECORD_COLUMNS, 'excluded.')})`,
+);
+const MOVED = fixedColumns(['purchase_no', 'purchase_id', ...WRITTEN, 'recorded_at']);
 
 /** Staged transactions given as values: for a request, where a temporary table would cost more than it saves. */
 export function stageValues(transactions: readonly StagedTransaction[]): Staged {
-  const definition = STAGED_COLUMNS.map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`);
   const json = JSON.stringify(transactions, (_, value) => (typeof value === 'bigint' ? String(value) : value));
-  return sql`(select * from jsonb_to_recordset(${json}::jsonb) as given (${sql.join(definition)}))`;
+  return sql`(select * from jsonb_to_recordset(${json}::jsonb) as given (${DEFINITION}))`;
 }
 
 /** Gives chains without an owner to the profile of their first staged transaction. */
@@ -57,7 +67,6 @@ async function listForeignChains(execute: Execute, app: App, staged: Staged): Pr
 /** Moves a chain with its transactions to another profile: rows that are spread by profile are deleted and inserted. */
 async function moveChain(execute: Execute, app: App, chain: ForeignChain): Promise<void> {
   const { store, store_original_transaction_id, owner_id, profile_id } = chain;
-  const kept = ['purchase_no', 'purchase_id', ...RECORD_COLUMNS, ...AMOUNT_COLUMNS, 'recorded_at'];
   await execute(sql`select from profile where app_id = ${app.app_id} and profile_id = ${owner_id} for no key update`);
   await execute(sql`
     update purchase_chain set profile_id = ${profile_id}
@@ -75,10 +84,10 @@ async function moveChain(execute: Execute, app: App, chain: ForeignChain): Promi
       delete from purchase
       where app_id = ${app.app_id} and profile_id = ${owner_id} and store = ${store}
         and store_original_transaction_id = ${store_original_transaction_id}
-      returning ${list(kept)}
+      returning ${MOVED}
     )
-    insert into purchase (app_id, profile_id, ${list(kept)})
-    select ${app.app_id}, ${profile_id}, ${list(kept)} from gone`);
+    insert into purchase (app_id, profile_id, ${MOVED})
+    select ${app.app_id}, ${profile_id}, ${MOVED} from gone`);
 }
 
 /** Moves the chains that may move: those of deleted profiles, and all where the app transfers. */
@@ -100,18 +109,15 @@ async function listRefused(execute: Execute, app: App, staged: Staged): Promise<
  * A row for every transaction that is new or differs from what was there.
  */
 async function upsertPurchases(execute: Execute, app: App, staged: Staged): Promise<Chain[]> {
-  const columns = [...RECORD_COLUMNS, ...AMOUNT_COLUMNS];
-  const replaced = columns.filter((name) => !KEY.includes(name));
-  const assignments = replaced.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
   return execute(sql<Chain>`
-    insert into purchase as old (app_id, profile_id, ${list(columns)})
-    select distinct on (profile_id, ${list(KEY)}) ${app.app_id}::uuid, profile_id, ${list(columns)}
+    insert into purchase as old (app_id, profile_id, ${COLUMNS})
+    select distinct on (profile_id, ${KEY_COLUMNS}) ${app.app_id}::uuid, profile_id, ${COLUMNS}
     from ${staged} s join purchase_chain c using (store, store_original_transaction_id, profile_id)
     where c.app_id = ${app.app_id}
-    order by profile_id, ${list(KEY)}, position desc
+    order by profile_id, ${KEY_COLUMNS}, position desc
     on conflict (app_id, profile_id, store, store_original_transaction_id, store_transaction_id)
-      do update set ${sql.join(assignments)}, recorded_at = clock_timestamp()
-      where (${list(RECORD_COLUMNS, 'old.')}) is distinct from (${list(RECORD_COLUMNS, 'excluded.')})
+      do update set ${ASSIGNMENTS}, recorded_at = clock_timestamp()
+      where ${IS_CHANGED}
     returning profile_id, store, store_original_transaction_id`);
 }
 
