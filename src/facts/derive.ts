@@ -84,13 +84,10 @@ const TUPLES = fixed(sql`
 const DATED_FACTS = fixed(datedFacts(OF_INSTALL));
 const INSTALL = fixedColumns(OF_INSTALL, 'install.');
 
-/**
- * Removes the facts of these purchases, a relation (profile_id, purchase_no). What the totals contain of them stays as an
- * image, to be taken off.
- */
-export async function removeFacts(execute: Execute, app: App, purchases: RawBuilder<unknown>): Promise<void> {
-  await execute(sql`
-    with gone as (
+/** Subqueries that remove the facts of the purchases in a relation. What the totals contain of them stays as an image, to be taken off. */
+function removing(app: App, purchases: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    gone as (
       delete from fact_transaction f using ${purchases} p
       where f.app_key = ${app.app_key} and f.profile_id = p.profile_id and f.purchase_no = p.purchase_no
       returning f.*
@@ -98,16 +95,22 @@ export async function removeFacts(execute: Execute, app: App, purchases: RawBuil
       delete from fact_pending w using gone
       where w.app_key = gone.app_key and w.profile_id = gone.profile_id and w.purchase_no = gone.purchase_no
       returning w.purchase_no
-    )
-    insert into fact_retired
-    select * from gone where purchase_no not in (select purchase_no from untotalled)`);
+    ), taken_off as (
+      insert into fact_retired
+      select * from gone where purchase_no not in (select purchase_no from untotalled)
+    )`;
 }
 
-/** Transactions of these chains that became sandbox or family-shared. */
-function uncounted(app: App, chains: Chains): RawBuilder<unknown> {
+/** Removes the facts of these purchases, a relation (profile_id, purchase_no). */
+export async function removeFacts(execute: Execute, app: App, purchases: RawBuilder<unknown>): Promise<void> {
+  await execute(sql`with ${removing(app, purchases)} select`);
+}
+
+/** Transactions of the chains `touched` that became sandbox or family-shared. */
+function uncounted(app: App): RawBuilder<unknown> {
   return sql`(
     select p.profile_id, p.purchase_no
-    from ${chains} touched join purchase p using (profile_id, store, store_original_transaction_id)
+    from touched join purchase p using (profile_id, store, store_original_transaction_id)
     where p.app_id = ${app.app_id} and (p.environment <> 'Production' or p.is_family_shared))`;
 }
 
@@ -148,12 +151,11 @@ function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
  */
 export async function deriveFacts(execute: Execute, app: App, chains: Chains): Promise<void> {
   await ensureDimensions(execute, boughtIn(app, chains));
-  await removeFacts(execute, app, uncounted(app, chains));
   await execute(sql`
     ${derivedFacts(app, chains)}, changed as materialized (
       select derived.* from derived left join fact_transaction old using (app_key, profile_id, purchase_no)
       where ${IS_NEW}
-    ), ${RETIRE_CHANGED}
+    ), ${removing(app, uncounted(app))}, ${RETIRE_CHANGED}
     insert into fact_transaction (app_key, profile_id, purchase_no, ${COLUMNS})
     select app_key, profile_id, purchase_no, ${COLUMNS} from changed
     on conflict (app_key, profile_id, purchase_no) do update set ${ASSIGNMENTS}`);

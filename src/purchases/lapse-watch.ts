@@ -1,6 +1,7 @@
 // Periods whose lapse webhooks are still to be told. Only transactions set by requests are watched: imported history, however
 // it lapsed, tells nothing.
 import { type Kysely, sql } from 'kysely';
+import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import { fromDatabase } from '../lib/datetime.ts';
 import type { ChainTransaction } from './chain.ts';
@@ -55,19 +56,14 @@ export async function watch(
   { app_id, profile_id }: ProfileKey,
   transactions: readonly Pick<ChainTransaction, 'purchase_no' | 'lapse_at'>[],
 ): Promise<void> {
-  const rows = transactions.flatMap(({ purchase_no, lapse_at }) =>
-    lapse_at === null ? [] : [{ app_id, profile_id, purchase_no, check_at: lapse_at }],
-  );
-  if (rows.length === 0) return;
-  await trx
-    .insertInto('lapse_watch')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict
-        .columns(['app_id', 'profile_id', 'purchase_no'])
-        .doUpdateSet((eb) => ({ check_at: eb.ref('excluded.check_at') })),
-    )
-    .execute();
+  const watched = transactions.filter(({ lapse_at }) => lapse_at !== null);
+  if (watched.length === 0) return;
+  const statement = sql`
+    insert into lapse_watch (app_id, profile_id, purchase_no, check_at)
+    select ${app_id}::uuid, ${profile_id}::uuid, * from unnest(
+      ${watched.map(({ purchase_no }) => purchase_no)}::bigint[], ${watched.map(({ lapse_at }) => lapse_at)}::timestamptz[])
+    on conflict (app_id, profile_id, purchase_no) do update set check_at = excluded.check_at`;
+  await executePrepared(trx, 'watch_lapses', statement);
 }
 
 export interface DueProfile {

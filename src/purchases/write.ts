@@ -31,14 +31,22 @@ export function stageValues(transactions: readonly StagedTransaction[]): Staged 
   return sql`(select * from jsonb_to_recordset(${json}::jsonb) as given (${DEFINITION}))`;
 }
 
-/** Gives chains without an owner to the profile of their first staged transaction. */
-async function claimChains(execute: Execute, app: App, staged: Staged): Promise<void> {
-  await execute(sql`
-    insert into purchase_chain as c (app_id, store, store_original_transaction_id, profile_id)
-    select distinct on (store, store_original_transaction_id) ${app.app_id}::uuid, store, store_original_transaction_id, profile_id
-    from ${staged} s
-    order by store, store_original_transaction_id, position
-    on conflict (app_id, store, store_original_transaction_id) do nothing`);
+/** Gives chains without an owner to the profile of their first staged transaction. Whether that was all of them. */
+async function claimChains(execute: Execute, app: App, staged: Staged): Promise<boolean> {
+  const [claimed] = await execute(sql<{ is_all: boolean }>`
+    with chain as (
+      select distinct on (store, store_original_transaction_id) store, store_original_transaction_id, profile_id
+      from ${staged} s
+      order by store, store_original_transaction_id, position
+    ), claimed as (
+      insert into purchase_chain (app_id, store, store_original_transaction_id, profile_id)
+      select ${app.app_id}::uuid, store, store_original_transaction_id, profile_id from chain
+      order by store, store_original_transaction_id
+      on conflict (app_id, store, store_original_transaction_id) do nothing
+      returning 1
+    )
+    select (select count(*) from chain) = (select count(*) from claimed) as is_all`);
+  return claimed?.is_all === true;
 }
 
 interface Chain {
@@ -137,8 +145,8 @@ export interface WriteOutcome {
 
 /** Writes staged transactions and their facts. The same transactions again change nothing. */
 export async function writeTransactions(execute: Execute, app: App, staged: Staged): Promise<WriteOutcome> {
-  await claimChains(execute, app, staged);
-  const foreign = await listForeignChains(execute, app, staged);
+  const isClaimed = await claimChains(execute, app, staged);
+  const foreign = isClaimed ? [] : await listForeignChains(execute, app, staged);
   const moved = await moveChains(execute, app, foreign);
   // A chain of a profile that the caller has locked stays there, so there is nothing to look for again.
   const refused = foreign.length === 0 ? [] : await listRefused(execute, app, staged);
