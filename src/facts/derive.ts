@@ -81,7 +81,7 @@ function isSameTuple(relation: string, names: readonly string[]): RawBuilder<unk
 const TUPLES = fixed(sql`
   join dim_offer on ${isSameTuple('dim_offer', ['offer_category', 'offer_type', 'offer_id'])}
   join dim_placement on ${isSameTuple('dim_placement', ['paywall_id', 'audience_id', 'placement_id'])}`);
-const DATED_FACTS = fixed(datedFacts(OF_INSTALL));
+const DATED_FACTS = fixed(sql`${datedFacts(OF_INSTALL)} offset 0`);
 const INSTALL = fixedColumns(OF_INSTALL, 'install.');
 
 /** Subqueries that remove the facts of the purchases in a relation. What the totals contain of them stays as an image, to be taken off. */
@@ -142,6 +142,7 @@ function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
       join dim_product on dim_product.store_product_id = f.store_product_id
       join dim_country on dim_country.country = lower(f.price_country)
       ${TUPLES}
+      offset 0
     )`;
 }
 
