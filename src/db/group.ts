@@ -41,14 +41,22 @@ export function createGroupWriter<Item, Result>(
     return group;
   }
 
-  async function settle(group: readonly Waiting<Item, Result>[]): Promise<void> {
+  /** Writes a group; what it gives tells each of how it went. */
+  async function settle(group: readonly Waiting<Item, Result>[]): Promise<() => void> {
     try {
       const results = await write(group.map(({ item }) => item));
-      for (const [index, { resolve }] of group.entries()) resolve(results[index] as Result);
+      return () => {
+        for (const [index, { resolve }] of group.entries()) resolve(results[index] as Result);
+      };
     } catch (error) {
       // One bad item must not fail its neighbours: each is tried alone. While the database is away that would only take longer.
-      if (group.length > 1 && !isDatabaseUnavailable(error)) for (const one of group) await settle([one]);
-      else for (const { reject } of group) reject(error);
+      if (group.length > 1 && !isDatabaseUnavailable(error)) {
+        for (const one of group) (await settle([one]))();
+        return () => undefined;
+      }
+      return () => {
+        for (const { reject } of group) reject(error);
+      };
     }
   }
 
@@ -68,8 +76,10 @@ export function createGroupWriter<Item, Result>(
       isSlow = false;
       clearTimeout(timer);
       timer = setTimeout(noteSlow, SLOW_MS);
-      await settle(takeGroup());
+      const tell = await settle(takeGroup());
       writing--;
+      // The next group is on its way before these are answered, which takes longer than sending it.
+      setImmediate(tell);
     }
   }
 
