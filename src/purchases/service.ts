@@ -69,7 +69,10 @@ export function setTransaction(
       const amounts = await priceOf(trx, app, record);
       const before = await readBefore(trx, key, owner);
       const staged = stageValues([{ ...record, ...amounts, position: 0, profile_id }]);
-      const { refused } = await writeTransactions(keepingPlans(trx, 'write_transaction'), app, staged);
+      // By requests alone does a chain leave a living profile, and they take its lock.
+      const areOwned = owner?.profile_id === profile_id;
+      const execute = keepingPlans(trx, 'write_transaction');
+      const { refused } = await writeTransactions(execute, app, staged, { areOwned });
       // Only an import could have given the chain to another profile since it was looked at.
       if (refused.size > 0) throw foreignChain();
       return tellChange(trx, key, before);

@@ -143,10 +143,18 @@ export interface WriteOutcome {
   written: number;
 }
 
-/** Writes staged transactions and their facts. The same transactions again change nothing. */
-export async function writeTransactions(execute: Execute, app: App, staged: Staged): Promise<WriteOutcome> {
-  const isClaimed = await claimChains(execute, app, staged);
-  const foreign = isClaimed ? [] : await listForeignChains(execute, app, staged);
+/**
+ * Writes staged transactions and their facts. The same transactions again change nothing. `areOwned` says that their chains are known to
+ * belong to their profiles.
+ */
+export async function writeTransactions(
+  execute: Execute,
+  app: App,
+  staged: Staged,
+  { areOwned = false } = {},
+): Promise<WriteOutcome> {
+  const isClear = areOwned || (await claimChains(execute, app, staged));
+  const foreign = isClear ? [] : await listForeignChains(execute, app, staged);
   const moved = await moveChains(execute, app, foreign);
   // A chain of a profile that the caller has locked stays there, so there is nothing to look for again.
   const refused = foreign.length === 0 ? [] : await listRefused(execute, app, staged);
