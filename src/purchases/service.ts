@@ -6,7 +6,7 @@ import type { App, Deps } from '../deps.ts';
 import { apiError, validationError, valueError } from '../errors.ts';
 import { type ChangeRequest, changeProfile } from '../profile/change.ts';
 import { findProfile } from '../profile/queries.ts';
-import { findOwner, lockChain, lockInOrder, type Owner } from './chain.ts';
+import { claimChain, findOwner, lockChain, lockInOrder, type Owner } from './chain.ts';
 import { loadPriceBook } from './price-book.ts';
 import { type Amounts, priceRecord } from './pricing.ts';
 import { type TransactionRecord, toRecord } from './record.ts';
@@ -70,7 +70,7 @@ export function setTransaction(
       const before = await readBefore(trx, key, owner);
       const staged = stageValues([{ ...record, ...amounts, position: 0, profile_id }]);
       // By requests alone does a chain leave a living profile, and they take its lock.
-      const areOwned = owner?.profile_id === profile_id;
+      const areOwned = owner ? owner.profile_id === profile_id : await claimChain(trx, key);
       const execute = keepingPlans(trx, 'write_transaction');
       const { refused } = await writeTransactions(execute, app, staged, { areOwned });
       // Only an import could have given the chain to another profile since it was looked at.

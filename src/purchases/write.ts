@@ -31,24 +31,6 @@ export function stageValues(transactions: readonly StagedTransaction[]): Staged 
   return sql`(select * from jsonb_to_recordset(${json}::jsonb) as given (${DEFINITION}))`;
 }
 
-/** Gives chains without an owner to the profile of their first staged transaction. Whether that was all of them. */
-async function claimChains(execute: Execute, app: App, staged: Staged): Promise<boolean> {
-  const [claimed] = await execute(sql<{ is_all: boolean }>`
-    with chain as (
-      select distinct on (store, store_original_transaction_id) store, store_original_transaction_id, profile_id
-      from ${staged} s
-      order by store, store_original_transaction_id, position
-    ), claimed as (
-      insert into purchase_chain (app_id, store, store_original_transaction_id, profile_id)
-      select ${app.app_id}::uuid, store, store_original_transaction_id, profile_id from chain
-      order by store, store_original_transaction_id
-      on conflict (app_id, store, store_original_transaction_id) do nothing
-      returning 1
-    )
-    select (select count(*) from chain) = (select count(*) from claimed) as is_all`);
-  return claimed?.is_all === true;
-}
-
 interface Chain {
   profile_id: string;
   store: string;
@@ -144,8 +126,8 @@ export interface WriteOutcome {
 }
 
 /**
- * Writes staged transactions and their facts. The same transactions again change nothing. `areOwned` says that their chains are known to
- * belong to their profiles.
+ * Writes staged transactions, whose chains all have an owner, and their facts. The same transactions again change nothing. `areOwned` says
+ * that the owners are known to be their profiles.
  */
 export async function writeTransactions(
   execute: Execute,
@@ -153,8 +135,7 @@ export async function writeTransactions(
   staged: Staged,
   { areOwned = false } = {},
 ): Promise<WriteOutcome> {
-  const isClear = areOwned || (await claimChains(execute, app, staged));
-  const foreign = isClear ? [] : await listForeignChains(execute, app, staged);
+  const foreign = areOwned ? [] : await listForeignChains(execute, app, staged);
   const moved = await moveChains(execute, app, foreign);
   // A chain of a profile that the caller has locked stays there, so there is nothing to look for again.
   const refused = foreign.length === 0 ? [] : await listRefused(execute, app, staged);
