@@ -87,6 +87,21 @@ test('nothing is answered before its group is written', async () => {
   await answer;
 });
 
+test('the next group is on its way before the last one is answered', async () => {
+  const { enqueue, groups } = createSlowWriter();
+  let begun = 0;
+  const first = enqueue('app', 'a').then(() => {
+    begun = groups.length;
+  });
+  await turn();
+  const second = enqueue('app', 'b');
+  groups[0]?.end();
+  await first;
+  expect(begun).toBe(2);
+  groups[1]?.end();
+  await second;
+});
+
 test('apps take turns: a busy one leaves room in every group', async () => {
   const { enqueue, groups } = createSlowWriter();
   const blocking = enqueue('x', 'x1');
