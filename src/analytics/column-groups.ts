@@ -96,12 +96,12 @@ export async function* listGroups(
   { entries, scan, signal, meanwhile }: Reading,
 ): AsyncGenerator<Group> {
   const months = listMonths(source, entries);
-  let isFree: Promise<unknown> = Promise.resolve();
+  let free: Promise<unknown> = Promise.resolve();
   const read = (month: number) => {
-    const groups = isFree.then(() => readGroups(db, source, scan, month));
-    isFree = groups.then(() => meanwhile.shift()?.());
+    const groups = free.then(() => readGroups(db, source, scan, month));
+    free = groups.then(() => meanwhile.shift()?.());
     // Whoever awaits it hears of it.
-    isFree.catch(() => undefined);
+    free.catch(() => undefined);
     return groups;
   };
   try {
@@ -115,10 +115,10 @@ export async function* listGroups(
         await setImmediate();
       }
     }
-    await isFree;
+    await free;
   } finally {
     // The connection is free again when this has ended.
-    await isFree.catch(() => undefined);
+    await free.catch(() => undefined);
   }
 }
 

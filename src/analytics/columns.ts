@@ -7,7 +7,7 @@ import { isPer } from './catalogue.ts';
 import type { Cell } from './cells.ts';
 import { listCells, type SummedPart } from './column-cells.ts';
 import { horizonOf, isInColumns, listGroups, listMonths, planScan } from './column-groups.ts';
-import { type Into, scanGroup } from './column-scan.ts';
+import { scanGroup } from './column-scan.ts';
 import { ColumnSums, TooMuch } from './column-sums.ts';
 import { correctionRows, listCounted } from './corrections.ts';
 import { type Entries, INSTALLS, PURCHASES } from './entries.ts';
@@ -58,43 +58,29 @@ function isScanned(source: Source, entries: Entries): boolean {
 /** Installs are read in so many statements, each of which fits beside the scan of a month. */
 const MOST_PIECES = 12;
 
-async function sumPart(db: Kysely<DB>, part: Part, reading: Reading): Promise<SummedPart> {
+async function sumPart(db: Kysely<DB>, part: Part, { segments, signal }: Reading): Promise<SummedPart> {
   const { chart } = part.query;
   const newSums = (entries: readonly Entries[]) =>
-    new ColumnSums(countBuckets(part.span), widthOf(entries), reading.segments.values.length);
+    new ColumnSums(countBuckets(part.span), widthOf(entries), segments.values.length);
   const entries = newSums(chart.entries);
   const installs = newSums([INSTALLS]);
-  const payers = isPer(chart, 'payers') ? await startPayers(db, part, reading.segments) : undefined;
+  const payers = isPer(chart, 'payers') ? await startPayers(db, part, segments) : undefined;
   const pieces = isPer(chart, 'installs') ? cutSpan(part.span, MOST_PIECES) : [];
   const rows = [
     ...chart.entries.map((one) => ({ sums: entries, first: 0, named: rowsBeside(part, one) })),
     ...pieces.map(({ first, span }) => ({ sums: installs, first, named: rowsOf({ ...part, span }, INSTALLS) })),
   ];
-  const meanwhile = rows.map((one) => () => addRows(db, reading, one));
+  const meanwhile = rows.map((one) => () => addRows(db, segments, one));
   for (const one of chart.entries) {
     const into = { sums: isScanned(part, one) ? entries : undefined, payers: one === PURCHASES ? payers : undefined };
-    if (into.sums || into.payers) await scanColumns(db, part, { entries: one, into, reading, meanwhile });
+    if (!into.sums && !into.payers) continue;
+    const scan = await planScan(db, part, { entries: one, segments, into });
+    for await (const group of listGroups(db, part, { entries: one, scan, signal, meanwhile }))
+      scanGroup(scan, group, into);
   }
   payers?.finish();
   for (const add of meanwhile) await add();
   return { index: part.index, entries, installs, payers };
-}
-
-interface Scanning {
-  entries: Entries;
-  into: Into;
-  reading: Reading;
-  meanwhile: (() => Promise<void>)[];
-}
-
-async function scanColumns(
-  db: Kysely<DB>,
-  source: Source,
-  { entries, into, reading, meanwhile }: Scanning,
-): Promise<void> {
-  const { segments, signal } = reading;
-  const scan = await planScan(db, source, { entries, segments, into });
-  for await (const group of listGroups(db, source, { entries, scan, signal, meanwhile })) scanGroup(scan, group, into);
 }
 
 /** Rows `bucket, key` with these numbers; with `n` where they are differences. */
@@ -133,7 +119,7 @@ interface Added {
 }
 
 /** Adds rows, of which there may be many: those of a bucket arrive as one, with a list of each of their columns. Throws TooMuch. */
-async function addRows(db: Kysely<DB>, { segments }: Reading, { sums, first, named }: Added): Promise<void> {
+async function addRows(db: Kysely<DB>, segments: Segments, { sums, first, named }: Added): Promise<void> {
   if (!named) return;
   const names = ['key', ...named.names];
   const lists = names.map((name) => sql`string_agg(coalesce(${sql.ref(name)}::text, ''), ',') as ${sql.ref(name)}`);
