@@ -12,5 +12,10 @@ export function fixed(part: RawBuilder<unknown>): RawBuilder<unknown> {
 
 /** A list of columns. */
 export function fixedColumns(names: readonly string[], prefix = ''): RawBuilder<unknown> {
-  return fixed(sql`${sql.join(names.map((name) => sql.ref(`${prefix}${name}`)))}`);
+  return fixed(sql.join(names.map((name) => sql.ref(`${prefix}${name}`))));
+}
+
+/** What a row that is there takes over from the one that conflicts with it. */
+export function fixedAssignments(names: readonly string[]): RawBuilder<unknown> {
+  return fixed(sql.join(names.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`)));
 }

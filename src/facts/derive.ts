@@ -1,7 +1,7 @@
 // Writes the facts of transactions: the same statements for a single transaction and for a million.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { inTransaction } from '../db/client.ts';
-import { fixed, fixedColumns } from '../db/fixed.ts';
+import { fixed, fixedAssignments, fixedColumns } from '../db/fixed.ts';
 import { type Execute, planningAnew } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
@@ -43,9 +43,7 @@ const DERIVED = [
 ];
 
 const COLUMNS = fixedColumns(DERIVED);
-const ASSIGNMENTS = fixed(
-  sql.join(DERIVED.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`)),
-);
+const ASSIGNMENTS = fixedAssignments(DERIVED);
 const DAYS = fixed(
   sql.join(
     Object.entries(DAY_OF).map(

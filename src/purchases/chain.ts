@@ -74,16 +74,6 @@ export async function findOwner(trx: Kysely<DB>, chain: Omit<ChainKey, 'profile_
   return (await executePrepared(trx, 'find_owner', statement))[0];
 }
 
-/** Gives a chain without an owner to the profile; whether it had none. */
-export async function claimChain(trx: Kysely<DB>, chain: ChainKey): Promise<boolean> {
-  const statement = sql`
-    insert into purchase_chain (app_id, store, store_original_transaction_id, profile_id)
-    values (${chain.app_id}, ${chain.store}, ${chain.store_original_transaction_id}, ${chain.profile_id})
-    on conflict (app_id, store, store_original_transaction_id) do nothing
-    returning store`;
-  return (await executePrepared(trx, 'claim_chain', statement)).length > 0;
-}
-
 /**
  * Until the transaction ends nobody else moves the chain by a request, and the app's products stay as they are. To be had before the
  * profiles' locks: it decides which profiles are to be locked.

@@ -6,13 +6,13 @@ import type { App, Deps } from '../deps.ts';
 import { apiError, validationError, valueError } from '../errors.ts';
 import { type ChangeRequest, changeProfile } from '../profile/change.ts';
 import { findProfile } from '../profile/queries.ts';
-import { claimChain, findOwner, lockChain, lockInOrder, type Owner } from './chain.ts';
+import { findOwner, lockChain, lockInOrder, type Owner } from './chain.ts';
 import { loadPriceBook } from './price-book.ts';
 import { type Amounts, priceRecord } from './pricing.ts';
 import { type TransactionRecord, toRecord } from './record.ts';
 import type { TransactionBody } from './schema.ts';
 import { readBefore, tellChange } from './telling.ts';
-import { stageValues, writeTransactions } from './write.ts';
+import { claimChains, stageValues, writeTransactions } from './write.ts';
 
 function foreignChain() {
   return valueError('store_original_transaction_id', 'This chain of transactions belongs to another profile.');
@@ -70,8 +70,8 @@ export function setTransaction(
       const before = await readBefore(trx, key, owner);
       const staged = stageValues([{ ...record, ...amounts, position: 0, profile_id }]);
       // By requests alone does a chain leave a living profile, and they take its lock.
-      const areOwned = owner ? owner.profile_id === profile_id : await claimChain(trx, key);
       const execute = keepingPlans(trx, 'write_transaction');
+      const areOwned = owner ? owner.profile_id === profile_id : (await claimChains(execute, app, [key])).length > 0;
       const { refused } = await writeTransactions(execute, app, staged, { areOwned });
       // Only an import could have given the chain to another profile since it was looked at.
       if (refused.size > 0) throw foreignChain();

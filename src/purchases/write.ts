@@ -1,6 +1,6 @@
 // Writing transactions from a staged relation: the same statements for one record and for a chunk of an import.
 import { type RawBuilder, sql } from 'kysely';
-import { fixed, fixedColumns } from '../db/fixed.ts';
+import { fixed, fixedAssignments, fixedColumns } from '../db/fixed.ts';
 import type { Execute } from '../db/prepared.ts';
 import type { App } from '../deps.ts';
 import { deriveFacts, removeFacts } from '../facts/derive.ts';
@@ -15,11 +15,7 @@ const WRITTEN = [...RECORD_COLUMNS, ...AMOUNT_COLUMNS];
 const DEFINITION = fixed(sql.join(STAGED_COLUMNS.map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`)));
 const KEY_COLUMNS = fixedColumns(KEY);
 const COLUMNS = fixedColumns(WRITTEN);
-const ASSIGNMENTS = fixed(
-  sql.join(
-    WRITTEN.filter((name) => !KEY.includes(name)).map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`),
-  ),
-);
+const ASSIGNMENTS = fixedAssignments(WRITTEN.filter((name) => !KEY.includes(name)));
 const IS_CHANGED = fixed(
   sql`(${fixedColumns(RECORD_COLUMNS, 'old.')}) is distinct from (${fixedColumns(RECORD_COLUMNS, 'excluded.')})`,
 );
@@ -31,10 +27,27 @@ export function stageValues(transactions: readonly StagedTransaction[]): Staged 
   return sql`(select * from jsonb_to_recordset(${json}::jsonb) as given (${DEFINITION}))`;
 }
 
-interface Chain {
+export interface Chain {
   profile_id: string;
   store: string;
   store_original_transaction_id: string;
+}
+
+/** Chains, of which none is named twice. */
+export function chainRelation(chains: readonly Chain[]): RawBuilder<unknown> {
+  const column = (name: keyof Chain) => chains.map((chain) => chain[name]);
+  return sql`(select * from unnest(${column('profile_id')}::uuid[], ${column('store')}::text[],
+    ${column('store_original_transaction_id')}::text[]) as t (profile_id, store, store_original_transaction_id))`;
+}
+
+/** Gives those of the chains that have no owner to their profiles; which were they? */
+export async function claimChains(execute: Execute, app: App, chains: readonly Chain[]): Promise<Chain[]> {
+  return execute(sql<Chain>`
+    insert into purchase_chain (app_id, store, store_original_transaction_id, profile_id)
+    select ${app.app_id}::uuid, store, store_original_transaction_id, profile_id from ${chainRelation(chains)} given
+    order by store, store_original_transaction_id
+    on conflict (app_id, store, store_original_transaction_id) do nothing
+    returning profile_id, store, store_original_transaction_id`);
 }
 
 /** A chain that a staged transaction brings to another profile than its owner. */
@@ -111,11 +124,9 @@ async function upsertPurchases(execute: Execute, app: App, staged: Staged): Prom
     returning profile_id, store, store_original_transaction_id`);
 }
 
-function chainRelation(chains: readonly Chain[]): RawBuilder<unknown> {
-  const distinct = [...new Map(chains.map((chain) => [JSON.stringify(Object.values(chain)), chain])).values()];
-  const column = (name: keyof Chain) => distinct.map((chain) => chain[name]);
-  return sql`(select * from unnest(${column('profile_id')}::uuid[], ${column('store')}::text[],
-    ${column('store_original_transaction_id')}::text[]) as t (profile_id, store, store_original_transaction_id))`;
+function distinct(chains: readonly Chain[]): Chain[] {
+  const nameOf = (chain: Chain) => JSON.stringify([chain.profile_id, chain.store, chain.store_original_transaction_id]);
+  return [...new Map(chains.map((chain) => [nameOf(chain), chain])).values()];
 }
 
 export interface WriteOutcome {
@@ -140,11 +151,7 @@ export async function writeTransactions(
   // A chain of a profile that the caller has locked stays there, so there is nothing to look for again.
   const refused = foreign.length === 0 ? [] : await listRefused(execute, app, staged);
   const written = await upsertPurchases(execute, app, staged);
-  const touched = [...moved, ...written].map(({ profile_id, store, store_original_transaction_id }) => ({
-    profile_id,
-    store,
-    store_original_transaction_id,
-  }));
+  const touched = distinct([...moved, ...written]);
   if (touched.length > 0) await deriveFacts(execute, app, chainRelation(touched));
   return { refused: new Set(refused.map(Number)), written: written.length };
 }

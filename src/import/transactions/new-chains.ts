@@ -1,8 +1,9 @@
 // Chains that nobody has yet, as nearly all are when a history is imported: their transactions are copied straight into place, and
 // their facts written without looking for earlier ones.
 import { randomUUID } from 'node:crypto';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type CopyValue, copyRows } from '../../db/copy.ts';
+import { planningAnew } from '../../db/prepared.ts';
 import type { Session } from '../../db/session.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
@@ -11,6 +12,7 @@ import { type Bought, DIMENSIONS } from '../../facts/dimensions.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS } from '../../purchases/columns.ts';
 import type { Amounts } from '../../purchases/pricing.ts';
 import type { TransactionRecord } from '../../purchases/record.ts';
+import { type Chain, chainRelation, claimChains } from '../../purchases/write.ts';
 import { chainName } from './record.ts';
 
 /** A record with what it takes to write it. */
@@ -22,41 +24,14 @@ export interface Priced {
   amounts: Amounts;
 }
 
-interface Chain {
-  profile_id: string;
-  store: string;
-  store_original_transaction_id: string;
-}
-
-/** By the name of their chain. */
-type Chains = ReadonlyMap<string, Chain>;
-
-function chainRelation(chains: Chains): RawBuilder<unknown> {
-  const rows = [...chains.values()];
-  const column = (name: keyof Chain) => rows.map((chain) => chain[name]);
-  return sql`(select * from unnest(${column('profile_id')}::uuid[], ${column('store')}::text[],
-    ${column('store_original_transaction_id')}::text[]) as t (profile_id, store, store_original_transaction_id))`;
-}
-
 /** Each belongs to the profile of its first record. */
-function chainsOf(priced: readonly Priced[]): Chains {
+function chainsOf(priced: readonly Priced[]): Chain[] {
   const chains = new Map<string, Chain>();
   for (const { profile_id, chain, transaction } of priced) {
     const { store, store_original_transaction_id } = transaction;
     if (!chains.has(chain)) chains.set(chain, { profile_id, store, store_original_transaction_id });
   }
-  return chains;
-}
-
-/** Gives those of the chains that are new to their profiles. */
-async function claimNew(trx: Kysely<DB>, app: App, chains: Chains): Promise<Chains> {
-  const { rows } = await sql<Chain>`
-    insert into purchase_chain (app_id, store, store_original_transaction_id, profile_id)
-    select ${app.app_id}::uuid, store, store_original_transaction_id, profile_id from ${chainRelation(chains)} given
-    order by store, store_original_transaction_id
-    on conflict (app_id, store, store_original_transaction_id) do nothing
-    returning profile_id, store, store_original_transaction_id`.execute(trx);
-  return new Map(rows.map((chain) => [chainName(chain), chain]));
+  return [...chains.values()];
 }
 
 /** Of the same id the last one counts. */
@@ -105,14 +80,15 @@ export async function writeNewChains(
   { app, priced, onCopied }: { app: App; priced: readonly Priced[]; onCopied: () => void },
 ): Promise<{ copied: number; others: Priced[] }> {
   if (priced.length === 0) return { copied: 0, others: [] };
-  const chains = await claimNew(trx, app, chainsOf(priced));
-  const isNew = ({ profile_id, chain }: Priced) => chains.get(chain)?.profile_id === profile_id;
+  const claimed = await claimChains(planningAnew(trx), app, chainsOf(priced));
+  const owners = new Map(claimed.map((chain) => [chainName(chain), chain.profile_id]));
+  const isNew = ({ profile_id, chain }: Priced) => owners.get(chain) === profile_id;
   const copied = lastOfEach(priced.filter(isNew));
   if (copied.length > 0) {
     const rows = toRows(app, copied, await readClock(trx));
     await copyRows(session.client, { table: 'purchase', columns: COLUMNS }, rows);
     onCopied();
-    await deriveNewFacts(trx, app, { chains: chainRelation(chains), bought: boughtIn(copied) });
+    await deriveNewFacts(trx, app, { chains: chainRelation(claimed), bought: boughtIn(copied) });
   }
   return { copied: copied.length, others: priced.filter((one) => !isNew(one)) };
 }
