@@ -3,14 +3,24 @@ import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { PERIODS } from '../facts/codes.ts';
-import { type ColumnName, type Kind, monthAfter } from '../facts/columns.ts';
+import { monthAfter } from '../facts/column-groups.ts';
+import type { Kind } from '../facts/columns.ts';
 import { todayIn } from './calendar.ts';
-import { canCount, type Group, type Into, judge, listJudged, listNeeded, type Scan } from './column-scan.ts';
+import {
+  type ColumnName,
+  canCount,
+  type Group,
+  type Into,
+  judge,
+  listJudged,
+  listNeeded,
+  type Scan,
+} from './column-scan.ts';
 import type { Condition, Entries } from './entries.ts';
 import { findKeys } from './filter-keys.ts';
 import type { ChartQuery } from './request.ts';
 import type { Segments } from './segments.ts';
-import type { Source } from './sources.ts';
+import { type Source, segmentationOf } from './sources.ts';
 
 const isPeriod = (name: (typeof PERIODS)[number]) => {
   const code = PERIODS.indexOf(name);
@@ -27,19 +37,19 @@ const CONDITIONS: Record<Condition, (kind: Kind) => boolean> = {
   adds_monthly: ({ addsMonthly }) => addsMonthly,
 };
 
-/** The months of purchase whose facts can count, and are kept in columns. */
-export function listMonths({ span, facts }: Source, { until }: Entries): number[] {
+/** The months, of purchase or of install, whose facts can count, and are kept in columns. */
+export function listMonths({ span, facts }: Source, { of, until }: Entries): number[] {
   const [first, end] = [span.days[0]!, span.days.at(-1)!];
-  return facts.months.filter((month) => month < end && (until !== undefined || monthAfter(month) > first));
+  return facts.months[of].filter((month) => month < end && (until !== undefined || monthAfter(month) > first));
 }
 
 /** Whether columns are kept of these entries, and of the days in question. */
 export function isInColumns(source: Source, entries: Entries): boolean {
-  const { of, at, until } = entries;
+  const { at, until } = entries;
   const { inAppZone, dateType } = source.query;
-  const isAsked = source.facts.usesTotals && inAppZone && dateType === 'purchase_date' && of === 'transaction';
-  const isKept = at === 'purchased' && (until === undefined || until === 'active_until');
-  return isAsked && isKept && listMonths(source, entries).length > 0;
+  const isPurchase = at === 'purchased' && (until === undefined || until === 'active_until');
+  const isKept = at === 'installed' || (isPurchase && dateType === 'purchase_date');
+  return source.facts.usesTotals && inAppZone && isKept && listMonths(source, entries).length > 0;
 }
 
 export async function planScan(
@@ -47,8 +57,9 @@ export async function planScan(
   source: Source,
   { entries, segments, into }: { entries: Entries; segments: Segments; into: Into },
 ): Promise<Scan> {
-  const { where, until, amount, times } = entries;
+  const { of, where, until, amount, times } = entries;
   const { query, span, filters } = source;
+  const segmentation = segmentationOf(query, entries);
   const judges: Scan['judges'] = {};
   for (const filter of filters) {
     const keys = new Set(await findKeys(db, filter));
@@ -59,12 +70,13 @@ export async function planScan(
   return {
     judges,
     isCounted: (kind) => where.every((name) => CONDITIONS[name](kind)),
+    day: of === 'install' ? 'installed_day' : 'purchased_day',
     edges: span.days,
     end: Math.min(span.days.at(-1)!, horizonOf(query)),
     isStock: until !== undefined,
     amount: amount === 'one' || !into.sums ? undefined : amount,
     times,
-    segment: query.segmentation ? (query.segmentation.home.column as ColumnName) : undefined,
+    segment: segmentation && (segmentation.home.column as ColumnName),
     segmentOf: segments.segmentOf,
     profiles: into.payers !== undefined,
   };
@@ -81,6 +93,8 @@ interface Chunk {
   dictionary: string;
 }
 
+const CHUNKS = { transaction: 'fact_column_chunk', install: 'install_column_chunk' } as const;
+
 interface Reading {
   entries: Entries;
   scan: Scan;
@@ -90,15 +104,12 @@ interface Reading {
 }
 
 /** The groups of facts of these entries that can count; while those of a month are being scanned, the next are being read. */
-export async function* listGroups(
-  db: Kysely<DB>,
-  source: Source,
-  { entries, scan, signal, meanwhile }: Reading,
-): AsyncGenerator<Group> {
+export async function* listGroups(db: Kysely<DB>, source: Source, reading: Reading): AsyncGenerator<Group> {
+  const { entries, signal, meanwhile } = reading;
   const months = listMonths(source, entries);
   let free: Promise<unknown> = Promise.resolve();
   const read = (month: number) => {
-    const groups = free.then(() => readGroups(db, source, scan, month));
+    const groups = free.then(() => readGroups(db, source, reading, month));
     free = groups.then(() => meanwhile.shift()?.());
     // Whoever awaits it hears of it.
     free.catch(() => undefined);
@@ -123,9 +134,15 @@ export async function* listGroups(
 }
 
 /** The groups of a month in which facts can count: the values are read and judged first, then the rows of what makes a difference. */
-async function readGroups(db: Kysely<DB>, { owner }: Source, scan: Scan, month: number): Promise<Group[]> {
+async function readGroups(
+  db: Kysely<DB>,
+  { owner }: Source,
+  { scan, entries }: Reading,
+  month: number,
+): Promise<Group[]> {
+  const table = sql.table(CHUNKS[entries.of]);
   const ofMonth = sql`c.app_key = ${owner.app_key} and c.month = ${month}`;
-  const { rows: judged } = await sql<Chunk>`select row_group, name, dictionary from fact_column_chunk c
+  const { rows: judged } = await sql<Chunk>`select row_group, name, dictionary from ${table} c
     where ${ofMonth} and name = any(${listJudged(scan)}::text[])`.execute(db);
   const groups = new Map<number, Group>();
   for (const { row_group, name, dictionary } of judged) {
@@ -140,7 +157,7 @@ async function readGroups(db: Kysely<DB>, { owner }: Source, scan: Scan, month: 
     select row_group, name, case when n.is_judged then '' else c.dictionary end as dictionary, c.codes
     from unnest(${needed.map((one) => one.row_group)}::integer[], ${needed.map((one) => one.name)}::text[],
       ${needed.map((one) => one.isJudged)}::boolean[]) as n (row_group, name, is_judged)
-    join fact_column_chunk c using (row_group, name) where ${ofMonth}`.execute(db);
+    join ${table} c using (row_group, name) where ${ofMonth}`.execute(db);
   for (const { row_group, name, dictionary, codes } of chunks) {
     const group = groups.get(row_group)!;
     group.set(name, { ...(group.get(name) ?? judge(scan, name, dictionary)), codes });

@@ -1,11 +1,16 @@
 // What counts of groups of facts that are kept in columns: in which bucket and which segment. Pure.
-import { type ColumnName, type Kind, readKind } from '../facts/columns.ts';
+import { type COLUMNS, type Kind, readKind } from '../facts/columns.ts';
+import type { INSTALL_COLUMNS } from '../facts/install-columns.ts';
 import { type Column, constant, countCombined, type Numbers, readCodes, selectRows } from './column-rows.ts';
 import { type Amounts, type ColumnSums, splitAmounts } from './column-sums.ts';
 import type { PayerCounts } from './payer-counts.ts';
 import { NO_SEGMENT, type Segments } from './segments.ts';
 
+export type ColumnName = keyof typeof COLUMNS | keyof typeof INSTALL_COLUMNS;
+
 export interface Scan {
+  /** The day at which a fact counts. */
+  day: 'purchased_day' | 'installed_day';
   /** What the dimensions of a fact must be. */
   judges: Partial<Record<ColumnName, (key: number) => boolean>>;
   isCounted: (kind: Kind) => boolean;
@@ -25,15 +30,14 @@ export interface Scan {
 export type Group = Map<ColumnName, Column>;
 
 /** Columns of which the values alone say whether a fact can count. */
-export function listJudged({ judges, isStock }: Scan): ColumnName[] {
-  const days = isStock ? (['purchased_day', 'active_until_day'] as const) : (['purchased_day'] as const);
-  return ['kind', ...days, ...(Object.keys(judges) as ColumnName[])];
+export function listJudged({ judges, day, isStock }: Scan): ColumnName[] {
+  return ['kind', day, ...(isStock ? (['active_until_day'] as const) : []), ...(Object.keys(judges) as ColumnName[])];
 }
 
-function judgeOf({ judges, isCounted, isStock, edges, end }: Scan, name: ColumnName): (value: string) => boolean {
+function judgeOf({ judges, day, isCounted, isStock, edges, end }: Scan, name: ColumnName): (value: string) => boolean {
   const first = edges[0]!;
   if (name === 'kind') return (value) => isCounted(readKind(Number(value)));
-  if (name === 'purchased_day') return (value) => Number(value) < end && (isStock || Number(value) >= first);
+  if (name === day) return (value) => Number(value) < end && (isStock || Number(value) >= first);
   // What ended before the first bucket was opened and closed before it: nothing.
   if (name === 'active_until_day') return (value) => value === '' || Number(value) >= first;
   const isAsked = judges[name];
@@ -54,12 +58,12 @@ export function canCount(group: Group): boolean {
 }
 
 /** Columns whose rows make a difference. */
-export function listNeeded({ amount, segment, isStock, profiles }: Scan, group: Group): ColumnName[] {
+export function listNeeded({ day, amount, segment, isStock, profiles }: Scan, group: Group): ColumnName[] {
   const selecting = [...group].filter(([, { passes }]) => passes.includes(0)).map(([name]) => name);
   const others: (ColumnName | undefined)[] = [amount, segment, isStock ? 'active_until_day' : undefined];
   const valued = others.filter((name) => name !== undefined);
   const pages = profiles ? (['profile_page', 'profile_place'] as const) : [];
-  return [...new Set<ColumnName>([...selecting, 'kind', 'purchased_day', ...valued, ...pages])];
+  return [...new Set<ColumnName>([...selecting, 'kind', day, ...valued, ...pages])];
 }
 
 /** The bucket of a day, from 0; what was before the first is in it. */
@@ -81,7 +85,7 @@ export interface Into {
 
 /** Adds what counts of a group. Throws TooMuch. */
 export function scanGroup(scan: Scan, group: Group, into: Into): void {
-  const { edges, segment, segmentOf } = scan;
+  const { day, edges, segment, segmentOf } = scan;
   const columns = [...group].filter(([, { codes }]) => codes !== '');
   const read = new Map(columns.map(([name, column], i) => [name, { ...column, codes: readCodes(column.codes, i) }]));
   const numbersOf: NumbersOf = (name, numberOf) => {
@@ -93,7 +97,7 @@ export function scanGroup(scan: Scan, group: Group, into: Into): void {
   const rows = {
     count: selectRows(read.get('kind')!.codes.length, read.values()),
     signs: numbersOf('kind', (value) => readKind(Number(value)).sign),
-    buckets: numbersOf('purchased_day', (value) => bucketOf(edges, Number(value))),
+    buckets: numbersOf(day, (value) => bucketOf(edges, Number(value))),
     segments: segment ? numbersOf(segment, (value) => segmentOf(Number(value))) : constant(NO_SEGMENT),
   };
   const { sums, payers } = into;

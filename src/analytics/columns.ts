@@ -11,6 +11,7 @@ import { scanGroup } from './column-scan.ts';
 import { ColumnSums, TooMuch } from './column-sums.ts';
 import { correctionRows, listCounted } from './corrections.ts';
 import { type Entries, INSTALLS, PURCHASES } from './entries.ts';
+import { installCorrectionRows } from './install-corrections.ts';
 import { partRows } from './parts.ts';
 import { startPayers } from './payers.ts';
 import { entryRows, widthOf } from './rows.ts';
@@ -36,9 +37,10 @@ export async function readColumns(
 ): Promise<Cell[] | undefined> {
   const { query } = parts[0]!;
   const { chart } = query;
+  const entries = isPer(chart, 'installs') ? [...chart.entries, INSTALLS] : chart.entries;
   const isRead = isPer(chart, 'payers')
     ? parts.every((part) => isInColumns(part, PURCHASES))
-    : parts.some((part) => chart.entries.some((entries) => isScanned(part, entries)));
+    : parts.some((part) => entries.some((one) => isScanned(part, one)));
   if (!isRead) return undefined;
   try {
     const reading = { segments: await numberSegments(db, query), signal };
@@ -55,8 +57,18 @@ function isScanned(source: Source, entries: Entries): boolean {
   return isInColumns(source, entries) && !hasTotals(source, entries);
 }
 
-/** Installs are read in so many statements, each of which fits beside the scan of a month. */
+/** Installs that are in no columns are read in so many statements, each of which fits beside the scan of a month. */
 const MOST_PIECES = 12;
+
+/** The statements that read what is not scanned of entries. */
+function listBeside(part: Part, entries: Entries): { first: number; named: NamedRows | undefined }[] {
+  if (isScanned(part, entries)) return [{ first: 0, named: correctionsOf(part, entries) }];
+  if (entries.of !== 'install') return [{ first: 0, named: rowsOf(part, entries) }];
+  return cutSpan(part.span, MOST_PIECES).map(({ first, span }) => ({
+    first,
+    named: rowsOf({ ...part, span }, entries),
+  }));
+}
 
 async function sumPart(db: Kysely<DB>, part: Part, { segments, signal }: Reading): Promise<SummedPart> {
   const { chart } = part.query;
@@ -65,14 +77,15 @@ async function sumPart(db: Kysely<DB>, part: Part, { segments, signal }: Reading
   const entries = newSums(chart.entries);
   const installs = newSums([INSTALLS]);
   const payers = isPer(chart, 'payers') ? await startPayers(db, part, segments) : undefined;
-  const pieces = isPer(chart, 'installs') ? cutSpan(part.span, MOST_PIECES) : [];
-  const rows = [
-    ...chart.entries.map((one) => ({ sums: entries, first: 0, named: rowsBeside(part, one) })),
-    ...pieces.map(({ first, span }) => ({ sums: installs, first, named: rowsOf({ ...part, span }, INSTALLS) })),
+  const summed = [
+    ...chart.entries.map((one) => ({ one, sums: entries })),
+    ...(isPer(chart, 'installs') ? [{ one: INSTALLS, sums: installs }] : []),
   ];
-  const meanwhile = rows.map((one) => () => addRows(db, segments, one));
-  for (const one of chart.entries) {
-    const into = { sums: isScanned(part, one) ? entries : undefined, payers: one === PURCHASES ? payers : undefined };
+  const meanwhile = summed.flatMap(({ one, sums }) =>
+    listBeside(part, one).map((beside) => () => addRows(db, segments, { sums, ...beside })),
+  );
+  for (const { one, sums } of summed) {
+    const into = { sums: isScanned(part, one) ? sums : undefined, payers: one === PURCHASES ? payers : undefined };
     if (!into.sums && !into.payers) continue;
     const scan = await planScan(db, part, { entries: one, segments, into });
     for await (const group of listGroups(db, part, { entries: one, scan, signal, meanwhile }))
@@ -97,14 +110,13 @@ function rowsOf(source: Source, entries: Entries): NamedRows {
   return { rows: entryRows(source, entries), names: amountsOf(entries) };
 }
 
-/** Of entries that are scanned, what columns lack or have too much of; otherwise all. */
-function rowsBeside(source: Source, entries: Entries): NamedRows | undefined {
-  return isScanned(source, entries) ? correctionsOf(source, entries) : rowsOf(source, entries);
-}
-
+/** What columns lack or have too much of. */
 function correctionsOf(source: Source, entries: Entries): NamedRows | undefined {
   const kept = { horizon: horizonOf(source.query), months: listMonths(source, entries) };
-  const parts = listCounted(entries).flatMap((counted) => correctionRows(source, entries, counted, kept));
+  const parts =
+    entries.of === 'install'
+      ? installCorrectionRows(source, kept)
+      : listCounted(entries).flatMap((counted) => correctionRows(source, entries, counted, kept));
   return parts.length > 0 ? { rows: partRows(entries, parts), names: ['n', ...amountsOf(entries)] } : undefined;
 }
 

@@ -66,7 +66,7 @@ export function correctionRows(source: Source, entries: Entries, counted: Counte
 }
 
 /** Facts `f` that are counted one by one. */
-interface Facts {
+export interface Facts {
   relation: Sql;
   where: Sql[];
   /** 1, or -1 where they are taken off. */
@@ -111,7 +111,7 @@ function moved(totalled: Totalled, kept: Kept): Facts {
 }
 
 function ofKept({ days, refunds }: Totalled, { months }: Kept): Sql[] {
-  return [days, ...refunds, ...(months ? [purchasedIn(rangesOfMonths(months))] : [])];
+  return [days, ...refunds, ...(months ? [isInRanges(dayOf('purchased'), rangesOfMonths(months))] : [])];
 }
 
 /** Facts that are kept under a label that is no longer theirs: each counts under both, off the one and onto the other. */
@@ -151,18 +151,21 @@ function otherMonths(
   months: readonly number[],
   { days, refunds }: Totalled,
 ): Facts[] {
-  const { days: edges } = source.span;
-  const [first, end] = [edges[0]!, edges.at(-1)!];
-  const ranges = rangesBetween(rangesOfMonths(months)).filter(
-    ([from, to]) => (from === null || from < end) && (to === null || until !== undefined || to > first),
-  );
+  const ranges = rangesWithout(source, months, until !== undefined);
   if (ranges.length === 0) return [];
-  const where = [days, ...refunds, ...notPending(source), purchasedIn(ranges)];
+  const where = [days, ...refunds, ...notPending(source), isInRanges(dayOf('purchased'), ranges)];
   return [{ relation: sql`fact_transaction f`, where, weight: sql`1`, label: OWN_LABEL }];
 }
 
-function purchasedIn(ranges: readonly DayRange[]): Sql {
-  const day = dayOf('purchased');
+/** Days that these months do not have, as far as they are of the span; or before it, for stocks. */
+export function rangesWithout({ span }: Source, months: readonly number[], isStock: boolean): DayRange[] {
+  const [first, end] = [span.days[0]!, span.days.at(-1)!];
+  return rangesBetween(rangesOfMonths(months)).filter(
+    ([from, to]) => (from === null || from < end) && (to === null || isStock || to > first),
+  );
+}
+
+export function isInRanges(day: Sql, ranges: readonly DayRange[]): Sql {
   const tests = ranges.map(([from, to]) =>
     and([
       ...(from === null ? [] : [sql`${day} >= ${sql.lit(from)}`]),
@@ -183,7 +186,8 @@ function keyIn(source: Source, entries: Entries, label: Sql, home: Kept['home'])
   };
 }
 
-function factRows(
+/** Selects `bucket, key, n, a0 …` of them. */
+export function factRows(
   source: Source,
   entries: Entries,
   { at, sign, relation, where, weight, label, home, byProfile }: Counted & Facts & Kept,

@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { versionOf } from '../facts/version.ts';
 import { todayIn } from './calendar.ts';
+import type { Entries } from './entries.ts';
 import type { ChartQuery } from './request.ts';
 import type { Owner } from './sources.ts';
 
@@ -13,8 +14,8 @@ export interface FactsState {
   version: string;
   /** Whether totals and columns may be read where they have the answer; without them it is the same, and slower. */
   usesTotals: boolean;
-  /** Months of purchase that are kept in columns, too; by their first days, in order. */
-  months: readonly number[];
+  /** Months of purchase, and of installs, that are kept in columns, too; by their first days, in order. */
+  months: Readonly<Record<Entries['of'], readonly number[]>>;
   /** Whether there is anything of a kind that a question would have to look at: pending facts, retired images, … */
   has: {
     pending: boolean;
@@ -23,6 +24,7 @@ export interface FactsState {
     moved: boolean;
     /** Changes since columns were made. */
     changes: boolean;
+    installChanges: boolean;
     refundsToCome: boolean;
     /** Profiles whose facts still carry an earlier label. */
     pendingLabels: boolean;
@@ -35,25 +37,37 @@ export async function readFactsState(db: Kysely<DB>, { app_key }: Owner, query: 
   const { rows } = await sql<{
     version: string;
     months: number[];
+    install_months: number[];
     pending: bigint;
     retired: bigint;
     moved: boolean;
     changes: boolean;
+    install_changes: boolean;
     refunds: boolean;
     labels: boolean;
   }>`
     select ${versionOf(app_key)} as version, ${few('fact_pending')} as pending, ${few('fact_retired')} as retired,
       array(select month from fact_column_month where app_key = ${app_key} order by 1) as months,
+      array(select month from install_column_month where app_key = ${app_key} order by 1) as install_months,
       exists (select from fact_moved where app_key = ${app_key}) as moved,
       exists (select from fact_column_change where app_key = ${app_key}) as changes,
+      exists (select from install_column_change where app_key = ${app_key}) as install_changes,
       exists (select from fact_transaction where app_key = ${app_key}
         and refunded_day >= ${todayIn(query.zone, query.now)} and refunded_at > ${query.now}::timestamptz) as refunds,
       exists (select from label_pending where app_key = ${app_key}) as labels`.execute(db);
-  const { version, months, pending, retired, moved, changes, refunds, labels } = rows[0]!;
+  const { version, pending, retired, moved, changes, refunds, labels, ...row } = rows[0]!;
   return {
     version,
     usesTotals: pending + retired < MOST_PENDING,
-    months,
-    has: { pending: pending > 0, retired: retired > 0, moved, changes, refundsToCome: refunds, pendingLabels: labels },
+    months: { transaction: row.months, install: row.install_months },
+    has: {
+      pending: pending > 0,
+      retired: retired > 0,
+      moved,
+      changes,
+      installChanges: row.install_changes,
+      refundsToCome: refunds,
+      pendingLabels: labels,
+    },
   };
 }

@@ -1,5 +1,5 @@
 // Months as ranges of days. Pure.
-import { monthAfter } from '../facts/columns.ts';
+import { monthAfter } from '../facts/column-groups.ts';
 
 /** Days from the one to before the other; null is without end. */
 export type DayRange = readonly [from: number | null, to: number | null];

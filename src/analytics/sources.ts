@@ -118,10 +118,14 @@ export function segmentOfKey({ segmentation }: ChartQuery): { value: Sql; join: 
   return { value: sql`d.value`, join: sql`left join ${segmentValues(segmentation)} on d.key = e.key` };
 }
 
-export function segmentKey(source: Source, { of }: Entries, label = currentLabel(source)): Sql {
-  const { segmentation } = source.query;
-  const splits = segmentation && (of === 'transaction' || segmentation.ofInstalls);
-  return splits ? sql`${keyOf(segmentation, label)}::integer` : sql`null::integer`;
+/** What entries are split by: not all segmentations say anything of installs. */
+export function segmentationOf({ segmentation }: ChartQuery, { of }: Entries): Dimension | undefined {
+  return segmentation && (of === 'transaction' || segmentation.ofInstalls) ? segmentation : undefined;
+}
+
+export function segmentKey(source: Source, entries: Entries, label = currentLabel(source)): Sql {
+  const segmentation = segmentationOf(source.query, entries);
+  return segmentation ? sql`${keyOf(segmentation, label)}::integer` : sql`null::integer`;
 }
 
 export function listDimensions({ segmentation, filters }: ChartQuery): Dimension[] {

@@ -2,7 +2,7 @@
 // millions of facts reads them in a tenth of the time that the rows would take. In the background, like the totals, and exact like them.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { type ColumnChunk, encodeColumn, encodePlaces, ROWS_PER_GROUP } from './column-chunk.ts';
+import { groupOf, ofMonth, writeGroups } from './column-groups.ts';
 import { holdTotals, setLimits } from './totals.ts';
 
 /** Profiles are numbered; a number is kept as its page and its place there. */
@@ -29,10 +29,6 @@ export const COLUMNS = {
   renewal_status: sql`f.renewal_status`,
   cancellation_reason: sql`f.cancellation_reason`,
 } as const satisfies Record<string, RawBuilder<unknown>>;
-
-export type ColumnName = keyof typeof COLUMNS;
-
-const NAMES = Object.keys(COLUMNS) as ColumnName[];
 
 /** What of a fact `f` these are made of. */
 const READ = sql.join(
@@ -97,19 +93,19 @@ async function findMonth(db: Kysely<DB>, leastFacts: number, leastChanges: numbe
 }
 
 /** What the totals contain of a month: images of moved facts cancel out but for those under the labels that are totalled. */
-function totalled({ app_key, month }: Month): RawBuilder<unknown> {
-  const ofMonth = sql`f.app_key = ${app_key} and f.purchased_day >= ${month} and f.purchased_day < ${monthAfter(month)}`;
+function totalled(month: Month): RawBuilder<unknown> {
+  const isAsked = ofMonth('purchased_day', month);
   return sql`
     select 1 as sign, ${READ} from fact_transaction f
-    where ${ofMonth} and not ${isIn('fact_pending')} and not ${isIn('fact_moved')}
+    where ${isAsked} and not ${isIn('fact_pending')} and not ${isIn('fact_moved')}
     union all
     select sum(sign), ${READ} from (
       select 1 as sign, purchase_no, ${READ} from fact_transaction f
-      where ${ofMonth} and not ${isIn('fact_pending')} and ${isIn('fact_moved')}
+      where ${isAsked} and not ${isIn('fact_pending')} and ${isIn('fact_moved')}
       union all
-      select 1, purchase_no, ${READ} from fact_retired f where ${ofMonth}
+      select 1, purchase_no, ${READ} from fact_retired f where ${isAsked}
       union all
-      select -f.sign, purchase_no, ${READ} from fact_moved f where ${ofMonth}
+      select -f.sign, purchase_no, ${READ} from fact_moved f where ${isAsked}
     ) f
     group by purchase_no, ${READ} having sum(sign) <> 0`;
 }
@@ -121,78 +117,39 @@ export function isIn(table: 'fact_pending' | 'fact_moved'): RawBuilder<unknown> 
 }
 
 /** The changes of a month, that leave their table. */
-function changed({ app_key, month }: Month): RawBuilder<unknown> {
-  return sql`select * from fact_column_change f
-    where f.app_key = ${app_key} and f.purchased_day >= ${month} and f.purchased_day < ${monthAfter(month)}`;
+function changed(month: Month): RawBuilder<unknown> {
+  return sql`select * from fact_column_change f where ${ofMonth('purchased_day', month)}`;
 }
-
-/** The first day of the next month. */
-export function monthAfter(month: number): number {
-  const date = new Date(month * 86_400_000);
-  return date.setUTCMonth(date.getUTCMonth() + 1) / 86_400_000;
-}
-
-type Group = Record<ColumnName, string>;
 
 /**
- * Reads images in groups, one in memory at a time. Long periods stand together, so that stocks of later months can leave the others out, and
- * so do labels: few values per group, and a filter leaves out whole groups; then profiles, which ARPPU counts once.
+ * Long periods stand together, so that stocks of later months can leave the others out, and so do labels: few values per group, and a filter
+ * leaves out whole groups; then profiles, which ARPPU counts once.
  */
-async function* readGroups(trx: Kysely<DB>, images: RawBuilder<unknown>): AsyncGenerator<Group> {
-  const columns = NAMES.map((name) => sql`string_agg(coalesce((${COLUMNS[name]})::text, ''), ',') as ${sql.ref(name)}`);
-  await sql`declare fact_group no scroll cursor for
-    select ${sql.join(columns)} from (
-      select i.*, profile_no, (row_number() over (order by i.active_until_day - i.purchased_day > ${sql.lit(LONG_DAYS)}, i.attribution_key, profile_no) - 1) / ${sql.lit(ROWS_PER_GROUP)} as row_group
-      from (${images}) i join fact_install using (app_key, profile_id)
-    ) f group by row_group`.execute(trx);
-  for (;;) {
-    const { rows } = await sql<Group>`fetch 1 from fact_group`.execute(trx);
-    if (!rows[0]) break;
-    yield rows[0];
-  }
-  await sql`close fact_group`.execute(trx);
-}
-
-async function writeGroups(trx: Kysely<DB>, { app_key, month }: Month, images: RawBuilder<unknown>): Promise<number> {
-  const { rows } = await sql<{ next: number }>`select coalesce(max(row_group) + 1, 0) as next from fact_column_chunk
-    where app_key = ${app_key} and month = ${month}`.execute(trx);
-  let rowGroup = rows[0]!.next;
-  let count = 0;
-  for await (const group of readGroups(trx, images)) {
-    const chunks: ColumnChunk[] = NAMES.map((name) => {
-      const values = group[name].split(',');
-      return name === 'profile_place' ? encodePlaces(values) : encodeColumn(values);
-    });
-    count += chunks[0]!.codes.length;
-    await sql`insert into fact_column_chunk (app_key, month, row_group, name, dictionary, codes)
-      select ${app_key}, ${month}, ${rowGroup}, c.* from unnest(${NAMES}::text[],
-        ${chunks.map(({ dictionary }) => dictionary)}::text[], ${chunks.map(({ codes }) => codes)}::text[]) c`.execute(
-      trx,
-    );
-    rowGroup++;
-  }
-  return count;
+function writeImages(trx: Kysely<DB>, month: Month, images: RawBuilder<unknown>): Promise<number> {
+  const order = sql`i.active_until_day - i.purchased_day > ${sql.lit(LONG_DAYS)}, i.attribution_key, profile_no`;
+  const rows = sql`(select i.*, profile_no, ${groupOf(order)} as row_group
+    from (${images}) i join fact_install using (app_key, profile_id))`;
+  return writeGroups(trx, { ...month, chunks: 'fact_column_chunk', columns: COLUMNS, rows });
 }
 
 async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
   const { app_key } = month;
   await sql`delete from fact_column_chunk where app_key = ${app_key} and month = ${month.month}`.execute(trx);
   await removeChanges(trx, month);
-  const facts = await writeGroups(trx, month, totalled(month));
+  const facts = await writeImages(trx, month, totalled(month));
   await sql`insert into fact_column_month (app_key, month, facts) values (${app_key}, ${month.month}, ${facts})
     on conflict (app_key, month) do update set facts = ${facts}, appended = 0, changes = 0`.execute(trx);
 }
 
 async function append(trx: Kysely<DB>, month: Month): Promise<void> {
-  const appended = await writeGroups(trx, month, changed(month));
+  const appended = await writeImages(trx, month, changed(month));
   await removeChanges(trx, month);
   await sql`update fact_column_month set appended = appended + ${appended}, changes = 0
     where app_key = ${month.app_key} and month = ${month.month}`.execute(trx);
 }
 
-async function removeChanges(trx: Kysely<DB>, { app_key, month }: Month): Promise<void> {
-  await sql`delete from fact_column_change where app_key = ${app_key} and purchased_day >= ${month}
-    and purchased_day < ${monthAfter(month)}`.execute(trx);
+async function removeChanges(trx: Kysely<DB>, month: Month): Promise<void> {
+  await sql`delete from fact_column_change f where ${ofMonth('purchased_day', month)}`.execute(trx);
 }
 
 /**

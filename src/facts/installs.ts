@@ -21,6 +21,8 @@ export async function writeInstalls(trx: Kysely<DB>, app: App, ids: RawBuilder<u
       join dim_country on dim_country.country = coalesce(lower(p.country), '')
       join dim_store on dim_store.store = coalesce(p.store, '')
       where p.app_id = ${app.app_id}
+    ), before as materialized (
+      select f.* from install join fact_install f on f.app_key = ${app.app_key} and f.profile_id = install.profile_id
     ), written as (
       insert into fact_install as old
         (app_key, profile_id, installed_at, installed_day, country_key, store_key, attribution_key)
@@ -32,7 +34,10 @@ export async function writeInstalls(trx: Kysely<DB>, app: App, ids: RawBuilder<u
         store_key = excluded.store_key
       where (old.installed_at, old.country_key, old.store_key)
         is distinct from (excluded.installed_at, excluded.country_key, excluded.store_key)
-      returning profile_id, installed_at, installed_day
+      returning *
+    ), changed as (
+      insert into install_column_change
+      select -1, before.* from before join written using (app_key, profile_id) union all select 1, * from written
     )
     update fact_transaction f set installed_at = written.installed_at, installed_day = written.installed_day
     from written

@@ -40,9 +40,17 @@ async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<vo
     with pending as (
       select * from unnest(${column('app_key')}::integer[], ${column('app_id')}::uuid[], ${column('profile_id')}::uuid[],
         ${column('attribution_key')}::integer[]) as p (app_key, app_id, profile_id, attribution_key)
-    ), installs as (
-      update fact_install f set attribution_key = pending.attribution_key from pending
-      where f.app_key = pending.app_key and f.profile_id = pending.profile_id
+    ), install as materialized (
+      select f.* from pending join fact_install f using (app_key, profile_id)
+      where f.attribution_key <> pending.attribution_key
+    ), relabelled_install as (
+      update fact_install f set attribution_key = pending.attribution_key
+      from install join pending using (app_key, profile_id)
+      where f.app_key = install.app_key and f.profile_id = install.profile_id
+      returning f.*
+    ), changed_install as (
+      insert into install_column_change
+      select -1, * from install union all select 1, * from relabelled_install
     ), changed as materialized (
       select f.* from pending join fact_transaction f using (app_key, profile_id)
       where f.attribution_key <> pending.attribution_key

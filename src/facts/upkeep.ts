@@ -5,6 +5,7 @@ import { type Loop, startLoop } from '../lib/loop.ts';
 import { createRest } from '../lib/rest.ts';
 import { createSteps } from '../lib/steps.ts';
 import { refreshColumns } from './columns.ts';
+import { refreshInstallColumns } from './install-columns.ts';
 import { LABELS_BATCH, relabelBatch } from './relabel.ts';
 import { MOVES_BATCH, refreshMoves, refreshTotals, TOTALS_BATCH } from './totals.ts';
 
@@ -38,9 +39,10 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
       const steps = createSteps();
       const totalled = await steps.take(refreshTotals(db));
       const columns = await steps.take(refreshColumns(db));
+      const installs = await steps.take(refreshInstallColumns(db));
       const labels = await steps.take(bringLabels(totalled));
       steps.end();
-      return totalled + columns + labels === 0 ? IDLE_MS : rest(performance.now() - began);
+      return totalled + columns + installs + labels === 0 ? IDLE_MS : rest(performance.now() - began);
     },
   });
 }

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readKind, refreshColumns } from '../../src/facts/columns.ts';
+import { refreshInstallColumns } from '../../src/facts/install-columns.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -28,9 +29,13 @@ async function bringLabels(): Promise<void> {
   while ((await relabelBatch(service.deps.db)) > 0);
 }
 
-/** Brings the columns of every month up to date, as if all had many facts and changes. */
+/** Brings the columns of a month up to date, as if it had many facts and changes. */
+const refreshMonth = () => refreshColumns(service.deps.db, { leastFacts: 1, leastChanges: 1 });
+const refreshInstallMonth = () => refreshInstallColumns(service.deps.db, { leastInstalls: 1, leastChanges: 1 });
+
 async function completeColumns(): Promise<void> {
-  while ((await refreshColumns(service.deps.db, { leastFacts: 1, leastChanges: 1 })) > 0);
+  while ((await refreshMonth()) > 0);
+  while ((await refreshInstallMonth()) > 0);
 }
 
 /** Every other transaction as it might have been before: another price, not refunded, never cancelled. */
@@ -48,6 +53,15 @@ function labelledBefore(profiles: World['profiles']): object[] {
     ...profile,
     ...(attribution && { attribution: { status: 'organic', channel: i % 2 === 0 ? 'before' : 'social' } }),
   }));
+}
+
+/** Every other profile as it might have been before: without a label, installed elsewhere and in another month. */
+function installedBefore(profiles: World['profiles']): object[] {
+  return profiles.map((profile, i) => {
+    const { attribution: _, ...rest } = profile;
+    const elsewhere = { ...(rest.country && { country: 'FR' }), ...(rest.store && { store: 'stripe' }) };
+    return i % 2 === 0 ? profile : { ...rest, ...elsewhere, installed_at: '2024-11-20T12:00:00Z' };
+  });
 }
 
 const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
@@ -81,7 +95,7 @@ const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
     for (const newer of [transactions, before(transactions), transactions]) {
       await importTransactions(home, newer);
       await completeTotals();
-      await refreshColumns(service.deps.db, { leastFacts: 1, leastChanges: 1 });
+      await refreshMonth();
     }
   },
   async 'in columns of earlier labels, of which some are brought to the facts'(home, { profiles, transactions }) {
@@ -104,6 +118,27 @@ const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
     await importProfiles(home, profiles);
     await bringLabels();
     await completeColumns();
+  },
+  async 'of installs in columns, of which some with their labels were changed and some changes appended'(
+    home,
+    { profiles, transactions },
+  ) {
+    await importProfiles(home, installedBefore(profiles));
+    await completeColumns();
+    await importProfiles(home, profiles.slice(0, Math.ceil(profiles.length / 2)));
+    await refreshInstallMonth();
+    await importTransactions(home, transactions);
+    await completeTotals();
+    await importProfiles(home, profiles);
+    await relabelBatch(service.deps.db);
+    await importProfiles(home, profiles.slice(0, 1));
+  },
+  async 'of installs in columns of some months'(home, { profiles, transactions }) {
+    await importProfiles(home, installedBefore(profiles));
+    await refreshInstallMonth();
+    await importTransactions(home, transactions);
+    await completeTotals();
+    await importProfiles(home, profiles);
   },
   async 'half built'(home, { transactions }) {
     await importTransactions(home, transactions);
@@ -212,7 +247,7 @@ test.each(Object.keys(STATES))(
       fc.asyncProperty(history, questions, async (world, asked) => {
         const home = await addApp(service, { name: 'Totals', timezone: APP_ZONE });
         await addProducts(home, PRODUCTS);
-        if (!state.includes('labels')) await importProfiles(home, world.profiles);
+        if (!/labels|installs/.test(state)) await importProfiles(home, world.profiles);
         await STATES[state]?.(home, world);
         for (const question of asked) {
           const told = consultOracle(world, question, APP_ZONE);

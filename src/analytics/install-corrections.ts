@@ -1,0 +1,56 @@
+// What the columns of installs lack or have too much of, as src/analytics/corrections.ts has it for facts.
+import { sql } from 'kysely';
+import { type Facts, factRows, isInRanges, rangesWithout } from './corrections.ts';
+import { INSTALLS } from './entries.ts';
+import { rangesOfMonths } from './month-ranges.ts';
+import {
+  currentLabel,
+  dayOf,
+  facts,
+  OWN_LABEL,
+  pendingRecords,
+  readsPendingLabels,
+  type Source,
+  type Sql,
+} from './sources.ts';
+
+interface Kept {
+  /** The first day that is not read from the columns. */
+  horizon: number;
+  /** The months that have columns, as far as they can count. */
+  months: readonly number[];
+}
+
+/** Selects `bucket, key, n`: later changes, months without columns, later days, installs whose label is pending. */
+export function installCorrectionRows(source: Source, { horizon, months }: Kept): Sql[] {
+  const day = dayOf('installed');
+  const past = sql`${day} < ${sql.lit(horizon)}`;
+  const otherDays = rangesWithout(source, months, false);
+  const parts = [
+    ...(source.facts.has.installChanges ? [changed([past, isInRanges(day, rangesOfMonths(months))])] : []),
+    ...(otherDays.length > 0 ? [asWritten([past, isInRanges(day, otherDays)])] : []),
+    ...(source.span.days.at(-1)! > horizon ? [recent(source, sql`${day} >= ${sql.lit(horizon)}`)] : []),
+    ...(readsPendingLabels(source) ? [relabelled(source, past)] : []),
+  ];
+  return parts.map((part) => factRows(source, INSTALLS, { at: INSTALLS.at, sign: 1, horizon, ...part }));
+}
+
+function changed(where: Sql[]): Facts {
+  return { relation: sql`install_column_change f`, where, weight: sql`f.sign`, label: OWN_LABEL };
+}
+
+function asWritten(where: Sql[]): Facts {
+  return { relation: sql`fact_install f`, where, weight: sql`1`, label: OWN_LABEL };
+}
+
+function recent(source: Source, days: Sql): Facts {
+  return { relation: facts(source, INSTALLS), where: [days], weight: sql`1`, label: currentLabel(source) };
+}
+
+/** Past installs under a label that is no longer theirs: each counts under both, off the one and onto the other. */
+function relabelled(source: Source, past: Sql): Facts {
+  const relation = sql`${pendingRecords(source.owner)} r join fact_install f using (profile_id)
+    cross join lateral (values (-1, f.attribution_key), (1, r.attribution_key)) as moved (weight, label_key)`;
+  const where = [sql`f.attribution_key <> r.attribution_key`, past];
+  return { relation, where, weight: sql`moved.weight`, label: sql`moved.label_key` };
+}

@@ -1,0 +1,76 @@
+// Writes rows by column: cut into groups of some order, and of each group a chunk per column. One group is in memory at a time.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+import { encodeColumn, encodePlaces, ROWS_PER_GROUP } from './column-chunk.ts';
+
+/** Of an app; by its first day. */
+export interface OwnMonth {
+  app_key: number;
+  month: number;
+}
+
+/** The first day of the next month. */
+export function monthAfter(month: number): number {
+  const date = new Date(month * 86_400_000);
+  return date.setUTCMonth(date.getUTCMonth() + 1) / 86_400_000;
+}
+
+/** Of rows `f`: whether they are the app's, and their day is of the month. */
+export function ofMonth(day: 'purchased_day' | 'installed_day', { app_key, month }: OwnMonth): RawBuilder<unknown> {
+  const name = sql.ref(`f.${day}`);
+  return sql`f.app_key = ${app_key} and ${name} >= ${month} and ${name} < ${monthAfter(month)}`;
+}
+
+/** The number of a row's group, from 0. */
+export function groupOf(order: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(row_number() over (order by ${order}) - 1) / ${sql.lit(ROWS_PER_GROUP)}`;
+}
+
+interface Written extends OwnMonth {
+  chunks: 'fact_column_chunk' | 'install_column_chunk';
+  /** What of a row `f` is kept, as text. */
+  columns: Readonly<Record<string, RawBuilder<unknown>>>;
+  /** A relation, each row with its `row_group`. */
+  rows: RawBuilder<unknown>;
+}
+
+type Group = Record<string, string>;
+
+async function* readGroups(trx: Kysely<DB>, { columns, rows }: Written): AsyncGenerator<Group> {
+  const lists = Object.entries(columns).map(
+    ([name, column]) => sql`string_agg(coalesce((${column})::text, ''), ',') as ${sql.ref(name)}`,
+  );
+  await sql`declare column_group no scroll cursor for
+    select ${sql.join(lists)} from ${rows} f group by row_group`.execute(trx);
+  for (;;) {
+    const { rows: groups } = await sql<Group>`fetch 1 from column_group`.execute(trx);
+    if (!groups[0]) break;
+    yield groups[0];
+  }
+  await sql`close column_group`.execute(trx);
+}
+
+/** Adds rows to the chunks of a month, as groups of their own; how many rows it was. */
+export async function writeGroups(trx: Kysely<DB>, written: Written): Promise<number> {
+  const { app_key, month } = written;
+  const table = sql.table(written.chunks);
+  const { rows } = await sql<{ next: number }>`select coalesce(max(row_group) + 1, 0) as next from ${table}
+    where app_key = ${app_key} and month = ${month}`.execute(trx);
+  let rowGroup = rows[0]!.next;
+  let count = 0;
+  const names = Object.keys(written.columns);
+  for await (const group of readGroups(trx, written)) {
+    const chunks = names.map((name) => {
+      const values = group[name]!.split(',');
+      return name === 'profile_place' ? encodePlaces(values) : encodeColumn(values);
+    });
+    count += chunks[0]!.codes.length;
+    await sql`insert into ${table} (app_key, month, row_group, name, dictionary, codes)
+      select ${app_key}, ${month}, ${rowGroup}, c.* from unnest(${names}::text[],
+        ${chunks.map(({ dictionary }) => dictionary)}::text[], ${chunks.map(({ codes }) => codes)}::text[]) c`.execute(
+      trx,
+    );
+    rowGroup++;
+  }
+  return count;
+}

@@ -1,0 +1,97 @@
+// Keeps the installs by column, as src/facts/columns.ts does the facts. Whoever writes an install leaves its images in install_column_change,
+// in the same transaction; the background takes them into columns, or sees that a month has too few installs to need any.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+import { groupOf, type OwnMonth, ofMonth, writeGroups } from './column-groups.ts';
+import { holdTotals, setLimits } from './totals.ts';
+
+/** What of an image is kept, as text. The kind is that of facts: its sign is all that installs differ in. */
+export const INSTALL_COLUMNS = {
+  kind: sql`(128 * (f.sign < 0)::integer)`,
+  installed_day: sql`f.installed_day`,
+  country_key: sql`f.country_key`,
+  store_key: sql`f.store_key`,
+  attribution_key: sql`f.attribution_key`,
+} as const satisfies Record<string, RawBuilder<unknown>>;
+
+/** Months with fewer installs are read from the installs. */
+const LEAST_INSTALLS = 10_000;
+/** As many changes become a group of their own: questions read them one by one until then. */
+const LEAST_CHANGES = 1_024;
+
+interface Month extends OwnMonth {
+  /** Whether its columns are there. */
+  is_kept: boolean;
+  /** Whether they would still be mostly as they were made, with the changes appended. */
+  has_room: boolean;
+}
+
+/** The month with the most changes, if they are enough. */
+async function findMonth(db: Kysely<DB>, leastChanges: number): Promise<Month | undefined> {
+  const { rows } = await sql<Month>`
+    select app_key, month, m.month is not null as is_kept, coalesce(m.appended + c.changes <= m.installs / 2, false) as has_room
+    from (
+      select app_key, first_of_month(installed_day) as month, count(*) as changes
+      from install_column_change group by 1, 2
+    ) c left join install_column_month m using (app_key, month)
+    where m.month is null or c.changes >= ${leastChanges}
+    order by c.changes desc limit 1`.execute(db);
+  return rows[0];
+}
+
+async function isLarge(trx: Kysely<DB>, month: Month, leastInstalls: number): Promise<boolean> {
+  const { rows } = await sql<{ is_large: boolean }>`
+    select count(*) >= ${leastInstalls} as is_large from (
+      select from fact_install f where ${ofMonth('installed_day', month)} limit ${leastInstalls}
+    ) f`.execute(trx);
+  return rows[0]!.is_large;
+}
+
+async function removeChanges(trx: Kysely<DB>, month: Month): Promise<void> {
+  await sql`delete from install_column_change f where ${ofMonth('installed_day', month)}`.execute(trx);
+}
+
+/** In the order of labels: few values per group, and a filter leaves out whole groups. */
+function writeImages(trx: Kysely<DB>, month: Month, images: RawBuilder<unknown>): Promise<number> {
+  const rows = sql`(select i.*, ${groupOf(sql`i.attribution_key`)} as row_group from (${images}) i)`;
+  return writeGroups(trx, { ...month, chunks: 'install_column_chunk', columns: INSTALL_COLUMNS, rows });
+}
+
+async function append(trx: Kysely<DB>, month: Month): Promise<void> {
+  const images = sql`select * from install_column_change f where ${ofMonth('installed_day', month)}`;
+  const appended = await writeImages(trx, month, images);
+  await sql`update install_column_month set appended = appended + ${appended}
+    where app_key = ${month.app_key} and month = ${month.month}`.execute(trx);
+}
+
+async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
+  const { app_key, month: first } = month;
+  await sql`delete from install_column_chunk where app_key = ${app_key} and month = ${first}`.execute(trx);
+  const images = sql`select 1 as sign, * from fact_install f where ${ofMonth('installed_day', month)}`;
+  const installs = await writeImages(trx, month, images);
+  await sql`insert into install_column_month (app_key, month, installs) values (${app_key}, ${first}, ${installs})
+    on conflict (app_key, month) do update set installs = ${installs}, appended = 0`.execute(trx);
+}
+
+/**
+ * Deals with the changes of one month; how many it was. In one snapshot: what is committed later has its changes left for the next time.
+ */
+export async function refreshInstallColumns(
+  db: Kysely<DB>,
+  { leastInstalls = LEAST_INSTALLS, leastChanges = LEAST_CHANGES } = {},
+): Promise<number> {
+  const month = await findMonth(db, leastChanges);
+  if (!month) return 0;
+  return holdTotals(db, month.app_key, (connection) =>
+    connection
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .execute(async (trx) => {
+        await setLimits(trx);
+        if (month.is_kept && month.has_room) await append(trx, month);
+        else if (month.is_kept || (await isLarge(trx, month, leastInstalls))) await makeAnew(trx, month);
+        await removeChanges(trx, month);
+        return 1;
+      }),
+  );
+}
