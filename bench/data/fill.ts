@@ -9,6 +9,7 @@ import type { Session } from '../../src/db/session.ts';
 import type { App } from '../../src/deps.ts';
 import { refreshColumns } from '../../src/facts/columns.ts';
 import { deriveFacts } from '../../src/facts/derive.ts';
+import { refreshInstallColumns } from '../../src/facts/install-columns.ts';
 import { writeInstalls } from '../../src/facts/installs.ts';
 import { addToTotals } from '../../src/facts/totals.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS } from '../../src/purchases/columns.ts';
@@ -149,6 +150,7 @@ async function totalise({ db, client }: Session, app: App): Promise<void> {
   const work = db.transaction().setIsolationLevel('repeatable read');
   while ((await work.execute((trx) => addToTotals(trx, app.app_key, PER_TOTALS_BATCH))) > 0);
   while ((await refreshColumns(db)) > 0);
+  while ((await refreshInstallColumns(db)) > 0);
 }
 
 export interface Size {
@@ -188,6 +190,11 @@ export async function fill(
     await inStep(session, from + made, () => addTwins(session, app, { copy: from / made, people: made }));
     onProgress(from + made);
   }
+  // Twins are copied past the service's statements: one image of every month makes it look at their installs.
+  await client.query(
+    `insert into install_column_change select distinct on (first_of_month(installed_day)) 1, f.* from fact_install f
+    order by first_of_month(installed_day)`,
+  );
   await createIndexes(client);
   await totalise(session, app);
   await client.query('vacuum analyze');

@@ -409,6 +409,40 @@ export interface FactVersion {
   version: bigint;
 }
 
+export interface InstallColumnChange {
+  app_key: number;
+  attribution_key: number;
+  country_key: number;
+  installed_at: string;
+  installed_day: number;
+  profile_id: string;
+  profile_no: bigint;
+  sign: number;
+  store_key: number;
+}
+
+export interface InstallColumnChunk {
+  app_key: number;
+  codes: string;
+  dictionary: string;
+  month: number;
+  name: string;
+  row_group: number;
+}
+
+export interface InstallColumnMonth {
+  app_key: number;
+  /**
+   * Changes that were appended to the columns since.
+   */
+  appended: Generated<number>;
+  /**
+   * When the columns were made.
+   */
+  installs: number;
+  month: number;
+}
+
 export interface KeptAnswer {
   /**
    * The body of the answer, as it was sent.
@@ -668,6 +702,9 @@ export interface DB {
   fact_total: FactTotal;
   fact_transaction: FactTransaction;
   fact_version: FactVersion;
+  install_column_change: InstallColumnChange;
+  install_column_chunk: InstallColumnChunk;
+  install_column_month: InstallColumnMonth;
   kept_answer: KeptAnswer;
   label_pending: LabelPending;
   lapse_watch: LapseWatch;
