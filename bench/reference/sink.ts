@@ -1,4 +1,4 @@
-// A receiver of webhooks that answers at once. GET /received tells how many came and when the last one did.
+// A receiver of webhooks that answers at once. GET /received tells how many came and when the last one did; GET /bodies has some of them.
 import { createServer } from 'node:http';
 
 let count = 0;
@@ -8,7 +8,7 @@ const KEPT = 100;
 
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
-    response.end(JSON.stringify({ count, lastAt, bodies }));
+    response.end(JSON.stringify(request.url === '/bodies' ? bodies : { count, lastAt }));
     return;
   }
   const parts: Buffer[] = [];

@@ -18,11 +18,10 @@ const POLL_MS = 20;
 interface Received {
   count: number;
   lastAt: number;
-  bodies: string[];
 }
 
-async function readSink(sink: Running): Promise<Received> {
-  return (await fetch(`${sink.url}/received`)).json() as Promise<Received>;
+async function readSink<T>(sink: Running, path: string): Promise<T> {
+  return (await fetch(`${sink.url}${path}`)).json() as Promise<T>;
 }
 
 /** Grants while every endpoint is suspended: their deliveries wait. */
@@ -36,11 +35,11 @@ async function fillOutbox({ size }: Context, dataset: Dataset, service: Running,
 }
 
 async function drain(dataset: Dataset, sink: Running, waiting: number): Promise<number> {
-  const before = (await readSink(sink)).count;
+  const before = (await readSink<Received>(sink, '/received')).count;
   const began = Date.now();
   await resumeEndpoints(dataset);
   while (Date.now() - began < LONGEST_MS) {
-    const { count, lastAt } = await readSink(sink);
+    const { count, lastAt } = await readSink<Received>(sink, '/received');
     if (count - before >= waiting) return (lastAt - began) / 1000;
     await sleep(POLL_MS);
   }
@@ -60,7 +59,7 @@ async function run(context: Context): Promise<Row[]> {
   const waiting = await fillOutbox(context, dataset, service, keys);
   const seconds = await drain(dataset, sink, waiting);
   await service.stop();
-  const { bodies } = await readSink(sink);
+  const bodies = await readSink<string[]>(sink, '/bodies');
   const requests = { kind: 'replay', path: '/0', seed: 1, bodies } as const;
   const direct = await driveLoad({ size, url: sink.url, connections: CONNECTIONS, requests });
   await sink.stop();
