@@ -3,6 +3,9 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { encodeColumn, encodePlaces, ROWS_PER_GROUP } from './column-chunk.ts';
 
+/** Of what a month had when its columns were made, so much is appended before they are made anew. */
+export const MOST_APPENDED = 0.5;
+
 /** Of an app; by its first day. */
 export interface OwnMonth {
   app_key: number;

@@ -2,7 +2,7 @@
 // millions of facts reads them in a tenth of the time that the rows would take. In the background, like the totals, and exact like them.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { groupOf, ofMonth, writeGroups } from './column-groups.ts';
+import { groupOf, MOST_APPENDED, ofMonth, writeGroups } from './column-groups.ts';
 import { holdTotals, setLimits } from './totals.ts';
 
 /** Profiles are numbered; a number is kept as its page and its place there. */
@@ -71,14 +71,23 @@ const MOST_PENDING = 10_000;
 interface Month {
   app_key: number;
   month: number;
-  /** Whether its columns are there and complete but for some changes. */
-  is_kept: boolean;
+  /** Whether its columns are there, and would still be mostly as they were made with the changes appended. */
+  has_room: boolean;
+}
+
+interface Thresholds {
+  leastFacts: number;
+  leastChanges: number;
+  mostAppended: number;
 }
 
 /** The month most in need of its columns: without them, or with many changes since. */
-async function findMonth(db: Kysely<DB>, leastFacts: number, leastChanges: number): Promise<Month | undefined> {
+async function findMonth(
+  db: Kysely<DB>,
+  { leastFacts, leastChanges, mostAppended }: Thresholds,
+): Promise<Month | undefined> {
   const { rows } = await sql<Month>`
-    select app.app_key, t.day as month, m.appended is not null and m.appended <= m.facts / 2 as is_kept
+    select app.app_key, t.day as month, coalesce(m.appended + m.changes <= ${mostAppended}::float8 * m.facts, false) as has_room
     from app
     cross join lateral (
       select t.day, t.n from fact_total t
@@ -158,14 +167,14 @@ async function removeChanges(trx: Kysely<DB>, month: Month): Promise<void> {
  */
 export async function refreshColumns(
   db: Kysely<DB>,
-  { leastFacts = LEAST_FACTS, leastChanges = LEAST_CHANGES } = {},
+  { leastFacts = LEAST_FACTS, leastChanges = LEAST_CHANGES, mostAppended = MOST_APPENDED } = {},
 ): Promise<number> {
-  const month = await findMonth(db, leastFacts, leastChanges);
+  const month = await findMonth(db, { leastFacts, leastChanges, mostAppended });
   if (!month) return 0;
   return holdTotals(db, month.app_key, (connection) =>
     connection.transaction().execute(async (trx) => {
       await setLimits(trx);
-      await (month.is_kept ? append(trx, month) : makeAnew(trx, month));
+      await (month.has_room ? append(trx, month) : makeAnew(trx, month));
       return 1;
     }),
   );

@@ -2,7 +2,7 @@
 // in the same transaction; the background takes them into columns, or sees that a month has too few installs to need any.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { groupOf, type OwnMonth, ofMonth, writeGroups } from './column-groups.ts';
+import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, writeGroups } from './column-groups.ts';
 import { holdTotals, setLimits } from './totals.ts';
 
 /** What of an image is kept, as text. The kind is that of facts: its sign is all that installs differ in. */
@@ -27,9 +27,12 @@ interface Month extends OwnMonth {
 }
 
 /** The month with the most changes, if they are enough. */
-async function findMonth(db: Kysely<DB>, leastChanges: number): Promise<Month | undefined> {
+async function findMonth(
+  db: Kysely<DB>,
+  { leastChanges, mostAppended }: { leastChanges: number; mostAppended: number },
+): Promise<Month | undefined> {
   const { rows } = await sql<Month>`
-    select app_key, month, m.month is not null as is_kept, coalesce(m.appended + c.changes <= m.installs / 2, false) as has_room
+    select app_key, month, m.month is not null as is_kept, coalesce(m.appended + c.changes <= ${mostAppended}::float8 * m.installs, false) as has_room
     from (
       select app_key, first_of_month(installed_day) as month, count(*) as changes
       from install_column_change group by 1, 2
@@ -78,9 +81,9 @@ async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
  */
 export async function refreshInstallColumns(
   db: Kysely<DB>,
-  { leastInstalls = LEAST_INSTALLS, leastChanges = LEAST_CHANGES } = {},
+  { leastInstalls = LEAST_INSTALLS, leastChanges = LEAST_CHANGES, mostAppended = MOST_APPENDED } = {},
 ): Promise<number> {
-  const month = await findMonth(db, leastChanges);
+  const month = await findMonth(db, { leastChanges, mostAppended });
   if (!month) return 0;
   return holdTotals(db, month.app_key, (connection) =>
     connection

@@ -14,7 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const refreshMonth = () => refreshInstallColumns(service.deps.db, { leastInstalls: 3, leastChanges: 2 });
+const refreshMonth = () =>
+  refreshInstallColumns(service.deps.db, { leastInstalls: 3, leastChanges: 2, mostAppended: 2 });
 
 function install(id: string, installed_at: string, channel: string): object {
   return { customer_user_id: id, installed_at, country: 'DE', attribution: { status: 'non_organic', channel } };

@@ -29,9 +29,10 @@ async function bringLabels(): Promise<void> {
   while ((await relabelBatch(service.deps.db)) > 0);
 }
 
-/** Brings the columns of a month up to date, as if it had many facts and changes. */
-const refreshMonth = () => refreshColumns(service.deps.db, { leastFacts: 1, leastChanges: 1 });
-const refreshInstallMonth = () => refreshInstallColumns(service.deps.db, { leastInstalls: 1, leastChanges: 1 });
+/** Brings the columns of a month up to date, as if it had many facts and changes; often by appending them. */
+const SOON = { leastFacts: 1, leastInstalls: 1, leastChanges: 1, mostAppended: 2 };
+const refreshMonth = () => refreshColumns(service.deps.db, SOON);
+const refreshInstallMonth = () => refreshInstallColumns(service.deps.db, SOON);
 
 async function completeColumns(): Promise<void> {
   while ((await refreshMonth()) > 0);
