@@ -24,6 +24,7 @@ import {
   type Sql,
   segmentKey,
   sinceStart,
+  tableOf,
 } from './sources.ts';
 
 /** A moment at which facts count; of a stock, openings count 1 and closings -1. */
@@ -57,7 +58,7 @@ export function correctionRows(source: Source, entries: Entries, counted: Counte
     ...(has.pending ? [pending(source)] : []),
     ...(has.retired ? [retired(totalled, kept)] : []),
     ...(has.moved && readsLabels(source) ? [moved(totalled, kept)] : []),
-    ...(readsPendingLabels(source) ? [relabelled(source, totalled)] : []),
+    ...(readsPendingLabels(source) ? [keptRelabelled(source, totalled)] : []),
     ...(source.span.days.at(-1)! > kept.horizon ? [recent(source, counted, kept, totalled)] : []),
     ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source)] : []),
     ...(kept.months && has.changes ? [changes(totalled)] : []),
@@ -114,12 +115,18 @@ function ofKept({ days, refunds }: Totalled, { months }: Kept): Sql[] {
   return [days, ...refunds, ...(months ? [isInRanges(dayOf('purchased'), rangesOfMonths(months))] : [])];
 }
 
-/** Facts that are kept under a label that is no longer theirs: each counts under both, off the one and onto the other. */
-function relabelled(source: Source, { days, refunds }: Totalled): Facts {
-  const relation = sql`${pendingRecords(source.owner)} r join fact_transaction f using (profile_id)
+/** Facts under a label that is no longer theirs: each counts under both, off the one and onto the other. */
+export function relabelled({ owner }: Source, of: Entries['of']): Facts {
+  const relation = sql`${pendingRecords(owner)} r join ${tableOf({ of })} f using (profile_id)
     cross join lateral (values (-1, f.attribution_key), (1, r.attribution_key)) as moved (weight, label_key)`;
-  const where = [sql`f.attribution_key <> r.attribution_key`, days, ...refunds, ...notPending(source)];
+  const where = [sql`f.attribution_key <> r.attribution_key`];
   return { relation, where, weight: sql`moved.weight`, label: sql`moved.label_key` };
+}
+
+/** Those of them that are kept. */
+function keptRelabelled(source: Source, { days, refunds }: Totalled): Facts {
+  const facts = relabelled(source, 'transaction');
+  return { ...facts, where: [...facts.where, days, ...refunds, ...notPending(source)] };
 }
 
 function recent(source: Source, { at }: Counted, { horizon }: Kept, { refunds }: Totalled): Facts {
@@ -190,7 +197,7 @@ function keyIn(source: Source, entries: Entries, label: Sql, home: Kept['home'])
 export function factRows(
   source: Source,
   entries: Entries,
-  { at, sign, relation, where, weight, label, home, byProfile }: Counted & Facts & Kept,
+  { at, sign, relation, where, weight, label, home, byProfile }: Counted & Facts & Pick<Kept, 'home' | 'byProfile'>,
 ): Sql {
   const isStock = entries.until !== undefined;
   const bucket = isStock ? sql`greatest(${bucketOf(source, at)}, 1)` : bucketOf(source, at);

@@ -1,18 +1,9 @@
 // What the columns of installs lack or have too much of, as src/analytics/corrections.ts has it for facts.
 import { sql } from 'kysely';
-import { type Facts, factRows, isInRanges, rangesWithout } from './corrections.ts';
+import { type Facts, factRows, isInRanges, rangesWithout, relabelled } from './corrections.ts';
 import { INSTALLS } from './entries.ts';
 import { rangesOfMonths } from './month-ranges.ts';
-import {
-  currentLabel,
-  dayOf,
-  facts,
-  OWN_LABEL,
-  pendingRecords,
-  readsPendingLabels,
-  type Source,
-  type Sql,
-} from './sources.ts';
+import { currentLabel, dayOf, facts, OWN_LABEL, readsPendingLabels, type Source, type Sql } from './sources.ts';
 
 interface Kept {
   /** The first day that is not read from the columns. */
@@ -30,9 +21,9 @@ export function installCorrectionRows(source: Source, { horizon, months }: Kept)
     ...(source.facts.has.installChanges ? [changed([past, isInRanges(day, rangesOfMonths(months))])] : []),
     ...(otherDays.length > 0 ? [asWritten([past, isInRanges(day, otherDays)])] : []),
     ...(source.span.days.at(-1)! > horizon ? [recent(source, sql`${day} >= ${sql.lit(horizon)}`)] : []),
-    ...(readsPendingLabels(source) ? [relabelled(source, past)] : []),
+    ...(readsPendingLabels(source) ? [pastRelabelled(source, past)] : []),
   ];
-  return parts.map((part) => factRows(source, INSTALLS, { at: INSTALLS.at, sign: 1, horizon, ...part }));
+  return parts.map((part) => factRows(source, INSTALLS, { at: INSTALLS.at, sign: 1, ...part }));
 }
 
 function changed(where: Sql[]): Facts {
@@ -47,10 +38,7 @@ function recent(source: Source, days: Sql): Facts {
   return { relation: facts(source, INSTALLS), where: [days], weight: sql`1`, label: currentLabel(source) };
 }
 
-/** Past installs under a label that is no longer theirs: each counts under both, off the one and onto the other. */
-function relabelled(source: Source, past: Sql): Facts {
-  const relation = sql`${pendingRecords(source.owner)} r join fact_install f using (profile_id)
-    cross join lateral (values (-1, f.attribution_key), (1, r.attribution_key)) as moved (weight, label_key)`;
-  const where = [sql`f.attribution_key <> r.attribution_key`, past];
-  return { relation, where, weight: sql`moved.weight`, label: sql`moved.label_key` };
+function pastRelabelled(source: Source, past: Sql): Facts {
+  const facts = relabelled(source, INSTALLS.of);
+  return { ...facts, where: [...facts.where, past] };
 }

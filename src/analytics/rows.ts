@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { countBuckets } from './calendar.ts';
 import { AMOUNTS, type Entries, PURCHASES } from './entries.ts';
+import { eventParts } from './event-parts.ts';
 import { sumParts } from './parts.ts';
 import {
   and,
@@ -30,9 +31,9 @@ export function entryRows(source: Source, entries: Entries): Sql {
   if (hasTotals(source, entries)) return sumParts(entries, totalParts(source, entries));
   if (entries.of === 'install' && source.query.inAppZone && !readsPendingLabels(source))
     return installRows(source, entries);
-  const byInstall = source.query.dateType === 'profile_install_date';
-  if (!entries.until) return eventRows(source, entries, byInstall ? 'installed' : entries.at);
-  return byInstall ? stateRows(source, entries) : stockRows(source, entries);
+  const byInstall = source.query.dateType === 'profile_install_date' && entries.of === 'transaction';
+  if (entries.until) return byInstall ? stateRows(source, entries) : stockRows(source, entries);
+  return byInstall ? cohortRows(source, entries) : sumParts(entries, eventParts(source, entries));
 }
 
 /** Every (bucket, key, profile_id) with a purchase. */
@@ -49,9 +50,10 @@ function eventConditions(source: Source, entries: Entries, at: Entries['at']): S
   return and([...conditions(source, entries), ofInstalledInSpan(source), happened]);
 }
 
-function eventRows(source: Source, entries: Entries, at: Entries['at']): Sql {
-  return sql`select ${bucketOf(source, at)} as bucket, ${segmentKey(source, entries)} as key, ${sums(entries)}
-    from ${facts(source, entries)} where ${eventConditions(source, entries, at)} group by 1, 2`;
+/** What the profiles installed in a bucket have had until now. */
+function cohortRows(source: Source, entries: Entries): Sql {
+  return sql`select ${bucketOf(source, 'installed')} as bucket, ${segmentKey(source, entries)} as key, ${sums(entries)}
+    from ${facts(source, entries)} where ${eventConditions(source, entries, 'installed')} group by 1, 2`;
 }
 
 /** Installs, bucket by bucket: in few groups at a time, and without a search for the bucket of each. */

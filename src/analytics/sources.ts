@@ -154,8 +154,12 @@ export function pendingLabels(source: Source): Sql {
   return sql`left join ${pendingRecords(owner)} pending on pending.profile_id = f.profile_id`;
 }
 
-export function facts(source: Source, { of }: Entries): Sql {
-  return sql`${sql.table(of === 'install' ? 'fact_install' : 'fact_transaction')} f ${pendingLabels(source)}`;
+export function tableOf({ of }: Pick<Entries, 'of'>): Sql {
+  return sql.table(of === 'install' ? 'fact_install' : 'fact_transaction');
+}
+
+export function facts(source: Source, entries: Entries): Sql {
+  return sql`${tableOf(entries)} f ${pendingLabels(source)}`;
 }
 
 export function conditions(source: Source, { where }: Entries, label = currentLabel(source)): Sql[] {
