@@ -2,7 +2,7 @@
 // times a second (of a grouped attribution write that was more than half of its time). Their plans no longer look at the
 // parameters, so they are not for charts or large batches; and they name their columns, as `*` of a table would break when a
 // newer version adds one.
-import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
+import { CompiledQuery, type Kysely, type RawBuilder } from 'kysely';
 import type pg from 'pg';
 import { boundStatements } from './deadline.ts';
 import type { DB } from './types.ts';
@@ -11,6 +11,8 @@ import type { DB } from './types.ts';
 const names = new Map<string, string>();
 /** A text that is made anew from values would never be found again. */
 const MOST_NAMES = 100;
+
+const KEEP_PLANS = CompiledQuery.raw('set local plan_cache_mode = force_generic_plan');
 
 interface Compilable<T> {
   compile: (db: Kysely<DB>) => CompiledQuery<T>;
@@ -24,6 +26,15 @@ export async function executePrepared<T>(db: Kysely<DB>, name: string, statement
     names.set(query.sql, `${name}_${names.size}`);
   }
   return (await db.executeQuery(query)).rows;
+}
+
+/**
+ * Until the end of the transaction plans are kept from the first execution on. Left to itself the planner compares what it expects of a plan
+ * for any parameters (ten rows of every array) with what it expects for these (one), and plans the larger statements anew each time, which
+ * took more than twice as long as running them.
+ */
+export async function keepPlans(trx: Kysely<DB>): Promise<void> {
+  await trx.executeQuery(KEEP_PLANS);
 }
 
 /** Runs a statement and gives its rows. */

@@ -2,6 +2,7 @@
 // the work, stores the events and, under an Idempotency-Key, the answer.
 import type { Kysely, Transaction } from 'kysely';
 import { inTransaction } from '../db/client.ts';
+import { keepPlans } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError, valueError } from '../errors.ts';
@@ -84,6 +85,7 @@ export async function changeProfile(
 ): Promise<string> {
   const { once } = request;
   const { answer, stored } = await inTransaction(db, async (trx) => {
+    await keepPlans(trx);
     const outcome = once
       ? await runOnce(trx, { request, once, change, now: now() })
       : await runChange(trx, request, change);
