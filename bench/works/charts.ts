@@ -174,13 +174,13 @@ function startWriting({ service, keys, dataset }: Charting) {
   return [
     startJob<Drive, Driven>('drive.ts', {
       ...load,
-      connections: 8,
+      connections: 16,
       pace: 500,
       requests: { ...posts, kind: 'attribution', path: '/api/v2/web-api/attribution/', key: keys.public },
     }),
     startJob<Drive, Driven>('drive.ts', {
       ...load,
-      connections: 4,
+      connections: 8,
       pace: 50,
       requests: {
         ...posts,
