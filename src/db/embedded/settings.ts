@@ -10,7 +10,8 @@ export function serverSettings(memoryBytes: number): Record<string, string> {
     unix_socket_directories: '',
     // Of the largest pools that the configuration allows, 200 and 100, and of deliveries and commands beside them.
     max_connections: '330',
-    shared_buffers: `${clamp(Math.floor(memoryMib / 8), 64, 1024)}MB`,
+    // What requests about any profile read should be here: what the kernel has kept of files may be gone at any time. Taken as it is used.
+    shared_buffers: `${clamp(Math.floor(memoryMib / 4), 64, 8192)}MB`,
     effective_cache_size: `${Math.max(Math.floor(memoryMib / 2), 128)}MB`,
     work_mem: '16MB',
     maintenance_work_mem: `${clamp(Math.floor(memoryMib / 32), 64, 256)}MB`,
