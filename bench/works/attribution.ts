@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type Context, issueKeys, type Work } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
-import { warm } from '../data/warm.ts';
+import { PROFILES, warm } from '../data/warm.ts';
 import { query } from '../database.ts';
 import type { Drive, Driven } from '../load/drive.ts';
 import type { Requests } from '../load/requests.ts';
@@ -65,7 +65,7 @@ async function run(context: Context): Promise<Row[]> {
 async function measure({ size, folder, say }: Context, dataset: Dataset): Promise<Row[]> {
   const keys = await issueKeys(dataset);
   await makeBareTable(dataset);
-  await warm(dataset);
+  await warm(dataset, PROFILES);
   const options = (name: string) => ({ databaseUrl: dataset.url, logFile: join(folder, `${name}.log`) });
   const measured: Record<'bare' | 'service' | 'empty', Driven[]> = { bare: [], service: [], empty: [] };
   const memory: number[] = [];

@@ -7,6 +7,7 @@ import { askAll, type Compared, compareAnswers } from '../charts/compare.ts';
 import { askedEarlier, describe, listFiltered, listPlain, type Question } from '../charts/questions.ts';
 import { type Context, issueKeys, type Keys, type Work } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
+import { FACTS, warm } from '../data/warm.ts';
 import { query } from '../database.ts';
 import type { Drive, Driven } from '../load/drive.ts';
 import { median } from '../measure.ts';
@@ -193,9 +194,11 @@ function startWriting({ service, keys, dataset }: Charting) {
 }
 
 async function runBusy(context: Context): Promise<Row[]> {
-  return withCharts(context, await context.large(), async (charting) => {
-    const { plain } = listQuestions(context, charting.dataset);
-    const { asker, dataset } = charting;
+  const dataset = await context.large();
+  await warm(dataset, FACTS);
+  return withCharts(context, dataset, async (charting) => {
+    const { plain } = listQuestions(context, dataset);
+    const { asker } = charting;
     await askAll(warmUp(plain.slice(0, 10), dataset), asker);
     const quiet = median(await askAll(plain, asker));
     const jobs = startWriting(charting);

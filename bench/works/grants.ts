@@ -1,7 +1,7 @@
 // Row 3: grants with one webhook enabled, beside the one-upsert route of row 1 with as many connections.
 import { join } from 'node:path';
 import { type Context, issueKeys, type Work } from '../context.ts';
-import { warm } from '../data/warm.ts';
+import { PROFILES, warm } from '../data/warm.ts';
 import type { Driven } from '../load/drive.ts';
 import { mean } from '../measure.ts';
 import { startReference, startService } from '../processes.ts';
@@ -17,7 +17,7 @@ async function run(context: Context): Promise<Row[]> {
   const dataset = await context.large();
   const keys = await issueKeys(dataset);
   await makeBareTable(dataset);
-  await warm(dataset);
+  await warm(dataset, [...PROFILES, 'purchase']);
   const options = (name: string) => ({ databaseUrl: dataset.url, logFile: join(folder, `${name}.log`) });
   const sink = await startReference('sink.ts', options('sink'));
   const bare: Driven[] = [];
