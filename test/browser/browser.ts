@@ -54,6 +54,8 @@ export async function signIn(page: Page, key: string): Promise<void> {
 
 /** Waits until no answer is awaited. */
 export async function settle(page: Page): Promise<void> {
+  // What a click asks for is in the address at once, and the page is busy with it some frames later.
+  await page.evaluate('(async () => { for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame); })()');
   await page.locator('#content h1').waitFor();
   await page.locator('[aria-busy="true"], .waiting').first().waitFor({ state: 'detached' });
 }
