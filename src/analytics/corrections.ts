@@ -58,7 +58,9 @@ export function correctionRows(source: Source, entries: Entries, counted: Counte
     ...(has.pending ? [pending(source)] : []),
     ...(has.retired ? [retired(totalled, kept)] : []),
     ...(has.moved && readsLabels(source) ? [moved(totalled, kept)] : []),
-    ...(readsPendingLabels(source) ? [keptRelabelled(source, totalled)] : []),
+    ...(readsPendingLabels(source)
+      ? [relabelled(source, 'transaction', [totalled.days, ...totalled.refunds, ...notPending(source)])]
+      : []),
     ...(source.span.days.at(-1)! > kept.horizon ? [recent(source, counted, kept, totalled)] : []),
     ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source)] : []),
     ...(kept.months && has.changes ? [changes(totalled)] : []),
@@ -69,7 +71,7 @@ export function correctionRows(source: Source, entries: Entries, counted: Counte
 /** Facts `f` that are counted one by one. */
 export interface Facts {
   relation: Sql;
-  where: Sql[];
+  where: readonly Sql[];
   /** 1, or -1 where they are taken off. */
   weight: Sql;
   /** The label under which they count. */
@@ -115,18 +117,17 @@ function ofKept({ days, refunds }: Totalled, { months }: Kept): Sql[] {
   return [days, ...refunds, ...(months ? [isInRanges(dayOf('purchased'), rangesOfMonths(months))] : [])];
 }
 
-/** Facts under a label that is no longer theirs: each counts under both, off the one and onto the other. */
-export function relabelled({ owner }: Source, of: Entries['of']): Facts {
-  const relation = sql`${pendingRecords(owner)} r join ${tableOf({ of })} f using (profile_id)
-    cross join lateral (values (-1, f.attribution_key), (1, r.attribution_key)) as moved (weight, label_key)`;
-  const where = [sql`f.attribution_key <> r.attribution_key`];
-  return { relation, where, weight: sql`moved.weight`, label: sql`moved.label_key` };
+/** Facts under the label that they carry. */
+export function asWritten(of: Entries['of'], where: readonly Sql[]): Facts {
+  return { relation: sql`${tableOf({ of })} f`, where, weight: sql`1`, label: OWN_LABEL };
 }
 
-/** Those of them that are kept. */
-function keptRelabelled(source: Source, { days, refunds }: Totalled): Facts {
-  const facts = relabelled(source, 'transaction');
-  return { ...facts, where: [...facts.where, days, ...refunds, ...notPending(source)] };
+/** Facts under a label that is no longer theirs: each counts under both, off the one and onto the other. */
+export function relabelled({ owner }: Source, of: Entries['of'], where: readonly Sql[]): Facts {
+  const relation = sql`${pendingRecords(owner)} r join ${tableOf({ of })} f using (profile_id)
+    cross join lateral (values (-1, f.attribution_key), (1, r.attribution_key)) as moved (weight, label_key)`;
+  const moved = [sql`f.attribution_key <> r.attribution_key`, ...where];
+  return { relation, where: moved, weight: sql`moved.weight`, label: sql`moved.label_key` };
 }
 
 function recent(source: Source, { at }: Counted, { horizon }: Kept, { refunds }: Totalled): Facts {
@@ -161,7 +162,7 @@ function otherMonths(
   const ranges = rangesWithout(source, months, until !== undefined);
   if (ranges.length === 0) return [];
   const where = [days, ...refunds, ...notPending(source), isInRanges(dayOf('purchased'), ranges)];
-  return [{ relation: sql`fact_transaction f`, where, weight: sql`1`, label: OWN_LABEL }];
+  return [asWritten('transaction', where)];
 }
 
 /** Days that these months do not have, as far as they are of the span; or before it, for stocks. */

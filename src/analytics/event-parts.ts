@@ -2,9 +2,9 @@
 // profiles. So instants are looked at today only, and profiles whose label is pending are counted anew by themselves.
 import { sql } from 'kysely';
 import { todayIn } from './calendar.ts';
-import { type Facts, factRows, relabelled } from './corrections.ts';
+import { asWritten, factRows, relabelled } from './corrections.ts';
 import type { Entries, Moment } from './entries.ts';
-import { dayOf, OWN_LABEL, readsPendingLabels, type Source, type Sql, tableOf } from './sources.ts';
+import { dayOf, readsPendingLabels, type Source, type Sql } from './sources.ts';
 
 interface Piece {
   source: Source;
@@ -27,9 +27,10 @@ function cutAtToday(source: Source, at: Moment): Piece[] {
 /** The parts that make up the entries, `bucket, key, n, a0 …`. */
 export function eventParts(source: Source, entries: Entries): Sql[] {
   const { of, at } = entries;
-  const own: Facts = { relation: sql`${tableOf(entries)} f`, where: [], weight: sql`1`, label: OWN_LABEL };
-  const facts = [own, ...(readsPendingLabels(source) ? [relabelled(source, of)] : [])];
-  return cutAtToday(source, at).flatMap((piece) =>
-    facts.map((one) => factRows(piece.source, entries, { at, sign: 1, ...one, where: [...one.where, ...piece.where] })),
+  const hasOtherLabels = readsPendingLabels(source);
+  return cutAtToday(source, at).flatMap(({ where, ...piece }) =>
+    [asWritten(of, where), ...(hasOtherLabels ? [relabelled(source, of, where)] : [])].map((facts) =>
+      factRows(piece.source, entries, { at, sign: 1, ...facts }),
+    ),
   );
 }

@@ -1,6 +1,6 @@
 // What the columns of installs lack or have too much of, as src/analytics/corrections.ts has it for facts.
 import { sql } from 'kysely';
-import { type Facts, factRows, isInRanges, rangesWithout, relabelled } from './corrections.ts';
+import { asWritten, type Facts, factRows, isInRanges, rangesWithout, relabelled } from './corrections.ts';
 import { INSTALLS } from './entries.ts';
 import { rangesOfMonths } from './month-ranges.ts';
 import { currentLabel, dayOf, facts, OWN_LABEL, readsPendingLabels, type Source, type Sql } from './sources.ts';
@@ -19,9 +19,9 @@ export function installCorrectionRows(source: Source, { horizon, months }: Kept)
   const otherDays = rangesWithout(source, months, false);
   const parts = [
     ...(source.facts.has.installChanges ? [changed([past, isInRanges(day, rangesOfMonths(months))])] : []),
-    ...(otherDays.length > 0 ? [asWritten([past, isInRanges(day, otherDays)])] : []),
+    ...(otherDays.length > 0 ? [asWritten(INSTALLS.of, [past, isInRanges(day, otherDays)])] : []),
     ...(source.span.days.at(-1)! > horizon ? [recent(source, sql`${day} >= ${sql.lit(horizon)}`)] : []),
-    ...(readsPendingLabels(source) ? [pastRelabelled(source, past)] : []),
+    ...(readsPendingLabels(source) ? [relabelled(source, INSTALLS.of, [past])] : []),
   ];
   return parts.map((part) => factRows(source, INSTALLS, { at: INSTALLS.at, sign: 1, ...part }));
 }
@@ -30,15 +30,6 @@ function changed(where: Sql[]): Facts {
   return { relation: sql`install_column_change f`, where, weight: sql`f.sign`, label: OWN_LABEL };
 }
 
-function asWritten(where: Sql[]): Facts {
-  return { relation: sql`fact_install f`, where, weight: sql`1`, label: OWN_LABEL };
-}
-
 function recent(source: Source, days: Sql): Facts {
   return { relation: facts(source, INSTALLS), where: [days], weight: sql`1`, label: currentLabel(source) };
-}
-
-function pastRelabelled(source: Source, past: Sql): Facts {
-  const facts = relabelled(source, INSTALLS.of);
-  return { ...facts, where: [...facts.where, past] };
 }

@@ -2,7 +2,7 @@
 // millions of facts reads them in a tenth of the time that the rows would take. In the background, like the totals, and exact like them.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { groupOf, MOST_APPENDED, ofMonth, writeGroups } from './column-groups.ts';
+import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, writeGroups } from './column-groups.ts';
 import { holdTotals, setLimits } from './totals.ts';
 
 /** Profiles are numbered; a number is kept as its page and its place there. */
@@ -68,9 +68,7 @@ const LONG_DAYS = 40;
 /** While the totals lack more, months are about to change. */
 const MOST_PENDING = 10_000;
 
-interface Month {
-  app_key: number;
-  month: number;
+interface Month extends OwnMonth {
   /** Whether its columns are there, and would still be mostly as they were made with the changes appended. */
   has_room: boolean;
 }
@@ -144,7 +142,6 @@ function writeImages(trx: Kysely<DB>, month: Month, images: RawBuilder<unknown>)
 async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
   const { app_key } = month;
   await sql`delete from fact_column_chunk where app_key = ${app_key} and month = ${month.month}`.execute(trx);
-  await removeChanges(trx, month);
   const facts = await writeImages(trx, month, totalled(month));
   await sql`insert into fact_column_month (app_key, month, facts) values (${app_key}, ${month.month}, ${facts})
     on conflict (app_key, month) do update set facts = ${facts}, appended = 0, changes = 0`.execute(trx);
@@ -152,7 +149,6 @@ async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
 
 async function append(trx: Kysely<DB>, month: Month): Promise<void> {
   const appended = await writeImages(trx, month, changed(month));
-  await removeChanges(trx, month);
   await sql`update fact_column_month set appended = appended + ${appended}, changes = 0
     where app_key = ${month.app_key} and month = ${month.month}`.execute(trx);
 }
@@ -175,6 +171,7 @@ export async function refreshColumns(
     connection.transaction().execute(async (trx) => {
       await setLimits(trx);
       await (month.has_room ? append(trx, month) : makeAnew(trx, month));
+      await removeChanges(trx, month);
       return 1;
     }),
   );

@@ -22,7 +22,7 @@ const LEAST_CHANGES = 1_024;
 interface Month extends OwnMonth {
   /** Whether its columns are there. */
   is_kept: boolean;
-  /** Whether they would still be mostly as they were made, with the changes appended. */
+  /** Whether they are, and would still be mostly as they were made with the changes appended. */
   has_room: boolean;
 }
 
@@ -91,7 +91,7 @@ export async function refreshInstallColumns(
       .setIsolationLevel('repeatable read')
       .execute(async (trx) => {
         await setLimits(trx);
-        if (month.is_kept && month.has_room) await append(trx, month);
+        if (month.has_room) await append(trx, month);
         else if (month.is_kept || (await isLarge(trx, month, leastInstalls))) await makeAnew(trx, month);
         await removeChanges(trx, month);
         return 1;

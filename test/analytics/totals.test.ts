@@ -29,8 +29,9 @@ async function bringLabels(): Promise<void> {
   while ((await relabelBatch(service.deps.db)) > 0);
 }
 
-/** Brings the columns of a month up to date, as if it had many facts and changes; often by appending them. */
+/** As if a month had many facts and changes; some are appended, some make it anew. */
 const SOON = { leastFacts: 1, leastInstalls: 1, leastChanges: 1, mostAppended: 2 };
+/** Brings the columns of a month up to date. */
 const refreshMonth = () => refreshColumns(service.deps.db, SOON);
 const refreshInstallMonth = () => refreshInstallColumns(service.deps.db, SOON);
 
