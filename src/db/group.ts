@@ -6,6 +6,8 @@ import { isDatabaseUnavailable } from './failures.ts';
 
 const MOST_WAITING = 20_000;
 const MOST_PER_GROUP = 200;
+/** So many cost hardly more than half of them. */
+const NEVER_SPLIT = 16;
 const MOST_WRITING = 4;
 /** A group that takes longer waits for a lock or for a distant database, not for a processor: another is written beside it. */
 const SLOW_MS = 8;
@@ -23,21 +25,33 @@ export function createGroupWriter<Item, Result>(
   const lanes = new Map<string, Waiting<Item, Result>[]>();
   let waiting = 0;
   let writing = 0;
+  /** Items of the group before. */
+  let lastSize = 0;
   /** Whether the group that was begun last takes long. */
   let isSlow = false;
   let timer: NodeJS.Timeout | undefined;
 
+  /**
+   * Clients who wait for their answers come again together. Half of them at a time, so that one half is answered and read while the
+   * other is being written; left to itself a large group and a small one would take turns, each with nobody beside it.
+   */
+  function sizeOfNext(): number {
+    return Math.min(MOST_PER_GROUP, Math.max(NEVER_SPLIT, Math.ceil((waiting + lastSize) / 2)));
+  }
+
   function takeGroup(): Waiting<Item, Result>[] {
     const group: Waiting<Item, Result>[] = [];
-    const fairShare = Math.max(1, Math.floor(MOST_PER_GROUP / lanes.size));
+    const most = sizeOfNext();
+    const fairShare = Math.max(1, Math.floor(most / lanes.size));
     for (const [lane, queue] of [...lanes]) {
-      group.push(...queue.splice(0, Math.min(fairShare, MOST_PER_GROUP - group.length)));
+      group.push(...queue.splice(0, Math.min(fairShare, most - group.length)));
       lanes.delete(lane);
       // Behind the others, so that lanes take turns.
       if (queue.length > 0) lanes.set(lane, queue);
-      if (group.length === MOST_PER_GROUP) break;
+      if (group.length === most) break;
     }
     waiting -= group.length;
+    lastSize = group.length;
     return group;
   }
 

@@ -44,6 +44,35 @@ test('what arrives while a group is being written is written together, in the or
   expect(await Promise.all(later)).toEqual(['c!', 'd!', 'e!']);
 });
 
+test('of many who come again together one half is written while the other is answered', async () => {
+  const { enqueue, groups } = createSlowWriter();
+  const sizes = () => groups.map(({ items }) => items.length);
+  const all: Promise<string>[] = [];
+  const add = (count: number) => {
+    for (let i = 0; i < count; i++) all.push(enqueue('app', `${all.length}`));
+  };
+  /** The group that is being written ends, and as many as it had come again. */
+  async function end(): Promise<void> {
+    const group = groups.at(-1);
+    group?.end();
+    await turn();
+    add(group?.items.length ?? 0);
+    await turn();
+  }
+  add(10);
+  await turn();
+  add(54);
+  await turn();
+  for (let i = 0; i < 4; i++) await end();
+  expect(sizes()).toEqual([10, 32, 32, 32, 32]);
+  for (let i = 0; i < 2; i++) {
+    groups.at(-1)?.end();
+    await turn();
+  }
+  expect(groups.flatMap(({ items }) => items)).toEqual(all.map((_, i) => `${i}`));
+  await Promise.all(all);
+});
+
 test('beside a group that takes long another is written, four at most', async () => {
   const { enqueue, groups } = createSlowWriter();
   const all: Promise<string>[] = [];
