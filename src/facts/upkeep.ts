@@ -12,11 +12,14 @@ import { MOVES_BATCH, refreshMoves, refreshTotals, TOTALS_BATCH } from './totals
 const IDLE_MS = 500;
 /** Shares of the event loop's time from which its process is busy. Charts lose more by late totals than by late labels. */
 const BUSY = { facts: 0.4, labels: 0.05 };
+/** A look for installs that finds nothing has counted all changes that wait; the next comes after so many times as long. */
+const INSTALLS_REST = 100;
 
 export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   const rest = createRest(BUSY.facts);
   const restOfLabels = createRest(BUSY.labels);
   let labelsFrom = 0;
+  let installsFrom = 0;
   let hasMoreLabels = false;
 
   /** Labels wait until the totals have done what they have, and moved facts until there are many, or no more to come. */
@@ -31,6 +34,15 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
     return labels + moves;
   }
 
+  async function refreshInstalls(): Promise<number> {
+    const began = performance.now();
+    if (began < installsFrom) return 0;
+    const done = await refreshInstallColumns(db);
+    const ended = performance.now();
+    if (done === 0) installsFrom = ended + INSTALLS_REST * (ended - began);
+    return done;
+  }
+
   return startLoop({
     log,
     name: 'facts',
@@ -39,7 +51,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
       const steps = createSteps();
       const totalled = await steps.take(refreshTotals(db));
       const columns = await steps.take(refreshColumns(db));
-      const installs = await steps.take(refreshInstallColumns(db));
+      const installs = await steps.take(refreshInstalls());
       const labels = await steps.take(bringLabels(totalled));
       steps.end();
       return totalled + columns + installs + labels === 0 ? IDLE_MS : rest(performance.now() - began);
