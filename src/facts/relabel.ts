@@ -2,13 +2,13 @@
 // take the label from profile_attribution. It goes gently, so that requests come first.
 import { type Kysely, sql } from 'kysely';
 import { inTransaction } from '../db/client.ts';
+import { isLockTimeout } from '../db/failures.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 
 /** Few: posts for the profiles of a batch wait until it is written. */
 export const LABELS_BATCH = 100;
 const LOCK_TIMEOUT = '500ms';
-const LOCK_NOT_AVAILABLE = '55P03';
 
 interface Pending {
   app_key: number;
@@ -96,7 +96,7 @@ export async function relabelBatch(db: Kysely<DB>): Promise<number> {
       return pending.length;
     });
   } catch (error) {
-    if ((error as { code?: unknown }).code === LOCK_NOT_AVAILABLE) return 0;
+    if (isLockTimeout(error)) return 0;
     throw error;
   }
 }

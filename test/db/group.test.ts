@@ -157,6 +157,16 @@ test('one bad item fails alone', async () => {
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
+test('one that waits for a lock too long fails alone', async () => {
+  const enqueue = createGroupWriter(async (items: readonly string[]) => {
+    if (items.includes('held'))
+      throw Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
+    return items;
+  });
+  const results = await Promise.allSettled(['a', 'held', 'c'].map((item) => enqueue('app', item)));
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});
+
 test('while the database is away a group fails as a whole, at once', async () => {
   let attempts = 0;
   const enqueue = createGroupWriter(async () => {
