@@ -121,7 +121,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     summary.written += written;
     summary.unchanged += items.length - written - refused.size;
     summary.rejected += rejects.length;
-    await refreshStatistics(session.db, { tables: kind.tables, written: summary.written });
+    await refreshStatistics(session.db, kind.tables);
     onProgress?.({ ...summary, bytes: batch.endBytes, sizeBytes: source.sizeBytes });
   }
 
