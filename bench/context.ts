@@ -4,6 +4,9 @@ import { type Dataset, provideDatasets } from './data/datasets.ts';
 import { openBenchSession, type Server } from './database.ts';
 import type { Row } from './report.ts';
 
+/** The seed of this run's attributions: those of the last run would leave every label as it is, and to change labels is part of the work. */
+export const RUN = Math.floor(Date.now() / 1000);
+
 export interface Size {
   /** The folder of its data below bench/.data. */
   folder: string;

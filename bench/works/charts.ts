@@ -171,7 +171,7 @@ const WRITERS_START_MS = 5_000;
 
 function startWriting({ service, keys, dataset }: Charting) {
   const load = { url: service.url, warmUpSeconds: 0, seconds: BUSY_SECONDS };
-  const posts = { people: dataset.people, seed: 600 };
+  const posts = { people: dataset.people, seed: RUN };
   return [
     startJob<Drive, Driven>('drive.ts', {
       ...load,
