@@ -5,7 +5,7 @@ import { CHART_IDS } from '../../src/analytics/catalogue.ts';
 import { type Asker, createAsker } from '../charts/ask.ts';
 import { askAll, type Compared, compareAnswers } from '../charts/compare.ts';
 import { askedEarlier, describe, listFiltered, listPlain, type Question } from '../charts/questions.ts';
-import { type Context, issueKeys, type Keys, type Work } from '../context.ts';
+import { type Context, issueKeys, type Keys, RUN, type Work } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
 import { FACTS, warm } from '../data/warm.ts';
 import { query } from '../database.ts';
