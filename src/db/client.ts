@@ -2,6 +2,7 @@
 // 64-bit integers become bigint.
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
+import { isConflict } from './failures.ts';
 import { watchPool } from './metrics.ts';
 import { lendPrepared } from './prepared.ts';
 import type { DB } from './types.ts';
@@ -70,8 +71,6 @@ export function createDb(pool: pg.Pool): Kysely<DB> {
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool: lendPrepared(pool, timeoutMs) }) });
 }
 
-const SERIALIZATION_FAILURE = '40001';
-const DEADLOCK = '40P01';
 const ATTEMPTS = 4;
 
 /** Runs `work` in a transaction; a deadlock or serialization failure is tried again, a few times. */
@@ -80,8 +79,7 @@ export async function inTransaction<T>(db: Kysely<DB>, work: (trx: Transaction<D
     try {
       return await db.transaction().execute(work);
     } catch (error) {
-      const { code } = error as { code?: unknown };
-      if (attempt === ATTEMPTS || (code !== SERIALIZATION_FAILURE && code !== DEADLOCK)) throw error;
+      if (attempt === ATTEMPTS || !isConflict(error)) throw error;
     }
   }
 }

@@ -2,7 +2,7 @@
 // for others to come, no acknowledgement before the commit, a bounded queue. Apps take turns, so that a busy one does not delay the others.
 
 import { apiError } from '../errors.ts';
-import { isDatabaseUnavailable, isLockTimeout } from './failures.ts';
+import { isDatabaseAway } from './failures.ts';
 
 const MOST_WAITING = 20_000;
 const MOST_PER_GROUP = 200;
@@ -64,7 +64,7 @@ export function createGroupWriter<Item, Result>(
       };
     } catch (error) {
       // One bad item must not fail its neighbours: each is tried alone. While the database is away that would only take longer.
-      if (group.length > 1 && (isLockTimeout(error) || !isDatabaseUnavailable(error))) {
+      if (group.length > 1 && !isDatabaseAway(error)) {
         for (const one of group) (await settle([one]))();
         return () => undefined;
       }

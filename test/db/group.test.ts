@@ -157,10 +157,12 @@ test('one bad item fails alone', async () => {
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
-test('one that waits for a lock too long fails alone', async () => {
+test.each([
+  ['waits for a lock too long', '55P03'],
+  ['meets a deadlock', '40P01'],
+])('one that %s fails alone', async (_, code) => {
   const enqueue = createGroupWriter(async (items: readonly string[]) => {
-    if (items.includes('held'))
-      throw Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
+    if (items.includes('held')) throw Object.assign(new Error('of one item'), { code });
     return items;
   });
   const results = await Promise.allSettled(['a', 'held', 'c'].map((item) => enqueue('app', item)));
