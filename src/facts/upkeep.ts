@@ -2,7 +2,7 @@
 // totals, one after the other, so that they do not wait for each other's locks. Charts do not wait for any.
 import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
-import { createRest } from '../lib/rest.ts';
+import { createRest, resting } from '../lib/rest.ts';
 import { createSteps } from '../lib/steps.ts';
 import { refreshColumns } from './columns.ts';
 import { refreshInstallColumns } from './install-columns.ts';
@@ -17,31 +17,18 @@ const INSTALLS_REST = 100;
 
 export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   const rest = createRest(BUSY.facts);
-  const restOfLabels = createRest(BUSY.labels);
-  let labelsFrom = 0;
-  let installsFrom = 0;
-  let hasMoreLabels = false;
 
-  /** Labels wait until the totals have done what they have, and moved facts until there are many, or no more to come. */
-  async function bringLabels(totalled: number): Promise<number> {
-    const began = performance.now();
-    if (totalled >= TOTALS_BATCH || began < labelsFrom) return 0;
+  /** Moved facts wait until there are many, or no more to come. */
+  const bringLabels = resting(async () => {
     const labels = await relabelBatch(db);
-    hasMoreLabels = labels === LABELS_BATCH;
-    const moves = await refreshMoves(db, hasMoreLabels ? MOVES_BATCH : 1);
-    const ended = performance.now();
-    labelsFrom = ended + restOfLabels(ended - began);
-    return labels + moves;
-  }
+    const hasMore = labels === LABELS_BATCH;
+    return labels + (await refreshMoves(db, hasMore ? MOVES_BATCH : 1));
+  }, createRest(BUSY.labels));
 
-  async function refreshInstalls(): Promise<number> {
-    const began = performance.now();
-    if (began < installsFrom) return 0;
-    const done = await refreshInstallColumns(db);
-    const ended = performance.now();
-    if (done === 0) installsFrom = ended + INSTALLS_REST * (ended - began);
-    return done;
-  }
+  const refreshInstalls = resting(
+    () => refreshInstallColumns(db),
+    (workedMs, done) => (done === 0 ? INSTALLS_REST * workedMs : 0),
+  );
 
   return startLoop({
     log,
@@ -52,7 +39,8 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
       const totalled = await steps.take(refreshTotals(db));
       const columns = await steps.take(refreshColumns(db));
       const installs = await steps.take(refreshInstalls());
-      const labels = await steps.take(bringLabels(totalled));
+      // They wait until the totals have done what they have.
+      const labels = totalled < TOTALS_BATCH ? await steps.take(bringLabels()) : 0;
       steps.end();
       return totalled + columns + installs + labels === 0 ? IDLE_MS : rest(performance.now() - began);
     },

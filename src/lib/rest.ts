@@ -18,3 +18,19 @@ export function createRest(busy: number): (workedMs: number) => number {
     return workedMs * (utilization > busy ? REST_WHEN_BUSY : REST_WHEN_QUIET);
   };
 }
+
+/** A step that does nothing until it has rested from the last time; how long, is told of what that took and did. */
+export function resting(
+  step: () => Promise<number>,
+  restAfter: (workedMs: number, done: number) => number,
+): () => Promise<number> {
+  let from = 0;
+  return async () => {
+    const began = performance.now();
+    if (began < from) return 0;
+    const done = await step();
+    const ended = performance.now();
+    from = ended + restAfter(ended - began, done);
+    return done;
+  };
+}
