@@ -5,7 +5,7 @@ import { openBenchSession, type Server } from './database.ts';
 import type { Row } from './report.ts';
 
 /** The seed of this run's attributions: those of the last run would leave every label as it is, and to change labels is part of the work. */
-export const RUN = Math.floor(Date.now() / 1000);
+export const RUN_SEED = Math.floor(Date.now() / 1000);
 
 export interface Size {
   /** The folder of its data below bench/.data. */

@@ -1,6 +1,6 @@
 // Rows 1, 2 and 11: attribution posts beside a bare route with one upsert each, and beside an empty route in the same app.
 import { join } from 'node:path';
-import { type Context, issueKeys, RUN, type Work } from '../context.ts';
+import { type Context, issueKeys, RUN_SEED, type Work } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
 import { PROFILES, warm } from '../data/warm.ts';
 import { query } from '../database.ts';
@@ -71,7 +71,7 @@ async function measure({ size, folder, say }: Context, dataset: Dataset): Promis
   const memory: number[] = [];
   for (let round = 1; round <= size.rounds; round++) {
     const load = { size, connections: CONNECTIONS };
-    const attribution = { kind: 'attribution', people: dataset.people, seed: RUN + round } as const;
+    const attribution = { kind: 'attribution', people: dataset.people, seed: RUN_SEED + round } as const;
 
     const bare = await startReference('upsert.ts', options('upsert'));
     measured.bare.push(await driveLoad({ ...load, url: bare.url, requests: { ...attribution, path: '/attribution' } }));

@@ -5,7 +5,7 @@ import { CHART_IDS } from '../../src/analytics/catalogue.ts';
 import { type Asker, createAsker } from '../charts/ask.ts';
 import { askAll, type Compared, compareAnswers } from '../charts/compare.ts';
 import { askedEarlier, describe, listFiltered, listPlain, type Question } from '../charts/questions.ts';
-import { type Context, issueKeys, type Keys, RUN, type Work } from '../context.ts';
+import { type Context, issueKeys, type Keys, RUN_SEED, type Work } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
 import { FACTS, warm } from '../data/warm.ts';
 import { query } from '../database.ts';
@@ -171,7 +171,7 @@ const WRITERS_START_MS = 5_000;
 
 function startWriting({ service, keys, dataset }: Charting) {
   const load = { url: service.url, warmUpSeconds: 0, seconds: BUSY_SECONDS };
-  const posts = { people: dataset.people, seed: RUN };
+  const posts = { people: dataset.people, seed: RUN_SEED };
   return [
     startJob<Drive, Driven>('drive.ts', {
       ...load,
