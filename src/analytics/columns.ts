@@ -9,7 +9,7 @@ import { listCells, type SummedPart } from './column-cells.ts';
 import { horizonOf, isInColumns, listGroups, listMonths, planScan } from './column-groups.ts';
 import { scanGroup } from './column-scan.ts';
 import { ColumnSums, TooMuch } from './column-sums.ts';
-import { correctionRows, listCounted } from './corrections.ts';
+import { correctionRows } from './corrections.ts';
 import { type Entries, INSTALLS, PURCHASES } from './entries.ts';
 import { installCorrectionRows } from './install-corrections.ts';
 import { partRows } from './parts.ts';
@@ -113,10 +113,7 @@ function rowsOf(source: Source, entries: Entries): NamedRows {
 /** What columns lack or have too much of. */
 function correctionsOf(source: Source, entries: Entries): NamedRows | undefined {
   const kept = { horizon: horizonOf(source.query), months: listMonths(source, entries) };
-  const parts =
-    entries.of === 'install'
-      ? installCorrectionRows(source, kept)
-      : listCounted(entries).flatMap((counted) => correctionRows(source, entries, counted, kept));
+  const parts = entries.of === 'install' ? installCorrectionRows(source, kept) : correctionRows(source, entries, kept);
   return parts.length > 0 ? { rows: partRows(entries, parts), names: ['n', ...amountsOf(entries)] } : undefined;
 }
 

@@ -2,57 +2,53 @@
 // taken off.
 import { sql } from 'kysely';
 import { isIn } from '../facts/columns.ts';
-import type { TotalHome } from '../facts/totals-schema.ts';
 import { todayIn } from './calendar.ts';
-import { AMOUNTS, type Entries, type Moment } from './entries.ts';
+import type { Entries } from './entries.ts';
+import {
+  asWritten,
+  type Counted,
+  countOnce,
+  type Facts,
+  factRows,
+  listCounted,
+  type RowForm,
+  relabelled,
+} from './fact-rows.ts';
 import { type DayRange, rangesBetween, rangesOfMonths } from './month-ranges.ts';
 import {
   and,
-  beforeEnd,
-  bucketOf,
-  conditions,
   currentLabel,
   dayOf,
-  moment,
   nowOf,
   OWN_LABEL,
   pendingLabels,
-  pendingRecords,
   readsLabels,
   readsPendingLabels,
   type Source,
   type Sql,
-  segmentKey,
-  sinceStart,
-  tableOf,
 } from './sources.ts';
 
-/** A moment at which facts count; of a stock, openings count 1 and closings -1. */
-export interface Counted {
-  at: Moment;
-  sign: 1 | -1;
-}
-
 /** What is corrected. */
-export interface Kept {
+interface Kept extends RowForm {
   /** The first day that it does not have. */
   horizon: number;
-  /** The column by which totals are split. */
-  home?: TotalHome | null | undefined;
   /** The months of purchase whose facts columns have, as far as they can count. */
   months?: readonly number[];
-  /** Whether the corrections of every profile stand for themselves, with its id. */
-  byProfile?: boolean;
-}
-
-/** At which moments entries count. */
-export function listCounted({ at, until }: Entries): Counted[] {
-  return [{ at, sign: 1 }, ...(until ? [{ at: until, sign: -1 } as const] : [])];
 }
 
 /** Selects `bucket, key, n, a0 …`: pending facts, later days, refunds to come, retired images, moved labels; for columns more. */
-export function correctionRows(source: Source, entries: Entries, counted: Counted, kept: Kept): Sql[] {
-  const totalled = asKept(entries, counted, kept);
+export function correctionRows(source: Source, entries: Entries, kept: Kept): Sql[] {
+  const counted = countOnce(entries);
+  const once = foundOnce(source, entries, kept, asKept(entries, counted, kept));
+  // Later days are found by an index, of each moment by itself.
+  const later = source.span.days.at(-1)! > kept.horizon ? listCounted(entries) : [];
+  return [
+    ...once.map((facts) => factRows(source, entries, counted, { ...facts, ...kept })),
+    ...later.map((each) => factRows(source, entries, each, { ...recent(source, each, entries, kept), ...kept })),
+  ];
+}
+
+function foundOnce(source: Source, entries: Entries, kept: Kept, totalled: Totalled): Facts[] {
   const { has } = source.facts;
   return [
     ...(has.pending ? [pending(source)] : []),
@@ -61,21 +57,10 @@ export function correctionRows(source: Source, entries: Entries, counted: Counte
     ...(readsPendingLabels(source)
       ? [relabelled(source, 'transaction', [totalled.days, ...totalled.refunds, ...notPending(source)])]
       : []),
-    ...(source.span.days.at(-1)! > kept.horizon ? [recent(source, counted, kept, totalled)] : []),
     ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source)] : []),
     ...(kept.months && has.changes ? [changes(totalled)] : []),
     ...(kept.months ? otherMonths(source, entries, kept.months, totalled) : []),
-  ].map((facts) => factRows(source, entries, { ...counted, ...facts, ...kept }));
-}
-
-/** Facts `f` that are counted one by one. */
-export interface Facts {
-  relation: Sql;
-  where: readonly Sql[];
-  /** 1, or -1 where they are taken off. */
-  weight: Sql;
-  /** The label under which they count. */
-  label: Sql;
+  ];
 }
 
 function notPending({ facts }: Source): Sql[] {
@@ -117,22 +102,10 @@ function ofKept({ days, refunds }: Totalled, { months }: Kept): Sql[] {
   return [days, ...refunds, ...(months ? [isInRanges(dayOf('purchased'), rangesOfMonths(months))] : [])];
 }
 
-/** Facts under the label that they carry. */
-export function asWritten(of: Entries['of'], where: readonly Sql[]): Facts {
-  return { relation: sql`${tableOf({ of })} f`, where, weight: sql`1`, label: OWN_LABEL };
-}
-
-/** Facts under a label that is no longer theirs: each counts under both, off the one and onto the other. */
-export function relabelled({ owner }: Source, of: Entries['of'], where: readonly Sql[]): Facts {
-  const relation = sql`${pendingRecords(owner)} r join ${tableOf({ of })} f using (profile_id)
-    cross join lateral (values (-1, f.attribution_key), (1, r.attribution_key)) as moved (weight, label_key)`;
-  const moved = [sql`f.attribution_key <> r.attribution_key`, ...where];
-  return { relation, where: moved, weight: sql`moved.weight`, label: sql`moved.label_key` };
-}
-
-function recent(source: Source, { at }: Counted, { horizon }: Kept, { refunds }: Totalled): Facts {
+function recent(source: Source, counted: Counted, entries: Entries, kept: Kept): Facts {
   const relation = sql`fact_transaction f ${pendingLabels(source)}`;
-  const where = [sql`${dayOf(at)} >= ${sql.lit(horizon)}`, ...notPending(source), ...refunds];
+  const { refunds } = asKept(entries, counted, kept);
+  const where = [sql`${dayOf(counted.at)} >= ${sql.lit(kept.horizon)}`, ...notPending(source), ...refunds];
   return { relation, where, weight: sql`1`, label: currentLabel(source) };
 }
 
@@ -181,37 +154,4 @@ export function isInRanges(day: Sql, ranges: readonly DayRange[]): Sql {
     ]),
   );
   return sql`(${sql.join(tests, sql` or `)})`;
-}
-
-/** The key under which what is kept has a fact, and what is joined to know it: totals by a value of labels have a key of that value. */
-function keyIn(source: Source, entries: Entries, label: Sql, home: Kept['home']): { key: Sql; join: Sql } {
-  const key = segmentKey(source, entries, label);
-  const { segmentation } = source.query;
-  if (!segmentation || !home || (home as string) === segmentation.home.column) return { key, join: sql`` };
-  return {
-    key: sql.ref(`label.${home}`),
-    join: sql`left join dim_attribution label on label.attribution_key = ${key}`,
-  };
-}
-
-/** Selects `bucket, key, n, a0 …` of them. */
-export function factRows(
-  source: Source,
-  entries: Entries,
-  { at, sign, relation, where, weight, label, home, byProfile }: Counted & Facts & Pick<Kept, 'home' | 'byProfile'>,
-): Sql {
-  const isStock = entries.until !== undefined;
-  const bucket = isStock ? sql`greatest(${bucketOf(source, at)}, 1)` : bucketOf(source, at);
-  const inSpan = isStock
-    ? [...beforeEnd(source, at), ...(source.span.reachesNow ? [sql`${moment(at)} < ${nowOf(source.query)}`] : [])]
-    : [...beforeEnd(source, at), sinceStart(source, at)];
-  const { key, join } = keyIn(source, entries, label, home);
-  const factor = sql.lit(sign);
-  const columns = AMOUNTS[entries.amount].map(
-    (name, i) => sql`, sum(${sql.ref(`f.${name}`)} * ${weight}) * ${factor} as ${sql.ref(`a${i}`)}`,
-  );
-  return sql`select ${bucket} as bucket, ${key} as key, sum(${weight}) * ${factor} as n ${sql.join(columns, sql` `)}
-    ${byProfile ? sql`, f.profile_id` : sql``}
-    from ${relation} ${join} where ${and([...conditions(source, entries, label), ...inSpan, ...where])}
-    group by 1, 2 ${byProfile ? sql`, f.profile_id` : sql``}`;
 }

@@ -2,8 +2,8 @@
 // profiles. So instants are looked at today only, and profiles whose label is pending are counted anew by themselves.
 import { sql } from 'kysely';
 import { todayIn } from './calendar.ts';
-import { asWritten, factRows, relabelled } from './corrections.ts';
 import type { Entries, Moment } from './entries.ts';
+import { asWritten, countOnce, factRows, relabelled } from './fact-rows.ts';
 import { dayOf, readsPendingLabels, type Source, type Sql } from './sources.ts';
 
 interface Piece {
@@ -27,10 +27,10 @@ function cutAtToday(source: Source, at: Moment): Piece[] {
 /** The parts that make up the entries, `bucket, key, n, a0 …`. */
 export function eventParts(source: Source, entries: Entries): Sql[] {
   const { of, at } = entries;
-  const hasOtherLabels = readsPendingLabels(source);
-  return cutAtToday(source, at).flatMap(({ where, ...piece }) =>
-    [asWritten(of, where), ...(hasOtherLabels ? [relabelled(source, of, where)] : [])].map((facts) =>
-      factRows(piece.source, entries, { at, sign: 1, ...facts }),
-    ),
+  const counted = countOnce(entries);
+  const written = cutAtToday(source, at).map(({ source: piece, where }) =>
+    factRows(piece, entries, counted, asWritten(of, where)),
   );
+  if (!readsPendingLabels(source)) return written;
+  return [...written, factRows(source, entries, counted, relabelled(source, of, []))];
 }

@@ -1,7 +1,8 @@
 // What the columns of installs lack or have too much of, as src/analytics/corrections.ts has it for facts.
 import { sql } from 'kysely';
-import { asWritten, type Facts, factRows, isInRanges, rangesWithout, relabelled } from './corrections.ts';
+import { isInRanges, rangesWithout } from './corrections.ts';
 import { INSTALLS } from './entries.ts';
+import { asWritten, countOnce, type Facts, factRows, relabelled } from './fact-rows.ts';
 import { rangesOfMonths } from './month-ranges.ts';
 import { currentLabel, dayOf, facts, OWN_LABEL, readsPendingLabels, type Source, type Sql } from './sources.ts';
 
@@ -23,7 +24,7 @@ export function installCorrectionRows(source: Source, { horizon, months }: Kept)
     ...(source.span.days.at(-1)! > horizon ? [recent(source, sql`${day} >= ${sql.lit(horizon)}`)] : []),
     ...(readsPendingLabels(source) ? [relabelled(source, INSTALLS.of, [past])] : []),
   ];
-  return parts.map((part) => factRows(source, INSTALLS, { at: INSTALLS.at, sign: 1, ...part }));
+  return parts.map((part) => factRows(source, INSTALLS, countOnce(INSTALLS), part));
 }
 
 function changed(where: Sql[]): Facts {

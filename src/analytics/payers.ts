@@ -24,7 +24,7 @@ interface Correction {
 
 async function readCorrections(db: Kysely<DB>, source: Source): Promise<Correction[]> {
   const kept = { horizon: horizonOf(source.query), months: listMonths(source, PURCHASES), byProfile: true };
-  const parts = correctionRows(source, { ...PURCHASES, amount: 'one' }, { at: PURCHASES.at, sign: 1 }, kept);
+  const parts = correctionRows(source, { ...PURCHASES, amount: 'one' }, kept);
   if (parts.length === 0) return [];
   const { rows } = await sql<Correction>`
     select c.bucket, c.key, c.n, i.profile_no from (${sql.join(parts, sql` union all `)}) c

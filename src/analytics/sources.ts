@@ -31,15 +31,19 @@ export interface Part extends Source {
   index: 0 | 1;
 }
 
-const MOMENTS: Record<Moment, { at: string; day: string }> = {
-  installed: { at: 'installed_at', day: 'installed_day' },
-  purchased: { at: 'purchased_at', day: 'purchased_day' },
-  refunded: { at: 'refunded_at', day: 'refunded_day' },
-  renewal_cancelled: { at: 'renewal_cancelled_at', day: 'renewal_cancelled_day' },
-  lapse: { at: 'lapse_at', day: 'lapse_day' },
-  grace: { at: 'grace_at', day: 'grace_day' },
-  billing_issue: { at: 'billing_issue_at', day: 'billing_issue_day' },
-  active_until: { at: 'active_until', day: 'active_until_day' },
+/** A moment of the facts `f`, or of what is joined to count each at both of its own (`bothMoments`). */
+export type Counting = Moment | 'either';
+
+const MOMENTS: Record<Counting, { at: string; day: string }> = {
+  installed: { at: 'f.installed_at', day: 'f.installed_day' },
+  purchased: { at: 'f.purchased_at', day: 'f.purchased_day' },
+  refunded: { at: 'f.refunded_at', day: 'f.refunded_day' },
+  renewal_cancelled: { at: 'f.renewal_cancelled_at', day: 'f.renewal_cancelled_day' },
+  lapse: { at: 'f.lapse_at', day: 'f.lapse_day' },
+  grace: { at: 'f.grace_at', day: 'f.grace_day' },
+  billing_issue: { at: 'f.billing_issue_at', day: 'f.billing_issue_day' },
+  active_until: { at: 'f.active_until', day: 'f.active_until_day' },
+  either: { at: 'either.at', day: 'either.day' },
 };
 
 const period = (name: (typeof PERIODS)[number]) => sql.lit(PERIODS.indexOf(name));
@@ -59,13 +63,19 @@ export const ATTRIBUTION_COLUMN = 'attribution_key';
 
 const EARLIEST_S = Date.UTC(1, 0, 1) / 1000;
 
-export function moment(name: Moment): Sql {
-  return sql.ref(`f.${MOMENTS[name].at}`);
+export function moment(name: Counting): Sql {
+  return sql.ref(MOMENTS[name].at);
 }
 
 /** The day of a moment in the app's zone. */
-export function dayOf(name: Moment): Sql {
-  return sql.ref(`f.${MOMENTS[name].day}`);
+export function dayOf(name: Counting): Sql {
+  return sql.ref(MOMENTS[name].day);
+}
+
+/** Joined to facts `f`: each is there at both moments, of which the first counts 1 and the other -1. */
+export function bothMoments(first: Moment, other: Moment): Sql {
+  return sql`cross join lateral (values (1, ${moment(first)}, ${dayOf(first)}), (-1, ${moment(other)}, ${dayOf(other)}))
+    as either (sign, at, day)`;
 }
 
 export function nowOf(query: ChartQuery): Sql {
@@ -73,10 +83,10 @@ export function nowOf(query: ChartQuery): Sql {
 }
 
 /** What of a moment is compared with the edges, and the edges. */
-function scale({ query, span }: Source, name: Moment): { value: Sql; edges: Sql; first: Sql; end: Sql } {
+function scale({ query, span }: Source, name: Counting): { value: Sql; edges: Sql; first: Sql; end: Sql } {
   if (query.inAppZone) {
     const edges = sql`${[...span.days]}::integer[]`;
-    const value = sql.ref(`f.${MOMENTS[name].day}`);
+    const value = dayOf(name);
     return { value, edges, first: sql`${span.days[0]}::integer`, end: sql`${span.days.at(-1)}::integer` };
   }
   const texts = span.instants.map((at) => new Date(Math.max(at, EARLIEST_S) * 1000).toISOString());
@@ -85,7 +95,7 @@ function scale({ query, span }: Source, name: Moment): { value: Sql; edges: Sql;
 }
 
 /** The bucket of a moment, from 1; 0 is before the span and one more than there are buckets after it. */
-export function bucketOf(source: Source, name: Moment): Sql {
+export function bucketOf(source: Source, name: Counting): Sql {
   const { value, edges } = scale(source, name);
   return sql`width_bucket(${value}, ${edges})`;
 }
@@ -173,13 +183,13 @@ export function conditions(source: Source, { where }: Entries, label = currentLa
 }
 
 /** The moment lies before the end of the span, and not after now. */
-export function beforeEnd(source: Source, name: Moment): Sql[] {
+export function beforeEnd(source: Source, name: Counting): Sql[] {
   const { value, end } = scale(source, name);
   const inSpan = sql`${value} < ${end}`;
   return source.span.reachesNow ? [inSpan, sql`${moment(name)} <= ${nowOf(source.query)}`] : [inSpan];
 }
 
-export function sinceStart(source: Source, name: Moment): Sql {
+export function sinceStart(source: Source, name: Counting): Sql {
   const { value, first } = scale(source, name);
   return sql`${value} >= ${first}`;
 }

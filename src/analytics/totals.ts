@@ -2,8 +2,9 @@
 // is corrected. Everything is read in one snapshot, so the sum is exactly that of the facts.
 import { sql } from 'kysely';
 import { GRAINS, TOTAL_HOMES, TOTAL_MOMENTS, type TotalSum } from '../facts/totals-schema.ts';
-import { type Counted, correctionRows, listCounted } from './corrections.ts';
+import { correctionRows } from './corrections.ts';
 import { AMOUNTS, type Entries, type Moment } from './entries.ts';
+import { type Counted, listCounted } from './fact-rows.ts';
 import { hasValue } from './filter-keys.ts';
 import { and, type Source, type Sql } from './sources.ts';
 import { homeOf, horizonOf, isMonthly, rangesOf } from './total-home.ts';
@@ -35,19 +36,17 @@ function isKept(source: Source, until: Moment | undefined): boolean {
 /** The parts that make up the entries, `bucket, key, n, a0 …`: whole past days from the totals, and what corrects them. */
 export function totalParts(source: Source, entries: Entries): Sql[] {
   const kept = { horizon: horizonOf(source), home: homeOf(source) };
-  return listCounted(entries).flatMap((counted) => [
-    pastDays(source, entries, counted),
-    ...correctionRows(source, entries, counted, kept),
-  ]);
+  const pastDays = listCounted(entries).map((counted) => totalRows(source, entries, counted));
+  return [...pastDays, ...correctionRows(source, entries, kept)];
 }
 
-function pastDays(source: Source, entries: Entries, { at, sign }: Counted): Sql {
+function totalRows(source: Source, entries: Entries, { at, sign }: Counted): Sql {
   const { query, owner, filters } = source;
   const ranges = rangesOf(source, entries.until);
   const home = homeOf(source);
   const key = query.segmentation ? sql`t.key` : sql`null::integer`;
   const isAsked = filters.map((filter) => hasValue(sql`t.key`, filter));
-  const sum = (name: TotalSum) => sql`sum(${sql.ref(`t.${name}`)}) * ${sql.lit(sign)}`;
+  const sum = (name: TotalSum) => sql`sum(${sql.ref(`t.${name}`)}) * ${sign}`;
   const columns = AMOUNTS[entries.amount].map((name, i) => sql`, ${sum(name)} as ${sql.ref(`a${i}`)}`);
   return sql`select r.bucket, ${key} as key, ${sum(COUNTS[entries.where.join(' ')]!)} as n ${sql.join(columns, sql` `)}
     from unnest(${ranges.map(({ bucket }) => bucket)}::integer[],

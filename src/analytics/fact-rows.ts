@@ -1,0 +1,110 @@
+// Facts that are counted one by one: as rows of sums by bucket and key, wherever they come from.
+import { sql } from 'kysely';
+import type { TotalHome } from '../facts/totals-schema.ts';
+import { AMOUNTS, type Entries } from './entries.ts';
+import {
+  and,
+  beforeEnd,
+  bothMoments,
+  bucketOf,
+  type Counting,
+  conditions,
+  moment,
+  nowOf,
+  OWN_LABEL,
+  pendingRecords,
+  type Source,
+  type Sql,
+  segmentKey,
+  sinceStart,
+  tableOf,
+} from './sources.ts';
+
+/** A moment at which facts count; of a stock, openings count 1 and closings -1. */
+export interface Counted {
+  at: Counting;
+  sign: Sql;
+}
+
+/** At which moments entries count. */
+export function listCounted({ at, until }: Entries): Counted[] {
+  return [{ at, sign: sql`1` }, ...(until ? [{ at: until, sign: sql`-1` } as const] : [])];
+}
+
+/** The same for facts that are read once, and counted at each of their moments. */
+export function countOnce({ at, until }: Entries): Counted {
+  return until ? { at: 'either', sign: sql`either.sign` } : { at, sign: sql`1` };
+}
+
+/** Facts `f` that are counted one by one. */
+export interface Facts {
+  relation: Sql;
+  where: readonly Sql[];
+  /** 1, or -1 where they are taken off. */
+  weight: Sql;
+  /** The label under which they count. */
+  label: Sql;
+}
+
+/** Facts under the label that they carry. */
+export function asWritten(of: Entries['of'], where: readonly Sql[]): Facts {
+  return { relation: sql`${tableOf({ of })} f`, where, weight: sql`1`, label: OWN_LABEL };
+}
+
+/** Facts under a label that is no longer theirs: each counts under both, off the one and onto the other. */
+export function relabelled({ owner }: Source, of: Entries['of'], where: readonly Sql[]): Facts {
+  const relation = sql`${pendingRecords(owner)} r join ${tableOf({ of })} f using (profile_id)
+    cross join lateral (values (-1, f.attribution_key), (1, r.attribution_key)) as moved (weight, label_key)`;
+  const moved = [sql`f.attribution_key <> r.attribution_key`, ...where];
+  return { relation, where: moved, weight: sql`moved.weight`, label: sql`moved.label_key` };
+}
+
+/** What the rows are held against. */
+export interface RowForm {
+  /** The column by which totals are split. */
+  home?: TotalHome | null | undefined;
+  /** Whether the facts of every profile stand for themselves, with its id. */
+  byProfile?: boolean;
+}
+
+/** The key under which totals have a fact, and what is joined to know it: those by a value of labels have a key of that value. */
+function keyIn(source: Source, entries: Entries, label: Sql, home: RowForm['home']): { key: Sql; join: Sql } {
+  const key = segmentKey(source, entries, label);
+  const { segmentation } = source.query;
+  if (!segmentation || !home || (home as string) === segmentation.home.column) return { key, join: sql`` };
+  return {
+    key: sql.ref(`label.${home}`),
+    join: sql`left join dim_attribution label on label.attribution_key = ${key}`,
+  };
+}
+
+/** What of a fact counts at a moment in the span; of a stock also what opened or closed before it. */
+function inSpan(source: Source, { until }: Entries, at: Counting): Sql[] {
+  if (!until) return [...beforeEnd(source, at), sinceStart(source, at)];
+  return [
+    ...beforeEnd(source, at),
+    ...(source.span.reachesNow ? [sql`${moment(at)} < ${nowOf(source.query)}`] : []),
+    // What closed before the span had opened before it, too.
+    ...(at === 'either' ? [sql`${sinceStart(source, until)} is not false`] : []),
+  ];
+}
+
+/** Selects `bucket, key, n, a0 …` of them. */
+export function factRows(
+  source: Source,
+  entries: Entries,
+  { at, sign }: Counted,
+  { relation, where, weight, label, home, byProfile }: Facts & RowForm,
+): Sql {
+  const { until, amount } = entries;
+  const bucket = until ? sql`greatest(${bucketOf(source, at)}, 1)` : bucketOf(source, at);
+  const { key, join } = keyIn(source, entries, label, home);
+  const factor = sql`${weight} * ${sign}`;
+  const sums = AMOUNTS[amount].map((name, i) => sql`, sum(${sql.ref(`f.${name}`)} * ${factor}) as ${sql.ref(`a${i}`)}`);
+  const moments = until && at === 'either' ? bothMoments(entries.at, until) : sql``;
+  return sql`select ${bucket} as bucket, ${key} as key, sum(${factor}) as n ${sql.join(sums, sql` `)}
+    ${byProfile ? sql`, f.profile_id` : sql``}
+    from ${relation} ${moments} ${join}
+    where ${and([...conditions(source, entries, label), ...inSpan(source, entries, at), ...where])}
+    group by 1, 2 ${byProfile ? sql`, f.profile_id` : sql``}`;
+}
