@@ -2,13 +2,10 @@
 import { OperatorError } from '../apps/service.ts';
 import { ConfigError } from '../config.ts';
 import { EmbeddedDatabaseError } from '../db/embedded/problem.ts';
-import { isDatabaseUnavailable } from '../db/failures.ts';
+import { isDatabaseUnavailable, isTimeout } from '../db/failures.ts';
 import { MigrationError } from '../db/migrate.ts';
 
 const FOR_OPERATORS = [OperatorError, ConfigError, EmbeddedDatabaseError, MigrationError];
-
-/** A lock that another holds, and a statement that took too long. */
-const BUSY_STATES = /^(55P03|57014)$/;
 
 /** Refusals of a connection: wrong password, role or database. */
 const REFUSED_STATES = /^(28|3D000$)/;
@@ -17,7 +14,7 @@ export function inWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (FOR_OPERATORS.some((kind) => error instanceof kind)) return error.message;
   const { code = '', address, port } = error as { code?: string; address?: string; port?: number };
-  if (BUSY_STATES.test(code)) return `The database is busy (${error.message}): try again in a while.`;
+  if (isTimeout(error)) return `The database is busy (${error.message}): try again in a while.`;
   if (isDatabaseUnavailable(error)) {
     // A Unix socket has no port.
     const where = address ? ` at ${[address, port].filter(Boolean).join(':')}` : '';

@@ -1,6 +1,7 @@
 // Which failures of the database are passing: the client may try again, and nothing is wrong with the request.
 
 const LOCK_NOT_AVAILABLE = '55P03';
+const QUERY_CANCELED = '57014';
 /** serialization_failure and deadlock_detected. */
 const CONFLICTS: readonly unknown[] = ['40001', '40P01'];
 
@@ -33,6 +34,11 @@ function codeOf(error: unknown): unknown {
 /** Whether a lock was waited for too long. */
 export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === LOCK_NOT_AVAILABLE;
+}
+
+/** Whether a statement took too long, be it for a lock. */
+export function isTimeout(error: unknown): boolean {
+  return isLockTimeout(error) || codeOf(error) === QUERY_CANCELED;
 }
 
 /** Whether another transaction was in the way, so that the same one may succeed if it is tried again. */
