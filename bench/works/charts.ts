@@ -40,9 +40,9 @@ async function withCharts<T>(context: Context, dataset: Dataset, work: (charting
   }
 }
 
-const SETTLING_MS = 120_000;
+const SETTLING_MS = 600_000;
 
-/** Earlier works wrote; what the service does in the background with that is no part of a quiet measurement. */
+/** Earlier works wrote; what the service does in the background with that is no part of a quiet measurement. Throws where it has no end. */
 async function waitUntilSettled({ url }: Dataset): Promise<void> {
   const until = Date.now() + SETTLING_MS;
   while (Date.now() < until) {
@@ -54,6 +54,9 @@ async function waitUntilSettled({ url }: Dataset): Promise<void> {
     if (row?.is_busy !== true) return;
     await sleep(500);
   }
+  throw new Error(
+    `the facts are not settled after ${SETTLING_MS / 1000} s: figures beside that work would say nothing`,
+  );
 }
 
 function listQuestions({ size, isAll }: Context, { end }: Dataset) {
