@@ -39,12 +39,13 @@ interface Kept extends RowForm {
 /** Selects `bucket, key, n, a0 …`: pending facts, later days, refunds to come, retired images, moved labels; for columns more. */
 export function correctionRows(source: Source, entries: Entries, kept: Kept): Sql[] {
   const counted = countOnce(entries);
-  const once = foundOnce(source, entries, kept, asKept(entries, counted, kept));
+  const totalled = asKept(entries, counted, kept);
+  const once = foundOnce(source, entries, kept, totalled);
   // Later days are found by an index, of each moment by itself.
   const later = source.span.days.at(-1)! > kept.horizon ? listCounted(entries) : [];
   return [
     ...once.map((facts) => factRows(source, entries, counted, { ...facts, ...kept })),
-    ...later.map((each) => factRows(source, entries, each, { ...recent(source, each, entries, kept), ...kept })),
+    ...later.map((each) => factRows(source, entries, each, { ...recent(source, each, kept, totalled), ...kept })),
   ];
 }
 
@@ -102,10 +103,9 @@ function ofKept({ days, refunds }: Totalled, { months }: Kept): Sql[] {
   return [days, ...refunds, ...(months ? [isInRanges(dayOf('purchased'), rangesOfMonths(months))] : [])];
 }
 
-function recent(source: Source, counted: Counted, entries: Entries, kept: Kept): Facts {
+function recent(source: Source, { at }: Counted, { horizon }: Kept, { refunds }: Totalled): Facts {
   const relation = sql`fact_transaction f ${pendingLabels(source)}`;
-  const { refunds } = asKept(entries, counted, kept);
-  const where = [sql`${dayOf(counted.at)} >= ${sql.lit(kept.horizon)}`, ...notPending(source), ...refunds];
+  const where = [sql`${dayOf(at)} >= ${sql.lit(horizon)}`, ...notPending(source), ...refunds];
   return { relation, where, weight: sql`1`, label: currentLabel(source) };
 }
 
