@@ -1,7 +1,8 @@
-// Which failures of the database are passing: the client may try again, and nothing is wrong with the request.
+// What kind a failure of the database is; most are passing: the client may try again, and nothing is wrong with the request.
 
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
+const UNIQUE_VIOLATION = '23505';
 /** serialization_failure and deadlock_detected. */
 const CONFLICTS: readonly unknown[] = ['40001', '40P01'];
 
@@ -34,6 +35,11 @@ function codeOf(error: unknown): unknown {
 /** Whether a lock was waited for too long. */
 export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === LOCK_NOT_AVAILABLE;
+}
+
+/** Whether another transaction wrote the same key first. */
+export function isUniqueViolation(error: unknown): boolean {
+  return codeOf(error) === UNIQUE_VIOLATION;
 }
 
 /** Whether a statement took too long, be it for a lock. */

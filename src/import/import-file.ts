@@ -2,7 +2,7 @@
 // stays flat.
 // An import that was cut off, by kill -9 too, is run again: what it had written changes nothing the second time.
 import { OperatorError } from '../apps/service.ts';
-import { isLockTimeout } from '../db/failures.ts';
+import { isLockTimeout, isUniqueViolation } from '../db/failures.ts';
 import { openSession, type Session } from '../db/session.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
@@ -15,7 +15,6 @@ import { openSource } from './source.ts';
 import { refreshStatistics } from './statistics.ts';
 
 const LONGEST_STATEMENT_MS = 600_000;
-const UNIQUE_VIOLATION = '23505';
 const ATTEMPTS = 5;
 
 /** What was done with the records of a batch; those neither written nor refused were there already. */
@@ -71,8 +70,7 @@ async function withoutCollisions<R>(write: () => Promise<R>): Promise<R> {
     try {
       return await write();
     } catch (error) {
-      const isCollision = isLockTimeout(error) || (error as { code?: unknown }).code === UNIQUE_VIOLATION;
-      if (attempt === ATTEMPTS || !isCollision) throw error;
+      if (attempt === ATTEMPTS || !(isLockTimeout(error) || isUniqueViolation(error))) throw error;
     }
   }
 }
