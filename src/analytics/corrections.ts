@@ -41,12 +41,20 @@ export function correctionRows(source: Source, entries: Entries, kept: Kept): Sq
   const counted = countOnce(entries);
   const totalled = asKept(entries, counted, kept);
   const once = foundOnce(source, entries, kept, totalled);
+  const which = stillOpen(source, entries, kept);
   // Later days are found by an index, of each moment by itself.
   const later = source.span.days.at(-1)! > kept.horizon ? listCounted(entries) : [];
   return [
-    ...once.map((facts) => factRows(source, entries, counted, { ...facts, ...kept })),
+    ...once.map((facts) =>
+      factRows(source, entries, counted, { ...facts, where: [...facts.where, ...which], ...kept }),
+    ),
     ...later.map((each) => factRows(source, entries, each, { ...recent(source, each, kept, totalled), ...kept })),
   ];
+}
+
+/** Of a stock: what closed before the span had opened before it, too, and makes no difference where what is kept has both moments. */
+function stillOpen({ span }: Source, { until }: Entries, { horizon }: Kept): Sql[] {
+  return until ? [sql`(${dayOf(until)} >= ${sql.lit(Math.min(span.days[0]!, horizon))}) is not false`] : [];
 }
 
 function foundOnce(source: Source, entries: Entries, kept: Kept, totalled: Totalled): Facts[] {

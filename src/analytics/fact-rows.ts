@@ -81,12 +81,7 @@ function keyIn(source: Source, entries: Entries, label: Sql, home: RowForm['home
 /** What of a fact counts at a moment in the span; of a stock also what opened or closed before it. */
 function inSpan(source: Source, { until }: Entries, at: Counting): Sql[] {
   if (!until) return [...beforeEnd(source, at), sinceStart(source, at)];
-  return [
-    ...beforeEnd(source, at),
-    ...(source.span.reachesNow ? [sql`${moment(at)} < ${nowOf(source.query)}`] : []),
-    // What closed before the span had opened before it, too.
-    ...(at === 'either' ? [sql`${sinceStart(source, until)} is not false`] : []),
-  ];
+  return [...beforeEnd(source, at), ...(source.span.reachesNow ? [sql`${moment(at)} < ${nowOf(source.query)}`] : [])];
 }
 
 /** Selects `bucket, key, n, a0 …` of them. */
