@@ -64,7 +64,7 @@ function foundOnce(source: Source, entries: Entries, kept: Kept, totalled: Total
     ...(has.retired ? [retired(totalled, kept)] : []),
     ...(has.moved && readsLabels(source) ? [moved(totalled, kept)] : []),
     ...(readsPendingLabels(source)
-      ? [relabelled(source, 'transaction', [totalled.days, ...totalled.refunds, ...notPending(source)])]
+      ? [relabelled(source, entries, [totalled.days, ...totalled.refunds, ...notPending(source)])]
       : []),
     ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source)] : []),
     ...(kept.months && has.changes ? [changes(totalled)] : []),

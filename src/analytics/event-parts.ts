@@ -32,5 +32,5 @@ export function eventParts(source: Source, entries: Entries): Sql[] {
     factRows(piece, entries, counted, asWritten(of, where)),
   );
   if (!readsPendingLabels(source)) return written;
-  return [...written, factRows(source, entries, counted, relabelled(source, of, []))];
+  return [...written, factRows(source, entries, counted, relabelled(source, entries, []))];
 }

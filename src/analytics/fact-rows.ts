@@ -1,18 +1,18 @@
 // Facts that are counted one by one: as rows of sums by bucket and key, wherever they come from.
 import { sql } from 'kysely';
 import type { TotalHome } from '../facts/totals-schema.ts';
-import { AMOUNTS, type Entries } from './entries.ts';
+import { AMOUNTS, type Entries, type Moment } from './entries.ts';
 import {
   and,
   beforeEnd,
   bothMoments,
   bucketOf,
   type Counting,
+  changedLabels,
   conditions,
   moment,
   nowOf,
   OWN_LABEL,
-  pendingRecords,
   type Source,
   type Sql,
   segmentKey,
@@ -52,11 +52,22 @@ export function asWritten(of: Entries['of'], where: readonly Sql[]): Facts {
 }
 
 /** Facts under a label that is no longer theirs: each counts under both, off the one and onto the other. */
-export function relabelled({ owner }: Source, of: Entries['of'], where: readonly Sql[]): Facts {
-  const relation = sql`${pendingRecords(owner)} r join ${tableOf({ of })} f using (profile_id)
-    cross join lateral (values (-1, f.attribution_key), (1, r.attribution_key)) as moved (weight, label_key)`;
-  const moved = [sql`f.attribution_key <> r.attribution_key`, ...where];
-  return { relation, where: moved, weight: sql`moved.weight`, label: sql`moved.label_key` };
+export function relabelled(source: Source, { of, at }: Pick<Entries, 'of' | 'at'>, where: readonly Sql[]): Facts {
+  const labels = changedLabels(source);
+  const relation = sql`${FEW_HAVE.includes(at) ? labels : asIfFew(labels)} w
+    join ${tableOf({ of })} f on f.app_key = w.app_key and f.profile_id = w.profile_id and f.attribution_key <> w.attribution_key
+    cross join lateral (values (-1, f.attribution_key), (1, w.attribution_key)) as moved (weight, label_key)`;
+  return { relation, where, weight: sql`moved.weight`, label: sql`moved.label_key` };
+}
+
+/** Moments that few facts have: with 20,000 labels and an index of the moment, reading the facts of the span took half as long. */
+const FEW_HAVE: readonly Moment[] = ['refunded', 'grace', 'billing_issue'];
+
+/** Facts of each are to be looked up, which the planner takes to cost more than to read all of the span: of an array it expects ten rows. */
+function asIfFew(labels: Sql): Sql {
+  return sql`(
+    select app_key, unnest(array_agg(profile_id)) as profile_id, unnest(array_agg(attribution_key)) as attribution_key
+    from ${labels} w group by app_key)`;
 }
 
 /** What the rows are held against. */

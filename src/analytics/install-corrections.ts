@@ -22,7 +22,7 @@ export function installCorrectionRows(source: Source, { horizon, months }: Kept)
     ...(source.facts.has.installChanges ? [changed([past, isInRanges(day, rangesOfMonths(months))])] : []),
     ...(otherDays.length > 0 ? [asWritten(INSTALLS.of, [past, isInRanges(day, otherDays)])] : []),
     ...(source.span.days.at(-1)! > horizon ? [recent(source, sql`${day} >= ${sql.lit(horizon)}`)] : []),
-    ...(readsPendingLabels(source) ? [relabelled(source, INSTALLS.of, [past])] : []),
+    ...(readsPendingLabels(source) ? [relabelled(source, INSTALLS, [past])] : []),
   ];
   return parts.map((part) => factRows(source, INSTALLS, countOnce(INSTALLS), part));
 }

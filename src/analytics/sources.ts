@@ -13,7 +13,6 @@ export type Sql = RawBuilder<unknown>;
 
 /** Whose facts. */
 export interface Owner {
-  app_id: string;
   app_key: number;
 }
 
@@ -102,7 +101,7 @@ export function bucketOf(source: Source, name: Counting): Sql {
 
 export const OWN_LABEL = sql`f.attribution_key`;
 
-/** The label of a fact `f`: a profile whose label is pending has it in its attribution record, joined as `pending`. */
+/** The label of a fact `f`: that of its profile that is still to be brought to it, joined as `pending`, if there is one. */
 export function currentLabel({ facts }: Source): Sql {
   return facts.has.pendingLabels ? sql`coalesce(pending.attribution_key, f.attribution_key)` : OWN_LABEL;
 }
@@ -142,8 +141,15 @@ export function listDimensions({ segmentation, filters }: ChartQuery): Dimension
   return [...(segmentation ? [segmentation] : []), ...filters.map(({ dimension }) => dimension)];
 }
 
+/** The values of labels that the question is about: columns of dim_attribution. */
+export function labelValues(query: ChartQuery): string[] {
+  return listDimensions(query).flatMap(({ home }) =>
+    home.column === ATTRIBUTION_COLUMN && 'value' in home ? [home.value] : [],
+  );
+}
+
 export function readsLabels({ query }: Source): boolean {
-  return listDimensions(query).some(({ home }) => home.column === ATTRIBUTION_COLUMN);
+  return labelValues(query).length > 0;
 }
 
 /** Whether some labels that the question is about stand elsewhere than in the facts. */
@@ -151,17 +157,22 @@ export function readsPendingLabels(source: Source): boolean {
   return source.facts.has.pendingLabels && readsLabels(source);
 }
 
-/** The attribution records whose labels are pending. */
-export function pendingRecords({ app_id, app_key }: Source['owner']): Sql {
-  return sql`(select profile_id, r.attribution_key from label_pending join profile_attribution r using (profile_id)
-    where app_key = ${app_key} and app_id = ${app_id})`;
+/** Pending labels that differ from the earlier ones in what the question asks for; under the others facts count as they did. */
+export function changedLabels({ query, owner }: Source): Sql {
+  const differ = labelValues(query).map(
+    (value) => sql`later.${sql.ref(value)} is distinct from earlier.${sql.ref(value)}`,
+  );
+  return sql`(
+    select w.app_key, w.profile_id, w.attribution_key from label_pending w
+    join dim_attribution later on later.attribution_key = w.attribution_key
+    join dim_attribution earlier on earlier.attribution_key = w.earlier_key
+    where w.app_key = ${owner.app_key} and (${sql.join(differ, sql` or `)}))`;
 }
 
 /** Joins the pending labels of the facts `f`, where the question needs them. */
 export function pendingLabels(source: Source): Sql {
   if (!readsPendingLabels(source)) return sql``;
-  const { owner } = source;
-  return sql`left join ${pendingRecords(owner)} pending on pending.profile_id = f.profile_id`;
+  return sql`left join ${changedLabels(source)} pending on pending.profile_id = f.profile_id`;
 }
 
 export function tableOf({ of }: Pick<Entries, 'of'>): Sql {

@@ -6,7 +6,7 @@ import type { DB } from '../db/types.ts';
 import { TOTALLED_ATTRIBUTES } from '../facts/totals-schema.ts';
 import { raiseVersions } from '../facts/version.ts';
 import type { Label } from './labels.ts';
-import { recordAttributions } from './record.ts';
+import { markLabels, recordAttributions } from './record.ts';
 
 /** By what a post names its profile; both given must name the same one. */
 export interface Naming {
@@ -152,10 +152,9 @@ async function writeOncePerProfile(
     ), written as (
       ${recordAttributions(sql`numbered where turn = 1`, { replaces })}
     ), relabelled as (
-      select app_key, profile_id from written join app using (app_id) where earlier_key is distinct from attribution_key
+      select app_key, profile_id, attribution_key, earlier_key from written join app using (app_id) where earlier_key is distinct from attribution_key
     ), marked as (
-      insert into label_pending (app_key, profile_id) select app_key, profile_id from relabelled order by 1, 2
-      on conflict do nothing
+      ${markLabels(sql`relabelled`)}
     ), raised as (
       ${raiseVersions(sql`(select distinct app_key from relabelled)`)}
     )

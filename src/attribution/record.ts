@@ -1,4 +1,4 @@
-// The statement part that records attributions, of posts as of imports.
+// The parts of statements that record attributions, of posts as of imports.
 import { type RawBuilder, sql } from 'kysely';
 
 /**
@@ -24,4 +24,16 @@ export function recordAttributions(
     where ${replaces} and (r.attribution_key, r.attribution_user_id)
       is distinct from (excluded.attribution_key, excluded.attribution_user_id)
     returning app_id, profile_id, attribution_key, superseded_keys[1] as earlier_key`;
+}
+
+/**
+ * Marks profiles whose record the statement gave another label (`app_key, profile_id, attribution_key, earlier_key`). Facts of those that
+ * are marked already stay with the label that they have.
+ */
+export function markLabels(relabelled: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    insert into label_pending (app_key, profile_id, attribution_key, earlier_key)
+    select app_key, profile_id, attribution_key, coalesce(earlier_key, 0) from ${relabelled}
+    order by app_key, profile_id
+    on conflict (app_key, profile_id) do update set attribution_key = excluded.attribution_key`;
 }

@@ -211,7 +211,7 @@ export interface FactColumnMonth {
 export interface FactInstall {
   app_key: number;
   /**
-   * The label; for a profile in label_pending, the key of its attribution record holds instead.
+   * The label; of a profile in label_pending, the key there holds instead.
    */
   attribution_key: number;
   country_key: number;
@@ -464,6 +464,14 @@ export interface KeptAnswer {
 
 export interface LabelPending {
   app_key: number;
+  /**
+   * That of the attribution record.
+   */
+  attribution_key: number;
+  /**
+   * That of all facts of the profile.
+   */
+  earlier_key: number;
   profile_id: string;
 }
 

@@ -1,5 +1,5 @@
 // Re-labels the facts of profiles whose attribution changed, in the background. Charts do not wait for it: until then they
-// take the label from profile_attribution. It goes gently, so that requests come first.
+// take the label from label_pending. It goes gently, so that requests come first.
 import { type Kysely, sql } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import { isLockTimeout } from '../db/failures.ts';
@@ -12,7 +12,6 @@ const LOCK_TIMEOUT = '500ms';
 
 interface Pending {
   app_key: number;
-  app_id: string;
   profile_id: string;
   attribution_key: number;
 }
@@ -20,7 +19,7 @@ interface Pending {
 /** Locks profiles that nobody is writing just now. */
 async function lockPending(trx: Kysely<DB>): Promise<Pending[]> {
   const { rows } = await sql<Pending>`
-    select app.app_key, r.app_id, r.profile_id, r.attribution_key
+    select app_key, r.profile_id, r.attribution_key
     from label_pending
     join app using (app_key)
     join profile_attribution r using (app_id, profile_id)
@@ -38,8 +37,8 @@ async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<vo
   const column = <K extends keyof Pending>(name: K) => pending.map((row) => row[name]);
   await sql`
     with pending as (
-      select * from unnest(${column('app_key')}::integer[], ${column('app_id')}::uuid[], ${column('profile_id')}::uuid[],
-        ${column('attribution_key')}::integer[]) as p (app_key, app_id, profile_id, attribution_key)
+      select * from unnest(${column('app_key')}::integer[], ${column('profile_id')}::uuid[], ${column('attribution_key')}::integer[])
+        as p (app_key, profile_id, attribution_key)
     ), install as materialized (
       select f.* from pending join fact_install f using (app_key, profile_id)
       where f.attribution_key <> pending.attribution_key
@@ -79,10 +78,10 @@ async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<vo
 }
 
 /** The same at once for one profile that is about to lose its record, from which nothing could be settled later. */
-export async function settleLabel(trx: Kysely<DB>, { app_id, app_key }: App, profileId: string): Promise<void> {
+export async function settleLabel(trx: Kysely<DB>, { app_key }: App, profileId: string): Promise<void> {
   const { rows } = await sql<Pending>`
-    select app_key, app_id, profile_id, attribution_key from label_pending join profile_attribution using (profile_id)
-    where app_key = ${app_key} and app_id = ${app_id} and profile_id = ${profileId}`.execute(trx);
+    select app_key, profile_id, attribution_key from label_pending
+    where app_key = ${app_key} and profile_id = ${profileId}`.execute(trx);
   if (rows.length > 0) await relabel(trx, rows);
 }
 

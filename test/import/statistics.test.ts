@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function add(rows: number): Promise<void> {
-  await sql`insert into label_pending select 1, gen_random_uuid() from generate_series(1, ${rows}::integer)`.execute(
+  await sql`insert into label_pending select 1, gen_random_uuid(), 1, 2 from generate_series(1, ${rows}::integer)`.execute(
     service.deps.db,
   );
   await refreshStatistics(service.deps.db, ['label_pending', 'purchase']);

@@ -1,6 +1,6 @@
 // Statements that read and write many profiles at once; each takes its rows as arrays.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { recordAttributions } from '../../attribution/record.ts';
+import { markLabels, recordAttributions } from '../../attribution/record.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import { writeInstalls } from '../../facts/installs.ts';
@@ -104,12 +104,12 @@ async function writeAttributions(trx: Kysely<DB>, app: App, changes: readonly Ch
         as given (profile_id, attribution_key, attribution_user_id, is_new)
     ), written as (
       ${recordAttributions(sql`given`, { replaces: app.attribution_policy === 'last' })}
+    ), relabelled as (
+      -- The install of a new profile is written with its label.
+      select ${app.app_key}::integer as app_key, profile_id, written.attribution_key, earlier_key from written join given using (profile_id)
+      where not is_new and earlier_key is distinct from written.attribution_key
     )
-    -- The install of a new profile is written with its label.
-    insert into label_pending (app_key, profile_id)
-    select ${app.app_key}, profile_id from written join given using (profile_id)
-    where not is_new and earlier_key is distinct from written.attribution_key
-    order by profile_id on conflict do nothing`.execute(trx);
+    ${markLabels(sql`relabelled`)}`.execute(trx);
 }
 
 /** Writes changed profiles with their identities, attributions and installs. */
