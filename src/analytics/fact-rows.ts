@@ -55,7 +55,7 @@ export function asWritten(of: Entries['of'], where: readonly Sql[]): Facts {
 export function relabelled(source: Source, { of, at }: Pick<Entries, 'of' | 'at'>, where: readonly Sql[]): Facts {
   const labels = changedLabels(source);
   const relation = sql`${FEW_HAVE.includes(at) ? labels : asIfFew(labels)} w
-    join ${tableOf({ of })} f on f.app_key = w.app_key and f.profile_id = w.profile_id and f.attribution_key <> w.attribution_key
+    join ${tableOf({ of })} f on f.app_key = w.app_key and f.profile_id = w.profile_id
     cross join lateral (values (-1, f.attribution_key), (1, w.attribution_key)) as moved (weight, label_key)`;
   return { relation, where, weight: sql`moved.weight`, label: sql`moved.label_key` };
 }

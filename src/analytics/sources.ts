@@ -159,9 +159,9 @@ export function readsPendingLabels(source: Source): boolean {
 
 /** Pending labels that differ from the earlier ones in what the question asks for; under the others facts count as they did. */
 export function changedLabels({ query, owner }: Source): Sql {
-  const differ = labelValues(query).map(
-    (value) => sql`later.${sql.ref(value)} is distinct from earlier.${sql.ref(value)}`,
-  );
+  // Not `is distinct from`: by the statistics of labels, of which nearly all may be of one status, the planner would expect none.
+  const valueIn = (label: string, name: string) => sql`coalesce(${sql.ref(`${label}.${name}`)}, '')`;
+  const differ = labelValues(query).map((name) => sql`${valueIn('later', name)} <> ${valueIn('earlier', name)}`);
   return sql`(
     select w.app_key, w.profile_id, w.attribution_key from label_pending w
     join dim_attribution later on later.attribution_key = w.attribution_key
