@@ -24,18 +24,23 @@ export async function openServer(folder: string, url: string | undefined): Promi
   return { url: database.connectionString, version: `${row?.server_version} (${kind})`, close: database.close };
 }
 
+/** A connection for this work, closed whatever comes of it: one that was left open would end the benchmark when the server stops. */
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
 export async function query(
   url: string,
   statement: string,
   values: unknown[] = [],
 ): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(statement, values)).rows;
-  } finally {
-    await client.end();
-  }
+  return withClient(url, async (client) => (await client.query(statement, values)).rows);
 }
 
 export function databaseUrl(server: Pick<Server, 'url'>, name: string): string {

@@ -3,20 +3,20 @@ import { createWriteStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import pg from 'pg';
+import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { chart } from '../../src/analytics/catalogue.ts';
 import { dimension } from '../../src/analytics/dimensions.ts';
 import type { Asked, Values } from '../charts/ask.ts';
 import type { Question } from '../charts/questions.ts';
 import type { Dataset } from '../data/datasets.ts';
+import { withClient } from '../database.ts';
 import { toStatements } from './duckdb-sql.ts';
 
 const NANO = 1e9;
-/** The label of a profile that is still to be re-labelled stands in its attribution record. */
+/** The label of a profile that is still to be re-labelled is not that of its facts. */
 const LABEL = 'coalesce(pending.attribution_key, f.attribution_key) as attribution_key';
-const PENDING = `left join (select app_key, profile_id, attribution_key
-  from label_pending join app using (app_key) join profile_attribution using (app_id, profile_id)) pending on pending.app_key = f.app_key and pending.profile_id = f.profile_id`;
+const PENDING = 'left join label_pending pending on pending.app_key = f.app_key and pending.profile_id = f.profile_id';
 const KEYS = ['store_key', 'product_key', 'placement_key', 'offer_key', 'country_key'];
 const CODES = ['period', 'duration', 'renewal_status', 'cancellation_reason'];
 const AMOUNTS = ['revenue', 'proceeds', 'net', 'monthly_revenue', 'monthly_proceeds', 'monthly_net'];
@@ -75,17 +75,16 @@ export async function openDuck({ url, name }: Dataset, folder: string): Promise<
   for (const old of [file, `${file}.wal`]) rmSync(old, { force: true });
   const instance = await DuckDBInstance.create(file);
   const connection = await instance.connect();
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  for (const [table, select] of Object.entries(TABLES)) {
-    const csv = join(folder, `${table}.csv`);
-    await exportTable(client, select, csv);
-    await connection.run(
-      `create table ${table} as select * from read_csv('${csv}', header = true, nullstr = ''${columnTypes(table)})`,
-    );
-    rmSync(csv);
-  }
-  await client.end();
+  await withClient(url, async (client) => {
+    for (const [table, select] of Object.entries(TABLES)) {
+      const csv = join(folder, `${table}.csv`);
+      await exportTable(client, select, csv);
+      await connection.run(
+        `create table ${table} as select * from read_csv('${csv}', header = true, nullstr = ''${columnTypes(table)})`,
+      );
+      rmSync(csv);
+    }
+  });
   return { ask: (question) => askDuck(connection, question), close: () => connection.closeSync() };
 }
 

@@ -2,7 +2,6 @@
 import { createReadStream, createWriteStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { RECORD_COLUMNS } from '../../src/purchases/columns.ts';
@@ -10,7 +9,7 @@ import type { Context, Work } from '../context.ts';
 import { createBenchApp } from '../data/app.ts';
 import { writeFiles } from '../data/files.ts';
 import { createWorld } from '../data/people.ts';
-import { createDatabase, dropDatabase, openBenchSession, query } from '../database.ts';
+import { createDatabase, dropDatabase, openBenchSession, query, withClient } from '../database.ts';
 import { median, residentMib, timed } from '../measure.ts';
 import { runProgram } from '../processes.ts';
 import { perSecond, type Row } from '../report.ts';
@@ -18,16 +17,15 @@ import { perSecond, type Row } from '../report.ts';
 const DATABASE = 'sps_bench_import';
 
 /** The reference: the columns of the records, as text, into a table without indexes. */
-async function copyBare(databaseUrl: string, file: string): Promise<number> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  const columns = ['profile_id', ...RECORD_COLUMNS].join(', ');
-  const out = client.query(copyTo(`copy (select ${columns} from purchase) to stdout`));
-  await pipeline(out, createWriteStream(file));
-  await client.query(`create table bare as select ${columns} from purchase limit 0`);
-  const { ms } = await timed(() => pipeline(createReadStream(file), client.query(copyFrom('copy bare from stdin'))));
-  await client.end();
-  return ms;
+function copyBare(databaseUrl: string, file: string): Promise<number> {
+  return withClient(databaseUrl, async (client) => {
+    const columns = ['profile_id', ...RECORD_COLUMNS].join(', ');
+    const out = client.query(copyTo(`copy (select ${columns} from purchase) to stdout`));
+    await pipeline(out, createWriteStream(file));
+    await client.query(`create table bare as select ${columns} from purchase limit 0`);
+    const { ms } = await timed(() => pipeline(createReadStream(file), client.query(copyFrom('copy bare from stdin'))));
+    return ms;
+  });
 }
 
 /** Resident memory in the second and the last quarter of the run: flat memory does not grow between them. */
