@@ -52,10 +52,10 @@ export function asWritten(of: Entries['of'], where: readonly Sql[]): Facts {
 }
 
 /** Facts under a label that is no longer theirs: each counts under both, off the one and onto the other. */
-export function relabelled(source: Source, { of, at }: Pick<Entries, 'of' | 'at'>, where: readonly Sql[]): Facts {
+export function relabelled(source: Source, { of, at }: Entries, where: readonly Sql[]): Facts {
   const labels = changedLabels(source);
   const relation = sql`${FEW_HAVE.includes(at) ? labels : asIfFew(labels)} w
-    join ${tableOf({ of })} f on f.app_key = w.app_key and f.profile_id = w.profile_id
+    join ${tableOf({ of })} f using (profile_id)
     cross join lateral (values (-1, f.attribution_key), (1, w.attribution_key)) as moved (weight, label_key)`;
   return { relation, where, weight: sql`moved.weight`, label: sql`moved.label_key` };
 }
@@ -66,8 +66,7 @@ const FEW_HAVE: readonly Moment[] = ['refunded', 'grace', 'billing_issue'];
 /** Facts of each are to be looked up, which the planner takes to cost more than to read all of the span: of an array it expects ten rows. */
 function asIfFew(labels: Sql): Sql {
   return sql`(
-    select app_key, unnest(array_agg(profile_id)) as profile_id, unnest(array_agg(attribution_key)) as attribution_key
-    from ${labels} w group by app_key)`;
+    select unnest(array_agg(profile_id)) as profile_id, unnest(array_agg(attribution_key)) as attribution_key from ${labels} w)`;
 }
 
 /** What the rows are held against. */

@@ -142,7 +142,7 @@ export function listDimensions({ segmentation, filters }: ChartQuery): Dimension
 }
 
 /** The values of labels that the question is about: columns of dim_attribution. */
-export function labelValues(query: ChartQuery): string[] {
+function labelValues(query: ChartQuery): string[] {
   return listDimensions(query).flatMap(({ home }) =>
     home.column === ATTRIBUTION_COLUMN && 'value' in home ? [home.value] : [],
   );
@@ -163,7 +163,7 @@ export function changedLabels({ query, owner }: Source): Sql {
   const valueIn = (label: string, name: string) => sql`coalesce(${sql.ref(`${label}.${name}`)}, '')`;
   const differ = labelValues(query).map((name) => sql`${valueIn('later', name)} <> ${valueIn('earlier', name)}`);
   return sql`(
-    select w.app_key, w.profile_id, w.attribution_key from label_pending w
+    select w.profile_id, w.attribution_key from label_pending w
     join dim_attribution later on later.attribution_key = w.attribution_key
     join dim_attribution earlier on earlier.attribution_key = w.earlier_key
     where w.app_key = ${owner.app_key} and (${sql.join(differ, sql` or `)}))`;

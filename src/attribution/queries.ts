@@ -152,7 +152,8 @@ async function writeOncePerProfile(
     ), written as (
       ${recordAttributions(sql`numbered where turn = 1`, { replaces })}
     ), relabelled as (
-      select app_key, profile_id, attribution_key, earlier_key from written join app using (app_id) where earlier_key is distinct from attribution_key
+      select app_key, profile_id, attribution_key, earlier_key from written join app using (app_id)
+      where earlier_key is distinct from attribution_key
     ), marked as (
       ${markLabels(sql`relabelled`)}
     ), raised as (

@@ -106,7 +106,8 @@ async function writeAttributions(trx: Kysely<DB>, app: App, changes: readonly Ch
       ${recordAttributions(sql`given`, { replaces: app.attribution_policy === 'last' })}
     ), relabelled as (
       -- The install of a new profile is written with its label.
-      select ${app.app_key}::integer as app_key, profile_id, written.attribution_key, earlier_key from written join given using (profile_id)
+      select ${app.app_key}::integer as app_key, profile_id, written.attribution_key, earlier_key
+      from written join given using (profile_id)
       where not is_new and earlier_key is distinct from written.attribution_key
     )
     ${markLabels(sql`relabelled`)}`.execute(trx);
