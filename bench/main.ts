@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createContext, FULL, SMALL, type Work } from './context.ts';
 import { openServer } from './database.ts';
-import { killAll } from './processes.ts';
 import { describeRun, type Row, toText, writeResults } from './report.ts';
 import { attribution } from './works/attribution.ts';
 import { busy, charts, growth } from './works/charts.ts';
@@ -43,13 +42,10 @@ const notes: string[] = [];
 const rows: Row[] = [];
 
 const server = await openServer(folder, options.database);
-// Ended early, it leaves nothing running: no service, no load and no database.
+// Ended early, it leaves no database running either.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
-    killAll();
     await server.close();
-    // The next work may have started one meanwhile.
-    killAll();
     process.exit(1);
   });
 }

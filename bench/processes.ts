@@ -15,18 +15,11 @@ export interface Running {
   stop: () => Promise<void>;
 }
 
-const running = new Set<ChildProcess>();
-
-/** Remembers a process while it runs. */
-function remember<Child extends ChildProcess>(child: Child): Child {
-  running.add(child);
-  child.once('exit', () => running.delete(child));
-  return child;
-}
-
-/** Ends whatever was started here, without waiting for it. */
-export function killAll(): void {
-  for (const child of running) child.kill('SIGKILL');
+/** However this process ends, the other one ends with it. */
+function endWithUs(child: ChildProcess): void {
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
 }
 
 async function stopChild(child: ChildProcess): Promise<void> {
@@ -67,23 +60,22 @@ async function startProgram(
   { databaseUrl, logFile, env }: ServiceOptions,
 ): Promise<Running> {
   const log = openSync(logFile, 'w');
-  const child = remember(
-    spawn(process.execPath, args, {
-      cwd: ROOT,
-      stdio: ['ignore', 'pipe', log],
-      env: {
-        PATH: process.env.PATH,
-        DATABASE_URL: databaseUrl,
-        PORT: '0',
-        RATE_LIMIT_SERVER: '0',
-        RATE_LIMIT_ANALYTICS: '0',
-        RATE_LIMIT_ATTRIBUTION_PER_IP: '0',
-        WEBHOOK_ALLOW_PRIVATE: 'true',
-        SHUTDOWN_DELAY_MS: '0',
-        ...env,
-      },
-    }),
-  );
+  const child = spawn(process.execPath, args, {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', log],
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: databaseUrl,
+      PORT: '0',
+      RATE_LIMIT_SERVER: '0',
+      RATE_LIMIT_ANALYTICS: '0',
+      RATE_LIMIT_ATTRIBUTION_PER_IP: '0',
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+      SHUTDOWN_DELAY_MS: '0',
+      ...env,
+    },
+  });
+  endWithUs(child);
   closeSync(log);
   try {
     const url = await readUrl(child, name);
@@ -110,17 +102,16 @@ export async function runProgram(
   args: string[],
   { databaseUrl, onSample }: { databaseUrl: string; onSample?: (pid: number) => void },
 ): Promise<string> {
-  const child = remember(
-    spawn(
-      process.execPath,
-      args.map((arg) => (arg.startsWith('dist/') ? join(ROOT, arg) : arg)),
-      {
-        cwd: ROOT,
-        stdio: ['ignore', 'pipe', 'inherit'],
-        env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl },
-      },
-    ),
+  const child = spawn(
+    process.execPath,
+    args.map((arg) => (arg.startsWith('dist/') ? join(ROOT, arg) : arg)),
+    {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl },
+    },
   );
+  endWithUs(child);
   let text = '';
   child.stdout.on('data', (chunk: Buffer) => {
     text += chunk;
@@ -146,7 +137,8 @@ export interface RunningJob<Result> {
 
 export function startJob<Job extends object, Result>(file: string, job: Job): RunningJob<Result> {
   const program = fileURLToPath(new URL(`load/${file}`, import.meta.url));
-  const child = remember(fork(program, { execArgv: ['--import', import.meta.resolve('tsx')], cwd: ROOT }));
+  const child = fork(program, { execArgv: ['--import', import.meta.resolve('tsx')], cwd: ROOT });
+  endWithUs(child);
   const result = new Promise<Result>((resolve, reject) => {
     child.once('message', (message) => resolve(message as Result));
     child.once('error', reject);
