@@ -31,6 +31,8 @@ export interface PoolSettings {
   statementTimeoutMs: number;
   /** Shown in pg_stat_activity. */
   applicationName: string;
+  /** Whether its connections are used for COPY, beside which no statements can be under way at once (overlap.ts). */
+  takesCopy?: boolean;
   /** Further settings of its sessions. */
   settings?: Record<string, string>;
 }
@@ -56,6 +58,7 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     idleTimeoutMillis: 60_000,
     ...KEEP_ALIVE,
     types: parsers,
+    pipeline: !settings.takesCopy,
   });
   watchPool(pool, settings.applicationName);
   pool.on('error', onError);

@@ -27,11 +27,12 @@ export interface BoundedClient {
 /** A connection that is broken off when a statement has no answer in time: the driver fails the statement, the pool drops it. */
 export function boundStatements(client: pg.PoolClient, timeoutMs: number): BoundedClient {
   let longestMs = timeoutMs;
+  const { stream } = (client as unknown as { connection: pg.Connection }).connection;
   return {
     async query(statement) {
       if (statement.text === RAISE_TIMEOUT) longestMs = Number(statement.values[0]);
-      // In the middle of a statement this destroys the socket; to fail the statement alone would leave the next one behind it.
-      const timer = setTimeout(() => (client as unknown as pg.Client).end(), longestMs + MARGIN_MS);
+      // To fail the statement alone would leave the next one behind it.
+      const timer = setTimeout(() => stream.destroy(), longestMs + MARGIN_MS);
       try {
         return await client.query(statement);
       } finally {

@@ -12,9 +12,9 @@ export interface Session {
   close: () => Promise<void>;
 }
 
-export async function openSession(settings: Omit<PoolSettings, 'max'>): Promise<Session> {
+export async function openSession(settings: Omit<PoolSettings, 'max' | 'takesCopy'>): Promise<Session> {
   // The next statement hears of a broken connection by itself.
-  const pool = createPool({ ...settings, max: 1 }, () => undefined);
+  const pool = createPool({ ...settings, max: 1, takesCopy: true }, () => undefined);
   const client = await pool.connect();
   client.on('error', () => undefined);
   const { query } = boundStatements(client, settings.statementTimeoutMs);

@@ -1,0 +1,107 @@
+// Statements of one transaction that are under way at once (src/db/overlap.ts).
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { type Kysely, sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDb, createPool } from '../../src/db/client.ts';
+import { overlapping } from '../../src/db/overlap.ts';
+import type { DB } from '../../src/db/types.ts';
+import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+
+let database: TestDatabase;
+let db: Kysely<DB>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = connectTo(database.url);
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.close();
+});
+
+function connectTo(connectionString: string): Kysely<DB> {
+  return createDb(
+    createPool({ connectionString, max: 1, statementTimeoutMs: 5_000, applicationName: 'sps-test' }, () => {}),
+  );
+}
+
+async function ask(trx: Kysely<DB>, value: string): Promise<string> {
+  const { rows } = await sql<{ value: string }>`select ${value}::text as value`.execute(trx);
+  return rows[0]!.value;
+}
+
+/** A way to the database that keeps its answers back, from when it is asked to until it has seen a text go by. */
+async function createHoldingWay(url: string) {
+  const { hostname: host, port } = new URL(url);
+  let awaited: string | undefined;
+  const server = createServer((near) => {
+    const far = connect({ host, port: Number(port || 5432) });
+    far.on('error', () => {});
+    near.on('error', () => {});
+    let answers: Buffer[] = [];
+    near.on('data', (chunk) => {
+      if (awaited !== undefined && chunk.includes(awaited)) {
+        awaited = undefined;
+        for (const answer of answers) near.write(answer);
+        answers = [];
+      }
+      far.write(chunk);
+    });
+    far.on('data', (chunk) => (awaited === undefined ? near.write(chunk) : answers.push(chunk)));
+    near.on('close', () => far.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const held = new URL(url);
+  held.hostname = '127.0.0.1';
+  held.port = String((server.address() as AddressInfo).port);
+  return {
+    url: held.href,
+    answerOnlyAfter: (text: string) => {
+      awaited = text;
+    },
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
+
+test('all are sent before the first is answered', async () => {
+  const way = await createHoldingWay(database.url);
+  const held = connectTo(way.url);
+  const answers = await held.transaction().execute((trx) => {
+    way.answerOnlyAfter('the third');
+    return overlapping(trx, (each) => Promise.all(['one', 'another', 'the third'].map((value) => ask(each, value))));
+  });
+  expect(answers).toEqual(['one', 'another', 'the third']);
+  await held.destroy();
+  await way.close();
+});
+
+test('they run in their order, and each sees what those before it did', async () => {
+  const counts = await db.transaction().execute(async (trx) => {
+    await sql`create temp table seen (n integer) on commit drop`.execute(trx);
+    return overlapping(trx, async (each) => {
+      const write = (n: number) => sql`insert into seen values (${n})`.execute(each);
+      const count = async () =>
+        Number((await sql<{ n: bigint }>`select count(*) as n from seen`.execute(each)).rows[0]!.n);
+      const [, one, , two] = await Promise.all([write(1), count(), write(2), count()]);
+      return [one, two];
+    });
+  });
+  expect(counts).toEqual([1, 2]);
+});
+
+test('when one fails its error is told, nothing of the transaction stays, and the connection serves on', async () => {
+  await sql`create table overlapped (n integer)`.execute(db);
+  const failed = db
+    .transaction()
+    .execute((trx) =>
+      overlapping(trx, (each) =>
+        Promise.all([
+          sql`insert into overlapped values (1)`.execute(each),
+          sql`select 1 / ${0}::integer`.execute(each),
+          sql`insert into overlapped values (2)`.execute(each),
+        ]),
+      ),
+    );
+  await expect(failed).rejects.toThrow('division by zero');
+  const { rows } = await sql`select n from overlapped`.execute(db);
+  expect(rows).toEqual([]);
+});
