@@ -2,7 +2,7 @@
 // times a second (of a grouped attribution write that was more than half of its time). Their plans no longer look at the
 // parameters, so they are not for charts or large batches; and they name their columns, as `*` of a table would break when a
 // newer version adds one.
-import { CompiledQuery, type Kysely, type RawBuilder } from 'kysely';
+import { CompiledQuery, type Kysely, type OperationNode, type RawBuilder, RawNode, ValueNode } from 'kysely';
 import type pg from 'pg';
 import { boundStatements } from './deadline.ts';
 import type { DB } from './types.ts';
@@ -18,14 +18,43 @@ interface Compilable<T> {
   compile: (db: Kysely<DB>) => CompiledQuery<T>;
 }
 
+/** A text that has a name, with a query that was compiled to it. */
+interface Known {
+  text: string;
+  node: OperationNode;
+}
+
+/** By the first part of the name. */
+const known = new Map<string, Known[]>();
+
+/** Whether two queries surely have the same text: they are made of the same template literals, and differ in their values alone. */
+function areAlike(one: OperationNode, other: OperationNode): boolean {
+  if (one === other) return true;
+  if (ValueNode.is(one) && ValueNode.is(other)) return !one.immediate && !other.immediate;
+  if (!RawNode.is(one) || !RawNode.is(other) || one.sqlFragments !== other.sqlFragments) return false;
+  const { parameters } = other;
+  return one.parameters.every((parameter, i) => areAlike(parameter, parameters[i] as OperationNode));
+}
+
+/** The text of the query as it was when it got its name: to look up one that was just put together takes longer than to make it. */
+function findText(name: string, { sql: text, query: node }: CompiledQuery): string {
+  let texts = known.get(name);
+  if (!texts) {
+    texts = [];
+    known.set(name, texts);
+  }
+  const found = texts.find((one) => areAlike(one.node, node)) ?? texts.find((one) => one.text === text);
+  if (found) return found.text;
+  if (names.size === MOST_NAMES) throw new Error(`${name}: too many prepared statements`);
+  names.set(text, `${name}_${names.size}`);
+  texts.push({ text, node });
+  return text;
+}
+
 /** Runs a statement that is prepared under this name; statements of one name may differ in their text. */
 export async function executePrepared<T>(db: Kysely<DB>, name: string, statement: Compilable<T>): Promise<T[]> {
   const query = statement.compile(db);
-  if (!names.has(query.sql)) {
-    if (names.size === MOST_NAMES) throw new Error(`${name}: too many prepared statements`);
-    names.set(query.sql, `${name}_${names.size}`);
-  }
-  return (await db.executeQuery(query)).rows;
+  return (await db.executeQuery<T>({ ...query, sql: findText(name, query) })).rows;
 }
 
 /**

@@ -1,0 +1,55 @@
+// Prepared statements and the texts by which they are known (src/db/prepared.ts).
+import { type Kysely, sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDb, createPool } from '../../src/db/client.ts';
+import { executePrepared } from '../../src/db/prepared.ts';
+import type { DB } from '../../src/db/types.ts';
+import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+
+let database: TestDatabase;
+let db: Kysely<DB>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const settings = { connectionString: database.url, max: 1, statementTimeoutMs: 5_000, applicationName: 'sps-test' };
+  db = createDb(createPool(settings, () => {}));
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.close();
+});
+
+/** Names of the connection's prepared statements that begin so. */
+async function listNames(beginning: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select name from pg_prepared_statements where starts_with(name, ${beginning}) order by prepare_time`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+test('statements that differ in their values alone are prepared once', async () => {
+  const part = (value: number) => sql`(select ${value}::integer as n)`;
+  const ask = (one: number, other: number) =>
+    executePrepared(db, 'test_values', sql<{ n: number }>`select n + ${other}::integer as n from ${part(one)} t`);
+  expect([await ask(1, 2), await ask(3, 4)]).toEqual([[{ n: 3 }], [{ n: 7 }]]);
+  expect(await listNames('test_values')).toHaveLength(1);
+});
+
+test('statements of one name that differ in a part, a name or a constant are told apart', async () => {
+  const parts = [
+    ...[sql`1`, sql`2`, sql.lit(3), sql.lit(4), sql`${5}::integer`],
+    ...[sql.ref('t.six'), sql.ref('t.seven'), sql.join([sql.lit(8)]), sql`(${sql.lit(9)})`],
+  ];
+  const ask = async (part: (typeof parts)[number]) => {
+    const rows = await executePrepared(
+      db,
+      'test_parts',
+      sql<{ n: number }>`select ${part} as n from (select 6 as six, 7 as seven) t`,
+    );
+    return rows[0]?.n;
+  };
+  for (const round of [1, 2]) {
+    const found: unknown[] = [];
+    for (const part of parts) found.push(await ask(part));
+    expect([round, ...found]).toEqual([round, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  }
+  expect(await listNames('test_parts')).toHaveLength(parts.length);
+});
