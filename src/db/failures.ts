@@ -28,6 +28,11 @@ const AWAY_SYSTEM_ERRORS = new Set([
 const DRIVER_WORDS =
   /connection terminated|timeout expired|timeout exceeded when trying to connect|connection ended|not queryable|connection error/i;
 
+/** What was read changed before it was locked: the transaction has to begin anew, as after a serialization failure. */
+export class StaleReadError extends Error {
+  readonly code = '40001';
+}
+
 function codeOf(error: unknown): unknown {
   return error instanceof Error ? (error as { code?: unknown }).code : undefined;
 }

@@ -149,15 +149,15 @@ function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
  * two writers of one chain could each derive it without the other's transaction.
  */
 export async function deriveFacts(execute: Execute, app: App, chains: Chains): Promise<void> {
-  await ensureDimensions(execute, boughtIn(app, chains));
-  await execute(sql`
+  const writeFacts = sql`
     ${derivedFacts(app, chains)}, changed as materialized (
       select derived.* from derived left join fact_transaction old using (app_key, profile_id, purchase_no)
       where ${IS_NEW}
     ), ${removing(app, uncounted(app))}, ${RETIRE_CHANGED}
     insert into fact_transaction (app_key, profile_id, purchase_no, ${COLUMNS})
     select app_key, profile_id, purchase_no, ${COLUMNS} from changed
-    on conflict (app_key, profile_id, purchase_no) do update set ${ASSIGNMENTS}`);
+    on conflict (app_key, profile_id, purchase_no) do update set ${ASSIGNMENTS}`;
+  await Promise.all([ensureDimensions(execute, boughtIn(app, chains)), execute(writeFacts)]);
 }
 
 /** The same for chains that the caller has just made, of which there are no facts yet; `bought` has all that is named in them. */

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { createGroupWriter } from '../db/group.ts';
+import { overlapping } from '../db/overlap.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { apiError, valueError } from '../errors.ts';
@@ -46,16 +47,14 @@ async function writeGrants(trx: Kysely<DB>, locked: readonly Locked<GrantRequest
     starts_at: timestampOrNull(body.starts_at),
     expires_at: timestampOrNull(body.expires_at),
   }));
-  const isStored = await upsertGrants(trx, grants);
-  const stored = grants.filter((_, index) => isStored[index]);
-  const states = await readShownStates(trx, stored);
-  const changed = new Map(
-    stored.map((grant, index) => [
-      grant,
-      describeGrant(states[index] as ProfileState, grant.access_level_id, ({ granted_at }) => granted_at),
-    ]),
+  const [isStored, states] = await overlapping(trx, (each) =>
+    Promise.all([upsertGrants(each, grants), readShownStates(each, grants)]),
   );
-  return grants.map((grant) => changed.get(grant));
+  return grants.map(({ access_level_id }, index) =>
+    isStored[index]
+      ? describeGrant(states[index] as ProfileState, access_level_id, ({ granted_at }) => granted_at)
+      : undefined,
+  );
 }
 
 function grantAlone(deps: Pick<Deps, 'db' | 'now'>, request: GrantRequest): Promise<string> {

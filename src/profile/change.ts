@@ -2,6 +2,7 @@
 // the work, stores the events and, under an Idempotency-Key, the answer.
 import type { Kysely, Transaction } from 'kysely';
 import { inTransaction } from '../db/client.ts';
+import { overlapping } from '../db/overlap.ts';
 import { keepPlans } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
@@ -28,6 +29,8 @@ export interface Changed {
   /** The profile as it is after the change. */
   state: ProfileState;
   events: readonly WebhookEvent[];
+  /** What is written beside the events. */
+  alsoWrite?: (trx: Kysely<DB>) => Promise<void>;
 }
 
 export interface Change {
@@ -47,13 +50,30 @@ interface Outcome {
   stored: number;
 }
 
-async function runChange(trx: Kysely<DB>, { app, identity }: ChangeRequest, change: Change): Promise<Outcome> {
+/** Keeps the answer for when the request is repeated. */
+type Keep = (trx: Kysely<DB>, answer: string) => Promise<void>;
+
+async function runChange(
+  trx: Kysely<DB>,
+  { app, identity }: Omit<ChangeRequest, 'once'>,
+  { change, keep }: { change: Change; keep?: Keep },
+): Promise<Outcome> {
   await change.lockFirst?.(trx);
-  const profileId = await lockProfile(trx, app.app_id, identity);
+  const [, profileId] = await overlapping(trx, (each) =>
+    Promise.all([keepPlans(each), lockProfile(each, app.app_id, identity)]),
+  );
   if (profileId === undefined) throw apiError('profile_not_found');
-  const { state, events } = await change.work(trx, profileId);
-  const stored = events.length > 0 ? await recordEvents(trx, app, events) : 0;
-  return { answer: JSON.stringify({ data: renderProfile(state, app) }), stored };
+  const { state, events, alsoWrite } = await change.work(trx, profileId);
+  const answer = JSON.stringify({ data: renderProfile(state, app) });
+  const [stored] = await overlapping(trx, (each) =>
+    Promise.all([
+      recordEvents(each, app, events),
+      alsoWrite?.(each),
+      keep?.(each, answer),
+      change.changesFacts && raiseVersion(each, app.app_key),
+    ]),
+  );
+  return { answer, stored };
 }
 
 /** Gives the answer that is kept under the key, else does the work and keeps its answer. */
@@ -72,9 +92,11 @@ async function runOnce(
   }
   if (kept) return { answer: kept.answer, stored: 0 };
   // The profile that the key was taken for, or none: it may be deleted or renamed until it is locked.
-  const outcome = await runChange(trx, { ...request, identity: { ...identity, profile_id: profileId } }, change);
-  await keepAnswer(trx, key, { body_sha256: once.body_sha256, answer: outcome.answer }, now);
-  return outcome;
+  return runChange(
+    trx,
+    { app, identity: { ...identity, profile_id: profileId } },
+    { change, keep: (each, answer) => keepAnswer(each, key, { body_sha256: once.body_sha256, answer }, now) },
+  );
 }
 
 /** Changes the profile that the request names and gives the body of the answer, as JSON. */
@@ -84,14 +106,9 @@ export async function changeProfile(
   change: Change,
 ): Promise<string> {
   const { once } = request;
-  const { answer, stored } = await inTransaction(db, async (trx) => {
-    await keepPlans(trx);
-    const outcome = once
-      ? await runOnce(trx, { request, once, change, now: now() })
-      : await runChange(trx, request, change);
-    if (change.changesFacts) await raiseVersion(trx, request.app.app_key);
-    return outcome;
-  });
+  const { answer, stored } = await inTransaction(db, (trx) =>
+    once ? runOnce(trx, { request, once, change, now: now() }) : runChange(trx, request, { change }),
+  );
   if (stored > 0) nudgeDispatchers(db);
   return answer;
 }

@@ -64,7 +64,7 @@ export async function changeProfiles<Request extends Named>(
       const changed = changes[index];
       return [request, changed && renderAnswer(changed, request.app)] as const;
     });
-    return { answers: new Map(rendered), stored: events.length > 0 ? await recordAppEvents(trx, events) : 0 };
+    return { answers: new Map(rendered), stored: await recordAppEvents(trx, events) };
   });
   if (stored > 0) nudgeDispatchers(db);
   return requests.map((request) => answers.get(request));

@@ -43,12 +43,9 @@ export async function unwatch(
   numbers: readonly bigint[],
 ): Promise<void> {
   if (numbers.length === 0) return;
-  await trx
-    .deleteFrom('lapse_watch')
-    .where('app_id', '=', app_id)
-    .where('profile_id', '=', profile_id)
-    .where('purchase_no', 'in', [...numbers])
-    .execute();
+  await sql`
+    delete from lapse_watch
+    where app_id = ${app_id} and profile_id = ${profile_id} and purchase_no = any(${numbers}::bigint[])`.execute(trx);
 }
 
 export async function watch(

@@ -41,8 +41,7 @@ export async function loadPriceBook(
   app: App,
   records: readonly TransactionRecord[],
 ): Promise<PriceBook> {
-  const commissions = await loadCommissions(db, app.app_id);
-  const rates = await loadRates(db, records);
+  const [commissions, rates] = await Promise.all([loadCommissions(db, app.app_id), loadRates(db, records)]);
   return {
     commissionOf: (store) => commissions.get(store),
     rateOf: (currency, day) => rates.get(`${currency}${day}`),

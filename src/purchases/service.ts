@@ -1,18 +1,21 @@
 // Setting a transaction of a profile (analytics 1, decisions 6): written, counted and told to webhooks in one transaction.
 import type { Kysely } from 'kysely';
+import { StaleReadError } from '../db/failures.ts';
+import { overlapping } from '../db/overlap.ts';
 import { keepingPlans } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError, validationError, valueError } from '../errors.ts';
-import { type ChangeRequest, changeProfile } from '../profile/change.ts';
+import { type Changed, type ChangeRequest, changeProfile } from '../profile/change.ts';
 import { findProfile } from '../profile/queries.ts';
-import { findOwner, lockChain, lockInOrder, type Owner } from './chain.ts';
+import { readProfileState } from '../profile/read-state.ts';
+import { type ChainKey, findOwner, lockChain, lockInOrder, type Owner } from './chain.ts';
 import { loadPriceBook } from './price-book.ts';
-import { type Amounts, priceRecord } from './pricing.ts';
+import { type Amounts, type PriceBook, priceRecord } from './pricing.ts';
 import { type TransactionRecord, toRecord } from './record.ts';
 import type { TransactionBody } from './schema.ts';
-import { readBefore, tellChange } from './telling.ts';
-import { claimChains, stageValues, writeTransactions } from './write.ts';
+import { readMoment, tellChange } from './telling.ts';
+import { claimChains, type Staged, stageValues, writeOwnChain, writeTransactions } from './write.ts';
 
 function foreignChain() {
   return valueError('store_original_transaction_id', 'This chain of transactions belongs to another profile.');
@@ -29,24 +32,57 @@ async function lockOwner(
   record: TransactionRecord,
 ): Promise<Owner | undefined> {
   const chain = { ...record, app_id: app.app_id };
-  await lockChain(trx, app, chain);
+  let [, owner] = await Promise.all([lockChain(trx, app, chain), findOwner(trx, chain)]);
   let lockedId: string | undefined;
-  for (;;) {
-    // Looked at again under the locks: the owner may have been deleted meanwhile, or an import have moved the chain.
-    const owner = await findOwner(trx, chain);
-    if (!owner || !mayMove(owner, app) || owner.profile_id === lockedId) return owner;
+  while (owner && mayMove(owner, app) && owner.profile_id !== lockedId) {
     const profileId = await findProfile(trx, app.app_id, identity);
     if (profileId === undefined) throw apiError('profile_not_found');
-    if (owner.profile_id === profileId) return owner;
+    if (owner.profile_id === profileId) break;
     await lockInOrder(trx, app.app_id, [owner.profile_id, profileId]);
     lockedId = owner.profile_id;
+    // Looked at again under the locks: the owner may have been deleted meanwhile, or an import have moved the chain.
+    owner = await findOwner(trx, chain);
   }
+  return owner;
 }
 
-async function priceOf(trx: Kysely<DB>, app: App, record: TransactionRecord): Promise<Amounts> {
-  const priced = priceRecord(record, await loadPriceBook(trx, app, [record]));
+function priceOf(record: TransactionRecord, book: PriceBook): Amounts {
+  const priced = priceRecord(record, book);
   if ('source' in priced) throw validationError([priced]);
   return priced;
+}
+
+interface Write {
+  key: ChainKey;
+  staged: Staged;
+}
+
+/** Of a chain that is the profile's, or nobody's yet: no statement needs the rows of the one before. */
+function writeOwn(trx: Kysely<DB>, app: App, { key, staged, isOwned }: Write & { isOwned: boolean }): Promise<Changed> {
+  return overlapping(trx, async (each) => {
+    const execute = keepingPlans(each, 'write_transaction');
+    // By requests alone does a chain leave a living profile, and they take its lock.
+    const [before, claimed, , after] = await Promise.all([
+      readMoment(each, key, isOwned ? key : undefined),
+      isOwned ? [key] : claimChains(execute, app, [key]),
+      writeOwnChain(execute, app, { chain: key, staged }),
+      readMoment(each, key, key),
+    ]);
+    if (claimed.length === 0) throw new StaleReadError('an import gave the chain an owner meanwhile');
+    return tellChange(key, { before, after });
+  });
+}
+
+/** Of a chain that another profile, which is locked too, leaves to this one. */
+async function takeOver(trx: Kysely<DB>, app: App, { key, staged, owner }: Write & { owner: Owner }): Promise<Changed> {
+  const readOwner = () => (owner.is_deleted ? undefined : readProfileState(trx, key.app_id, owner.profile_id));
+  const [before, had] = [await readMoment(trx, key, owner), await readOwner()];
+  const { refused } = await writeTransactions(keepingPlans(trx, 'write_transaction'), app, staged);
+  // Only an import could have given the chain to another profile since it was looked at.
+  if (refused.size > 0) throw foreignChain();
+  const [after, has] = [await readMoment(trx, key, key), await readOwner()];
+  const states = had && has && { before: had, after: has };
+  return tellChange(key, { before, after, left: { profile_id: owner.profile_id, states } });
 }
 
 /** Inserts or replaces the transaction; the body of the answer. */
@@ -57,25 +93,23 @@ export function setTransaction(
   const { app } = request;
   const record = toRecord(body);
   let owner: Owner | undefined;
+  let book: PriceBook;
   return changeProfile(deps, request, {
     operation: 'set_transaction',
     changesFacts: true,
     async lockFirst(trx) {
-      owner = await lockOwner(trx, request, record);
+      [owner, book] = await overlapping(trx, (each) =>
+        Promise.all([lockOwner(each, request, record), loadPriceBook(each, app, [record])]),
+      );
     },
     async work(trx, profile_id) {
+      const other = owner?.profile_id === profile_id ? undefined : owner;
+      if (other && !mayMove(other, app)) throw foreignChain();
       const key = { ...record, app_id: app.app_id, profile_id };
-      if (owner && owner.profile_id !== profile_id && !mayMove(owner, app)) throw foreignChain();
-      const amounts = await priceOf(trx, app, record);
-      const before = await readBefore(trx, key, owner);
-      const staged = stageValues([{ ...record, ...amounts, position: 0, profile_id }]);
-      // By requests alone does a chain leave a living profile, and they take its lock.
-      const execute = keepingPlans(trx, 'write_transaction');
-      const areOwned = owner ? owner.profile_id === profile_id : (await claimChains(execute, app, [key])).length > 0;
-      const { refused } = await writeTransactions(execute, app, staged, { areOwned });
-      // Only an import could have given the chain to another profile since it was looked at.
-      if (refused.size > 0) throw foreignChain();
-      return tellChange(trx, key, before);
+      const staged = stageValues([{ ...record, ...priceOf(record, book), position: 0, profile_id }]);
+      return other
+        ? takeOver(trx, app, { key, staged, owner: other })
+        : writeOwn(trx, app, { key, staged, isOwned: owner !== undefined });
     },
   });
 }

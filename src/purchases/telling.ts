@@ -10,44 +10,57 @@ import { changesOf } from './changes.ts';
 import { accessEvents, chainEvents } from './events.ts';
 import { planLapses, unwatch, watch } from './lapse-watch.ts';
 
-/** What is known before the write. */
-export interface Before {
+/** A profile and one of its chains at one moment. */
+export interface Moment {
   state: ProfileState;
   chain: ChainTransaction[];
-  /** The other profile that the chain is taken from, and its state if it lives. */
-  takenFrom: { profile_id: string; state: ProfileState | undefined } | undefined;
 }
 
-export async function readBefore(trx: Kysely<DB>, key: ChainKey, owner: Owner | undefined): Promise<Before> {
-  const { app_id, profile_id } = key;
-  const state = await readProfileState(trx, app_id, profile_id);
-  if (!owner) return { state, chain: [], takenFrom: undefined };
-  const chain = await readChain(trx, { ...key, profile_id: owner.profile_id });
-  if (owner.profile_id === profile_id) return { state, chain, takenFrom: undefined };
-  const ownerState = owner.is_deleted ? undefined : await readProfileState(trx, app_id, owner.profile_id);
-  return { state, chain, takenFrom: { profile_id: owner.profile_id, state: ownerState } };
+/** The other profile that a chain is taken from, before and after; no states if it is deleted. */
+export interface Left {
+  profile_id: string;
+  states: { before: ProfileState; after: ProfileState } | undefined;
+}
+
+/** The profile, and the chain of its owner, if it has one. */
+export async function readMoment(
+  trx: Kysely<DB>,
+  key: ChainKey,
+  owner: Pick<Owner, 'profile_id'> | undefined,
+): Promise<Moment> {
+  const [state, chain] = await Promise.all([
+    readProfileState(trx, key.app_id, key.profile_id),
+    owner ? readChain(trx, { ...key, profile_id: owner.profile_id }) : [],
+  ]);
+  return { state, chain };
 }
 
 /** The profile after the write with the events of what changed; from now on its coming lapses are watched. */
-export async function tellChange(trx: Kysely<DB>, key: ChainKey, before: Before): Promise<Changed> {
-  const { takenFrom } = before;
-  const state = await readProfileState(trx, key.app_id, key.profile_id);
-  const chain = await readChain(trx, key);
+export function tellChange(
+  key: ChainKey,
+  { before, after, left }: { before: Moment; after: Moment; left?: Left },
+): Changed {
+  const { state, chain } = after;
   const now = fromDatabase(state.read_at);
-  const plan = planLapses(before.chain, chain, { now, isMoved: takenFrom !== undefined });
-  await watch(trx, key, plan.watch);
-  await unwatch(trx, key, plan.forget);
+  const plan = planLapses(before.chain, chain, { now, isMoved: left !== undefined });
   const events = [
     ...chainEvents(changesOf(before.chain, chain), state, now),
     ...accessEvents({ state: before.state, now }, { state, now }, state.read_at),
   ];
-  if (!takenFrom) return { state, events };
-  const numbers = before.chain.map(({ purchase_no }) => purchase_no);
-  await unwatch(trx, { app_id: key.app_id, profile_id: takenFrom.profile_id }, numbers);
-  if (!takenFrom.state) return { state, events };
-  const left = await readProfileState(trx, key.app_id, takenFrom.profile_id);
+  if (left?.states) {
+    const { before: had, after: has } = left.states;
+    events.push(...accessEvents({ state: had, now }, { state: has, now }, has.read_at));
+  }
   return {
     state,
-    events: [...events, ...accessEvents({ state: takenFrom.state, now }, { state: left, now }, left.read_at)],
+    events,
+    async alsoWrite(trx) {
+      const leftNumbers = before.chain.map(({ purchase_no }) => purchase_no);
+      await Promise.all([
+        watch(trx, key, plan.watch),
+        unwatch(trx, key, plan.forget),
+        left && unwatch(trx, { app_id: key.app_id, profile_id: left.profile_id }, leftNumbers),
+      ]);
+    },
   };
 }

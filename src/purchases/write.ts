@@ -136,22 +136,25 @@ export interface WriteOutcome {
   written: number;
 }
 
-/**
- * Writes staged transactions, whose chains all have an owner, and their facts. The same transactions again change nothing. `areOwned` says
- * that the owners are known to be their profiles.
- */
-export async function writeTransactions(
-  execute: Execute,
-  app: App,
-  staged: Staged,
-  { areOwned = false } = {},
-): Promise<WriteOutcome> {
-  const foreign = areOwned ? [] : await listForeignChains(execute, app, staged);
+/** Writes staged transactions, whose chains all have an owner, and their facts. The same transactions again change nothing. */
+export async function writeTransactions(execute: Execute, app: App, staged: Staged): Promise<WriteOutcome> {
+  const foreign = await listForeignChains(execute, app, staged);
   const moved = await moveChains(execute, app, foreign);
-  // A chain of a profile that the caller has locked stays there, so there is nothing to look for again.
   const refused = foreign.length === 0 ? [] : await listRefused(execute, app, staged);
   const written = await upsertPurchases(execute, app, staged);
   const touched = distinct([...moved, ...written]);
   if (touched.length > 0) await deriveFacts(execute, app, chainRelation(touched));
   return { refused: new Set(refused.map(Number)), written: written.length };
+}
+
+/**
+ * The same for transactions of one chain, which nobody takes from the profile meanwhile. Nothing is written if it is another's. No statement
+ * waits for the one before.
+ */
+export async function writeOwnChain(
+  execute: Execute,
+  app: App,
+  { chain, staged }: { chain: Chain; staged: Staged },
+): Promise<void> {
+  await Promise.all([upsertPurchases(execute, app, staged), deriveFacts(execute, app, chainRelation([chain]))]);
 }
