@@ -1,16 +1,18 @@
 // Statements of one transaction that are under way at once: one round trip for all of them instead of one for each. Kysely sends a statement when
 // the one before it is answered; PostgreSQL itself takes them as they come and runs them in that order, and each sees what those before it did.
 import {
+  type CompiledQuery,
   type DatabaseConnection,
   DummyDriver,
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  type QueryResult,
 } from 'kysely';
 import type { DB } from './types.ts';
 
-/** Kysely on one connection that somebody else has acquired, begins and commits on. */
+/** Kysely on a connection that somebody else has acquired, begins and commits on. */
 function onConnection(connection: DatabaseConnection): Kysely<DB> {
   const driver = new DummyDriver();
   driver.acquireConnection = async () => connection;
@@ -24,19 +26,49 @@ function onConnection(connection: DatabaseConnection): Kysely<DB> {
   });
 }
 
-const faces = new WeakMap<DatabaseConnection, Kysely<DB>>();
+interface Face {
+  /** Statements on it are sent at once, until one has failed. */
+  each: Kysely<DB>;
+  /** What failed since it was lent, in the order of the statements. */
+  errors: unknown[];
+}
+
+function createFace(connection: DatabaseConnection): Face {
+  const errors: unknown[] = [];
+  const each = onConnection({
+    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      // The transaction is as good as rolled back.
+      if (errors.length > 0) throw errors[0];
+      try {
+        return await connection.executeQuery<R>(query);
+      } catch (error) {
+        errors.push(error);
+        throw error;
+      }
+    },
+    streamQuery: () => {
+      throw new Error('rows cannot be streamed while other statements are under way');
+    },
+  });
+  return { each, errors };
+}
+
+const faces = new WeakMap<DatabaseConnection, Face>();
 
 /**
  * Runs `work`, in which statements on `each` go to the database in the order in which they are executed, without waiting for the answer to the
- * one before. They must not need each other's rows. If one fails, so does every later one, and the transaction.
+ * one before. They must not need each other's rows. If one fails, so does the transaction, and that one's error is thrown.
  */
 export function overlapping<T>(trx: Kysely<DB>, work: (each: Kysely<DB>) => Promise<T>): Promise<T> {
-  return trx.getExecutor().provideConnection((connection) => {
-    let each = faces.get(connection);
-    if (!each) {
-      each = onConnection(connection);
-      faces.set(connection, each);
+  return trx.getExecutor().provideConnection(async (connection) => {
+    const face = faces.get(connection) ?? createFace(connection);
+    faces.set(connection, face);
+    face.errors.length = 0;
+    try {
+      return await work(face.each);
+    } catch (error) {
+      // Behind the statement that failed all others do, and one of those may have been heard of before it.
+      throw face.errors.length > 0 ? face.errors[0] : error;
     }
-    return work(each);
   });
 }

@@ -18,14 +18,14 @@ interface Compilable<T> {
   compile: (db: Kysely<DB>) => CompiledQuery<T>;
 }
 
-/** A text that has a name, with a query that was compiled to it. */
-interface Known {
+/** A text that has a name, with the first query that was compiled to it, values and all. */
+interface NamedText {
   text: string;
   node: OperationNode;
 }
 
 /** By the first part of the name. */
-const known = new Map<string, Known[]>();
+const namedTexts = new Map<string, NamedText[]>();
 
 /** Whether two queries surely have the same text: they are made of the same template literals, and differ in their values alone. */
 function areAlike(one: OperationNode, other: OperationNode): boolean {
@@ -38,15 +38,17 @@ function areAlike(one: OperationNode, other: OperationNode): boolean {
 
 /** The text of the query as it was when it got its name: to look up one that was just put together takes longer than to make it. */
 function findText(name: string, { sql: text, query: node }: CompiledQuery): string {
-  let texts = known.get(name);
+  let texts = namedTexts.get(name);
   if (!texts) {
     texts = [];
-    known.set(name, texts);
+    namedTexts.set(name, texts);
   }
   const found = texts.find((one) => areAlike(one.node, node)) ?? texts.find((one) => one.text === text);
   if (found) return found.text;
-  if (names.size === MOST_NAMES) throw new Error(`${name}: too many prepared statements`);
-  names.set(text, `${name}_${names.size}`);
+  if (!names.has(text)) {
+    if (names.size === MOST_NAMES) throw new Error(`${name}: too many prepared statements`);
+    names.set(text, `${name}_${names.size}`);
+  }
   texts.push({ text, node });
   return text;
 }

@@ -146,7 +146,8 @@ function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
 
 /**
  * Derives the facts of these chains anew and writes those that differ. The caller holds the locks of their profiles, or
- * two writers of one chain could each derive it without the other's transaction.
+ * two writers of one chain could each derive it without the other's transaction. All on one connection, which runs statements in
+ * the order of their sending: facts are written after their dimensions.
  */
 export async function deriveFacts(execute: Execute, app: App, chains: Chains): Promise<void> {
   const writeFacts = sql`

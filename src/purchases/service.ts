@@ -25,14 +25,13 @@ function mayMove({ is_deleted }: Owner, { sharing }: App): boolean {
   return is_deleted || sharing === 'transfer';
 }
 
-/** Locks the chain and, if it may move to the profile from another, both profiles in order; who owns it then. */
+/** If the locked chain may move to the profile from its owner, locks both profiles in order; who owns it then. */
 async function lockOwner(
   trx: Kysely<DB>,
   { app, identity }: ChangeRequest,
-  record: TransactionRecord,
+  { chain, found }: { chain: Omit<ChainKey, 'profile_id'>; found: Owner | undefined },
 ): Promise<Owner | undefined> {
-  const chain = { ...record, app_id: app.app_id };
-  let [, owner] = await Promise.all([lockChain(trx, app, chain), findOwner(trx, chain)]);
+  let owner = found;
   let lockedId: string | undefined;
   while (owner && mayMove(owner, app) && owner.profile_id !== lockedId) {
     const profileId = await findProfile(trx, app.app_id, identity);
@@ -76,11 +75,13 @@ function writeOwn(trx: Kysely<DB>, app: App, { key, staged, isOwned }: Write & {
 /** Of a chain that another profile, which is locked too, leaves to this one. */
 async function takeOver(trx: Kysely<DB>, app: App, { key, staged, owner }: Write & { owner: Owner }): Promise<Changed> {
   const readOwner = () => (owner.is_deleted ? undefined : readProfileState(trx, key.app_id, owner.profile_id));
-  const [before, had] = [await readMoment(trx, key, owner), await readOwner()];
+  const before = await readMoment(trx, key, owner);
+  const had = await readOwner();
   const { refused } = await writeTransactions(keepingPlans(trx, 'write_transaction'), app, staged);
   // Only an import could have given the chain to another profile since it was looked at.
   if (refused.size > 0) throw foreignChain();
-  const [after, has] = [await readMoment(trx, key, key), await readOwner()];
+  const after = await readMoment(trx, key, key);
+  const has = await readOwner();
   const states = had && has && { before: had, after: has };
   return tellChange(key, { before, after, left: { profile_id: owner.profile_id, states } });
 }
@@ -98,9 +99,12 @@ export function setTransaction(
     operation: 'set_transaction',
     changesFacts: true,
     async lockFirst(trx) {
-      [owner, book] = await overlapping(trx, (each) =>
-        Promise.all([lockOwner(each, request, record), loadPriceBook(each, app, [record])]),
+      const chain = { ...record, app_id: app.app_id };
+      const [, found, prices] = await overlapping(trx, (each) =>
+        Promise.all([lockChain(each, app, chain), findOwner(each, chain), loadPriceBook(each, app, [record])]),
       );
+      book = prices;
+      owner = await lockOwner(trx, request, { chain, found });
     },
     async work(trx, profile_id) {
       const other = owner?.profile_id === profile_id ? undefined : owner;

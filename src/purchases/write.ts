@@ -149,7 +149,7 @@ export async function writeTransactions(execute: Execute, app: App, staged: Stag
 
 /**
  * The same for transactions of one chain, which nobody takes from the profile meanwhile. Nothing is written if it is another's. No statement
- * waits for the one before.
+ * waits for the one before, so facts are derived also where nothing has changed.
  */
 export async function writeOwnChain(
   execute: Execute,

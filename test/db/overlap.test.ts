@@ -41,7 +41,7 @@ async function createHoldingWay(url: string) {
     near.on('data', (chunk) => {
       if (awaited !== undefined && chunk.includes(awaited)) {
         awaited = undefined;
-        for (const answer of answers) near.write(answer);
+        near.write(Buffer.concat(answers));
         answers = [];
       }
       far.write(chunk);
@@ -102,6 +102,42 @@ test('when one fails its error is told, nothing of the transaction stays, and th
       ),
     );
   await expect(failed).rejects.toThrow('division by zero');
+  const { rows } = await sql`select n from overlapped`.execute(db);
+  expect(rows).toEqual([]);
+});
+
+test('the error told is that of the statement that failed, also if those behind it are heard of first', async () => {
+  const way = await createHoldingWay(database.url);
+  const held = connectTo(way.url);
+  const deep = async (trx: Kysely<DB>): Promise<unknown> =>
+    Promise.all([Promise.all([sql`select 1 / ${0}::integer`.execute(trx)])]);
+  const failed = held.transaction().execute(async (trx) => {
+    way.answerOnlyAfter('the last');
+    return overlapping(trx, (each) => Promise.all([deep(each), ask(each, 'the last')]));
+  });
+  await expect(failed).rejects.toThrow('division by zero');
+  expect(await ask(held, 'serves on')).toBe('serves on');
+  await held.destroy();
+  await way.close();
+});
+
+test('after a failure nothing more is sent: it would be written without the transaction', async () => {
+  let later: Promise<string> | undefined;
+  const failed = db.transaction().execute((trx) =>
+    overlapping(trx, async (each) => {
+      const failing = sql`select 1 / ${0}::integer`.execute(each);
+      const write = () => sql`insert into overlapped values (3)`.execute(each);
+      later = failing.catch(() =>
+        write().then(
+          () => 'written',
+          ({ message }) => message,
+        ),
+      );
+      await failing;
+    }),
+  );
+  await expect(failed).rejects.toThrow('division by zero');
+  expect(await later).toBe('division by zero');
   const { rows } = await sql`select n from overlapped`.execute(db);
   expect(rows).toEqual([]);
 });
