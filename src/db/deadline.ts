@@ -1,5 +1,6 @@
-// How long an answer of the database is waited for, that of statements ahead of it on the connection included. The server ends what takes too long by itself; one that has died without a
-// word, or that no packet reaches any more, would be waited for until TCP gives up, which takes a quarter of an hour.
+// How long an answer of the database is waited for, that of statements ahead of it on the connection included. The server ends what
+// takes too long by itself; one that has died without a word, or that no packet reaches any more, would be waited for until TCP gives
+// up, which takes a quarter of an hour.
 import { CompiledQuery, type Kysely } from 'kysely';
 import type pg from 'pg';
 import type { DB } from './types.ts';

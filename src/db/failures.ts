@@ -3,8 +3,9 @@
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
 const UNIQUE_VIOLATION = '23505';
-/** serialization_failure and deadlock_detected. */
-const CONFLICTS: readonly unknown[] = ['40001', '40P01'];
+const SERIALIZATION_FAILURE = '40001';
+const DEADLOCK_DETECTED = '40P01';
+const CONFLICTS: readonly unknown[] = [SERIALIZATION_FAILURE, DEADLOCK_DETECTED];
 
 /** Connection exceptions, insufficient resources, operator intervention. */
 const AWAY_CLASSES = /^(08|53|57)/;
@@ -30,7 +31,7 @@ const DRIVER_WORDS =
 
 /** What was read changed before it was locked: the transaction has to begin anew, as after a serialization failure. */
 export class StaleReadError extends Error {
-  readonly code = '40001';
+  readonly code = SERIALIZATION_FAILURE;
 }
 
 function codeOf(error: unknown): unknown {

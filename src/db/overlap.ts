@@ -56,16 +56,16 @@ function createFace(connection: DatabaseConnection): Face {
 const faces = new WeakMap<DatabaseConnection, Face>();
 
 /**
- * Runs `work`, in which statements on `each` go to the database in the order in which they are executed, without waiting for the answer to the
- * one before. They must not need each other's rows. If one fails, so does the transaction, and that one's error is thrown.
+ * Executes statements that do not need each other's rows: what `send` executes on `each` goes to the database in the order of the calls, without
+ * waiting for the answer to the one before. If one fails, so does the transaction, and that one's error is thrown.
  */
-export function overlapping<T>(trx: Kysely<DB>, work: (each: Kysely<DB>) => Promise<T>): Promise<T> {
+export function overlapping<T extends readonly unknown[] | []>(trx: Kysely<DB>, send: (each: Kysely<DB>) => T) {
   return trx.getExecutor().provideConnection(async (connection) => {
     const face = faces.get(connection) ?? createFace(connection);
     faces.set(connection, face);
     face.errors.length = 0;
     try {
-      return await work(face.each);
+      return await Promise.all(send(face.each));
     } catch (error) {
       // Behind the statement that failed all others do, and one of those may have been heard of before it.
       throw face.errors.length > 0 ? face.errors[0] : error;

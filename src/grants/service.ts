@@ -47,9 +47,10 @@ async function writeGrants(trx: Kysely<DB>, locked: readonly Locked<GrantRequest
     starts_at: timestampOrNull(body.starts_at),
     expires_at: timestampOrNull(body.expires_at),
   }));
-  const [isStored, states] = await overlapping(trx, (each) =>
-    Promise.all([upsertGrants(each, grants), readShownStates(each, grants)]),
-  );
+  const [isStored, states] = await overlapping(trx, (each) => [
+    upsertGrants(each, grants),
+    readShownStates(each, grants),
+  ]);
   return grants.map(({ access_level_id }, index) =>
     isStored[index]
       ? describeGrant(states[index] as ProfileState, access_level_id, ({ granted_at }) => granted_at)

@@ -59,20 +59,16 @@ async function runChange(
   { change, keep }: { change: Change; keep?: Keep },
 ): Promise<Outcome> {
   await change.lockFirst?.(trx);
-  const [, profileId] = await overlapping(trx, (each) =>
-    Promise.all([keepPlans(each), lockProfile(each, app.app_id, identity)]),
-  );
+  const [, profileId] = await overlapping(trx, (each) => [keepPlans(each), lockProfile(each, app.app_id, identity)]);
   if (profileId === undefined) throw apiError('profile_not_found');
   const { state, events, alsoWrite } = await change.work(trx, profileId);
   const answer = JSON.stringify({ data: renderProfile(state, app) });
-  const [stored] = await overlapping(trx, (each) =>
-    Promise.all([
-      recordEvents(each, app, events),
-      alsoWrite?.(each),
-      keep?.(each, answer),
-      change.changesFacts && raiseVersion(each, app.app_key),
-    ]),
-  );
+  const [stored] = await overlapping(trx, (each) => [
+    recordEvents(each, app, events),
+    alsoWrite?.(each),
+    keep?.(each, answer),
+    change.changesFacts && raiseVersion(each, app.app_key),
+  ]);
   return { answer, stored };
 }
 

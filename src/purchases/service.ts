@@ -57,19 +57,23 @@ interface Write {
 }
 
 /** Of a chain that is the profile's, or nobody's yet: no statement needs the rows of the one before. */
-function writeOwn(trx: Kysely<DB>, app: App, { key, staged, isOwned }: Write & { isOwned: boolean }): Promise<Changed> {
-  return overlapping(trx, async (each) => {
+async function writeOwn(
+  trx: Kysely<DB>,
+  app: App,
+  { key, staged, isOwned }: Write & { isOwned: boolean },
+): Promise<Changed> {
+  // By requests alone does a chain leave a living profile, and they take its lock.
+  const [before, claimed, , after] = await overlapping(trx, (each) => {
     const execute = keepingPlans(each, 'write_transaction');
-    // By requests alone does a chain leave a living profile, and they take its lock.
-    const [before, claimed, , after] = await Promise.all([
+    return [
       readMoment(each, key, isOwned ? key : undefined),
       isOwned ? [key] : claimChains(execute, app, [key]),
       writeOwnChain(execute, app, { chain: key, staged }),
       readMoment(each, key, key),
-    ]);
-    if (claimed.length === 0) throw new StaleReadError('an import gave the chain an owner meanwhile');
-    return tellChange(key, { before, after });
+    ];
   });
+  if (claimed.length === 0) throw new StaleReadError('an import gave the chain an owner meanwhile');
+  return tellChange(key, { before, after });
 }
 
 /** Of a chain that another profile, which is locked too, leaves to this one. */
@@ -93,23 +97,25 @@ export function setTransaction(
 ): Promise<string> {
   const { app } = request;
   const record = toRecord(body);
+  const chain = { ...record, app_id: app.app_id };
   let owner: Owner | undefined;
   let book: PriceBook;
   return changeProfile(deps, request, {
     operation: 'set_transaction',
     changesFacts: true,
     async lockFirst(trx) {
-      const chain = { ...record, app_id: app.app_id };
-      const [, found, prices] = await overlapping(trx, (each) =>
-        Promise.all([lockChain(each, app, chain), findOwner(each, chain), loadPriceBook(each, app, [record])]),
-      );
+      const [, found, prices] = await overlapping(trx, (each) => [
+        lockChain(each, app, chain),
+        findOwner(each, chain),
+        loadPriceBook(each, app, [record]),
+      ]);
       book = prices;
       owner = await lockOwner(trx, request, { chain, found });
     },
     async work(trx, profile_id) {
       const other = owner?.profile_id === profile_id ? undefined : owner;
       if (other && !mayMove(other, app)) throw foreignChain();
-      const key = { ...record, app_id: app.app_id, profile_id };
+      const key = { ...chain, profile_id };
       const staged = stageValues([{ ...record, ...priceOf(record, book), position: 0, profile_id }]);
       return other
         ? takeOver(trx, app, { key, staged, owner: other })

@@ -140,6 +140,7 @@ export interface WriteOutcome {
 export async function writeTransactions(execute: Execute, app: App, staged: Staged): Promise<WriteOutcome> {
   const foreign = await listForeignChains(execute, app, staged);
   const moved = await moveChains(execute, app, foreign);
+  // The others are of their profiles, which the caller has locked, and stay there: there is nothing to look for again.
   const refused = foreign.length === 0 ? [] : await listRefused(execute, app, staged);
   const written = await upsertPurchases(execute, app, staged);
   const touched = distinct([...moved, ...written]);

@@ -1,10 +1,10 @@
 // Statements of one transaction that are under way at once (src/db/overlap.ts).
-import { type AddressInfo, connect, createServer } from 'node:net';
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDb, createPool } from '../../src/db/client.ts';
 import { overlapping } from '../../src/db/overlap.ts';
 import type { DB } from '../../src/db/types.ts';
+import { createCuttableWay } from '../http/cuttable.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 
 let database: TestDatabase;
@@ -29,45 +29,12 @@ async function ask(trx: Kysely<DB>, value: string): Promise<string> {
   return rows[0]!.value;
 }
 
-/** A way to the database that keeps its answers back, from when it is asked to until it has seen a text go by. */
-async function createHoldingWay(url: string) {
-  const { hostname: host, port } = new URL(url);
-  let awaited: string | undefined;
-  const server = createServer((near) => {
-    const far = connect({ host, port: Number(port || 5432) });
-    far.on('error', () => {});
-    near.on('error', () => {});
-    let answers: Buffer[] = [];
-    near.on('data', (chunk) => {
-      if (awaited !== undefined && chunk.includes(awaited)) {
-        awaited = undefined;
-        near.write(Buffer.concat(answers));
-        answers = [];
-      }
-      far.write(chunk);
-    });
-    far.on('data', (chunk) => (awaited === undefined ? near.write(chunk) : answers.push(chunk)));
-    near.on('close', () => far.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const held = new URL(url);
-  held.hostname = '127.0.0.1';
-  held.port = String((server.address() as AddressInfo).port);
-  return {
-    url: held.href,
-    answerOnlyAfter: (text: string) => {
-      awaited = text;
-    },
-    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
-  };
-}
-
 test('all are sent before the first is answered', async () => {
-  const way = await createHoldingWay(database.url);
-  const held = connectTo(way.url);
+  const way = await createCuttableWay();
+  const held = connectTo(way.throughProxy(database.url));
   const answers = await held.transaction().execute((trx) => {
-    way.answerOnlyAfter('the third');
-    return overlapping(trx, (each) => Promise.all(['one', 'another', 'the third'].map((value) => ask(each, value))));
+    way.holdUntil('the third');
+    return overlapping(trx, (each) => ['one', 'another', 'the third'].map((value) => ask(each, value)));
   });
   expect(answers).toEqual(['one', 'another', 'the third']);
   await held.destroy();
@@ -77,13 +44,13 @@ test('all are sent before the first is answered', async () => {
 test('they run in their order, and each sees what those before it did', async () => {
   const counts = await db.transaction().execute(async (trx) => {
     await sql`create temp table seen (n integer) on commit drop`.execute(trx);
-    return overlapping(trx, async (each) => {
+    const [, one, , two] = await overlapping(trx, (each) => {
       const write = (n: number) => sql`insert into seen values (${n})`.execute(each);
       const count = async () =>
         Number((await sql<{ n: bigint }>`select count(*) as n from seen`.execute(each)).rows[0]!.n);
-      const [, one, , two] = await Promise.all([write(1), count(), write(2), count()]);
-      return [one, two];
+      return [write(1), count(), write(2), count()];
     });
+    return [one, two];
   });
   expect(counts).toEqual([1, 2]);
 });
@@ -93,13 +60,11 @@ test('when one fails its error is told, nothing of the transaction stays, and th
   const failed = db
     .transaction()
     .execute((trx) =>
-      overlapping(trx, (each) =>
-        Promise.all([
-          sql`insert into overlapped values (1)`.execute(each),
-          sql`select 1 / ${0}::integer`.execute(each),
-          sql`insert into overlapped values (2)`.execute(each),
-        ]),
-      ),
+      overlapping(trx, (each) => [
+        sql`insert into overlapped values (1)`.execute(each),
+        sql`select 1 / ${0}::integer`.execute(each),
+        sql`insert into overlapped values (2)`.execute(each),
+      ]),
     );
   await expect(failed).rejects.toThrow('division by zero');
   const { rows } = await sql`select n from overlapped`.execute(db);
@@ -107,13 +72,13 @@ test('when one fails its error is told, nothing of the transaction stays, and th
 });
 
 test('the error told is that of the statement that failed, also if those behind it are heard of first', async () => {
-  const way = await createHoldingWay(database.url);
-  const held = connectTo(way.url);
+  const way = await createCuttableWay();
+  const held = connectTo(way.throughProxy(database.url));
   const deep = async (trx: Kysely<DB>): Promise<unknown> =>
     Promise.all([Promise.all([sql`select 1 / ${0}::integer`.execute(trx)])]);
   const failed = held.transaction().execute(async (trx) => {
-    way.answerOnlyAfter('the last');
-    return overlapping(trx, (each) => Promise.all([deep(each), ask(each, 'the last')]));
+    way.holdUntil('current transaction is aborted');
+    return overlapping(trx, (each) => [deep(each), ask(each, 'the last')]);
   });
   await expect(failed).rejects.toThrow('division by zero');
   expect(await ask(held, 'serves on')).toBe('serves on');
@@ -124,7 +89,7 @@ test('the error told is that of the statement that failed, also if those behind 
 test('after a failure nothing more is sent: it would be written without the transaction', async () => {
   let later: Promise<string> | undefined;
   const failed = db.transaction().execute((trx) =>
-    overlapping(trx, async (each) => {
+    overlapping(trx, (each) => {
       const failing = sql`select 1 / ${0}::integer`.execute(each);
       const write = () => sql`insert into overlapped values (3)`.execute(each);
       later = failing.catch(() =>
@@ -133,7 +98,7 @@ test('after a failure nothing more is sent: it would be written without the tran
           ({ message }) => message,
         ),
       );
-      await failing;
+      return [failing];
     }),
   );
   await expect(failed).rejects.toThrow('division by zero');

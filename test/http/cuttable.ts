@@ -9,12 +9,15 @@ export interface CuttableWay {
   mend: () => Promise<void>;
   /** Swallows whatever is sent, and closes nothing, until it is cut. */
   swallow: () => void;
+  /** Keeps answers back until one with the text has come; then they arrive together. */
+  holdUntil: (text: string) => void;
   close: () => Promise<void>;
 }
 
 export async function createCuttableWay(): Promise<CuttableWay> {
   let target = { host: '127.0.0.1', port: 5432 };
   const sockets = new Set<Socket>();
+  const pairs = new Set<{ near: Socket; far: Socket }>();
   let isSwallowing = false;
   const server = createServer((near) => {
     const far = connect(target);
@@ -22,6 +25,9 @@ export async function createCuttableWay(): Promise<CuttableWay> {
       sockets.add(socket);
       socket.on('error', () => {}).on('close', () => sockets.delete(socket));
     }
+    const pair = { near, far };
+    pairs.add(pair);
+    near.on('close', () => pairs.delete(pair));
     if (!isSwallowing) near.pipe(far).pipe(near);
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -40,6 +46,19 @@ export async function createCuttableWay(): Promise<CuttableWay> {
     for (const socket of sockets) socket.unpipe().resume();
   }
 
+  function holdUntil(text: string): void {
+    for (const { near, far } of pairs) {
+      let held = Buffer.alloc(0);
+      const hold = (answer: Buffer) => {
+        held = Buffer.concat([held, answer]);
+        if (!held.includes(text)) return;
+        far.off('data', hold).pipe(near);
+        near.write(held);
+      };
+      far.unpipe(near).on('data', hold).resume();
+    }
+  }
+
   return {
     throughProxy(databaseUrl) {
       const url = new URL(databaseUrl);
@@ -51,6 +70,7 @@ export async function createCuttableWay(): Promise<CuttableWay> {
     cut,
     mend: () => listen(port),
     swallow,
+    holdUntil,
     close: async () => {
       if (server.listening) await cut();
     },
