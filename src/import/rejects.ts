@@ -1,7 +1,5 @@
 // FILE.rejects.ndjson: what was not taken, why, and from which line. Of the last run only; no file if nothing was rejected.
-import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { OperatorError } from '../apps/service.ts';
 import type { FieldError } from '../errors.ts';
 
@@ -36,29 +34,21 @@ export interface RejectsFile {
 
 export async function openRejects(file: string): Promise<RejectsFile> {
   const path = `${file}.rejects.ndjson`;
-  let stream: WriteStream | undefined;
+  let handle: FileHandle | undefined;
   const unwritable = (error: unknown) =>
     Promise.reject(new OperatorError(`Cannot write ${path}: ${(error as Error).message}.`));
 
   await rm(path, { force: true }).catch(unwritable);
 
-  async function open(): Promise<WriteStream> {
-    const opened = createWriteStream(path);
-    await once(opened, 'open').catch(unwritable);
-    return opened;
-  }
-
   return {
     path,
     write: async (rejects) => {
       if (rejects.length === 0) return;
-      stream ??= await open();
-      if (!stream.write(rejects.map(toLine).join(''))) await once(stream, 'drain').catch(unwritable);
+      handle ??= await open(path, 'w').catch(unwritable);
+      await handle.appendFile(rejects.map(toLine).join('')).catch(unwritable);
     },
     close: async () => {
-      if (!stream) return;
-      stream.end();
-      await once(stream, 'finish').catch(unwritable);
+      await handle?.close().catch(unwritable);
     },
   };
 }

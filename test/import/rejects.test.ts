@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openRejects } from '../../src/import/rejects.ts';
+
+const REJECT = { line: 1, reason: 'store is missing.', text: '{}' };
+const FULL = '/dev/full';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sps-rejects-'));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+test('what is written at several times stands line by line', async () => {
+  const rejects = await openRejects(join(folder, 'a.ndjson'));
+  await rejects.write([REJECT, { ...REJECT, line: 2 }]);
+  await rejects.write([]);
+  await rejects.write([{ ...REJECT, line: 7 }]);
+  await rejects.close();
+  const lines = (await readFile(rejects.path, 'utf8')).trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).line)).toEqual([1, 2, 7]);
+});
+
+test('a folder that is not there is told', async () => {
+  const gone = await openRejects(join(folder, 'gone', 'b.ndjson'));
+  await expect(gone.write([REJECT])).rejects.toThrow(/^Cannot write .*b\.ndjson\.rejects\.ndjson: ENOENT/);
+  await gone.close();
+});
+
+test.skipIf(!existsSync(FULL))('a disk that is full is told, every time, and the file can be closed', async () => {
+  const full = await openRejects(join(folder, 'c.ndjson'));
+  await symlink(FULL, full.path);
+  await expect(full.write([REJECT])).rejects.toThrow(/^Cannot write .*c\.ndjson\.rejects\.ndjson: ENOSPC/);
+  await expect(full.write([REJECT])).rejects.toThrow('ENOSPC');
+  await full.close();
+});
