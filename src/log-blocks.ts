@@ -4,10 +4,22 @@ import pino, { type DestinationStream } from 'pino';
 
 const BLOCK_LENGTH = 8_192;
 const LATEST_MS = 100;
+/** Of lines that the file does not take: nobody reads the pipe, or the disk is full. Those that come then are lost. */
+const MOST_WAITING_BYTES = 64 * 1024 * 1024;
+
+interface Options {
+  /** Told how many lines were lost, when the file takes lines again. */
+  onLost: (lines: number) => void;
+  mostWaitingBytes?: number;
+}
 
 /** Writes blocks to the file, a tenth of a second late at most; the rest when the process ends. */
-export function writeInBlocks(fd: number): DestinationStream & { flushSync: () => void } {
+export function writeInBlocks(
+  fd: number,
+  { onLost, mostWaitingBytes = MOST_WAITING_BYTES }: Options,
+): DestinationStream & { flushSync: () => void } {
   let block = '';
+  let lost = 0;
   let isClosed = false;
 
   /** The file begins to write what is as long as a block, and keeps anything shorter until it is flushed. */
@@ -28,7 +40,28 @@ export function writeInBlocks(fd: number): DestinationStream & { flushSync: () =
   // Before the file's own listener, which ends it.
   process.on('beforeExit', handOver);
   process.on('exit', flushSync);
-  const file = pino.destination({ dest: fd, sync: false, minLength: BLOCK_LENGTH });
+  const file = pino.destination({ dest: fd, sync: false, minLength: BLOCK_LENGTH, maxLength: mostWaitingBytes });
+  // It keeps what could not be written and tries again with the next block; without a listener the process would end. Its flushSync, which
+  // runs when the process ends, would try for ever.
+  let isFailing = false;
+  file.on('error', () => {
+    isFailing = true;
+  });
+  file.on('write', () => {
+    isFailing = false;
+  });
+  const flushFile = file.flushSync.bind(file);
+  file.flushSync = () => {
+    if (!isFailing && lost === 0) flushFile();
+  };
+  file.on('drop', (dropped: string) => {
+    lost += dropped.split('\n').length - 1;
+  });
+  file.on('drain', () => {
+    if (lost === 0) return;
+    onLost(lost);
+    lost = 0;
+  });
   file.once('close', () => {
     isClosed = true;
   });

@@ -45,7 +45,11 @@ function logTo(level: string, stream: DestinationStream): Logger {
 
 export async function createLog(level: string, stream?: DestinationStream): Promise<Logger> {
   if (stream) return logTo(level, stream);
-  if (!process.stderr.isTTY) return logTo(level, writeInBlocks(STDERR));
+  if (!process.stderr.isTTY) {
+    const onLost = (lines: number) => log.warn({ lines }, 'lines of the log were lost: nobody took them');
+    const log = logTo(level, writeInBlocks(STDERR, { onLost }));
+    return log;
+  }
   // Not among the dependencies of a released installation.
   const pretty = await import('pino-pretty').catch(() => undefined);
   if (!pretty) return logTo(level, pino.destination(STDERR));

@@ -1,5 +1,7 @@
-// Lines that are gathered into blocks: all of them, each in one piece, and none waits long.
-import { mkdtempSync, openSync, readFileSync } from 'node:fs';
+// Lines that are gathered into blocks: all of them, each in one piece, and none waits long. What nobody takes is bounded.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { constants, existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -7,7 +9,7 @@ import { writeInBlocks } from '../src/log-blocks.ts';
 
 function openLog() {
   const path = join(mkdtempSync(join(tmpdir(), 'sps-log-')), 'log');
-  return { log: writeInBlocks(openSync(path, 'w')), read: () => readFileSync(path, 'utf8') };
+  return { log: writeInBlocks(openSync(path, 'w'), { onLost: () => {} }), read: () => readFileSync(path, 'utf8') };
 }
 
 const linesOf = (count: number) =>
@@ -32,4 +34,37 @@ test('a single line is written soon, and so are many, in their order', async () 
   const lines = linesOf(500);
   for (const line of lines) log.write(line);
   await vi.waitFor(() => expect(read()).toBe(`one\n${lines.join('')}`), 2_000);
+});
+
+test('lines that nobody takes are lost beyond a bound, and counted when somebody does', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'sps-log-')), 'pipe');
+  spawnSync('mkfifo', [path]);
+  const told: number[] = [];
+  const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const log = writeInBlocks(fd, { onLost: (lines) => told.push(lines), mostWaitingBytes: 1_000_000 });
+  const lines = linesOf(20_000);
+  for (const line of lines) log.write(line);
+  log.write('last\n');
+  expect(told).toEqual([]);
+
+  let taken = '';
+  const reader = spawn('cat', [path]);
+  reader.stdout.setEncoding('utf8').on('data', (text) => {
+    taken += text;
+  });
+  await vi.waitFor(() => expect(told).toHaveLength(1), 5_000);
+  log.write('again\n');
+  await vi.waitFor(() => expect(taken.endsWith('again\n')).toBe(true), 2_000);
+  const kept = taken.split('\n').length - 1;
+  expect(taken.length).toBeLessThan(1_200_000);
+  expect(kept + told[0]!).toBe(lines.length + 2);
+  reader.kill();
+  await once(reader, 'close');
+});
+
+test.skipIf(!existsSync('/dev/full'))('a full disk does not end the process', async () => {
+  const log = writeInBlocks(openSync('/dev/full', 'w'), { onLost: () => {}, mostWaitingBytes: 100_000 });
+  for (const line of linesOf(2_000)) log.write(line);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  log.write('still there\n');
 });
