@@ -2,7 +2,9 @@
 // Forward only: a database that knows migrations this program does not is refused.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
+import type { DB } from './types.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 const LOCK = 0x5b5f_0001;
@@ -18,10 +20,17 @@ export class MigrationError extends Error {
   override name = 'MigrationError';
 }
 
+let names: Promise<string[]> | undefined;
+
+/** Those of this program, in their order; the folder is read once. */
+function listNames(): Promise<string[]> {
+  names ??= readdir(FOLDER).then((all) => all.filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort());
+  return names;
+}
+
 async function listMigrations(): Promise<Migration[]> {
-  const names = (await readdir(FOLDER)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
   return Promise.all(
-    names.map(async (name) => {
+    (await listNames()).map(async (name) => {
       const sql = await readFile(new URL(name, FOLDER), 'utf8');
       return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
     }),
@@ -44,6 +53,14 @@ function refuseStrangers(known: readonly Migration[], applied: readonly { name: 
   }
 }
 
+/** Migrations are applied in their order; one that came later with an earlier number was never tried after those behind it. */
+function refuseGaps(missing: readonly Migration[], applied: readonly { name: string }[]): void {
+  const [first, last] = [missing[0]?.name, applied.at(-1)?.name];
+  if (first !== undefined && last !== undefined && first < last) {
+    throw new MigrationError(`The database lacks the migration ${first}, but has ${last}: use the released files.`);
+  }
+}
+
 /** Applies what is missing and returns the names of what was applied. */
 export async function migrateToLatest(connectionString: string): Promise<string[]> {
   const known = await listMigrations();
@@ -57,7 +74,8 @@ export async function migrateToLatest(connectionString: string): Promise<string[
       name text primary key, sha256 text not null, applied_at timestamptz not null default now())`);
     const { rows: applied } = await client.query('select name, sha256 from schema_migration order by name');
     refuseStrangers(known, applied);
-    const missing = known.slice(applied.length);
+    const missing = known.filter(({ name }) => !applied.some((one) => one.name === name));
+    refuseGaps(missing, applied);
     for (const { name, sql, sha256 } of missing) {
       await client.query('begin');
       await client.query(sql);
@@ -70,13 +88,14 @@ export async function migrateToLatest(connectionString: string): Promise<string[
   }
 }
 
-/** Names of migrations that this program does not know: a newer one made them. */
-export async function listStrangeMigrations(appliedNames: readonly string[]): Promise<string[]> {
-  const known = (await listMigrations()).map(({ name }) => name);
-  return appliedNames.filter((name) => !known.includes(name));
-}
-
-/** Names of migrations that the database still lacks; for readiness and `sps doctor`. */
-export async function listMissingMigrations(appliedNames: readonly string[]): Promise<string[]> {
-  return (await listMigrations()).map(({ name }) => name).filter((name) => !appliedNames.includes(name));
+/** Names of migrations that the database has, that it still lacks, and that this program does not know, as a newer one made them. */
+export async function compareMigrations(db: Kysely<DB>): Promise<Record<'applied' | 'missing' | 'strange', string[]>> {
+  const { rows } = await sql<{ name: string }>`select name from schema_migration order by name`.execute(db);
+  const applied = rows.map(({ name }) => name);
+  const known = await listNames();
+  return {
+    applied,
+    missing: known.filter((name) => !applied.includes(name)),
+    strange: applied.filter((name) => !known.includes(name)),
+  };
 }

@@ -1,13 +1,11 @@
 // /healthz: the process runs. /readyz: it can serve: the database answers and has every migration.
 import type { FastifyInstance } from 'fastify';
-import { sql } from 'kysely';
-import { listMissingMigrations } from '../db/migrate.ts';
+import { compareMigrations } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 
 async function checkReady(deps: Deps): Promise<void> {
-  const { rows } = await sql<{ name: string }>`select name from schema_migration`.execute(deps.db);
-  const missing = await listMissingMigrations(rows.map(({ name }) => name));
+  const { missing } = await compareMigrations(deps.db);
   if (missing.length > 0) throw apiError('unavailable');
 }
 

@@ -34,11 +34,6 @@ export function readServerFacts(db: Kysely<DB>): Promise<ServerFacts> {
   );
 }
 
-export async function listAppliedMigrations(db: Kysely<DB>): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`select name from schema_migration order by name`.execute(db);
-  return rows.map(({ name }) => name);
-}
-
 export interface WebhookFacts {
   enabled: number;
   disabled: number;
@@ -76,8 +71,4 @@ export async function listStoredSecrets(db: Kysely<DB>) {
     .selectFrom('webhook')
     .select(['webhook_id', 'secret', 'previous_secret', 'previous_secret_until', 'authorization_value'])
     .execute();
-}
-
-export async function listAppsForCharts(db: Kysely<DB>) {
-  return db.selectFrom('app').selectAll().orderBy('app_key').execute();
 }

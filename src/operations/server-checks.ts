@@ -1,10 +1,10 @@
 // What `sps doctor` says of the database server, its clock, the migrations and the disk.
 import { statfs } from 'node:fs/promises';
 import type { Kysely } from 'kysely';
-import { listMissingMigrations, listStrangeMigrations } from '../db/migrate.ts';
+import { compareMigrations } from '../db/migrate.ts';
 import type { DB } from '../db/types.ts';
 import type { Finding } from './finding.ts';
-import { listAppliedMigrations, readServerFacts, type ServerFacts } from './queries.ts';
+import { readServerFacts, type ServerFacts } from './queries.ts';
 
 const [OLDEST_MAJOR, NEWEST_MAJOR] = [15, 18];
 const SKEW_WARNING_MS = 1_000;
@@ -67,8 +67,7 @@ export function judgeClock(skewMs: number, roundTripMs: number): Finding {
 }
 
 export async function checkMigrations(db: Kysely<DB>): Promise<Finding> {
-  const applied = await listAppliedMigrations(db);
-  const [missing, strange] = await Promise.all([listMissingMigrations(applied), listStrangeMigrations(applied)]);
+  const { applied, missing, strange } = await compareMigrations(db);
   const figures = { applied: applied.length, missing: missing.join(', '), unknown: strange.join(', ') };
   if (strange.length > 0) {
     const words = `The database was migrated by a newer version (${figures.unknown}): run that version.`;

@@ -2,11 +2,12 @@
 import { CHART_IDS } from '../analytics/catalogue.ts';
 import { readChartRequest } from '../analytics/request.ts';
 import { plotChart } from '../analytics/service.ts';
+import { listAllApps } from '../apps/queries.ts';
 import type { App, Deps } from '../deps.ts';
 import { countBacklog } from '../facts/backlog.ts';
 import { readSecrets } from '../webhooks/secrets.ts';
 import type { Finding } from './finding.ts';
-import { listAppsForCharts, listStoredSecrets, readWebhookFacts, type WebhookFacts } from './queries.ts';
+import { listStoredSecrets, readWebhookFacts, type WebhookFacts } from './queries.ts';
 
 const WAITING_WARNING_S = 600;
 const BACKLOG_WARNING = 100_000;
@@ -92,7 +93,7 @@ async function timeChart(deps: Deps, app: App, chart_id: string): Promise<Timed>
 
 /** Draws every chart of every app over the last year, until the budget of time is used up. */
 export async function checkCharts(deps: Deps, budgetMs = CHARTS_BUDGET_MS): Promise<Finding> {
-  const apps = (await listAppsForCharts(deps.db)) as App[];
+  const apps = (await listAllApps(deps.db)) as App[];
   const timed: Timed[] = [];
   const began = performance.now();
   for (const chart_id of CHART_IDS) {

@@ -32,10 +32,19 @@ test('of several that start at once one applies them, the others find nothing to
 });
 
 test('a migration that fails leaves no trace, and those before it stay', async () => {
-  await client.query(`delete from schema_migration where name = '0007_attribution_key.sql'`);
+  await client.query(`delete from schema_migration where name = (select max(name) from schema_migration)`);
   const before = await client.query('select * from schema_migration order by name');
   await expect(migrateToLatest(url.href)).rejects.toThrow();
   expect((await client.query('select * from schema_migration order by name')).rows).toEqual(before.rows);
+});
+
+test('a migration that was left out is not applied after later ones', async () => {
+  const { rows } = await client.query(`delete from schema_migration where name like '0007%' returning *`);
+  const refusal = migrateToLatest(url.href);
+  await expect(refusal).rejects.toThrow(MigrationError);
+  await expect(refusal).rejects.toThrow(/lacks the migration 0007_attribution_key\.sql, but has /);
+  const { name: left, sha256 } = rows[0];
+  await client.query('insert into schema_migration (name, sha256) values ($1, $2)', [left, sha256]);
 });
 
 test('an older program refuses a database that a newer one migrated, and says what to do', async () => {
