@@ -60,7 +60,13 @@ const NO_PROCESS = 2_147_483_646;
 export async function disownStalePid(folder: string, judged: string): Promise<void> {
   const named = join(folder, 'postmaster.pid');
   const aside = `${named}.stale-${process.pid}`;
-  await rename(named, aside);
+  try {
+    await rename(named, aside);
+  } catch (error) {
+    // Another process has it just now.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
   const text = await readFile(aside, 'utf8');
   if (text === judged) await writeFile(aside, text.replace(/^.*/, String(NO_PROCESS)));
   await link(aside, named).catch(() => undefined);
