@@ -33,12 +33,15 @@ type Stop = () => Promise<unknown>;
 export async function startService(config: Config, log: Logger): Promise<Service> {
   const stops: Stop[] = [];
   const stop = async () => {
-    for (const one of stops.reverse()) await one();
+    const failures: unknown[] = [];
+    // Each is tried, so that the database is let go of whatever becomes of the others.
+    for (const one of stops.splice(0).reverse()) await one().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
   };
   try {
     return { ...(await startParts(config, log, stops)), stop };
   } catch (error) {
-    await stop();
+    await stop().catch((err: unknown) => log.warn({ err }, 'what was started could not be stopped'));
     throw error;
   }
 }
