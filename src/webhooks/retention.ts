@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
+import { type Loop, startLoop } from '../lib/loop.ts';
 
 const EVERY_MS = 10 * 60_000;
 const BATCH = 1_000;
@@ -68,20 +69,20 @@ export async function sweepEvents(
 }
 
 /** Sweeps now and then until stopped. Several processes may do so at once. */
-export function startRetention(deps: Pick<Deps, 'db' | 'config' | 'log' | 'now'>): { stop: () => Promise<void> } {
+export function startRetention(deps: Pick<Deps, 'db' | 'config' | 'log' | 'now'>): Loop {
   let isStopped = false;
-  let running: Promise<unknown> = Promise.resolve();
-  const sweep = () => {
-    running = sweepEvents(deps, () => isStopped).catch((error) =>
-      deps.log.warn({ err: error }, 'old webhook events cannot be pruned; trying again later'),
-    );
-  };
-  const timer = setInterval(sweep, EVERY_MS);
+  const loop = startLoop({
+    log: deps.log,
+    name: 'event retention',
+    async run() {
+      await sweepEvents(deps, () => isStopped);
+      return EVERY_MS;
+    },
+  });
   return {
-    async stop() {
+    stop() {
       isStopped = true;
-      clearInterval(timer);
-      await running;
+      return loop.stop();
     },
   };
 }
