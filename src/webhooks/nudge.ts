@@ -17,7 +17,7 @@ export function nudgeDispatchers(db: Kysely<DB>): void {
   }
   const state = { again: true };
   underWay.set(db, state);
-  void send(db, state).finally(() => underWay.delete(db));
+  void send(db, state);
 }
 
 async function send(db: Kysely<DB>, state: { again: boolean }): Promise<void> {
@@ -25,4 +25,5 @@ async function send(db: Kysely<DB>, state: { again: boolean }): Promise<void> {
     state.again = false;
     await sql`select pg_notify(${CHANNEL}, '')`.execute(db).catch(() => undefined);
   }
+  underWay.delete(db);
 }
