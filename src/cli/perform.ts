@@ -1,11 +1,11 @@
 // Runs one command on the database, as the service does: opened, migrated, closed. Prints its answer.
 import type { Command } from 'commander';
-import pino from 'pino';
 import { loadConfig } from '../config.ts';
 import { createDb, createPool } from '../db/client.ts';
 import { migrateToLatest } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
 import type { Deps } from '../deps.ts';
+import { createLog } from '../log.ts';
 
 /** Products of a whole app may have their facts derived again. */
 const LONGEST_STATEMENT_MS = 3_600_000;
@@ -39,7 +39,7 @@ async function withOperator<T>(
   { migrates = true, makes = false }: PerformOptions,
 ): Promise<T> {
   const config = loadConfig();
-  const log = pino({ name: 'sps', level: 'warn' }, pino.destination(2));
+  const log = await createLog('warn');
   const ending = new AbortController();
   const end = () => {
     if (ending.signal.aborted) process.exit(130);

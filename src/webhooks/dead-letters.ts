@@ -64,7 +64,7 @@ function selectionOf(replay: Replay) {
  * Puts deliveries back in the queue, with the whole schedule before them: the dead ones of an endpoint for events since a
  * datetime, or one that is dead or delivered. Those of a profile go out in the order of their events.
  */
-export async function replayDeliveries({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>, replay: Replay) {
+export async function replayDeliveries({ db, now }: Pick<Deps, 'db' | 'now'>, replay: Replay) {
   if ('webhookId' in replay) await getWebhook({ db }, replay.webhookId);
   const { rows } = await sql`
     update webhook_delivery d set
@@ -75,6 +75,5 @@ export async function replayDeliveries({ db, log, now }: Pick<Deps, 'db' | 'log'
   if (rows.length === 0 && 'deliveryId' in replay) {
     throw new OperatorError(`There is no delivery ${replay.deliveryId} that is dead or delivered.`);
   }
-  log.info({ deliveries: rows.length }, 'webhook deliveries replayed');
   return { replayed: rows.length };
 }

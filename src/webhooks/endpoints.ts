@@ -1,4 +1,4 @@
-// What an operator does to the endpoints of an app. Every change of state is logged and shown by listWebhooks.
+// What an operator does to the endpoints of an app. listWebhooks shows each one's state, since when and why.
 import { randomUUID } from 'node:crypto';
 import { getApp, OperatorError } from '../apps/service.ts';
 import { inTransaction } from '../db/client.ts';
@@ -23,7 +23,7 @@ import { readSecrets, type SecretColumns, type Secrets, toStored } from './secre
 import { newSecret } from './signature.ts';
 import { sendTestEvent } from './test-event.ts';
 
-export type EndpointDeps = Pick<Deps, 'db' | 'config' | 'log' | 'now'>;
+export type EndpointDeps = Pick<Deps, 'db' | 'config' | 'now'>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const AUTHORIZATION = /^[\x21-\x7e]([\x20-\x7e]{0,998}[\x21-\x7e])?$/;
@@ -95,7 +95,6 @@ export async function addWebhook(
     state_changed_at: now.toISOString(),
     created_at: now.toISOString(),
   });
-  deps.log.info({ webhook_id, app_id, state: 'enabled' }, 'webhook endpoint added');
   return { webhook_id, secret };
 }
 
@@ -115,7 +114,7 @@ export async function listWebhooks(deps: Pick<Deps, 'db'>, appId?: string) {
 type Move = Pick<StateChange, 'from' | 'to' | 'reason'> & { otherwise: string };
 
 async function move(deps: EndpointDeps, webhookId: string, { otherwise, ...change }: Move) {
-  const { app_id, webhook_id, state } = await getWebhook(deps, webhookId);
+  const { webhook_id, state } = await getWebhook(deps, webhookId);
   const now = deps.now();
   const isMoved = await inTransaction(deps.db, async (trx) => {
     if (!(await changeState(trx, { ...change, webhookId: webhook_id, now }))) return false;
@@ -123,7 +122,6 @@ async function move(deps: EndpointDeps, webhookId: string, { otherwise, ...chang
     return true;
   });
   if (!isMoved) throw new OperatorError(`The webhook is ${state}: ${otherwise}.`);
-  deps.log.info({ webhook_id, app_id, state: change.to, reason: change.reason }, 'webhook endpoint changed state');
   return { webhook_id, state: change.to };
 }
 
@@ -152,11 +150,10 @@ export function resumeWebhook(deps: EndpointDeps, webhookId: string) {
 
 /** A new secret, shown this once; the old one signs too for a day. */
 export async function rotateWebhookSecret(deps: EndpointDeps, webhookId: string) {
-  const { webhook_id, app_id } = await getWebhook(deps, webhookId);
+  const { webhook_id } = await getWebhook(deps, webhookId);
   const secret = newSecret();
   const previousUntil = new Date(deps.now().getTime() + OVERLAP_MS);
   await replaceSecret(deps.db, { webhookId: webhook_id, secret: toStored(secret, deps.config), previousUntil });
-  deps.log.info({ webhook_id, app_id, previous_secret_until: previousUntil }, 'webhook secret rotated');
   return { webhook_id, secret, previous_secret_until: previousUntil.toISOString() };
 }
 
@@ -183,11 +180,10 @@ export async function testWebhook(deps: EndpointDeps, webhookId: string, edges: 
 
 /** Removes an endpoint. What waits for it is dead; what was delivered stays in the feed. */
 export async function removeWebhook(deps: EndpointDeps, webhookId: string) {
-  const { webhook_id, app_id } = await getWebhook(deps, webhookId);
+  const { webhook_id } = await getWebhook(deps, webhookId);
   await deleteWebhook(deps.db, webhook_id);
   // Nothing is claimed any more for an endpoint that is gone. Should this be cut short, the rest dies of age.
   const end = { now: deps.now(), reason: 'the webhook was removed' };
   while (await killWaiting(deps.db, webhook_id, end));
-  deps.log.info({ webhook_id, app_id }, 'webhook endpoint removed');
   return { webhook_id };
 }
