@@ -1,8 +1,10 @@
 // A webhook receiver as a company would have one, on loopback: checks each event's signature and prints a line of it.
 import { timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { signatureHeaders } from '../webhooks/signature.ts';
+
+const MOST_BYTES = 1_000_000;
 
 export interface Receiver {
   port: number;
@@ -15,12 +17,14 @@ export interface Receiver {
 /** Listens on the port of the last run if it is free, so that what waits for it still arrives. */
 export async function startReceiver(preferredPort: number, print: (line: string) => void): Promise<Receiver> {
   let secret = '';
-  const server = createServer(async (request, response) => {
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
     const isGenuine = isSigned(request, body, secret);
     response.writeHead(isGenuine ? 204 : 401).end();
     print(isGenuine ? describe(JSON.parse(body)) : 'webhook with a wrong signature refused');
-  });
+  }
+  // A sender that went away in the middle, or sends without end.
+  const server = createServer((request, response) => receive(request, response).catch(() => response.destroy()));
   await listen(server, preferredPort).catch(() => listen(server, 0));
   const { port } = server.address() as AddressInfo;
   return {
@@ -45,7 +49,12 @@ function listen(server: Server, port: number): Promise<void> {
 
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw new Error('a body without end');
+    chunks.push(chunk);
+  }
   return Buffer.concat(chunks).toString();
 }
 
