@@ -1,6 +1,8 @@
 // A choice among named ranges, or two dates.
 import { useEffect, useState } from 'preact/hooks';
 import { type Option, Select } from '../parts/select.tsx';
+import { failureOf } from '../service/failure.ts';
+import { useService } from '../service/use-service.ts';
 import type { DayRange } from '../view/days.ts';
 
 interface RangeChoiceProps<T extends string> {
@@ -53,8 +55,17 @@ function Dates({ label, range, onChange }: DatesProps) {
 
 export function RangeChoice<T extends string>({ label, value, options, suggested, onChange }: RangeChoiceProps<T>) {
   const chosen = typeof value === 'string' ? value : OWN;
+  const { onRefused } = useService();
+  const [problem, setProblem] = useState('');
   async function choose(next: string) {
-    onChange(next === OWN ? await suggested() : (next as T));
+    setProblem('');
+    try {
+      onChange(next === OWN ? await suggested() : (next as T));
+    } catch (error) {
+      const { kind, message } = failureOf(error);
+      if (kind === 'refused_key') onRefused();
+      setProblem(message);
+    }
   }
   return (
     <>
@@ -64,6 +75,11 @@ export function RangeChoice<T extends string>({ label, value, options, suggested
         options={[...options, { value: OWN, title: 'Two dates…' }]}
         onChange={choose}
       />
+      {problem && (
+        <p class="hint" role="alert">
+          {problem}
+        </p>
+      )}
       {typeof value !== 'string' && <Dates label={label} range={value} onChange={onChange} />}
     </>
   );

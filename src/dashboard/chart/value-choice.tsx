@@ -36,7 +36,9 @@ async function listSeen(
   const asked: ChartView = { ...chartView(chart_id), range, zone, date_type, period_unit: 'year', segmentation: name };
   const metrics = await client.askChart({ body: toRequest(asked, await client.askToday(zone)), zone, signal });
   const [, ...segments] = metricOf(metrics, view.money).data;
-  return segments.map(({ type, title }) => ({ value: type, title }));
+  // What is beyond the most series that an answer has is one of them, and no value.
+  const named = segments.filter(({ type, title }) => !(type === 'other' && title === 'Other'));
+  return named.map(({ type, title }) => ({ value: type, title }));
 }
 
 function withChosen(list: readonly Value[], chosen: readonly string[]): Value[] {
