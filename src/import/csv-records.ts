@@ -6,7 +6,8 @@ import { type FaultyEntry, NOT_UTF8, TOO_LONG, unreadableEntry } from './entry.t
 import { type Line, LONGEST_LINE_BYTES } from './lines.ts';
 
 const QUOTE = 0x22;
-const NEWLINE = Buffer.from('\n');
+const LF = Buffer.from('\n');
+const CRLF = Buffer.from('\r\n');
 
 /** `line` is that of its beginning. */
 export type CsvRecord = { line: number; cells: string[] } | FaultyEntry;
@@ -30,8 +31,8 @@ function parseCells(text: string): string[] | undefined {
 
 function readRecord(lines: readonly Line[]): CsvRecord {
   const [{ number }] = lines as [Line];
-  const parts = lines.flatMap(({ bytes }) => (bytes ? [NEWLINE, bytes] : []));
-  const bytes = Buffer.concat(parts.slice(1));
+  const parts = lines.flatMap(({ bytes, hadReturn }) => (bytes ? [bytes, hadReturn ? CRLF : LF] : []));
+  const bytes = Buffer.concat(parts.slice(0, -1));
   if (!isUtf8(bytes)) return unreadableEntry(number, NOT_UTF8, bytes);
   const cells = parseCells(bytes.toString());
   return cells ? { line: number, cells } : unreadableEntry(number, 'The quotes of the record do not fit.', bytes);

@@ -9,10 +9,8 @@ export const LONGEST_LINE_BYTES = 1024 * 1024;
 export interface Line {
   number: number;
   bytes: Buffer | undefined;
-}
-
-function withoutReturn(bytes: Buffer): Buffer {
-  return bytes.at(-1) === RETURN ? bytes.subarray(0, -1) : bytes;
+  /** Whether its end was CRLF. */
+  hadReturn: boolean;
 }
 
 /** The lines of each chunk together: an iteration per line would cost more than the line. */
@@ -29,10 +27,15 @@ export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
   }
   function endLine(): Line {
     const isTooLong = restLength > LONGEST_LINE_BYTES;
-    const bytes = isTooLong ? undefined : withoutReturn(rest.length === 1 ? (rest[0] as Buffer) : Buffer.concat(rest));
+    const whole = rest.length === 1 ? (rest[0] as Buffer) : Buffer.concat(rest);
+    const hadReturn = whole.at(-1) === RETURN;
     rest = [];
     restLength = 0;
-    return { number: number++, bytes };
+    return {
+      number: number++,
+      bytes: isTooLong ? undefined : whole.subarray(0, whole.length - Number(hadReturn)),
+      hadReturn,
+    };
   }
 
   for await (const chunk of chunks) {

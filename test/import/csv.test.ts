@@ -18,6 +18,13 @@ test('cells stand under the names of the header; quoted ones hold commas, quotes
   ]);
 });
 
+test('a line end within quotes stays as it is written', async () => {
+  expect(await entriesOf('a,b\n"x\r\ny","p\nq"\n"\r\n","\r"\r\n')).toEqual([
+    { line: 2, value: { a: 'x\r\ny', b: 'p\nq' } },
+    { line: 5, value: { a: '\r\n', b: '\r' } },
+  ]);
+});
+
 test('a record with too few or too many cells is told', async () => {
   expect(await entriesOf('a,b\n1\n1,2,3\n5,6')).toEqual([
     { line: 2, fault: 'The record has 1 cells, the header has 2.', text: '1' },

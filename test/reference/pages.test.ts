@@ -34,3 +34,8 @@ test('what the page loads comes from this service', async () => {
     expect([link, (await service.call('GET', pathname)).status]).toEqual([link, 200]);
   }
 });
+
+test.each(['..%2fpackage.json', '%2e%2e%2fx', 'none.js'])('a file that is not there is unknown: %s', async (name) => {
+  const { status, json } = await service.call('GET', `/docs/static/${name}`);
+  expect([status, json.error_code]).toEqual([404, 'not_found']);
+});
