@@ -1,6 +1,7 @@
 // The dimensions by which charts are segmented and filtered (interface 4.2): where each lives in the facts, which filter
-// values it takes, how its values are called. A new dimension is one entry here and one column of the facts.
+// values it takes, how its values are called. A new dimension is one entry here and one column of the facts. Pure.
 import { DURATIONS, PERIODS, REASONS, RENEWAL_STATUSES } from '../facts/codes.ts';
+import { ATTRIBUTION_STATUSES, OFFER_CATEGORIES, OFFER_TYPES } from '../facts/values.ts';
 import { countryTitle, listedTitle, storeTitle } from './titles.ts';
 
 /** Where the facts have it: a key into a column of a dim_ table, or the place in a list of codes. */
@@ -34,10 +35,6 @@ function offer(column: string): Pick<Dimension, 'home' | 'ofInstalls'> {
 function coded(column: string, codes: readonly string[]): Pick<Dimension, 'home' | 'ofInstalls' | 'titleOf'> {
   return { home: { column, codes }, ofInstalls: false, titleOf: listedTitle };
 }
-
-const ATTRIBUTION_STATUSES = ['organic', 'non_organic', 'unknown'];
-const OFFER_CATEGORIES = ['introductory', 'promotional', 'offer_code', 'win_back', 'retention'];
-const OFFER_TYPES = ['free_trial', 'pay_as_you_go', 'pay_up_front'];
 
 const RECORDS = {
   country: {

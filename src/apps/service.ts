@@ -1,10 +1,13 @@
 // What an operator does to an app: make it, issue and revoke its keys, configure levels, products, stores and rates.
+
 import type { Kysely } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import type { KeyKind, KeyScope } from '../http/auth.ts';
+import { toWire } from '../lib/datetime.ts';
 import { lengthOf } from '../lib/text.ts';
+import { isUuid } from '../lib/uuid.ts';
 import { findZone } from '../lib/zone.ts';
 import { mintKey } from './keys.ts';
 import {
@@ -32,7 +35,6 @@ export interface NewApp {
 }
 
 const MOST_CHARACTERS = 255;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 async function issueKey(db: Kysely<DB>, appId: string, kind: KeyKind, scope: KeyScope = 'all') {
   const { key, prefix, sha256 } = mintKey(kind);
@@ -59,13 +61,13 @@ export async function createApp(
 
 /** The app with this id, or an OperatorError. */
 export async function getApp({ db }: Pick<Deps, 'db'>, appId: string): Promise<App & { name: string }> {
-  const app = UUID.test(appId) ? await findApp(db, appId) : undefined;
+  const app = isUuid(appId) ? await findApp(db, appId) : undefined;
   if (!app) throw new OperatorError(`There is no app ${appId}; \`sps app list\` shows them.`);
   return app as App & { name: string };
 }
 
 export async function listApps({ db }: Pick<Deps, 'db'>) {
-  return (await listAllApps(db)).map(({ app_key: _, ...app }) => app);
+  return (await listAllApps(db)).map(({ app_key: _, ...app }) => ({ ...app, created_at: toWire(app.created_at) }));
 }
 
 export async function createKey(
@@ -79,7 +81,8 @@ export async function createKey(
 
 export async function listKeys(deps: Pick<Deps, 'db'>, appId: string) {
   const { app_id } = await getApp(deps, appId);
-  return listKeysOf(deps.db, app_id);
+  const keys = await listKeysOf(deps.db, app_id);
+  return keys.map((key) => ({ ...key, created_at: toWire(key.created_at), revoked_at: toWire(key.revoked_at) }));
 }
 
 /** Running services refuse the key within two seconds. */
@@ -87,9 +90,9 @@ export async function revokeKey(
   { db }: Pick<Deps, 'db'>,
   keyId: string,
 ): Promise<{ key_id: string; revoked_at: string | null }> {
-  const revoked = UUID.test(keyId) ? await markKeyRevoked(db, keyId) : undefined;
+  const revoked = isUuid(keyId) ? await markKeyRevoked(db, keyId) : undefined;
   if (!revoked) throw new OperatorError(`There is no key ${keyId}; \`sps key list\` shows them.`);
-  return { key_id: keyId, ...revoked };
+  return { key_id: keyId, revoked_at: toWire(revoked.revoked_at) };
 }
 
 export async function addAccessLevel(deps: Pick<Deps, 'db'>, appId: string, accessLevelId: string): Promise<void> {
@@ -102,5 +105,6 @@ export async function addAccessLevel(deps: Pick<Deps, 'db'>, appId: string, acce
 
 export async function listAccessLevels(deps: Pick<Deps, 'db'>, appId: string) {
   const { app_id } = await getApp(deps, appId);
-  return listAccessLevelsOf(deps.db, app_id);
+  const levels = await listAccessLevelsOf(deps.db, app_id);
+  return levels.map((level) => ({ ...level, created_at: toWire(level.created_at) }));
 }

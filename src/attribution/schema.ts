@@ -1,10 +1,9 @@
 // The attribution record (interface 2.1).
 import { type Static, Type } from '@sinclair/typebox';
 import type { FieldError } from '../errors.ts';
+import { ATTRIBUTION_STATUSES } from '../facts/values.ts';
 import { NullableText, OneOf } from '../lib/typebox.ts';
 import { CUSTOMER_USER_ID_LENGTH } from '../profile/identity.ts';
-
-export const ATTRIBUTION_STATUSES = ['organic', 'non_organic', 'unknown'] as const;
 
 const FIELD_LENGTH = 500;
 

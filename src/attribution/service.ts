@@ -3,7 +3,7 @@
 import { createGroupWriter } from '../db/group.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
-import { isUuid } from '../profile/identity.ts';
+import { isUuid } from '../lib/uuid.ts';
 import { createLabels, type Label } from './labels.ts';
 import { groupSize } from './metrics.ts';
 import { findProfiles, type Naming, writeAttributions } from './queries.ts';

@@ -1,7 +1,6 @@
 // sps webhook: the endpoints to which an app's events go, and what became of deliveries.
 import type { Command } from 'commander';
 import { OperatorError } from '../apps/service.ts';
-import { DELIVERY_STATES, type DeliveryState, listDeliveries, replayDeliveries } from '../webhooks/dead-letters.ts';
 import {
   addWebhook,
   disableWebhook,
@@ -12,6 +11,8 @@ import {
   rotateWebhookSecret,
   testWebhook,
 } from '../webhooks/endpoints.ts';
+import { DELIVERY_STATES, type DeliveryState } from '../webhooks/queue.ts';
+import { listDeliveries, replayDeliveries } from '../webhooks/replay.ts';
 import { appOption, choice } from './options.ts';
 import type { Operator, Perform } from './perform.ts';
 import { formatMembers, formatTable } from './table.ts';

@@ -2,7 +2,8 @@
 import { Type } from '@sinclair/typebox';
 import type { FieldError } from '../errors.ts';
 import { NullableText } from '../lib/typebox.ts';
-import { CUSTOMER_USER_ID_LENGTH, isUuid } from '../profile/identity.ts';
+import { isUuid } from '../lib/uuid.ts';
+import { CUSTOMER_USER_ID_LENGTH } from '../profile/identity.ts';
 
 export const IdentityFields = {
   profile_id: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] })),

@@ -1,5 +1,5 @@
 // Datetimes as text with microseconds, end to end: JS Dates would drop the last three digits.
-// A "timestamp" here is `2025-01-15T10:30:00.123456Z`, always UTC: it compares as text and Postgres reads it.
+// A "timestamp" here is `2025-01-15T10:30:00.123456Z`, always UTC: it compares as text and Postgres reads it. Pure.
 
 const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/;
 
@@ -72,6 +72,16 @@ function wallClock(value: string): string {
 /** A timestamptz as the driver (`2025-01-15 10:30:00.1+00`) or jsonb (`2025-01-15T10:30:00.1+00:00`) gives it, as a timestamp. */
 export function fromDatabase(value: string): string {
   return `${wallClock(value)}Z`;
+}
+
+/** A timestamp as `fromDatabase` and `toWire` take it. */
+export function toDatabase(timestamp: string): string {
+  return timestamp.replace('Z', '+00');
+}
+
+/** The timestamp of a Date. */
+export function timestampOf(date: Date): string {
+  return date.toISOString().replace('Z', '000Z');
 }
 
 /** As it is written on the wire: `2025-01-15T10:30:00.000000+0000` (interface 2.5). */

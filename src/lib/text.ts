@@ -1,4 +1,4 @@
-// What text the database can hold, and how long it is.
+// What text the database can hold, and how long it is. Pure.
 
 export const TEXT_WORDS = 'Must not contain U+0000 or unpaired surrogates.';
 

@@ -1,4 +1,4 @@
-// TypeBox schemas that AJV reports once per field: unions would give an error for each member.
+// TypeBox schemas that AJV reports once per field: unions would give an error for each member. Pure.
 import { type SchemaOptions, type TUnsafe, Type } from '@sinclair/typebox';
 
 /** One of a closed set of strings. */

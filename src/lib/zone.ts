@@ -1,6 +1,6 @@
 // The one source of time zones: Node's Intl, read once per zone into a table of its changes of offset.
 // Days in SQL (local_day) and bucket edges both come from this table, so they cannot disagree.
-// Instants are whole seconds since 1970-01-01T00:00:00Z, days whole days since 1970-01-01.
+// Instants are whole seconds since 1970-01-01T00:00:00Z, days whole days since 1970-01-01. Pure.
 import { LRUCache } from 'lru-cache';
 
 const DAY_S = 86_400;

@@ -1,5 +1,5 @@
 // What webhooks are told of an access level (decisions 7): of one source of it, a grant or a purchase. Pure.
-import { fromDatabase } from '../lib/datetime.ts';
+import { fromDatabase, toDatabase } from '../lib/datetime.ts';
 import { type AccessLevelChange, accessLevelUpdated, type WebhookEvent } from '../webhooks/events.ts';
 import { type AccessSource, isActive, isInGracePeriod, listAccess } from './access.ts';
 import { revenueOf, toUsd } from './object.ts';
@@ -36,7 +36,7 @@ function tellPurchase(purchase: PurchaseState, until: string | null, now: string
     activated_at: purchase.originally_purchased_at ?? purchase.purchased_at,
     renewed_at: purchase.purchased_at,
     starts_at: null,
-    expires_at: until?.replace('Z', '+00') ?? null,
+    expires_at: until === null ? null : toDatabase(until),
     store: purchase.store,
     vendor_product_id: purchase.store_product_id,
     transaction_id: purchase.store_transaction_id,

@@ -3,22 +3,27 @@ import { type Static, Type } from '@sinclair/typebox';
 import { NullableDatetime, NullableText } from '../lib/typebox.ts';
 import { attributeRules } from './attributes.ts';
 
+/** Of the record of an import, too. */
+export const InstallFields = {
+  installed_at: Type.Optional(
+    NullableDatetime({ description: 'When the app was installed. A new profile is installed now unless given.' }),
+  ),
+  country: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      pattern: '^[A-Za-z]{2}$',
+      description: 'Must be a 2-letter country code.',
+      examples: ['US'],
+    }),
+  ),
+  store: Type.Optional(
+    NullableText(50, { minLength: 1, description: 'app_store, play_store, stripe or a custom store id.' }),
+  ),
+};
+
 export const ProfileBody = Type.Object(
   {
-    installed_at: Type.Optional(
-      NullableDatetime({ description: 'When the app was installed. A new profile is installed now unless given.' }),
-    ),
-    country: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        pattern: '^[A-Za-z]{2}$',
-        description: 'Must be a 2-letter country code.',
-        examples: ['US'],
-      }),
-    ),
-    store: Type.Optional(
-      NullableText(50, { minLength: 1, description: 'app_store, play_store, stripe or a custom store id.' }),
-    ),
+    ...InstallFields,
     custom_attributes: Type.Optional(
       Type.Unsafe<unknown>({
         type: ['object', 'array', 'null'],

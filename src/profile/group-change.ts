@@ -1,14 +1,15 @@
 // As change.ts, for many requests in one transaction: what a commit and its round trips cost is shared (docs/decisions/0002). It takes
 // the plain case alone. A request whose profile is not found, or just held by another transaction, or named by an earlier
 // request of the group, is left to a transaction of its own, which waits and knows every error.
+
 import type { Kysely } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
+import { isUuid } from '../lib/uuid.ts';
 import { nudgeDispatchers } from '../webhooks/nudge.ts';
 import { recordAppEvents } from '../webhooks/outbox.ts';
 import type { Changed, ChangeRequest } from './change.ts';
-import { isUuid } from './identity.ts';
 import { renderProfile } from './object.ts';
 import { lockFreeProfiles } from './queries.ts';
 

@@ -25,12 +25,6 @@ export interface ProfileIdentity {
   profile_id: string | undefined;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-export function isUuid(text: string): boolean {
-  return UUID.test(text);
-}
-
 /** Blank is absent. */
 function readHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
   const raw = headers[name];

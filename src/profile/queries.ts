@@ -1,8 +1,10 @@
 // Statements about one profile.
+
 import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
-import { isUuid, type ProfileIdentity } from './identity.ts';
+import { isUuid } from '../lib/uuid.ts';
+import type { ProfileIdentity } from './identity.ts';
 
 /** The living profile that both given identifiers name. */
 function profileNamed(trx: Kysely<DB>, appId: string, { customer_user_id, profile_id }: ProfileIdentity) {

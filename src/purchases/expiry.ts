@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
-import { fromDatabase } from '../lib/datetime.ts';
+import { fromDatabase, timestampOf, toDatabase } from '../lib/datetime.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
 import { readProfileState } from '../profile/read-state.ts';
 import type { ProfileState } from '../profile/state.ts';
@@ -47,7 +47,7 @@ function lostAccess(lapsed: readonly ChainTransaction[], state: ProfileState, no
     .sort();
   if (first === undefined) return [];
   const last = others.at(-1) ?? first;
-  return accessEvents({ state, now: microsecondBefore(first) }, { state, now }, last.replace('Z', '+00'));
+  return accessEvents({ state, now: microsecondBefore(first) }, { state, now }, toDatabase(last));
 }
 
 /** What of the chain has lapsed by now; what will lapse later is watched. */
@@ -80,7 +80,7 @@ async function tellProfile(db: Kysely<DB>, due: DueProfile, now: string): Promis
 
 /** Tells of what lapsed in up to `BATCH` profiles; how many profiles were due. */
 export async function tellLapses({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>): Promise<number> {
-  const present = now().toISOString().replace('Z', '000Z');
+  const present = timestampOf(now());
   const due = await listDueProfiles(db, present, BATCH);
   let stored = 0;
   for (const profile of due) {

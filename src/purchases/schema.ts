@@ -1,13 +1,12 @@
 // The transaction record (analytics 1): the same members wherever a transaction enters.
 import { type Static, Type } from '@sinclair/typebox';
 import { CANCELLATION_REASONS } from '../facts/codes.ts';
+import { OFFER_CATEGORIES, OFFER_TYPES } from '../facts/values.ts';
 import { Datetime, NullableDatetime, NullableOneOf, NullableText, OneOf, Text } from '../lib/typebox.ts';
 import { transactionRules } from './rules.ts';
 
 export const PURCHASE_TYPES = ['subscription', 'one_time_purchase'] as const;
 export const ENVIRONMENTS = ['Production', 'Sandbox'] as const;
-export const OFFER_CATEGORIES = ['introductory', 'promotional', 'offer_code', 'win_back', 'retention'] as const;
-export const OFFER_TYPES = ['free_trial', 'pay_as_you_go', 'pay_up_front'] as const;
 const ID_LENGTH = 255;
 const MOST_USD = 1_000_000_000;
 const MOST_UNITS = 1_000_000_000_000;

@@ -37,8 +37,8 @@ export interface Sender {
 export interface SenderOptions {
   policy: DestinationPolicy;
   now: () => Date;
-  resolve?: Resolve;
-  deadlineMs?: number;
+  resolve?: Resolve | undefined;
+  deadlineMs?: number | undefined;
   /** An additional certificate authority, PEM. */
   ca?: string;
 }
@@ -49,10 +49,6 @@ const KEPT_BYTES = 2048;
 const LONGEST_ANSWER_BYTES = 1024 * 1024;
 const MOST_JUDGED = 10_000;
 const USER_AGENT = 'subscription-profile-service-webhooks/1';
-
-export function isDelivered({ status, error }: Attempt): boolean {
-  return error === null && status !== null && status >= 200 && status < 300;
-}
 
 /** Bytes as text that the database can hold, at most `length` of them. */
 function toKeptText(bytes: Buffer, length = KEPT_BYTES): string {

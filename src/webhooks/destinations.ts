@@ -1,9 +1,14 @@
 // Which addresses a webhook may be sent to (decisions 7). Judged on the address connected to, never on the name alone.
 import { BlockList, isIP } from 'node:net';
+import type { Config } from '../config.ts';
 
 export interface DestinationPolicy {
   allowHttp: boolean;
   allowPrivate: boolean;
+}
+
+export function policyOf(config: Pick<Config, 'WEBHOOK_ALLOW_HTTP' | 'WEBHOOK_ALLOW_PRIVATE'>): DestinationPolicy {
+  return { allowHttp: config.WEBHOOK_ALLOW_HTTP, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE };
 }
 
 /** Special-purpose networks by what they are; the first that holds an address names it. */

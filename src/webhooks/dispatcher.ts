@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Deps } from '../deps.ts';
 import { createSender } from './delivery.ts';
+import { policyOf } from './destinations.ts';
 import { listenForNudges } from './listener.ts';
 import { createPutOff } from './locked.ts';
 import { attemptSeconds } from './metrics.ts';
@@ -50,13 +51,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   const queueDb = openQueuePool(connectionString, log);
   const { random = Math.random, pollMs = POLL_MS, leaseMs = LEASE_MS, resolve, deadlineMs } = edges;
   const limits = { ...LIMITS, ...edges.limits };
-  const policy = { allowHttp: config.WEBHOOK_ALLOW_HTTP, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE };
-  const sender = createSender({
-    policy,
-    now,
-    ...(resolve && { resolve }),
-    ...(deadlineMs !== undefined && { deadlineMs }),
-  });
+  const sender = createSender({ policy: policyOf(config), now, resolve, deadlineMs });
   const signal = createSignal();
   const held = new Set<Claimed>();
   const sending = new Set<Promise<void>>();

@@ -1,11 +1,13 @@
 // What an operator does to the endpoints of an app. listWebhooks shows each one's state, since when and why.
+
 import { randomUUID } from 'node:crypto';
 import { getApp, OperatorError } from '../apps/service.ts';
 import { inTransaction } from '../db/client.ts';
 import type { Deps } from '../deps.ts';
 import { toWire } from '../lib/datetime.ts';
+import { isUuid } from '../lib/uuid.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
-import { refusalOfUrl } from './destinations.ts';
+import { policyOf, refusalOfUrl } from './destinations.ts';
 import type { Edges } from './dispatcher.ts';
 import {
   changeState,
@@ -25,13 +27,12 @@ import { sendTestEvent } from './test-event.ts';
 
 export type EndpointDeps = Pick<Deps, 'db' | 'config' | 'now'>;
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const AUTHORIZATION = /^[\x21-\x7e]([\x20-\x7e]{0,998}[\x21-\x7e])?$/;
 const OVERLAP_MS = 86_400_000;
 
 /** The row of an endpoint, or an OperatorError. */
 export async function getWebhook({ db }: Pick<Deps, 'db'>, webhookId: string) {
-  const row = UUID.test(webhookId) ? await findWebhook(db, webhookId) : undefined;
+  const row = isUuid(webhookId) ? await findWebhook(db, webhookId) : undefined;
   if (!row) throw new OperatorError(`There is no webhook ${webhookId}; \`sps webhook list\` shows them.`);
   return row;
 }
@@ -48,10 +49,7 @@ export interface NewWebhook {
 }
 
 function checkInput({ config }: EndpointDeps, { url, authorization, events }: NewWebhook): void {
-  const refusal = refusalOfUrl(url, {
-    allowHttp: config.WEBHOOK_ALLOW_HTTP,
-    allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
-  });
+  const refusal = refusalOfUrl(url, policyOf(config));
   if (refusal !== undefined) throw new OperatorError(`The address cannot be used: ${refusal}.`);
   if (authorization !== undefined && !AUTHORIZATION.test(authorization)) {
     throw new OperatorError(

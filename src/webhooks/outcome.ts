@@ -1,9 +1,13 @@
 // What follows from an attempt (decisions 7): delivered, again later, or dead. Pure.
-import { type Attempt, isDelivered } from './delivery.ts';
+import type { Attempt } from './delivery.ts';
 import type { Claimed, Settlement } from './queue.ts';
 import { waitAfterFailure } from './schedule.ts';
 
 const GONE = 410;
+
+export function isDelivered({ status, error }: Attempt): boolean {
+  return error === null && status !== null && status >= 200 && status < 300;
+}
 
 export interface Outcome {
   settlement: Settlement;

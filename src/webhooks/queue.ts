@@ -133,8 +133,11 @@ export async function putOffClaim(
     where sequence = ${sequence} and webhook_id = ${webhook_id} and claim_id = ${claim_id}`.execute(db);
 }
 
+export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
 export interface Settlement extends ClaimKey {
-  state: 'pending' | 'delivered' | 'dead';
+  state: DeliveryState;
   /** The next attempt, of a pending one. */
   due_at: Date | null;
   attempted_at: Date;

@@ -2,9 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { OperatorError } from '../apps/service.ts';
 import type { Deps } from '../deps.ts';
-import { type Attempt, createSender, isDelivered } from './delivery.ts';
+import { type Attempt, createSender } from './delivery.ts';
+import { policyOf } from './destinations.ts';
 import type { Edges } from './dispatcher.ts';
 import { EVENT_API_VERSION } from './events.ts';
+import { isDelivered } from './outcome.ts';
 
 export interface TestTarget {
   webhook_id: string;
@@ -22,13 +24,7 @@ export async function sendTestEvent(
   { webhook_id, url, authorization, signing }: TestTarget,
   { resolve, deadlineMs }: Edges,
 ): Promise<Attempt> {
-  const policy = { allowHttp: config.WEBHOOK_ALLOW_HTTP, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE };
-  const sender = createSender({
-    policy,
-    now,
-    ...(resolve && { resolve }),
-    ...(deadlineMs !== undefined && { deadlineMs }),
-  });
+  const sender = createSender({ policy: policyOf(config), now, resolve, deadlineMs });
   const id = randomUUID();
   const body = JSON.stringify({
     event_type: 'test',

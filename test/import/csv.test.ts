@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createCellReader } from '../../src/import/columns.ts';
 import { readCsv } from '../../src/import/csv.ts';
 import { LONGEST_LINE_BYTES } from '../../src/import/lines.ts';
-import { ProfileBody } from '../../src/import/profiles/record.ts';
+import { ProfileRecordBody } from '../../src/import/profiles/record.ts';
 import { NamedTransactionBody } from '../../src/import/transactions/record.ts';
 import { collect } from './collect.ts';
 
@@ -70,7 +70,7 @@ test('an empty file has no records', async () => {
 });
 
 test('nested members are columns joined by _, free members too; an empty cell is absent', () => {
-  const read = createCellReader(ProfileBody);
+  const read = createCellReader(ProfileRecordBody);
   expect(
     read({
       customer_user_id: 'ann',

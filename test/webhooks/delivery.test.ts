@@ -1,13 +1,8 @@
 // One attempt against a real receiver, however it behaves.
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  createSender,
-  isDelivered,
-  type Message,
-  type Sender,
-  type SenderOptions,
-} from '../../src/webhooks/delivery.ts';
+import { createSender, type Message, type Sender, type SenderOptions } from '../../src/webhooks/delivery.ts';
+import { isDelivered } from '../../src/webhooks/outcome.ts';
 import { newSecret } from '../../src/webhooks/signature.ts';
 import { answering, dropping, hanging, type Receiver, startReceiver } from './receiver.ts';
 

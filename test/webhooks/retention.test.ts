@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { replayDeliveries } from '../../src/webhooks/dead-letters.ts';
 import { addWebhook } from '../../src/webhooks/endpoints.ts';
 import { recordEvents } from '../../src/webhooks/outbox.ts';
+import { replayDeliveries } from '../../src/webhooks/replay.ts';
 import { sweepEvents } from '../../src/webhooks/retention.ts';
 import { createWorld, type World } from './world.ts';
 

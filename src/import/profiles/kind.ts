@@ -1,13 +1,15 @@
 // Profiles as a kind of record to import.
+
 import { randomUUID } from 'node:crypto';
 import { createLabels } from '../../attribution/labels.ts';
 import { inTransaction } from '../../db/client.ts';
 import type { Session } from '../../db/session.ts';
 import { raiseVersion } from '../../facts/version.ts';
+import { timestampOf } from '../../lib/datetime.ts';
 import type { Kind, WriteContext, Written } from '../import-file.ts';
 import { applyRecords, type KeyedRecord } from './apply.ts';
 import { lockNamedProfiles, writeProfiles } from './queries.ts';
-import { ProfileBody, type ProfileRecord, parseProfile } from './record.ts';
+import { type ProfileRecord, ProfileRecordBody, parseProfile } from './record.ts';
 
 /** Attributions under the keys of their labels; the rows of labels never change, so they need not share the transaction. */
 async function withKeys({ db }: Session, records: readonly ProfileRecord[]): Promise<KeyedRecord[]> {
@@ -29,7 +31,7 @@ async function write(
 ): Promise<Written> {
   const keyed = await withKeys(session, records);
   const settings = {
-    now: now().toISOString().replace('Z', '000Z'),
+    now: timestampOf(now()),
     policy: app.attribution_policy,
     newId: randomUUID,
   };
@@ -45,7 +47,7 @@ async function write(
 }
 
 export const PROFILES: Kind<ProfileRecord> = {
-  schema: ProfileBody,
+  schema: ProfileRecordBody,
   parse: parseProfile,
   tables: ['profile', 'profile_identity', 'profile_attribution', 'fact_install'],
   write,

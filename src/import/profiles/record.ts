@@ -5,8 +5,9 @@ import { AttributionFields } from '../../attribution/schema.ts';
 import type { FieldError } from '../../errors.ts';
 import { compileCheck } from '../../http/ajv.ts';
 import { parseDatetime } from '../../lib/datetime.ts';
-import { NullableDatetime, NullableText } from '../../lib/typebox.ts';
+import { NullableText } from '../../lib/typebox.ts';
 import { type AttributeChanges, readAttributes } from '../../profile/attributes.ts';
+import { InstallFields } from '../../profile/body.ts';
 import { type Identity, IdentityFields, identityRules, toIdentity } from '../identity.ts';
 
 const DEFAULT_SOURCE = 'custom';
@@ -17,18 +18,10 @@ const Attribution = Type.Object({
   source: Type.Optional(NullableText(SOURCE_LENGTH)),
 });
 
-export const ProfileBody = Type.Object(
+export const ProfileRecordBody = Type.Object(
   {
     ...IdentityFields,
-    installed_at: Type.Optional(NullableDatetime()),
-    country: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        pattern: '^[A-Za-z]{2}$',
-        description: 'Must be a 2-letter country code.',
-      }),
-    ),
-    store: Type.Optional(NullableText(50, { minLength: 1 })),
+    ...InstallFields,
     custom_attributes: Type.Optional(Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'] })),
     attribution: Type.Optional(
       Type.Unsafe<Static<typeof Attribution> | null>({ ...Attribution, type: ['object', 'null'] }),
@@ -61,12 +54,12 @@ function toAttribution(given: Static<typeof Attribution>): ProfileRecord['attrib
   };
 }
 
-const check = compileCheck(ProfileBody);
+const check = compileCheck(ProfileRecordBody);
 
 export function parseProfile(value: unknown): { record: ProfileRecord } | { errors: FieldError[] } {
   const errors = check(value);
   if (errors.length > 0) return { errors };
-  const body = value as Static<typeof ProfileBody>;
+  const body = value as Static<typeof ProfileRecordBody>;
   const read = readAttributes(body.custom_attributes);
   if ('fault' in read) return { errors: [read.fault] };
   return {

@@ -1,9 +1,12 @@
 // The query and the answer of the event feed (decisions 7).
+
 import { type Static, Type } from '@sinclair/typebox';
 import type { FieldError } from '../../errors.ts';
 import { parseDatetime } from '../../lib/datetime.ts';
 import { Datetime, OneOf, Text } from '../../lib/typebox.ts';
+import { UUID_FORM } from '../../lib/uuid.ts';
 import { EVENT_TYPE_NAMES } from '../catalogue.ts';
+import { DELIVERY_STATES } from '../queue.ts';
 
 function endsAfterStart(query: Record<string, unknown>): FieldError[] {
   const [since, until] = [query.since, query.until].map((value) =>
@@ -23,7 +26,7 @@ export const EventsQuery = Type.Object(
     event_type: Type.Optional(OneOf(EVENT_TYPE_NAMES)),
     profile_id: Type.Optional(
       Type.String({
-        pattern: '^(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$',
+        pattern: `^(?:${UUID_FORM})?$`,
         description: 'Must be a UUID.',
       }),
     ),
@@ -38,7 +41,7 @@ export type EventsQuery = Static<typeof EventsQuery>;
 
 const Delivery = Type.Object({
   webhook_id: Type.String(),
-  state: OneOf(['pending', 'delivered', 'dead']),
+  state: OneOf(DELIVERY_STATES),
   attempts: Type.Integer(),
   last_status: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
   next_attempt_at: Type.Unsafe<string | null>({ type: ['string', 'null'] }),

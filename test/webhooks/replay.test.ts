@@ -1,6 +1,6 @@
 // Dead deliveries: seen, and sent again.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { listDeliveries, replayDeliveries } from '../../src/webhooks/dead-letters.ts';
+import { listDeliveries, replayDeliveries } from '../../src/webhooks/replay.ts';
 import { RETRY_WAITS_S } from '../../src/webhooks/schedule.ts';
 import { deleteProfile } from '../profile/world.ts';
 import { answering, type Receiver } from './receiver.ts';

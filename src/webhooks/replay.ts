@@ -3,10 +3,9 @@ import { sql } from 'kysely';
 import { OperatorError } from '../apps/service.ts';
 import type { Deps } from '../deps.ts';
 import { parseDatetime, toWire } from '../lib/datetime.ts';
+import { UUID_FORM } from '../lib/uuid.ts';
 import { getWebhook } from './endpoints.ts';
-
-export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
-export type DeliveryState = (typeof DELIVERY_STATES)[number];
+import type { DeliveryState } from './queue.ts';
 
 interface DeliveryRow {
   delivery_id: string;
@@ -47,7 +46,7 @@ export async function listDeliveries(
 
 export type Replay = { webhookId: string; since: string } | { deliveryId: string };
 
-const DELIVERY_ID = /^(\d{1,18})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+const DELIVERY_ID = new RegExp(`^(\\d{1,18})-(${UUID_FORM})$`);
 
 function selectionOf(replay: Replay) {
   if ('webhookId' in replay) {
@@ -66,14 +65,14 @@ function selectionOf(replay: Replay) {
  */
 export async function replayDeliveries({ db, now }: Pick<Deps, 'db' | 'now'>, replay: Replay) {
   if ('webhookId' in replay) await getWebhook({ db }, replay.webhookId);
-  const { rows } = await sql`
+  const { numAffectedRows } = await sql`
     update webhook_delivery d set
       state = 'pending', due_at = ${now()}, queued_at = ${now()}, claim_id = null, attempts = 0, finished_at = null
     from webhook_event e join webhook w using (app_id)
-    where e.sequence = d.sequence and w.webhook_id = d.webhook_id and ${selectionOf(replay)}
-    returning d.sequence`.execute(db);
-  if (rows.length === 0 && 'deliveryId' in replay) {
+    where e.sequence = d.sequence and w.webhook_id = d.webhook_id and ${selectionOf(replay)}`.execute(db);
+  const replayed = Number(numAffectedRows);
+  if (replayed === 0 && 'deliveryId' in replay) {
     throw new OperatorError(`There is no delivery ${replay.deliveryId} that is dead or delivered.`);
   }
-  return { replayed: rows.length };
+  return { replayed };
 }
