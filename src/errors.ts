@@ -1,5 +1,5 @@
 // The catalogue of errors: condition → status, code, source, message (interface 7, decisions 1).
-// It is keyed by condition because one code has several statuses. Internal causes never enter it.
+// It is keyed by condition because one code has several statuses. Internal causes never enter it. Pure.
 
 interface Condition {
   status: number;

@@ -1,4 +1,4 @@
-// Ranges of days cut into buckets. Days are whole days since 1970-01-01, instants whole seconds (src/lib/zone.ts).
+// Ranges of days cut into buckets. Days are whole days since 1970-01-01, instants whole seconds (src/lib/zone.ts). Pure.
 import { dayStart, formatInZone, localDay, type Zone } from '../lib/zone.ts';
 
 export const PERIOD_UNITS = ['day', 'week', 'month', 'quarter', 'year'] as const;

@@ -1,4 +1,4 @@
-// What counts of groups of facts that are kept in columns: in which bucket and which segment. Pure.
+// What counts of groups of facts that are kept in columns: in which bucket and which segment.
 import { type COLUMNS, type Kind, readKind } from '../facts/columns.ts';
 import type { INSTALL_COLUMNS } from '../facts/install-columns.ts';
 import { type Column, constant, countCombined, type Numbers, readCodes, selectRows } from './column-rows.ts';

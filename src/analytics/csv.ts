@@ -1,4 +1,4 @@
-// Series → CSV (RFC 4180), a chunk of text per series and key. A cell that a spreadsheet would run as a formula is defused.
+// Series → CSV (RFC 4180), a chunk of text per series and key. A cell that a spreadsheet would run as a formula is defused. Pure.
 import { formatDate, listStarts } from './calendar.ts';
 import { keysOf, unitOf } from './catalogue.ts';
 import { formatMicros } from './exact.ts';

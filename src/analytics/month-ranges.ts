@@ -1,4 +1,4 @@
-// Months as ranges of days. Pure.
+// Months as ranges of days.
 import { monthAfter } from '../facts/column-groups.ts';
 
 /** Days from the one to before the other; null is without end. */

@@ -1,7 +1,6 @@
 // Distinct payers by segment and bucket, counted while groups of facts are scanned: every profile has a list of its segments, each with a
 // bit per bucket. Pure.
-import { CODE_OFFSET } from '../facts/column-chunk.ts';
-import { PAGE } from '../facts/columns.ts';
+import { CODE_OFFSET, PAGE } from '../facts/column-chunk.ts';
 import { type Numbers, rows } from './column-rows.ts';
 import { TooMuch } from './column-sums.ts';
 

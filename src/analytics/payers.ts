@@ -2,7 +2,8 @@
 // were made are counted by themselves, fact by fact.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { PAGE, readKind } from '../facts/columns.ts';
+import { PAGE } from '../facts/column-chunk.ts';
+import { readKind } from '../facts/columns.ts';
 import { countBuckets } from './calendar.ts';
 import { horizonOf, listMonths } from './column-groups.ts';
 import { TooMuch } from './column-sums.ts';

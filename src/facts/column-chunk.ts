@@ -4,6 +4,9 @@
 /** So few rows that no code reaches the code points of surrogates, which a text must not contain. */
 export const ROWS_PER_GROUP = 50_000;
 
+/** Profiles are numbered; a number is kept as its page and its place there. */
+export const PAGE = 32_768;
+
 /** The character of a row is its code and this: a text has no character 0. */
 export const CODE_OFFSET = 1;
 

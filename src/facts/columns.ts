@@ -2,11 +2,9 @@
 // millions of facts reads them in a tenth of the time that the rows would take. In the background, like the totals, and exact like them.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
+import { PAGE } from './column-chunk.ts';
 import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, writeGroups } from './column-groups.ts';
 import { holdTotals, setLimits } from './totals.ts';
-
-/** Profiles are numbered; a number is kept as its page and its place there. */
-export const PAGE = 32_768;
 
 /** What of a fact is kept, as text: keys and codes, days, amounts of each money basis. */
 export const COLUMNS = {

@@ -1,4 +1,4 @@
-// Signatures of the Standard Webhooks specification: HMAC-SHA256 over `id.timestamp.body`, one per valid secret.
+// Signatures of the Standard Webhooks specification: HMAC-SHA256 over `id.timestamp.body`, one per valid secret. Pure.
 import { createHmac, randomBytes } from 'node:crypto';
 
 const PREFIX = 'whsec_';

@@ -69,9 +69,11 @@ test('names are counted in code points', async () => {
   expect((await listAccessLevels(database, appId)).map((level) => level.access_level_id)).toContain(name);
 });
 
-test('an access level may be added twice', async () => {
-  await addAccessLevel(database, appId, 'premium');
-  await addAccessLevel(database, appId, 'premium');
+test('an access level may be added twice, and is there once', async () => {
+  const { app } = await createApp(database, { name: 'twice' });
+  await addAccessLevel(database, app.app_id, 'premium');
+  await addAccessLevel(database, app.app_id, 'premium');
+  expect(await listAccessLevels(database, app.app_id)).toMatchObject([{ access_level_id: 'premium' }]);
 });
 
 test.each<[string, () => Promise<unknown>]>([

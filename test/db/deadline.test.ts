@@ -43,12 +43,18 @@ test('a statement without an answer fails as of a database that is away, and so 
 });
 
 test('a transaction with a time-out of its own is waited for as long, and the next one no longer', async () => {
-  const db = connect(database.url);
+  const db = connect(way.throughProxy(database.url));
   await db.transaction().execute(async (trx) => {
     await raiseTimeout(trx, 10_000);
     await sql`select pg_sleep(5.5)`.execute(trx);
   });
-  const slow = sql`select pg_sleep(1)`.execute(db);
-  await expect(slow).rejects.toMatchObject({ code: '57014' });
+  await expect(sql`select pg_sleep(1)`.execute(db)).rejects.toMatchObject({ code: '57014' });
+  way.swallow();
+  const began = performance.now();
+  const failed = await sql`select 1`.execute(db).catch((error) => error);
+  expect(isDatabaseUnavailable(failed)).toBe(true);
+  expect(performance.now() - began).toBeLessThan(8_000);
+  await way.cut();
+  await way.mend();
   await db.destroy();
 });

@@ -203,7 +203,16 @@ test('null and absent optional members mean the same, unknown members are ignore
       'cancellation_reason',
     ].map((name) => [name, null]),
   );
+  const stored = () =>
+    service.database.db
+      .selectFrom('purchase')
+      .where('store_transaction_id', '=', `${customer}-1`)
+      .selectAll()
+      .executeTakeFirstOrThrow();
+  await set(period(own()));
+  const absent = await stored();
   await set(period(own({ ...nulls, grace_period_expires_at: null, profile_id: 'ignored', nonsense: 1 })));
+  expect(await stored()).toEqual(absent);
 });
 
 test('the profile may be named by its id, and the path go without its slash', async () => {
