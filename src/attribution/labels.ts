@@ -1,4 +1,4 @@
-// Attribution tuples and their keys in dim_attribution. Rows there never change, so what was found once is remembered.
+// Attribution tuples and their keys in dim_attribution. The key of a tuple never changes, so what was found once is remembered.
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { DB } from '../db/types.ts';

@@ -1,7 +1,7 @@
 // Prepared statements: parsed and planned once per connection instead of at every execution, for what requests run thousands of
 // times a second (of a grouped attribution write that was more than half of its time). Their plans no longer look at the
-// parameters, so they are not for charts or large batches; and they name their columns, as `*` of a table would break when a
-// newer version adds one.
+// parameters, so they are not for charts or large batches; and what they answer names its columns, as `*` of a table would break when
+// a newer version adds one.
 import { CompiledQuery, type Kysely, type OperationNode, type RawBuilder, RawNode, ValueNode } from 'kysely';
 import type pg from 'pg';
 import { boundStatements } from './deadline.ts';
