@@ -5,7 +5,7 @@ import type { DB } from '../db/types.ts';
 import { countBuckets } from './calendar.ts';
 import { isPer, unitOf } from './catalogue.ts';
 import type { Cell } from './cells.ts';
-import { readColumns } from './columns.ts';
+import { readColumns } from './columns/read.ts';
 import { INSTALLS } from './entries.ts';
 import type { FactsState } from './facts-state.ts';
 import { type KeyedFilter, listKeys } from './filter-keys.ts';

@@ -1,9 +1,9 @@
 // The parts of which answers from columns are made: the format, and sums and sets that stay exact and bounded.
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { countCombined, type Numbers, selectRows } from '../../src/analytics/column-rows.ts';
-import { ColumnSums, splitAmounts, TooMuch } from '../../src/analytics/column-sums.ts';
-import { PayerCounts } from '../../src/analytics/payer-counts.ts';
+import { PayerCounts } from '../../src/analytics/columns/payer-counts.ts';
+import { countCombined, type Numbers, selectRows } from '../../src/analytics/columns/rows.ts';
+import { ColumnSums, splitAmounts, TooMuch } from '../../src/analytics/columns/sums.ts';
 import { NO_SEGMENT } from '../../src/analytics/segments.ts';
 import { CODE_OFFSET, encodeColumn, encodePlaces, ROWS_PER_GROUP } from '../../src/facts/column-chunk.ts';
 import { createTestDatabase } from '../setup/database.ts';

@@ -1,6 +1,6 @@
-// The rows of a group of facts: which are selected, and how often which combination of values is there. Pure. Millions of rows pass here for
+// The rows of a group of facts: which are selected, and how often which combination of values is there. Millions of rows pass here for
 // one question, so it goes column by column in plain loops over scratch arrays, and asks of a value once per group, not per row.
-import { CODE_OFFSET, ROWS_PER_GROUP } from '../facts/column-chunk.ts';
+import { CODE_OFFSET, ROWS_PER_GROUP } from '../../facts/column-chunk.ts';
 
 /** A column of a group: its distinct values, which of them can count, and of every row the character of its code; '' before they are read. */
 export interface Column {

@@ -1,8 +1,8 @@
 // Distinct payers by segment and bucket, counted while groups of facts are scanned: every profile has a list of its segments, each with a
 // bit per bucket. Pure.
-import { CODE_OFFSET, PAGE } from '../facts/column-chunk.ts';
-import { type Numbers, rows } from './column-rows.ts';
-import { TooMuch } from './column-sums.ts';
+import { CODE_OFFSET, PAGE } from '../../facts/column-chunk.ts';
+import { type Numbers, rows } from './rows.ts';
+import { TooMuch } from './sums.ts';
 
 /** All at once: 128 MB. */
 const MOST_NUMBERS = 32_000_000;

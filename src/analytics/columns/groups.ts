@@ -1,26 +1,17 @@
 // Reads the facts of a question that are kept in columns, month by month: the groups in which any can count.
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
-import type { DB } from '../db/types.ts';
-import { PERIODS } from '../facts/codes.ts';
-import { monthAfter } from '../facts/column-groups.ts';
-import type { Kind } from '../facts/columns.ts';
-import { todayIn } from './calendar.ts';
-import {
-  type ColumnName,
-  canCount,
-  type Group,
-  type Into,
-  judge,
-  listJudged,
-  listNeeded,
-  type Scan,
-} from './column-scan.ts';
-import type { Condition, Entries } from './entries.ts';
-import { findKeys } from './filter-keys.ts';
-import type { ChartQuery } from './request.ts';
-import type { Segments } from './segments.ts';
-import { type Source, segmentationOf } from './sources.ts';
+import type { DB } from '../../db/types.ts';
+import { PERIODS } from '../../facts/codes.ts';
+import { monthAfter } from '../../facts/column-groups.ts';
+import type { Kind } from '../../facts/columns.ts';
+import { todayIn } from '../calendar.ts';
+import type { Condition, Entries } from '../entries.ts';
+import { findKeys } from '../filter-keys.ts';
+import type { ChartQuery } from '../request.ts';
+import type { Segments } from '../segments.ts';
+import { type Source, segmentationOf } from '../sources.ts';
+import { type ColumnName, canCount, type Group, type Into, judge, listJudged, listNeeded, type Scan } from './scan.ts';
 
 const isPeriod = (name: (typeof PERIODS)[number]) => {
   const code = PERIODS.indexOf(name);

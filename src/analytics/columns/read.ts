@@ -1,23 +1,23 @@
 // A question whose facts are in columns is summed up in the process, not by the database: what columns have is counted there, and what
 // they lack or have too much of is added, in the same snapshot. What else the question needs comes as sums by bucket and key.
 import { type Kysely, sql } from 'kysely';
-import type { DB } from '../db/types.ts';
-import { countBuckets, cutSpan } from './calendar.ts';
-import { isPer } from './catalogue.ts';
-import type { Cell } from './cells.ts';
-import { listCells, type SummedPart } from './column-cells.ts';
-import { horizonOf, isInColumns, listGroups, listMonths, planScan } from './column-groups.ts';
-import { scanGroup } from './column-scan.ts';
-import { ColumnSums, TooMuch } from './column-sums.ts';
-import { correctionRows } from './corrections.ts';
-import { type Entries, INSTALLS, PURCHASES } from './entries.ts';
-import { installCorrectionRows } from './install-corrections.ts';
-import { partRows } from './parts.ts';
+import type { DB } from '../../db/types.ts';
+import { countBuckets, cutSpan } from '../calendar.ts';
+import { isPer } from '../catalogue.ts';
+import type { Cell } from '../cells.ts';
+import { correctionRows } from '../corrections.ts';
+import { type Entries, INSTALLS, PURCHASES } from '../entries.ts';
+import { installCorrectionRows } from '../install-corrections.ts';
+import { partRows } from '../parts.ts';
+import { entryRows, widthOf } from '../rows.ts';
+import { numberSegments, type Segments } from '../segments.ts';
+import type { Part, Source, Sql } from '../sources.ts';
+import { hasTotals } from '../totals.ts';
+import { listCells, type SummedPart } from './cells.ts';
+import { horizonOf, isInColumns, listGroups, listMonths, planScan } from './groups.ts';
 import { startPayers } from './payers.ts';
-import { entryRows, widthOf } from './rows.ts';
-import { numberSegments, type Segments } from './segments.ts';
-import type { Part, Source, Sql } from './sources.ts';
-import { hasTotals } from './totals.ts';
+import { scanGroup } from './scan.ts';
+import { ColumnSums, TooMuch } from './sums.ts';
 
 interface Asked {
   mostSeries: number;

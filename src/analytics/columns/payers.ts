@@ -1,17 +1,17 @@
 // Distinct payers from the columns instead of fact by fact. Distinct ones do not add up: profiles of which anything changed since the columns
 // were made are counted by themselves, fact by fact.
 import { type Kysely, sql } from 'kysely';
-import type { DB } from '../db/types.ts';
-import { PAGE } from '../facts/column-chunk.ts';
-import { readKind } from '../facts/columns.ts';
-import { countBuckets } from './calendar.ts';
-import { horizonOf, listMonths } from './column-groups.ts';
-import { TooMuch } from './column-sums.ts';
-import { correctionRows } from './corrections.ts';
-import { PURCHASES } from './entries.ts';
+import type { DB } from '../../db/types.ts';
+import { PAGE } from '../../facts/column-chunk.ts';
+import { readKind } from '../../facts/columns.ts';
+import { countBuckets } from '../calendar.ts';
+import { correctionRows } from '../corrections.ts';
+import { PURCHASES } from '../entries.ts';
+import type { Segments } from '../segments.ts';
+import type { Source } from '../sources.ts';
+import { horizonOf, listMonths } from './groups.ts';
 import { PayerCounts } from './payer-counts.ts';
-import type { Segments } from './segments.ts';
-import type { Source } from './sources.ts';
+import { TooMuch } from './sums.ts';
 
 /** With more profiles to count by themselves, it would be too much to hold. */
 const MOST_CHANGED = 200_000;

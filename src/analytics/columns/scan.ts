@@ -1,10 +1,10 @@
 // What counts of groups of facts that are kept in columns: in which bucket and which segment.
-import { type COLUMNS, type Kind, readKind } from '../facts/columns.ts';
-import type { INSTALL_COLUMNS } from '../facts/install-columns.ts';
-import { type Column, constant, countCombined, type Numbers, readCodes, selectRows } from './column-rows.ts';
-import { type Amounts, type ColumnSums, splitAmounts } from './column-sums.ts';
+import { type COLUMNS, type Kind, readKind } from '../../facts/columns.ts';
+import type { INSTALL_COLUMNS } from '../../facts/install-columns.ts';
+import { NO_SEGMENT, type Segments } from '../segments.ts';
 import type { PayerCounts } from './payer-counts.ts';
-import { NO_SEGMENT, type Segments } from './segments.ts';
+import { type Column, constant, countCombined, type Numbers, readCodes, selectRows } from './rows.ts';
+import { type Amounts, type ColumnSums, splitAmounts } from './sums.ts';
 
 export type ColumnName = keyof typeof COLUMNS | keyof typeof INSTALL_COLUMNS;
 
