@@ -22,6 +22,7 @@ export interface Connection {
   close: () => void;
 }
 
+const LONGEST_READ_BYTES = 65_536;
 const HEADER_END = '\r\n\r\n';
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
@@ -40,12 +41,14 @@ export function bodyOf({ bytes }: Answer): string {
 }
 
 export async function openConnection({ host, port }: Target): Promise<Connection> {
-  const socket = connect({ host, port, noDelay: true });
-  await once(socket, 'connect');
   let bytes = '';
   let length: number | undefined;
   let sentAt = 0;
   let under: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
+  // One buffer for all that arrives, and no stream: a fifth of what a request costs here.
+  const buffer = Buffer.alloc(LONGEST_READ_BYTES);
+  const socket = connect({ host, port, noDelay: true, onread: { buffer, callback: receive } });
+  await once(socket, 'connect');
 
   function finish(): void {
     const answer = { status: Number(bytes.slice(9, 12)), ms: performance.now() - sentAt, bytes };
@@ -59,16 +62,20 @@ export async function openConnection({ host, port }: Target): Promise<Connection
     under?.reject(error);
   }
 
-  socket.setEncoding('latin1');
-  socket.on('data', (chunk: string) => {
-    bytes = bytes === '' ? chunk : bytes + chunk;
+  /** Answers that more is to be read. */
+  function receive(size: number): true {
+    bytes += buffer.toString('latin1', 0, size);
     try {
       length ??= lengthOfAnswer(bytes);
     } catch (error) {
       fail(error as Error);
     }
     if (length !== undefined && bytes.length >= length) finish();
-  });
+    return true;
+  }
+
+  // For the other side's end to be met.
+  socket.resume();
   socket.on('error', fail);
   socket.on('close', () => fail(new Error('the connection was closed')));
 
