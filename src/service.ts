@@ -10,6 +10,7 @@ import { createDb, createPool } from './db/client.ts';
 import { migrateToLatest } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
 import type { Deps } from './deps.ts';
+import { createSteps } from './lib/steps.ts';
 import { startSweeps } from './sweeps.ts';
 import { startDispatcher } from './webhooks/dispatcher.ts';
 
@@ -33,10 +34,10 @@ type Stop = () => Promise<unknown>;
 export async function startService(config: Config, log: Logger): Promise<Service> {
   const stops: Stop[] = [];
   const stop = async () => {
-    const failures: unknown[] = [];
-    // Each is tried, so that the database is let go of whatever becomes of the others.
-    for (const one of stops.splice(0).reverse()) await one().catch((error: unknown) => failures.push(error));
-    if (failures.length > 0) throw failures[0];
+    // The database is let go of, whatever becomes of the others.
+    const steps = createSteps();
+    for (const one of stops.splice(0).reverse()) await steps.take(one().then(() => 1));
+    steps.end();
   };
   try {
     return { ...(await startParts(config, log, stops)), stop };

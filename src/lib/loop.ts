@@ -7,8 +7,15 @@ export interface Loop {
 
 const REST_AFTER_FAILURE_MS = 1_000;
 
-/** `run` does one round and answers how long to rest before the next, in milliseconds. `stop` waits for the running round. */
-export function startLoop({ log, name, run }: { log: Logger; name: string; run: () => Promise<number> }): Loop {
+interface LoopOptions {
+  log: Logger;
+  name: string;
+  /** Does one round and answers how long to rest before the next, in milliseconds; a long one may ask whether to end early. */
+  run: (isStopped: () => boolean) => Promise<number>;
+}
+
+/** `stop` waits for the running round. */
+export function startLoop({ log, name, run }: LoopOptions): Loop {
   let isStopped = false;
   let wake = () => {};
 
@@ -25,7 +32,7 @@ export function startLoop({ log, name, run }: { log: Logger; name: string; run: 
 
   async function go(): Promise<void> {
     while (!isStopped) {
-      const restMs = await run().catch((error: unknown) => {
+      const restMs = await run(() => isStopped).catch((error: unknown) => {
         log.warn({ err: error, loop: name }, 'background work failed; trying again');
         return REST_AFTER_FAILURE_MS;
       });

@@ -70,19 +70,12 @@ export async function sweepEvents(
 
 /** Sweeps now and then until stopped. Several processes may do so at once. */
 export function startRetention(deps: Pick<Deps, 'db' | 'config' | 'log' | 'now'>): Loop {
-  let isStopped = false;
-  const loop = startLoop({
+  return startLoop({
     log: deps.log,
     name: 'event retention',
-    async run() {
-      await sweepEvents(deps, () => isStopped);
+    async run(isStopped) {
+      await sweepEvents(deps, isStopped);
       return EVERY_MS;
     },
   });
-  return {
-    stop() {
-      isStopped = true;
-      return loop.stop();
-    },
-  };
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { OperatorError } from '../apps/service.ts';
 import type { Deps } from '../deps.ts';
+import { timestampOf, toDatabase, toWire } from '../lib/datetime.ts';
 import { type Attempt, createSender } from './delivery.ts';
 import { policyOf } from './destinations.ts';
 import type { Edges } from './dispatcher.ts';
@@ -28,7 +29,7 @@ export async function sendTestEvent(
   const id = randomUUID();
   const body = JSON.stringify({
     event_type: 'test',
-    event_datetime: now().toISOString().replace('Z', '000+0000'),
+    event_datetime: toWire(toDatabase(timestampOf(now()))),
     event_api_version: EVENT_API_VERSION,
     event_properties: { profile_event_id: id, webhook_id },
   });
