@@ -55,12 +55,16 @@ export function Page() {
 
   const service = useMemo(() => {
     if (key === null || !catalogue) return null;
-    const onRefused = () => {
-      forgetKey();
-      setReason('The key is no longer accepted. Sign in with another one.');
-      setKey(null);
+    const takeFailure = (error: unknown) => {
+      const failure = failureOf(error);
+      if (failure.kind === 'refused_key') {
+        forgetKey();
+        setReason('The key is no longer accepted. Sign in with another one.');
+        setKey(null);
+      }
+      return failure;
     };
-    return { client: createClient(key), catalogue, onRefused };
+    return { client: createClient(key), catalogue, takeFailure };
   }, [key, catalogue]);
 
   function signIn(accepted: string, known: Catalogue) {

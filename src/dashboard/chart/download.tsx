@@ -1,7 +1,6 @@
 // The chart as a CSV file, by the same operation. The file is made here from the answer: no address holds the key.
 import { useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
-import { failureOf } from '../service/failure.ts';
 import { useService } from '../service/use-service.ts';
 import { type ChartView, toRequest } from '../view/view.ts';
 
@@ -18,7 +17,7 @@ function formatSize(bytes: number): string {
 }
 
 export function Download({ chart, view }: { chart: ChartRecord; view: ChartView }) {
-  const { client, onRefused } = useService();
+  const { client, takeFailure } = useService();
   const [bytes, setBytes] = useState<number | null>(null);
   const [words, setWords] = useState('');
 
@@ -32,9 +31,8 @@ export function Download({ chart, view }: { chart: ChartRecord; view: ChartView 
       save(blob, name);
       setWords(`Saved ${name}`);
     } catch (error) {
-      const failure = failureOf(error);
-      if (failure.kind === 'refused_key') onRefused();
-      setWords([failure.message, ...failure.details].join(' '));
+      const { message, details } = takeFailure(error);
+      setWords([message, ...details].join(' '));
     }
     setBytes(null);
   }

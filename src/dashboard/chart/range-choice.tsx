@@ -1,7 +1,6 @@
 // A choice among named ranges, or two dates.
 import { useEffect, useState } from 'preact/hooks';
 import { type Option, Select } from '../parts/select.tsx';
-import { failureOf } from '../service/failure.ts';
 import { useService } from '../service/use-service.ts';
 import type { DayRange } from '../view/days.ts';
 
@@ -55,16 +54,14 @@ function Dates({ label, range, onChange }: DatesProps) {
 
 export function RangeChoice<T extends string>({ label, value, options, suggested, onChange }: RangeChoiceProps<T>) {
   const chosen = typeof value === 'string' ? value : OWN;
-  const { onRefused } = useService();
+  const { takeFailure } = useService();
   const [problem, setProblem] = useState('');
   async function choose(next: string) {
     setProblem('');
     try {
       onChange(next === OWN ? await suggested() : (next as T));
     } catch (error) {
-      const { kind, message } = failureOf(error);
-      if (kind === 'refused_key') onRefused();
-      setProblem(message);
+      setProblem(takeFailure(error).message);
     }
   }
   return (

@@ -1,6 +1,6 @@
 // Asking from within a part of the page: one answer per question, the old one shown until the new one is there.
 import { useEffect, useState } from 'preact/hooks';
-import { Failure, failureOf } from './failure.ts';
+import { Failure } from './failure.ts';
 import { useService } from './use-service.ts';
 
 interface State<T> {
@@ -20,7 +20,7 @@ export interface Asked<T> extends Omit<State<T>, 'controller'> {
 
 /** Asks whenever `question` changes. A request that nobody waits for any more is given up, here and in the service. */
 export function useAnswer<T>(question: string, ask: (signal: AbortSignal) => Promise<T>): Asked<T> {
-  const { onRefused } = useService();
+  const { takeFailure } = useService();
   const [attempt, setAttempt] = useState(0);
   const [state, setState] = useState<State<T>>({
     answer: undefined,
@@ -41,10 +41,7 @@ export function useAnswer<T>(question: string, ask: (signal: AbortSignal) => Pro
         if (!signal.aborted) settle(answer);
       },
       (error) => {
-        if (signal.aborted) return;
-        const failure = failureOf(error);
-        if (failure.kind === 'refused_key') onRefused();
-        settle(undefined, failure);
+        if (!signal.aborted) settle(undefined, takeFailure(error));
       },
     );
     return () => controller.abort();

@@ -3,12 +3,13 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Catalogue, ChartRecord } from './answers.ts';
 import type { Client } from './client.ts';
+import type { Failure } from './failure.ts';
 
 export interface Service {
   client: Client;
   catalogue: Catalogue;
-  /** To be called when an answer refuses the key. */
-  onRefused: () => void;
+  /** What an error means; a key that was refused signs the page out. */
+  takeFailure: (error: unknown) => Failure;
 }
 
 export const ServiceContext = createContext<Service | null>(null);
