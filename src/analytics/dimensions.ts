@@ -1,5 +1,5 @@
 // The dimensions by which charts are segmented and filtered (interface 4.2): where each lives in the facts, which filter
-// values it takes, how its values are called. A new dimension is one entry here and one column of the facts. Pure.
+// values it takes, how its values are called. README says what else a new one needs. Pure.
 import { DURATIONS, PERIODS, REASONS, RENEWAL_STATUSES } from '../facts/codes.ts';
 import { ATTRIBUTION_STATUSES, OFFER_CATEGORIES, OFFER_TYPES } from '../facts/values.ts';
 import { countryTitle, listedTitle, storeTitle } from './titles.ts';

@@ -1,5 +1,4 @@
 // What an operator does to an app: make it, issue and revoke its keys, configure levels, products, stores and rates.
-
 import type { Kysely } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';

@@ -1,7 +1,6 @@
 // As change.ts, for many requests in one transaction: what a commit and its round trips cost is shared (docs/decisions/0002). It takes
 // the plain case alone. A request whose profile is not found, or just held by another transaction, or named by an earlier
 // request of the group, is left to a transaction of its own, which waits and knows every error.
-
 import type { Kysely } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';

@@ -1,5 +1,4 @@
 // Statements about one profile.
-
 import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';

@@ -1,5 +1,4 @@
 // What an operator does to the endpoints of an app. listWebhooks shows each one's state, since when and why.
-
 import { randomUUID } from 'node:crypto';
 import { getApp, OperatorError } from '../apps/service.ts';
 import { inTransaction } from '../db/client.ts';

@@ -1,5 +1,4 @@
 // The catalogue against the tables of the interface, and what is printed from it.
-
 import { describe, expect, test } from 'vitest';
 import { CHART_IDS, chart, filtersOf, keysOf, segmentationsOf, unitOf } from '../../src/analytics/catalogue.ts';
 import { dimension, readFilterValue } from '../../src/analytics/dimensions.ts';

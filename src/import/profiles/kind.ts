@@ -1,5 +1,4 @@
 // Profiles as a kind of record to import.
-
 import { randomUUID } from 'node:crypto';
 import { createLabels } from '../../attribution/labels.ts';
 import { inTransaction } from '../../db/client.ts';
@@ -11,7 +10,7 @@ import { applyRecords, type KeyedRecord } from './apply.ts';
 import { lockNamedProfiles, writeProfiles } from './queries.ts';
 import { type ProfileRecord, ProfileRecordBody, parseProfile } from './record.ts';
 
-/** Attributions under the keys of their labels; the rows of labels never change, so they need not share the transaction. */
+/** Attributions under the keys of their labels; the key of a label never changes, so they need not share the transaction. */
 async function withKeys({ db }: Session, records: readonly ProfileRecord[]): Promise<KeyedRecord[]> {
   const labels = records.flatMap(({ attribution }) => (attribution ? [attribution.label] : []));
   const keys = (labels.length > 0 ? await createLabels(db).keysOf(labels) : []).values();
