@@ -4,11 +4,11 @@ import { type Context, issueKeys, RUN_SEED, type Work } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
 import { PROFILES, warm } from '../data/warm.ts';
 import { query } from '../database.ts';
-import type { Drive, Driven } from '../load/drive.ts';
-import type { Requests } from '../load/requests.ts';
-import { mean, watchMemory } from '../measure.ts';
-import { runJob, startReference, startService } from '../processes.ts';
+import type { Driven } from '../load/drive.ts';
+import { watchMemory } from '../measure.ts';
+import { startReference, startService } from '../processes.ts';
 import { inMs, perSecond, type Row } from '../report.ts';
+import { driveLoad, measureInTurns, medianOf, ratioOf } from '../rounds.ts';
 
 const PATH = '/api/v2/web-api/attribution/';
 const CONNECTIONS = 64;
@@ -30,24 +30,6 @@ export async function makeBareTable({ url }: Dataset): Promise<void> {
   await query(url, 'vacuum analyze bare_attribution');
 }
 
-export interface Load {
-  size: Context['size'];
-  url: string;
-  connections: number;
-  requests: Requests;
-}
-
-export async function driveLoad({ size, ...load }: Load): Promise<Driven> {
-  const { seconds, warmUpSeconds } = size;
-  const driven = await runJob<Drive, Driven>('drive.ts', { ...load, seconds, warmUpSeconds });
-  if (driven.failed > 0) throw new Error(`${driven.failed} of ${driven.requests} requests failed`);
-  return driven;
-}
-
-function sum(rounds: readonly Driven[]) {
-  return { rate: mean(rounds.map(({ perSecond }) => perSecond)), p99: mean(rounds.map(({ p99Ms }) => p99Ms)) };
-}
-
 /** Labels are as they were: else millions of facts would move for a quarter of an hour, and charts of the next run be asked meanwhile. */
 async function putLabelsBack({ url }: Dataset): Promise<void> {
   await query(
@@ -67,58 +49,60 @@ async function run(context: Context): Promise<Row[]> {
   }
 }
 
-async function measure({ size, folder, say }: Context, dataset: Dataset): Promise<Row[]> {
+async function measure(context: Context, dataset: Dataset): Promise<Row[]> {
+  const { size, folder } = context;
   const keys = await issueKeys(dataset);
   await makeBareTable(dataset);
   await warm(dataset, PROFILES);
   const options = (name: string) => ({ databaseUrl: dataset.url, logFile: join(folder, `${name}.log`) });
-  const measured: Record<'bare' | 'service' | 'empty', Driven[]> = { bare: [], service: [], empty: [] };
+  const load = { size, connections: CONNECTIONS };
+  const postsOf = (round: number) => ({ kind: 'attribution', people: dataset.people, seed: RUN_SEED + round }) as const;
   const memory: number[] = [];
-  for (let round = 1; round <= size.rounds; round++) {
-    const load = { size, connections: CONNECTIONS };
-    const attribution = { kind: 'attribution', people: dataset.people, seed: RUN_SEED + round } as const;
-
-    const bare = await startReference('upsert.ts', options('upsert'));
-    measured.bare.push(await driveLoad({ ...load, url: bare.url, requests: { ...attribution, path: '/attribution' } }));
-    await bare.stop();
-
-    const service = await startService(options('service'));
-    const watch = watchMemory(service.pid);
-    const requests = { ...attribution, path: PATH, key: keys.public };
-    measured.service.push(await driveLoad({ ...load, url: service.url, requests }));
-    memory.push(watch.stop().mostMib);
-    await service.stop();
-
-    const empty = await startReference('empty.ts', options('empty'));
-    measured.empty.push(
-      await driveLoad({ ...load, url: empty.url, requests: { kind: 'empty', path: '/bench/empty', seed: 1 } }),
-    );
-    await empty.stop();
-    say(
-      `round ${round}: bare ${perSecond(measured.bare.at(-1)!.perSecond)}, service ${perSecond(measured.service.at(-1)!.perSecond)}, empty ${perSecond(measured.empty.at(-1)!.perSecond)}`,
-    );
-  }
-  const [bare, service, empty] = [sum(measured.bare), sum(measured.service), sum(measured.empty)];
+  const { bare, service, empty } = await measureInTurns(context, {
+    bare: async (round) => {
+      const { url, stop } = await startReference('upsert.ts', options('upsert'));
+      const driven = await driveLoad({ ...load, url, requests: { ...postsOf(round), path: '/attribution' } });
+      await stop();
+      return driven;
+    },
+    service: async (round) => {
+      const { url, pid, stop } = await startService(options('service'));
+      const watch = watchMemory(pid);
+      const driven = await driveLoad({ ...load, url, requests: { ...postsOf(round), path: PATH, key: keys.public } });
+      memory.push(watch.stop().mostMib);
+      await stop();
+      return driven;
+    },
+    empty: async () => {
+      const { url, stop } = await startReference('empty.ts', options('empty'));
+      const driven = await driveLoad({ ...load, url, requests: { kind: 'empty', path: '/bench/empty', seed: 1 } });
+      await stop();
+      return driven;
+    },
+  });
+  const rateOf = (rounds: readonly Driven[]) => perSecond(medianOf(rounds, (round) => round.perSecond));
+  const p99Of = (rounds: readonly Driven[]) => medianOf(rounds, (round) => round.p99Ms);
+  const [toBare, toEmpty] = [ratioOf(service, bare), ratioOf(service, empty)];
   const mostMib = Math.max(...memory);
-  const figures = `${perSecond(service.rate)}, p99 ${inMs(service.p99)}`;
+  const figures = `${rateOf(service)}, p99 ${inMs(p99Of(service))}`;
   return [
     {
       id: '1',
       work: `attribution posts, ${CONNECTIONS} connections, ${dataset.people.toLocaleString('en')} profiles`,
       measured: figures,
-      against: `one upsert per request: ${perSecond(bare.rate)}, p99 ${inMs(bare.p99)}`,
-      ratio: service.rate / bare.rate,
+      against: `one upsert per request: ${rateOf(bare)}, p99 ${inMs(p99Of(bare))}`,
+      ratio: toBare,
       goal: '≥ 2.5 ×, p99 no worse',
-      isReached: service.rate >= 2.5 * bare.rate && service.p99 <= bare.p99,
+      isReached: toBare >= 2.5 && p99Of(service) <= p99Of(bare),
     },
     {
       id: '2',
       work: 'the same',
       measured: figures,
-      against: `empty route in the same app: ${perSecond(empty.rate)}`,
-      ratio: service.rate / empty.rate,
+      against: `empty route in the same app: ${rateOf(empty)}`,
+      ratio: toEmpty,
       goal: '≥ 0.33 ×',
-      isReached: service.rate >= 0.33 * empty.rate,
+      isReached: toEmpty >= 0.33,
     },
     {
       id: '11',

@@ -1,0 +1,48 @@
+// Work and reference measured in turns, so that an hour in which the machine does more or less is shared by both.
+import type { Context } from './context.ts';
+import type { Drive, Driven } from './load/drive.ts';
+import type { Requests } from './load/requests.ts';
+import { median } from './measure.ts';
+import { runJob } from './processes.ts';
+import { perSecond } from './report.ts';
+
+export interface Load {
+  size: Context['size'];
+  url: string;
+  connections: number;
+  requests: Requests;
+}
+
+export async function driveLoad({ size, ...load }: Load): Promise<Driven> {
+  const { seconds, warmUpSeconds } = size;
+  const driven = await runJob<Drive, Driven>('drive.ts', { ...load, seconds, warmUpSeconds });
+  if (driven.failed > 0) throw new Error(`${driven.failed} of ${driven.requests} requests failed`);
+  return driven;
+}
+
+type Measured = Pick<Driven, 'perSecond'>;
+
+/** Measures each of these once per round, from 1, every other round backwards: the n-th results are of the n-th round. */
+export async function measureInTurns<Name extends string, M extends Measured>(
+  { size, say }: Context,
+  measures: Record<Name, (round: number) => Promise<M>>,
+): Promise<Record<Name, M[]>> {
+  const names = Object.keys(measures) as Name[];
+  const measured = Object.fromEntries(names.map((name) => [name, [] as M[]])) as Record<Name, M[]>;
+  for (let round = 1; round <= size.rounds; round++) {
+    for (const name of round % 2 === 1 ? names : names.toReversed()) {
+      measured[name].push(await measures[name](round));
+    }
+    say(`round ${round}: ${names.map((name) => `${name} ${perSecond(measured[name].at(-1)!.perSecond)}`).join(', ')}`);
+  }
+  return measured;
+}
+
+/** The median of the rounds' ratios: the machine's pace may double from one round to the next, and means are then of the fastest. */
+export function ratioOf(works: readonly Measured[], references: readonly Measured[]): number {
+  return median(works.map(({ perSecond }, round) => perSecond / references[round]!.perSecond));
+}
+
+export function medianOf<M>(rounds: readonly M[], figure: (round: M) => number): number {
+  return median(rounds.map(figure));
+}
