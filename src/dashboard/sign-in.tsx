@@ -18,7 +18,7 @@ function judgeForm(key: string): string | null {
 }
 
 async function tryKey(key: string): Promise<Catalogue> {
-  const [catalogue] = await Promise.all([askCatalogue(new AbortController().signal), createClient(key).askToday(null)]);
+  const [catalogue] = await Promise.all([askCatalogue(), createClient(key).askToday(null)]);
   return catalogue;
 }
 

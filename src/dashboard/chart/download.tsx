@@ -25,9 +25,8 @@ export function Download({ chart, view }: { chart: ChartRecord; view: ChartView 
     setBytes(0);
     setWords('Downloading');
     try {
-      const { signal } = new AbortController();
       const body = toRequest(view, await client.askToday(view.zone));
-      const { name, blob } = await client.fetchCsv({ body, zone: view.zone, signal }, setBytes);
+      const { name, blob } = await client.fetchCsv({ body, zone: view.zone }, setBytes);
       save(blob, name);
       setWords(`Saved ${name}`);
     } catch (error) {

@@ -12,7 +12,7 @@ export interface ChartQuestion {
   body: object;
   /** IANA name; null is the app's own. */
   zone: string | null;
-  signal: AbortSignal;
+  signal?: AbortSignal;
 }
 
 export interface Client {
@@ -29,7 +29,7 @@ export interface CsvFile {
   blob: Blob;
 }
 
-export async function askCatalogue(signal: AbortSignal): Promise<Catalogue> {
+export async function askCatalogue(signal?: AbortSignal): Promise<Catalogue> {
   const { data } = await requestJson<{ data: Catalogue }>({ path: `${API}/metrics/catalog/`, signal });
   return data;
 }
@@ -78,8 +78,7 @@ export function createClient(key: string): Client {
     const utcDay = new Date().toISOString().slice(0, 10);
     const filters = { date: [addDays(utcDay, -1), addDays(utcDay, 1)] };
     // Many wait for this one answer, so none of them can give it up.
-    const { signal } = new AbortController();
-    const metrics = await askChart({ body: { chart_id: 'installs', period_unit: 'day', filters }, zone, signal });
+    const metrics = await askChart({ body: { chart_id: 'installs', period_unit: 'day', filters }, zone });
     const last = metrics.common?.data[0]?.values.at(-1);
     if (!last) throw new Failure('broken', 'The clocks of this computer and of the service differ by more than a day.');
     return dayOf(last.x);

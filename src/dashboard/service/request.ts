@@ -12,7 +12,8 @@ export interface Ask {
   headers?: Record<string, string>;
   /** Sent as JSON by POST; without it the request is a GET. */
   body?: object;
-  signal: AbortSignal;
+  /** Gives the request up; without it nobody does. */
+  signal?: AbortSignal | undefined;
 }
 
 async function readJson(response: Response): Promise<unknown> {
@@ -23,10 +24,10 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-function wait(seconds: number, signal: AbortSignal): Promise<void> {
+function wait(seconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, seconds * 1000);
-    signal.addEventListener('abort', () => {
+    signal?.addEventListener('abort', () => {
       clearTimeout(timer);
       reject(signal.reason);
     });
@@ -47,7 +48,7 @@ function send({ path, key, headers, body, signal }: Ask): Promise<Response> {
       ...(body && { 'content-type': 'application/json' }),
     },
     ...(body && { body: JSON.stringify(body) }),
-    signal,
+    signal: signal ?? null,
   });
 }
 
