@@ -136,6 +136,9 @@ export async function putOffClaim(
 export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
+/** When the delivery `d` of the endpoint `w` is tried next; null if it is not to be, or not while its endpoint stands still. */
+export const NEXT_ATTEMPT = sql`case when d.state = 'pending' and w.state = 'enabled' then greatest(d.due_at, d.queued_at) end`;
+
 export interface Settlement extends ClaimKey {
   state: DeliveryState;
   /** The next attempt, of a pending one. */

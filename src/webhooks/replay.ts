@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 import { parseDatetime, toWire } from '../lib/datetime.ts';
 import { UUID_FORM } from '../lib/uuid.ts';
 import { getWebhook } from './endpoints.ts';
-import type { DeliveryState } from './queue.ts';
+import { type DeliveryState, NEXT_ATTEMPT } from './queue.ts';
 
 interface DeliveryRow {
   delivery_id: string;
@@ -32,8 +32,8 @@ export async function listDeliveries(
   const { rows } = await sql<DeliveryRow>`
     select d.sequence || '-' || d.webhook_id as delivery_id, e.event_id, e.event_type, d.profile_id, d.state, d.attempts,
       d.last_status, d.last_error, d.last_answer, e.created_at, d.attempted_at,
-      case when d.state = 'pending' then greatest(d.due_at, d.queued_at) end as next_attempt_at
-    from webhook_delivery d join webhook_event e using (sequence)
+      ${NEXT_ATTEMPT} as next_attempt_at
+    from webhook_delivery d join webhook_event e using (sequence) join webhook w using (webhook_id)
     where d.webhook_id = ${webhook_id} and (${state ?? null}::text is null or d.state = ${state ?? null})
     order by d.sequence desc limit ${limit}`.execute(deps.db);
   return rows.map((row) => ({

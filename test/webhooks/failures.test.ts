@@ -1,6 +1,7 @@
 // How every kind of failure ends (decisions 7), with a clock that the test moves.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listWebhooks, resumeWebhook } from '../../src/webhooks/endpoints.ts';
+import { listDeliveries } from '../../src/webhooks/replay.ts';
 import { RETRY_WAITS_S } from '../../src/webhooks/schedule.ts';
 import { answering, type Behaviour, dropping, hanging, type Receiver } from './receiver.ts';
 import { createWorld, eventually, type World } from './world.ts';
@@ -115,9 +116,10 @@ it('410 suspends the endpoint at once; its deliveries wait, more are written, an
   world.pass(86_400);
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(receiver.received).toHaveLength(1);
-  expect(
-    (await world.feed()).data.map((event: { deliveries: { state: string }[] }) => event.deliveries[0]?.state),
-  ).toEqual(['pending', 'pending']);
+  const waiting = { state: 'pending', next_attempt_at: null };
+  const { data } = await world.feed();
+  expect(data.map(({ deliveries }: { deliveries: unknown[] }) => deliveries[0])).toMatchObject([waiting, waiting]);
+  expect(await listDeliveries(world.service.deps, webhookId)).toMatchObject([waiting, waiting]);
   await resumeWebhook(world.service.deps, webhookId);
   await eventually(() => expect(receiver.received).toHaveLength(3));
   await dispatcher.stop();

@@ -1,6 +1,7 @@
 // The one statement of the event feed.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
+import { NEXT_ATTEMPT } from '../queue.ts';
 import type { Position } from './cursor.ts';
 import type { EventsAnswer } from './schema.ts';
 
@@ -46,9 +47,9 @@ export async function listEventRows(
         'state', d.state,
         'attempts', d.attempts,
         'last_status', d.last_status,
-        'next_attempt_at', case when d.state = 'pending' then greatest(d.due_at, d.queued_at) end
+        'next_attempt_at', ${NEXT_ATTEMPT}
       ) order by d.webhook_id), '[]')
-      from webhook_delivery d where d.sequence = e.sequence) as deliveries
+      from webhook_delivery d left join webhook w using (webhook_id) where d.sequence = e.sequence) as deliveries
     from (
       select * from webhook_event where ${sql.join(conditions, sql` and `)}
       order by created_at desc, sequence desc limit ${limit}

@@ -43,7 +43,10 @@ const Delivery = Type.Object({
   state: OneOf(DELIVERY_STATES),
   attempts: Type.Integer(),
   last_status: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-  next_attempt_at: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  next_attempt_at: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'Null once it is delivered or dead, and while its endpoint is suspended or disabled.',
+  }),
 });
 
 export const EventsAnswer = Type.Object({
