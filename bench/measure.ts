@@ -1,16 +1,13 @@
 // Small helpers of measuring.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   const upper = sorted[middle] ?? Number.NaN;
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
-}
-
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /** Resident memory of a process in MiB. */
@@ -40,6 +37,18 @@ export function watchMemory(pid: number): { stop: () => { mostMib: number; sampl
       return { mostMib: Math.max(...samples), samples };
     },
   };
+}
+
+/** Looks again and again until it holds; throws these words if it does not in time. */
+export async function waitUntil(
+  holds: () => Promise<boolean>,
+  { longestMs, everyMs, otherwise }: { longestMs: number; everyMs: number; otherwise: string },
+): Promise<void> {
+  const until = Date.now() + longestMs;
+  while (!(await holds())) {
+    if (Date.now() >= until) throw new Error(otherwise);
+    await sleep(everyMs);
+  }
 }
 
 export async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number }> {

@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import type { Drive, Driven } from './load/drive.ts';
 import type { Requests } from './load/requests.ts';
 import { median } from './measure.ts';
-import { runJob } from './processes.ts';
+import { type Running, runJob } from './processes.ts';
 import { perSecond } from './report.ts';
 
 export interface Load {
@@ -17,6 +17,13 @@ export async function driveLoad({ size, ...load }: Load): Promise<Driven> {
   const { seconds, warmUpSeconds } = size;
   const driven = await runJob<Drive, Driven>('drive.ts', { ...load, seconds, warmUpSeconds });
   if (driven.failed > 0) throw new Error(`${driven.failed} of ${driven.requests} requests failed`);
+  return driven;
+}
+
+/** Drives a program that was started for nothing else, and stops it. */
+export async function driveAndStop({ url, stop }: Running, load: Omit<Load, 'url'>): Promise<Driven> {
+  const driven = await driveLoad({ ...load, url });
+  await stop();
   return driven;
 }
 
@@ -43,6 +50,12 @@ export function ratioOf(works: readonly Measured[], references: readonly Measure
   return median(works.map(({ perSecond }, round) => perSecond / references[round]!.perSecond));
 }
 
-export function medianOf<M>(rounds: readonly M[], figure: (round: M) => number): number {
-  return median(rounds.map(figure));
+/** The median of the rounds, in words. */
+export function rateOf(rounds: readonly Measured[]): string {
+  return perSecond(median(rounds.map((round) => round.perSecond)));
+}
+
+/** The median of the rounds, in milliseconds. */
+export function p99Of(rounds: readonly Driven[]): number {
+  return median(rounds.map(({ p99Ms }) => p99Ms));
 }

@@ -45,6 +45,7 @@ export function writeInBlocks(
     dest: fd,
     sync: false,
     minLength: BLOCK_LENGTH,
+    // Has to be larger than minLength, which its default is not.
     maxWrite: 2 * BLOCK_LENGTH,
     maxLength: mostWaitingBytes,
   });

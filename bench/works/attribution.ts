@@ -4,11 +4,10 @@ import { type Context, issueKeys, RUN_SEED, type Work } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
 import { PROFILES, warm } from '../data/warm.ts';
 import { query } from '../database.ts';
-import type { Driven } from '../load/drive.ts';
 import { watchMemory } from '../measure.ts';
 import { startReference, startService } from '../processes.ts';
-import { inMs, perSecond, type Row } from '../report.ts';
-import { driveLoad, measureInTurns, medianOf, ratioOf } from '../rounds.ts';
+import { inMs, type Row } from '../report.ts';
+import { driveAndStop, driveLoad, measureInTurns, p99Of, rateOf, ratioOf } from '../rounds.ts';
 
 const PATH = '/api/v2/web-api/attribution/';
 const CONNECTIONS = 64;
@@ -60,10 +59,8 @@ async function measure(context: Context, dataset: Dataset): Promise<Row[]> {
   const memory: number[] = [];
   const { bare, service, empty } = await measureInTurns(context, {
     bare: async (round) => {
-      const { url, stop } = await startReference('upsert.ts', options('upsert'));
-      const driven = await driveLoad({ ...load, url, requests: { ...postsOf(round), path: '/attribution' } });
-      await stop();
-      return driven;
+      const requests = { ...postsOf(round), path: '/attribution' };
+      return driveAndStop(await startReference('upsert.ts', options('upsert')), { ...load, requests });
     },
     service: async (round) => {
       const { url, pid, stop } = await startService(options('service'));
@@ -74,14 +71,10 @@ async function measure(context: Context, dataset: Dataset): Promise<Row[]> {
       return driven;
     },
     empty: async () => {
-      const { url, stop } = await startReference('empty.ts', options('empty'));
-      const driven = await driveLoad({ ...load, url, requests: { kind: 'empty', path: '/bench/empty', seed: 1 } });
-      await stop();
-      return driven;
+      const requests = { kind: 'empty', path: '/bench/empty', seed: 1 } as const;
+      return driveAndStop(await startReference('empty.ts', options('empty')), { ...load, requests });
     },
   });
-  const rateOf = (rounds: readonly Driven[]) => perSecond(medianOf(rounds, (round) => round.perSecond));
-  const p99Of = (rounds: readonly Driven[]) => medianOf(rounds, (round) => round.p99Ms);
   const [toBare, toEmpty] = [ratioOf(service, bare), ratioOf(service, empty)];
   const mostMib = Math.max(...memory);
   const figures = `${rateOf(service)}, p99 ${inMs(p99Of(service))}`;

@@ -10,7 +10,7 @@ import type { Dataset } from '../data/datasets.ts';
 import { FACTS, warm } from '../data/warm.ts';
 import { query } from '../database.ts';
 import type { Drive, Driven } from '../load/drive.ts';
-import { median } from '../measure.ts';
+import { median, waitUntil } from '../measure.ts';
 import { type Running, startJob, startService } from '../processes.ts';
 import { type Duck, openDuck } from '../reference/duckdb.ts';
 import { inMs, type Row } from '../report.ts';
@@ -44,19 +44,19 @@ const SETTLING_MS = 600_000;
 
 /** Earlier works wrote; what the service does in the background with that is no part of a quiet measurement. Throws where it has no end. */
 async function waitUntilSettled({ url }: Dataset): Promise<void> {
-  const until = Date.now() + SETTLING_MS;
-  while (Date.now() < until) {
+  const isSettled = async () => {
     const [row] = await query(
       url,
       `select exists (select from fact_pending) or exists (select from fact_retired) or exists (select from fact_moved)
          or exists (select from label_pending) as is_busy`,
     );
-    if (row?.is_busy !== true) return;
-    await sleep(500);
-  }
-  throw new Error(
-    `the facts are not settled after ${SETTLING_MS / 1000} s: figures beside that work would say nothing`,
-  );
+    return row?.is_busy !== true;
+  };
+  await waitUntil(isSettled, {
+    longestMs: SETTLING_MS,
+    everyMs: 500,
+    otherwise: `the facts are not settled after ${SETTLING_MS / 1000} s: figures beside that work would say nothing`,
+  });
 }
 
 function listQuestions({ size, isAll }: Context, { end }: Dataset) {

@@ -1,12 +1,12 @@
 // Row 4: how fast waiting deliveries go out, beside the same bodies posted to the same sink by the load generator.
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Context, issueKeys, type Keys, type Work } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
 import type { Drive, Driven } from '../load/drive.ts';
+import { waitUntil } from '../measure.ts';
 import { type Running, runJob, startReference, startService } from '../processes.ts';
-import { perSecond, type Row } from '../report.ts';
-import { driveLoad, measureInTurns, medianOf, ratioOf } from '../rounds.ts';
+import type { Row } from '../report.ts';
+import { driveLoad, measureInTurns, rateOf, ratioOf } from '../rounds.ts';
 import { GRANT_PATH } from './grants.ts';
 import { addEndpoints, countWaiting, removeEndpoints, resumeEndpoints, suspendEndpoints } from './webhooks.ts';
 
@@ -22,15 +22,6 @@ interface Received {
 
 async function readSink<T>(sink: Running, path: string): Promise<T> {
   return (await fetch(`${sink.url}${path}`)).json() as Promise<T>;
-}
-
-/** Until this holds, a look every few milliseconds. */
-async function waitUntil(holds: () => Promise<boolean>, what: string): Promise<void> {
-  const until = Date.now() + LONGEST_MS;
-  while (!(await holds())) {
-    if (Date.now() > until) throw new Error(`${what} within ${LONGEST_MS / 1000} s`);
-    await sleep(POLL_MS);
-  }
 }
 
 /** Grants while every endpoint is suspended: their deliveries wait. */
@@ -49,17 +40,21 @@ async function fillOutbox(
 
 /** How many seconds it takes until the last one arrives. Returns once all are settled, so that none of them waits in the next round. */
 async function drain(dataset: Dataset, sink: Running, waiting: number): Promise<number> {
-  const { count: before } = await readSink<Received>(sink, '/received');
+  const received = () => readSink<Received>(sink, '/received');
+  const { count: before } = await received();
   const began = Date.now();
-  let seconds = Number.NaN;
   await resumeEndpoints(dataset);
-  await waitUntil(async () => {
-    const { count, lastAt } = await readSink<Received>(sink, '/received');
-    seconds = (lastAt - began) / 1000;
-    return count - before >= waiting;
-  }, `${waiting} deliveries did not arrive`);
-  await waitUntil(async () => (await countWaiting(dataset)) === 0, 'Deliveries were not settled');
-  return seconds;
+  const patience = { longestMs: LONGEST_MS, everyMs: POLL_MS };
+  await waitUntil(async () => (await received()).count - before >= waiting, {
+    ...patience,
+    otherwise: `${waiting} deliveries did not arrive within ${LONGEST_MS / 1000} s`,
+  });
+  const { lastAt } = await received();
+  await waitUntil(async () => (await countWaiting(dataset)) === 0, {
+    ...patience,
+    otherwise: `deliveries were not settled within ${LONGEST_MS / 1000} s`,
+  });
+  return (lastAt - began) / 1000;
 }
 
 async function run(context: Context): Promise<Row[]> {
@@ -87,7 +82,6 @@ async function run(context: Context): Promise<Row[]> {
   await service.stop();
   await sink.stop();
   await removeEndpoints(dataset);
-  const rateOf = (rounds: readonly { perSecond: number }[]) => perSecond(medianOf(rounds, (round) => round.perSecond));
   const ratio = ratioOf(drained, direct);
   return [
     {

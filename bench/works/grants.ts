@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type Context, issueKeys, type Work } from '../context.ts';
 import { PROFILES, warm } from '../data/warm.ts';
 import { startReference, startService } from '../processes.ts';
-import { inMs, perSecond, type Row } from '../report.ts';
-import { driveLoad, measureInTurns, medianOf, ratioOf } from '../rounds.ts';
+import { inMs, type Row } from '../report.ts';
+import { driveAndStop, measureInTurns, p99Of, rateOf, ratioOf } from '../rounds.ts';
 import { makeBareTable } from './attribution.ts';
 import { addEndpoints, removeEndpoints } from './webhooks.ts';
 
@@ -23,31 +23,24 @@ async function run(context: Context): Promise<Row[]> {
   const named = (round: number) => ({ people: dataset.people, seed: 100 + round });
   const { bare, grants } = await measureInTurns(context, {
     bare: async (round) => {
-      const { url, stop } = await startReference('upsert.ts', options('upsert'));
       const requests = { ...named(round), kind: 'attribution', path: '/attribution' } as const;
-      const driven = await driveLoad({ ...load, url, requests });
-      await stop();
-      return driven;
+      return driveAndStop(await startReference('upsert.ts', options('upsert')), { ...load, requests });
     },
     grants: async (round) => {
       await removeEndpoints(dataset);
       await addEndpoints(dataset, [`${sink.url}/0`]);
-      const { url, stop } = await startService(options('service'));
       const requests = { ...named(round), kind: 'grant', path: GRANT_PATH, key: keys.secret } as const;
-      const driven = await driveLoad({ ...load, url, requests });
-      await stop();
-      return driven;
+      return driveAndStop(await startService(options('service')), { ...load, requests });
     },
   });
   await sink.stop();
   await removeEndpoints(dataset);
-  const rateOf = (rounds: typeof bare) => perSecond(medianOf(rounds, (round) => round.perSecond));
   const ratio = ratioOf(grants, bare);
   return [
     {
       id: '3',
       work: `grants, one webhook, ${CONNECTIONS} connections`,
-      measured: `${rateOf(grants)}, p99 ${inMs(medianOf(grants, ({ p99Ms }) => p99Ms))}`,
+      measured: `${rateOf(grants)}, p99 ${inMs(p99Of(grants))}`,
       against: `one upsert per request: ${rateOf(bare)}`,
       ratio,
       goal: '≥ 0.35 ×',
