@@ -6,7 +6,7 @@ import type { DB } from '../db/types.ts';
 import { TOTALLED_ATTRIBUTES } from '../facts/totals-schema.ts';
 import { raiseVersions } from '../facts/version.ts';
 import type { Label } from './labels.ts';
-import { markLabels, recordAttributions } from './record.ts';
+import { queueLabels, recordAttributions } from './record.ts';
 
 /** By what a post names its profile; both given must name the same one. */
 export interface Naming {
@@ -148,14 +148,14 @@ async function writeOncePerProfile(
       -- In this order of locks, like a deletion.
       union all select app_id, profile_id, attribution_key, attribution_user_id, position from by_name
     ), numbered as (
-      select *, row_number() over (partition by app_id, profile_id order by position) as turn from living
+      select *, row_number() over (partition by app_id, profile_id order by position) as turn, false as is_labelled from living
     ), written as (
       ${recordAttributions(sql`numbered where turn = 1`, { replaces })}
     ), relabelled as (
-      select app_key, profile_id, attribution_key, earlier_key from written join app using (app_id)
+      select app_key, queue_no, profile_id, attribution_key, earlier_key from written join app using (app_id)
       where earlier_key is distinct from attribution_key
-    ), marked as (
-      ${markLabels(sql`relabelled`)}
+    ), queued as (
+      ${queueLabels(sql`relabelled`)}
     ), raised as (
       ${raiseVersions(sql`(select distinct app_key from relabelled)`)}
     )

@@ -473,6 +473,10 @@ export interface LabelPending {
    */
   earlier_key: number;
   profile_id: string;
+  /**
+   * That of the attribution record.
+   */
+  queue_no: Generated<bigint>;
 }
 
 export interface LapseWatch {
@@ -520,6 +524,10 @@ export interface ProfileAttribution {
   attribution_key: number;
   attribution_user_id: string | null;
   profile_id: string;
+  /**
+   * The row of the profile in label_pending; null where its facts have the label.
+   */
+  queue_no: bigint | null;
   /**
    * When the record took effect; superseded_at holds the same instant of the earlier records.
    */

@@ -12,19 +12,20 @@ const LOCK_TIMEOUT = '500ms';
 
 interface Pending {
   app_key: number;
+  queue_no: bigint;
   profile_id: string;
   attribution_key: number;
 }
 
 /** Locks profiles that nobody is writing just now. */
-async function lockPending(trx: Kysely<DB>): Promise<Pending[]> {
+async function lockPending(trx: Kysely<DB>, most: number): Promise<Pending[]> {
   const { rows } = await sql<Pending>`
-    select app_key, r.profile_id, r.attribution_key
+    select app_key, r.queue_no, r.profile_id, r.attribution_key
     from label_pending
     join app using (app_key)
     join profile_attribution r using (app_id, profile_id)
     join profile p using (app_id, profile_id)
-    limit ${LABELS_BATCH}
+    limit ${most}
     for no key update of r, p skip locked`.execute(trx);
   return rows;
 }
@@ -37,8 +38,8 @@ async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<vo
   const column = <K extends keyof Pending>(name: K) => pending.map((row) => row[name]);
   await sql`
     with pending as (
-      select * from unnest(${column('app_key')}::integer[], ${column('profile_id')}::uuid[], ${column('attribution_key')}::integer[])
-        as p (app_key, profile_id, attribution_key)
+      select * from unnest(${column('app_key')}::integer[], ${column('queue_no')}::bigint[], ${column('profile_id')}::uuid[],
+        ${column('attribution_key')}::integer[]) as p (app_key, queue_no, profile_id, attribution_key)
     ), install as materialized (
       select f.* from pending join fact_install f using (app_key, profile_id)
       where f.attribution_key <> pending.attribution_key
@@ -72,25 +73,28 @@ async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<vo
       ) i
       where not exists (select from awaiting w
         where w.app_key = i.app_key and w.profile_id = i.profile_id and w.purchase_no = i.purchase_no)
+    ), settled as (
+      update profile_attribution r set queue_no = null from pending join app using (app_key)
+      where r.app_id = app.app_id and r.profile_id = pending.profile_id
     )
     delete from label_pending w using pending
-    where w.app_key = pending.app_key and w.profile_id = pending.profile_id`.execute(trx);
+    where w.app_key = pending.app_key and w.queue_no = pending.queue_no`.execute(trx);
 }
 
 /** The same at once for one profile that is about to lose its record, from which nothing could be settled later. */
-export async function settleLabel(trx: Kysely<DB>, { app_key }: App, profileId: string): Promise<void> {
+export async function settleLabel(trx: Kysely<DB>, { app_id, app_key }: App, profileId: string): Promise<void> {
   const { rows } = await sql<Pending>`
-    select app_key, profile_id, attribution_key from label_pending
-    where app_key = ${app_key} and profile_id = ${profileId}`.execute(trx);
+    select ${app_key}::integer as app_key, queue_no, profile_id, attribution_key from profile_attribution
+    where app_id = ${app_id} and profile_id = ${profileId} and queue_no is not null`.execute(trx);
   if (rows.length > 0) await relabel(trx, rows);
 }
 
-/** Re-labels up to LABELS_BATCH profiles; how many it was. None where another process is at their facts: they wait for the next round. */
-export async function relabelBatch(db: Kysely<DB>): Promise<number> {
+/** Re-labels so many profiles at most; how many it was. None where another process is at their facts: they wait for the next round. */
+export async function relabelBatch(db: Kysely<DB>, most = LABELS_BATCH): Promise<number> {
   try {
     return await inTransaction(db, async (trx) => {
       await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`.execute(trx);
-      const pending = await lockPending(trx);
+      const pending = await lockPending(trx, most);
       if (pending.length > 0) await relabel(trx, pending);
       return pending.length;
     });

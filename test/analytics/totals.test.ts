@@ -182,6 +182,24 @@ const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
     await importProfiles(home, labelledBetween(profiles));
     await importProfiles(home, profiles);
   },
+  async 'of labels that changed there and back'(home, { profiles, transactions }) {
+    await importProfiles(home, profiles);
+    await importTransactions(home, transactions);
+    await bringLabels();
+    await completeTotals();
+    await importProfiles(home, labelledBefore(profiles));
+    await importProfiles(home, profiles);
+  },
+  async 'of labels that changed again while some were brought to the facts'(home, { profiles, transactions }) {
+    await importProfiles(home, labelledBefore(profiles));
+    await importTransactions(home, transactions);
+    await completeTotals();
+    await importProfiles(home, profiles);
+    await importProfiles(home, labelledBetween(profiles));
+    await relabelBatch(service.deps.db, 2);
+    await importProfiles(home, profiles);
+    await relabelBatch(service.deps.db, 1);
+  },
   async 'of earlier labels, of which some are brought to the facts'(home, { profiles, transactions }) {
     await importProfiles(home, labelledBefore(profiles));
     await importTransactions(home, transactions);

@@ -1,6 +1,6 @@
 // Statements that read and write many profiles at once; each takes its rows as arrays.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { markLabels, recordAttributions } from '../../attribution/record.ts';
+import { queueLabels, recordAttributions } from '../../attribution/record.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import { writeInstalls } from '../../facts/installs.ts';
@@ -92,7 +92,7 @@ async function writeAttributions(trx: Kysely<DB>, app: App, changes: readonly Ch
     const { attribution_key, attribution_user_id } = before?.attribution ?? {};
     const isSame =
       attribution_key === attribution?.attribution_key && attribution_user_id === attribution?.attribution_user_id;
-    return attribution && !isSame ? [{ profile_id, ...attribution, is_new: before === undefined }] : [];
+    return attribution && !isSame ? [{ profile_id, ...attribution, is_labelled: before === undefined }] : [];
   });
   if (labelled.length === 0) return;
   const column = (name: keyof (typeof labelled)[number]) => labelled.map((one) => one[name]);
@@ -100,17 +100,17 @@ async function writeAttributions(trx: Kysely<DB>, app: App, changes: readonly Ch
     with given as (
       select ${app.app_id}::uuid as app_id, given.*
       from unnest(${column('profile_id')}::uuid[], ${column('attribution_key')}::integer[],
-        ${column('attribution_user_id')}::text[], ${column('is_new')}::boolean[])
-        as given (profile_id, attribution_key, attribution_user_id, is_new)
+        ${column('attribution_user_id')}::text[], ${column('is_labelled')}::boolean[])
+        as given (profile_id, attribution_key, attribution_user_id, is_labelled)
     ), written as (
       ${recordAttributions(sql`given`, { replaces: app.attribution_policy === 'last' })}
     ), relabelled as (
       -- The install of a new profile is written with its label.
-      select ${app.app_key}::integer as app_key, profile_id, written.attribution_key, earlier_key
+      select ${app.app_key}::integer as app_key, queue_no, profile_id, written.attribution_key, earlier_key
       from written join given using (profile_id)
-      where not is_new and earlier_key is distinct from written.attribution_key
+      where not is_labelled and earlier_key is distinct from written.attribution_key
     )
-    ${markLabels(sql`relabelled`)}`.execute(trx);
+    ${queueLabels(sql`relabelled`)}`.execute(trx);
 }
 
 /** Writes changed profiles with their identities, attributions and installs. */
