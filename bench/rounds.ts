@@ -1,5 +1,7 @@
 // Work and reference measured in turns, so that an hour in which the machine does more or less is shared by both.
 import type { Context } from './context.ts';
+import type { Dataset } from './data/datasets.ts';
+import { vacuumChanged } from './data/vacuum.ts';
 import type { Drive, Driven } from './load/drive.ts';
 import type { Requests } from './load/requests.ts';
 import { median } from './measure.ts';
@@ -29,9 +31,13 @@ export async function driveAndStop({ url, stop }: Running, load: Omit<Load, 'url
 
 type Measured = Pick<Driven, 'perSecond'>;
 
-/** Measures each of these once per round, from 1, every other round backwards: the n-th results are of the n-th round. */
+/**
+ * Measures each of these once per round, from 1, every other round backwards: the n-th results are of the n-th round. What a turn leaves to
+ * autovacuum, which comes round once a minute, is done before the next, so that nobody pays for another.
+ */
 export async function measureInTurns<Name extends string, M extends Measured>(
   { size, say }: Context,
+  dataset: Dataset,
   measures: Record<Name, (round: number) => Promise<M>>,
 ): Promise<Record<Name, M[]>> {
   const names = Object.keys(measures) as Name[];
@@ -39,6 +45,7 @@ export async function measureInTurns<Name extends string, M extends Measured>(
   for (let round = 1; round <= size.rounds; round++) {
     for (const name of round % 2 === 1 ? names : names.toReversed()) {
       measured[name].push(await measures[name](round));
+      await vacuumChanged(dataset);
     }
     say(`round ${round}: ${names.map((name) => `${name} ${perSecond(measured[name].at(-1)!.perSecond)}`).join(', ')}`);
   }

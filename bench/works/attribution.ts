@@ -29,27 +29,19 @@ export async function makeBareTable({ url }: Dataset): Promise<void> {
   await query(url, 'vacuum analyze bare_attribution');
 }
 
-/** Labels are as they were: else millions of facts would move for a quarter of an hour, and charts of the next run be asked meanwhile. */
+/** Labels are as they were: else millions of facts would move for a quarter of an hour, beside the references and the works that follow. */
 async function putLabelsBack({ url }: Dataset): Promise<void> {
   await query(
     url,
-    `update profile_attribution r set attribution_key = w.earlier_key from label_pending w join app using (app_key)
+    `update profile_attribution r set attribution_key = w.earlier_key, queue_no = null from label_pending w join app using (app_key)
      where r.app_id = app.app_id and r.profile_id = w.profile_id`,
   );
   await query(url, 'truncate label_pending');
 }
 
 async function run(context: Context): Promise<Row[]> {
-  const dataset = await context.large();
-  try {
-    return await measure(context, dataset);
-  } finally {
-    await putLabelsBack(dataset);
-  }
-}
-
-async function measure(context: Context, dataset: Dataset): Promise<Row[]> {
   const { size, folder } = context;
+  const dataset = await context.large();
   const keys = await issueKeys(dataset);
   await makeBareTable(dataset);
   await warm(dataset, PROFILES);
@@ -57,7 +49,7 @@ async function measure(context: Context, dataset: Dataset): Promise<Row[]> {
   const load = { size, connections: CONNECTIONS };
   const postsOf = (round: number) => ({ kind: 'attribution', people: dataset.people, seed: RUN_SEED + round }) as const;
   const memory: number[] = [];
-  const { bare, service, empty } = await measureInTurns(context, {
+  const { bare, service, empty } = await measureInTurns(context, dataset, {
     bare: async (round) => {
       const requests = { ...postsOf(round), path: '/attribution' };
       return driveAndStop(await startReference('upsert.ts', options('upsert')), { ...load, requests });
@@ -68,6 +60,7 @@ async function measure(context: Context, dataset: Dataset): Promise<Row[]> {
       const driven = await driveLoad({ ...load, url, requests: { ...postsOf(round), path: PATH, key: keys.public } });
       memory.push(watch.stop().mostMib);
       await stop();
+      await putLabelsBack(dataset);
       return driven;
     },
     empty: async () => {

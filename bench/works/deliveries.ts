@@ -68,7 +68,7 @@ async function run(context: Context): Promise<Row[]> {
   await addEndpoints(dataset, addresses);
   const service = await startService(options('service'));
   let waiting = 0;
-  const { drained, direct } = await measureInTurns(context, {
+  const { drained, direct } = await measureInTurns(context, dataset, {
     drained: async (round) => {
       waiting = await fillOutbox(context, dataset, { service, keys, seed: 7 + round });
       return { perSecond: waiting / (await drain(dataset, sink, waiting)) };

@@ -21,7 +21,7 @@ async function run(context: Context): Promise<Row[]> {
   const sink = await startReference('sink.ts', options('sink'));
   const load = { size, connections: CONNECTIONS };
   const named = (round: number) => ({ people: dataset.people, seed: 100 + round });
-  const { bare, grants } = await measureInTurns(context, {
+  const { bare, grants } = await measureInTurns(context, dataset, {
     bare: async (round) => {
       const requests = { ...named(round), kind: 'attribution', path: '/attribution' } as const;
       return driveAndStop(await startReference('upsert.ts', options('upsert')), { ...load, requests });
