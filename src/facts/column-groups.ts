@@ -1,7 +1,8 @@
 // Writes rows by column: cut into groups of some order, and of each group a chunk per column. One group is in memory at a time.
+import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { encodeColumn, encodePlaces, ROWS_PER_GROUP } from './column-chunk.ts';
+import { type ColumnChunk, encodeColumn, encodePlaces, ROWS_PER_GROUP } from './column-chunk.ts';
 
 /** Of what a month had when its columns were made, so much is appended before they are made anew. */
 export const MOST_APPENDED = 0.5;
@@ -63,10 +64,13 @@ export async function writeGroups(trx: Kysely<DB>, written: Written): Promise<nu
   let count = 0;
   const names = Object.keys(written.columns);
   for await (const group of readGroups(trx, written)) {
-    const chunks = names.map((name) => {
+    const chunks: ColumnChunk[] = [];
+    for (const name of names) {
       const values = group[name]!.split(',');
-      return name === 'profile_place' ? encodePlaces(values) : encodeColumn(values);
-    });
+      chunks.push(name === 'profile_place' ? encodePlaces(values) : encodeColumn(values));
+      // Requests are answered between two columns: those of a whole group take 200 ms.
+      await setImmediate();
+    }
     count += chunks[0]!.codes.length;
     await sql`insert into ${table} (app_key, month, row_group, name, dictionary, codes)
       select ${app_key}, ${month}, ${rowGroup}, c.* from unnest(${names}::text[],
