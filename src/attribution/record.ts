@@ -38,6 +38,5 @@ export function queueLabels(relabelled: RawBuilder<unknown>): RawBuilder<unknown
   return sql`
     insert into label_pending (app_key, queue_no, profile_id, attribution_key, earlier_key)
     select app_key, queue_no, profile_id, attribution_key, coalesce(earlier_key, 0) from ${relabelled}
-    order by app_key, queue_no
     on conflict (app_key, queue_no) do update set attribution_key = excluded.attribution_key`;
 }

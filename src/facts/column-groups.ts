@@ -68,7 +68,7 @@ export async function writeGroups(trx: Kysely<DB>, written: Written): Promise<nu
     for (const name of names) {
       const values = group[name]!.split(',');
       chunks.push(name === 'profile_place' ? encodePlaces(values) : encodeColumn(values));
-      // Requests are answered between two columns: those of a whole group take 200 ms.
+      // Requests are answered between two columns: those of a whole group take over 100 ms.
       await setImmediate();
     }
     count += chunks[0]!.codes.length;

@@ -20,10 +20,10 @@ interface Pending {
 /** Locks profiles that nobody is writing just now. */
 async function lockPending(trx: Kysely<DB>, most: number): Promise<Pending[]> {
   const { rows } = await sql<Pending>`
-    select app_key, r.queue_no, r.profile_id, r.attribution_key
+    select app_key, queue_no, r.profile_id, r.attribution_key
     from label_pending
     join app using (app_key)
-    join profile_attribution r using (app_id, profile_id)
+    join profile_attribution r using (app_id, profile_id, queue_no)
     join profile p using (app_id, profile_id)
     limit ${most}
     for no key update of r, p skip locked`.execute(trx);
