@@ -17,14 +17,18 @@ interface Pending {
   attribution_key: number;
 }
 
-/** Locks profiles that nobody is writing just now. */
+/**
+ * Locks profiles that nobody is writing just now. Queue and record have to agree; compared in a `case`, of which the planner knows nothing,
+ * else it expects a single row and scans all profiles.
+ */
 async function lockPending(trx: Kysely<DB>, most: number): Promise<Pending[]> {
   const { rows } = await sql<Pending>`
-    select app_key, queue_no, r.profile_id, r.attribution_key
-    from label_pending
+    select app_key, r.queue_no, r.profile_id, r.attribution_key
+    from label_pending w
     join app using (app_key)
-    join profile_attribution r using (app_id, profile_id, queue_no)
+    join profile_attribution r using (app_id, profile_id)
     join profile p using (app_id, profile_id)
+    where case when r.queue_no = w.queue_no then true end
     limit ${most}
     for no key update of r, p skip locked`.execute(trx);
   return rows;
