@@ -38,9 +38,21 @@ describe('a complaint', () => {
 
 describe('settings', () => {
   it('follow the memory, within bounds', () => {
-    expect(serverSettings(0.25 * GIB)).toMatchObject({ shared_buffers: '64MB', effective_cache_size: '128MB' });
-    expect(serverSettings(4 * GIB)).toMatchObject({ shared_buffers: '1024MB', effective_cache_size: '2048MB' });
-    expect(serverSettings(256 * GIB)).toMatchObject({ shared_buffers: '8192MB', maintenance_work_mem: '256MB' });
+    expect(serverSettings(0.25 * GIB)).toMatchObject({
+      shared_buffers: '64MB',
+      effective_cache_size: '128MB',
+      max_wal_size: '2048MB',
+    });
+    expect(serverSettings(4 * GIB)).toMatchObject({
+      shared_buffers: '1024MB',
+      effective_cache_size: '2048MB',
+      max_wal_size: '4096MB',
+    });
+    expect(serverSettings(256 * GIB)).toMatchObject({
+      shared_buffers: '8192MB',
+      maintenance_work_mem: '256MB',
+      max_wal_size: '16384MB',
+    });
   });
 
   it('have room for the largest pools that may be configured', () => {

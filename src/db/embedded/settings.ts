@@ -15,7 +15,8 @@ export function serverSettings(memoryBytes: number): Record<string, string> {
     effective_cache_size: `${Math.max(Math.floor(memoryMib / 2), 128)}MB`,
     work_mem: '16MB',
     maintenance_work_mem: `${clamp(Math.floor(memoryMib / 32), 64, 256)}MB`,
-    max_wal_size: '4GB',
+    // After a checkpoint every page is logged whole when it first changes; what a crash leaves to redo took 9 s per GB.
+    max_wal_size: `${clamp(memoryMib, 2048, 16384)}MB`,
     // The built-in compression cost half of the processor time of a server that writes; pages are written whole less often instead.
     wal_compression: 'off',
     checkpoint_timeout: '15min',
