@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../deps.ts';
+import { canonicalText } from '../lib/canonical-text.ts';
 import type { ChartRequest } from './request.ts';
 
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -21,7 +22,7 @@ export interface KeptAnswer {
 /** The question as asked: of whom, in which zone, with which body. Found before it is read: what was answered is valid. */
 export function questionKey({ app_id }: App, { appZone, zoneHeader, body }: ChartRequest): string {
   return createHash('sha256')
-    .update(JSON.stringify([app_id, appZone, zoneHeader?.value, body]))
+    .update(canonicalText([app_id, appZone, zoneHeader?.value ?? null, body]))
     .digest('base64');
 }
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Type } from '@sinclair/typebox';
 import { valueError } from '../errors.ts';
+import { canonicalText } from '../lib/canonical-text.ts';
 import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
 import { readHeaderText } from './header-text.ts';
 
@@ -29,26 +30,6 @@ function readKey(raw: string): string {
   }
   if (!isStorableText(key)) throw valueError(IDEMPOTENCY_KEY, TEXT_WORDS);
   return key;
-}
-
-const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
-
-/** Not recursive: what nobody reads of a body may be nested more deeply than the stack reaches. */
-function canonicalText(body: unknown): string {
-  const parts: string[] = [];
-  const ahead = [body];
-  while (ahead.length > 0) {
-    const value = ahead.pop();
-    if (typeof value !== 'object' || value === null) {
-      parts.push(JSON.stringify(value));
-      continue;
-    }
-    const isArray = Array.isArray(value);
-    const members = isArray ? value : Object.entries(value).sort(byName).flat();
-    parts.push(`${isArray ? 'array' : 'object'} of ${members.length}`);
-    ahead.push(...members);
-  }
-  return parts.join('\n');
 }
 
 /** Undefined where the request has no such header; a blank one is a mistake that would protect nobody. */

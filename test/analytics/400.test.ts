@@ -192,6 +192,18 @@ const BAD: Bad[] = [
     says: 'U+0000',
   },
   {
+    name: 'lists nested more deeply than a stack reaches',
+    body: `{"filters":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+    source: 'filters',
+    code: 'type_error',
+  },
+  {
+    name: 'such lists as a value',
+    body: `{"filters":{"date":["2025-01-01"],"store":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`,
+    source: 'filters.store',
+    code: 'type_error',
+  },
+  {
     name: 'an unpaired surrogate',
     body: `{"filters":{"date":["2025-01-01"],"store":["\\ud800"]}}`,
     source: 'filters.store',

@@ -1,0 +1,20 @@
+// A JSON value as text that is the same for the same value, whatever the order of its members. Pure.
+const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
+
+/** Not recursive: what nobody has judged yet may be nested more deeply than the stack reaches. */
+export function canonicalText(body: unknown): string {
+  const parts: string[] = [];
+  const ahead = [body];
+  while (ahead.length > 0) {
+    const value = ahead.pop();
+    if (typeof value !== 'object' || value === null) {
+      parts.push(JSON.stringify(value));
+      continue;
+    }
+    const isArray = Array.isArray(value);
+    const members = isArray ? value : Object.entries(value).sort(byName).flat();
+    parts.push(`${isArray ? 'array' : 'object'} of ${members.length}`);
+    ahead.push(...members);
+  }
+  return parts.join('\n');
+}
