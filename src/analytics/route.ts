@@ -30,11 +30,12 @@ export function retrieveAnalytics(deps: Deps) {
       const zoneHeader = findZoneHeader(request.headers, deps.config.HEADER_ALIASES);
       const asked = { body, zoneHeader, appZone: app.timezone, now: deps.now() };
       const key = questionKey(app, asked);
+      const departure = departureOf(reply);
       const kept = await answers.find(app, key, asked.now);
       if (kept) return reply.type(JSON_TYPE).send(kept);
       const query = readChartRequest(asked);
       // The time-out of the pool bounds each of its statements alone.
-      const signal = AbortSignal.any([departureOf(reply), AbortSignal.timeout(deps.config.ANALYTICS_TIMEOUT_MS)]);
+      const signal = AbortSignal.any([departure, AbortSignal.timeout(deps.config.ANALYTICS_TIMEOUT_MS)]);
       if (query.format === 'json') {
         return reply.type(JSON_TYPE).send(await answers.compute(app, { key, query, signal }));
       }
@@ -55,7 +56,7 @@ function findZoneHeader(headers: IncomingHttpHeaders, aliases: readonly string[]
   return undefined;
 }
 
-/** Aborts when the client goes before it has its answer. */
+/** Aborts when the client goes before it has its answer. Asked for before anything is waited for: who has gone cannot go again. */
 function departureOf({ raw }: FastifyReply): AbortSignal {
   const leaving = new AbortController();
   raw.once('close', () => {

@@ -32,6 +32,7 @@ async function plot(
   app: App,
   { query, facts, signal }: { query: ChartQuery; facts: FactsState; signal: AbortSignal },
 ): Promise<Plot> {
+  signal.throwIfAborted();
   const cells = await findCells(trx, { query, owner: app, mostSeries: mostSeriesOf(query), facts, signal });
   if (query.format === 'csv' && cells.some(({ place }) => place === 'other')) {
     throw valueError(
@@ -80,6 +81,7 @@ export function createChartAnswers(deps: Deps) {
         const facts = await readFactsState(trx, app, query);
         const { series, storeTitles } = await plot(trx, app, { query, facts, signal });
         const body = Buffer.from(JSON.stringify({ data: renderAnswer(query, series, storeTitles) }));
+        signal.throwIfAborted();
         const until = await findValidity(trx, app, query);
         answers.keep(key, { body, version: facts.version, until });
         return body;
