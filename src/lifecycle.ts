@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { inWords } from './cli/failure.ts';
 import type { Config } from './config.ts';
 
-/** For what is under way: a request, a delivery (10 s), the last checkpoint of the embedded database. */
+/** For what is under way: a request, a delivery (10 s), mostly the last checkpoint of the embedded server, too. */
 const GRACE_MS = 30_000;
 const REPEAT_MS = 2_000;
 

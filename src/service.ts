@@ -16,7 +16,7 @@ import { startDispatcher } from './webhooks/dispatcher.ts';
 
 const STATEMENT_TIMEOUT_MS = 30_000;
 const SWEEP_MS = 100;
-/** Together well within the time after which the process ends at once, so that the database is always stopped properly. */
+/** Together well within the time after which the process ends at once: the embedded server is always told to stop, though its last checkpoint may outlast us. */
 const STOPPING = { requestsMs: 15_000, workMs: 16_000, poolsMs: 3_000 };
 
 export interface Service {
@@ -72,9 +72,9 @@ async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<O
   const admin = isSplit ? await buildApp(deps, ['admin']) : undefined;
   const parts = admin ? [base, admin] : [base];
   works.push(() => Promise.all(parts.map(({ app }) => close(app))));
-  stops.push(() => failReadiness(parts, config.SHUTDOWN_DELAY_MS));
   const baseUrl = await listen(base.app, HOST, PORT);
   const adminUrl = admin ? await listen(admin.app, HOST, ADMIN_PORT ?? 0) : baseUrl;
+  stops.push(() => failReadiness(parts, config.SHUTDOWN_DELAY_MS));
   return { deps, connectionString, baseUrl, adminUrl };
 }
 
@@ -112,9 +112,12 @@ async function failReadiness(parts: readonly AppParts[], delayMs: number): Promi
 async function close(app: FastifyInstance): Promise<void> {
   const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
   const giveUp = setTimeout(() => app.server.closeAllConnections(), STOPPING.requestsMs);
-  await app.close();
-  clearInterval(sweep);
-  clearTimeout(giveUp);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(sweep);
+    clearTimeout(giveUp);
+  }
 }
 
 /** Waits for all of it, but no longer than this. */

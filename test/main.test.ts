@@ -43,7 +43,7 @@ describe('the service', { timeout: 60_000 }, () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as { port: number };
-    const service = start({ PORT: String(port), LOG_LEVEL: 'silent' });
+    const service = start({ PORT: String(port), LOG_LEVEL: 'silent', SHUTDOWN_DELAY_MS: '600000' });
     expect(await service.ended).toBe(1);
     expect(service.stderr()).toBe(
       `Cannot listen on 127.0.0.1:${port} (another program listens there): set HOST, PORT or ADMIN_PORT to a free address.\n`,
