@@ -9,7 +9,7 @@ const STDERR = 2;
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/((?:public|secret)_live_[0-9A-Za-z]{8})\.[0-9A-Za-z]{32}/g, '$1.…'],
   [/whsec_[0-9A-Za-z+/]{16,}=*/g, 'whsec_…'],
-  [/("authorization(?:_value)?":")[^"]+/gi, '$1…'],
+  [/("authorization(?:_value)?":")(?:[^"\\]|\\.)+/gi, '$1…'],
   [/\b((?:Bearer|Basic|Api-Key) +)[\w.~+/-]{8,}=*/gi, '$1…'],
   [/(:\/\/[^\s:/@"]+:)[^\s/@"]+@/g, '$1…@'],
 ];

@@ -13,12 +13,12 @@ test('keys, webhook secrets, Authorization values and passwords are struck out, 
   const token = 'abcdefgh12345678';
   log.error({ err: new Error(`no ${secretKey} at postgres://sps:${password}@db:5432/sps`) }, `for ${publicKey}`);
   log.info({ headers: { Authorization: `Api-Key ${secretKey}`, other: `Bearer ${token}` }, secret }, 'request');
-  log.info({ webhook: { authorization_value: 'odd value', text: `a ${secret}.` } }, 'webhook');
+  log.info({ webhook: { authorization_value: 'odd "quoted" value', text: `a ${secret}.` } }, 'webhook');
   const text = lines.join('');
   for (const hidden of [publicKey, secretKey].map((key) => key.split('.')[1] as string)) {
     expect(text).not.toContain(hidden);
   }
-  for (const hidden of [secret.slice(6), password, token, 'odd value']) expect(text).not.toContain(hidden);
+  for (const hidden of [secret.slice(6), password, token, 'odd', 'quoted']) expect(text).not.toContain(hidden);
   for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
   expect(text).toContain('postgres://sps:…@db:5432/sps');
   expect(text).toContain(secretKey.split('.')[0]);
