@@ -2,9 +2,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
+import { createSteps } from '../lib/steps.ts';
 import { type ColumnChunk, encodeColumn, encodePlaces, ROWS_PER_GROUP } from './column-chunk.ts';
+import { holdTotals } from './totals.ts';
 
-/** Of what a month had when its columns were made, so much is appended before they are made anew. */
+/** Once more rows were appended than this share of what a month had at first, its columns are made anew. */
 export const MOST_APPENDED = 0.5;
 
 /** Of an app; by its first day. */
@@ -79,5 +81,20 @@ export async function writeGroups(trx: Kysely<DB>, written: Written): Promise<nu
     );
     rowGroup++;
   }
+  return count;
+}
+
+/** Runs work on these months, but for those of apps that another process is at; how much it was. One that fails keeps none of the others from theirs. */
+export async function refreshMonths<Month extends OwnMonth>(
+  db: Kysely<DB>,
+  months: readonly Month[],
+  work: (month: Month, connection: Kysely<DB>) => Promise<number>,
+): Promise<number> {
+  let count = 0;
+  const steps = createSteps();
+  for (const month of months) {
+    count += await steps.take(holdTotals(db, month.app_key, (connection) => work(month, connection)));
+  }
+  steps.end();
   return count;
 }

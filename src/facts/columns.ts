@@ -3,8 +3,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { PAGE } from './column-chunk.ts';
-import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, writeGroups } from './column-groups.ts';
-import { holdTotals, setLimits } from './totals.ts';
+import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, refreshMonths, writeGroups } from './column-groups.ts';
+import { setLimits } from './totals.ts';
 
 /** What of a fact is kept, as text: keys and codes, days, amounts of each money basis. */
 export const COLUMNS = {
@@ -77,13 +77,10 @@ interface Thresholds {
   mostAppended: number;
 }
 
-/** The month most in need of its columns: without them, or with many changes since. */
-async function findMonth(
-  db: Kysely<DB>,
-  { leastFacts, leastChanges, mostAppended }: Thresholds,
-): Promise<Month | undefined> {
+/** Of each app the month most in need of its columns: without them, or with many changes since. */
+async function findMonths(db: Kysely<DB>, { leastFacts, leastChanges, mostAppended }: Thresholds): Promise<Month[]> {
   const { rows } = await sql<Month>`
-    select app.app_key, t.day as month, coalesce(m.appended + m.changes <= ${mostAppended}::float8 * m.facts, false) as has_room
+    select distinct on (app.app_key) app.app_key, t.day as month, coalesce(m.appended + m.changes <= ${mostAppended}::float8 * m.facts, false) as has_room
     from app
     cross join lateral (
       select t.day, t.n from fact_total t
@@ -92,9 +89,8 @@ async function findMonth(
     left join fact_column_month m on m.app_key = app.app_key and m.month = t.day
     where case when m.month is null then t.n >= ${leastFacts} else m.changes >= ${leastChanges} end
       and (select count(*) from (select from fact_pending w where w.app_key = app.app_key limit ${MOST_PENDING}) w) < ${MOST_PENDING}
-    order by m.changes desc nulls first, t.n desc
-    limit 1`.execute(db);
-  return rows[0];
+    order by app.app_key, m.changes desc nulls first, t.n desc`.execute(db);
+  return rows;
 }
 
 /** What the totals contain of a month: images of moved facts cancel out but for those under the labels that are totalled. */
@@ -156,21 +152,22 @@ async function removeChanges(trx: Kysely<DB>, month: Month): Promise<void> {
 }
 
 /**
- * Brings the columns of one month up to date; how many it was. Everything is read by single statements after the lock was had: only its
- * holder adds to the totals, and so to the changes.
+ * Brings the columns of a month of each app up to date, if one needs it; of how many apps. Everything is read by single statements after the
+ * lock was had: only its holder adds to the totals, and so to the changes.
  */
 export async function refreshColumns(
   db: Kysely<DB>,
   { leastFacts = LEAST_FACTS, leastChanges = LEAST_CHANGES, mostAppended = MOST_APPENDED } = {},
 ): Promise<number> {
-  const month = await findMonth(db, { leastFacts, leastChanges, mostAppended });
-  if (!month) return 0;
-  return holdTotals(db, month.app_key, (connection) =>
-    connection.transaction().execute(async (trx) => {
-      await setLimits(trx);
-      await (month.has_room ? append(trx, month) : makeAnew(trx, month));
-      await removeChanges(trx, month);
-      return 1;
-    }),
+  return refreshMonths(
+    db,
+    await findMonths(db, { leastFacts, leastChanges, mostAppended }),
+    async (month, connection) =>
+      connection.transaction().execute(async (trx) => {
+        await setLimits(trx);
+        await (month.has_room ? append(trx, month) : makeAnew(trx, month));
+        await removeChanges(trx, month);
+        return 1;
+      }),
   );
 }

@@ -2,8 +2,8 @@
 // in the same transaction; the background takes them into columns, or sees that a month has too few installs to need any.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, writeGroups } from './column-groups.ts';
-import { holdTotals, setLimits } from './totals.ts';
+import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, refreshMonths, writeGroups } from './column-groups.ts';
+import { setLimits } from './totals.ts';
 
 /** What of an image is kept, as text. The kind is that of facts: its sign is all that installs differ in. */
 export const INSTALL_COLUMNS = {
@@ -26,20 +26,20 @@ interface Month extends OwnMonth {
   has_room: boolean;
 }
 
-/** The month with the most changes, if they are enough. */
-async function findMonth(
+/** Of each app the month with the most changes, if they are enough. */
+async function findMonths(
   db: Kysely<DB>,
   { leastChanges, mostAppended }: { leastChanges: number; mostAppended: number },
-): Promise<Month | undefined> {
+): Promise<Month[]> {
   const { rows } = await sql<Month>`
-    select app_key, month, m.month is not null as is_kept, coalesce(m.appended + c.changes <= ${mostAppended}::float8 * m.installs, false) as has_room
+    select distinct on (app_key) app_key, month, m.month is not null as is_kept, coalesce(m.appended + c.changes <= ${mostAppended}::float8 * m.installs, false) as has_room
     from (
       select app_key, first_of_month(installed_day) as month, count(*) as changes
       from install_column_change group by 1, 2
     ) c left join install_column_month m using (app_key, month)
     where m.month is null or c.changes >= ${leastChanges}
-    order by c.changes desc limit 1`.execute(db);
-  return rows[0];
+    order by app_key, c.changes desc`.execute(db);
+  return rows;
 }
 
 async function isLarge(trx: Kysely<DB>, month: Month, leastInstalls: number): Promise<boolean> {
@@ -77,15 +77,13 @@ async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
 }
 
 /**
- * Deals with the changes of one month; how many it was. In one snapshot: what is committed later has its changes left for the next time.
+ * Deals with the changes of a month of each app, if it has some; of how many apps. In one snapshot: what is committed later has its changes left for the next time.
  */
 export async function refreshInstallColumns(
   db: Kysely<DB>,
   { leastInstalls = LEAST_INSTALLS, leastChanges = LEAST_CHANGES, mostAppended = MOST_APPENDED } = {},
 ): Promise<number> {
-  const month = await findMonth(db, { leastChanges, mostAppended });
-  if (!month) return 0;
-  return holdTotals(db, month.app_key, (connection) =>
+  return refreshMonths(db, await findMonths(db, { leastChanges, mostAppended }), (month, connection) =>
     connection
       .transaction()
       .setIsolationLevel('repeatable read')

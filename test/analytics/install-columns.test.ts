@@ -4,8 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { refreshInstallColumns } from '../../src/facts/install-columns.ts';
 import { writeInstalls } from '../../src/facts/installs.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
+import { holdTotals } from '../../src/facts/totals.ts';
 import { startService, type TestService } from '../setup/service.ts';
-import { askChart, importProfiles } from './import.ts';
+import { addApp, askChart, type Home, importProfiles } from './import.ts';
 
 let service: TestService;
 
@@ -114,4 +115,20 @@ test('what is written while columns are made is in the changes of the next time'
   });
   expect(await ask({ country: ['FR'] })).toEqual({ total: [2, 1], search: [1, 0], mail: [1, 0], social: [0, 1] });
   expect(await ask({ country: ['DE'] })).toMatchObject({ total: [2, 3] });
+});
+
+test('an app that another process is at keeps none of the others from their columns', async () => {
+  const other = await addApp(service, { name: 'Other' });
+  const add = (home: Home, ids: readonly string[]) =>
+    importProfiles(
+      home,
+      ids.map((id) => install(id, '2025-02-10T00:00:00Z', 'social')),
+    );
+  await add(service, ['v', 'w', 'x', 'y', 'z']);
+  await add(other, ['x', 'y', 'z']);
+  await holdTotals(service.deps.db, service.app.app_key, async () => {
+    expect([await refreshMonth(), await refreshMonth()]).toEqual([1, 0]);
+    return 1;
+  });
+  expect(await refreshMonth()).toBe(1);
 });
