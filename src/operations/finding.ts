@@ -1,7 +1,7 @@
 // What `sps doctor` finds: one thing that was looked at, how it is, and what to do about it.
 
 export interface Finding {
-  /** What was looked at: database, connections, migrations, clock, disk, webhooks, webhook secrets, totals, sweeps, charts. */
+  /** What was looked at: database, connections, migrations, clock, disk, webhooks, webhook secrets, totals, labels, charts. */
   check: string;
   /** `unknown` is what cannot be seen from here. */
   state: 'ok' | 'warning' | 'problem' | 'unknown';

@@ -41,7 +41,7 @@ describe('on a real database', () => {
       disk: 'unknown',
       webhooks: 'ok',
       totals: 'ok',
-      sweeps: 'ok',
+      labels: 'ok',
       charts: 'ok',
     });
     expect(await checkCharts(deps)).toMatchObject({ figures: { drawn: CHART_IDS.length, slow: 0 } });
@@ -96,7 +96,7 @@ describe('on a real database', () => {
     await sql`
       insert into fact_pending (app_key, profile_id, purchase_no)
       select ${app_key}::int, gen_random_uuid(), g from generate_series(1, 100001) g`.execute(db);
-    expect(await statesOf()).toMatchObject({ totals: 'warning', sweeps: 'ok' });
+    expect(await statesOf()).toMatchObject({ totals: 'warning', labels: 'ok' });
     expect(await wordsOf('totals')).toContain('100001 facts');
     await sql`delete from fact_pending`.execute(db);
     await addProfile(service, 'anna');
