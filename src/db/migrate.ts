@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
+import { KEEP_ALIVE } from './client.ts';
 import type { DB } from './types.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
@@ -64,7 +65,12 @@ function refuseGaps(missing: readonly Migration[], applied: readonly { name: str
 /** Applies what is missing and returns the names of what was applied. */
 export async function migrateToLatest(connectionString: string): Promise<string[]> {
   const known = await listMigrations();
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000, application_name: 'sps-migrate' });
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: 10_000,
+    application_name: 'sps-migrate',
+    ...KEEP_ALIVE,
+  });
   // Its breaking would end the process; the statement under way hears of it.
   client.on('error', () => undefined);
   await client.connect();

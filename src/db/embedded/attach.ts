@@ -11,6 +11,8 @@ const POLL_MS = 100;
 const EMPTY_MS = 1_000;
 const SILENCE_MS = 60_000;
 const REPORT_MS = 10_000;
+/** The class of these errors of PostgreSQL. */
+const WRONG_PASSWORD = '28';
 
 export interface Attachment {
   client: pg.Client;
@@ -22,6 +24,7 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
   const folder = dataFolder(cluster.home);
   let reportAt = Date.now() + REPORT_MS;
   let giveUpAt = Date.now() + SILENCE_MS;
+  const runs = (pid: number) => `The embedded database in ${cluster.home} runs (process ${pid}) but`;
   for (;;) {
     const postmaster = await readPostmaster(folder);
     if (postmaster?.text === '' && (await staysEmpty(folder))) {
@@ -33,8 +36,11 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
       await launchServer(cluster, { preferredPort: await readLastPort(folder) });
       continue;
     }
-    const attachment = await tryToConnect(cluster, postmaster, applicationName);
-    if (attachment) return attachment;
+    const attempt = await tryToConnect(cluster, postmaster, applicationName);
+    if (attempt && !(attempt instanceof Error)) return attempt;
+    if (attempt && 'code' in attempt && String(attempt.code).startsWith(WRONG_PASSWORD)) {
+      throw new EmbeddedDatabaseError(`${runs(postmaster.pid)} lets nobody in: ${attempt.message}.`);
+    }
     if (!(await serves(postmaster.pid, folder))) {
       await disownStalePid(folder, postmaster.text);
       continue;
@@ -42,7 +48,9 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
     if (postmaster.state !== 'ready') giveUpAt = Date.now() + SILENCE_MS;
     if (Date.now() > giveUpAt) {
       throw new EmbeddedDatabaseError(
-        `The embedded database in ${cluster.home} runs (process ${postmaster.pid}) but does not answer: end that process and start again.`,
+        attempt instanceof pg.DatabaseError
+          ? `${runs(postmaster.pid)} refuses connections: ${attempt.message}.`
+          : `${runs(postmaster.pid)} does not answer: end that process and start again.`,
       );
     }
     if (Date.now() > reportAt) {
@@ -53,11 +61,12 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
   }
 }
 
+/** Nothing while the server starts or stops; why there is no connection, if it says that it is ready. */
 async function tryToConnect(
   cluster: Cluster,
   { port, state }: Postmaster,
   applicationName: string,
-): Promise<Attachment | undefined> {
+): Promise<Attachment | Error | undefined> {
   if (state !== 'ready') return undefined;
   const connectionString = await connectionStringOf(cluster, port);
   const client = new pg.Client({
@@ -71,8 +80,8 @@ async function tryToConnect(
   try {
     await client.connect();
     return { client, connectionString };
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error as Error;
   }
 }
 
