@@ -50,11 +50,11 @@ const LONGEST_ANSWER_BYTES = 1024 * 1024;
 const MOST_JUDGED = 10_000;
 const USER_AGENT = 'subscription-profile-service-webhooks/1';
 
-/** Bytes as text that the database can hold, at most `length` of them. */
-function toKeptText(bytes: Buffer, length = KEPT_BYTES): string {
+/** Bytes as text that the database can hold, at most so many of them. */
+function toKeptText(bytes: Buffer): string {
   if (bytes.length === 0) return '';
   const text = new StringDecoder('utf8').write(bytes).replaceAll('\u0000', '');
-  return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, length));
+  return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, KEPT_BYTES));
 }
 
 function inWords(error: unknown): string {

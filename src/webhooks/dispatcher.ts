@@ -96,7 +96,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
     if (room <= 0) return pollMs;
     const heldPerEndpoint = new Map<string, number>();
     for (const { webhook_id } of held) heldPerEndpoint.set(webhook_id, (heldPerEndpoint.get(webhook_id) ?? 0) + 1);
-    const { claimed, putOff } = await claimDue(queueDb, {
+    const { claimed, putOff: putOffCount } = await claimDue(queueDb, {
       ...limits,
       total: room,
       now: now(),
@@ -105,13 +105,13 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
       held: heldPerEndpoint,
       lookAhead,
     });
-    lookAhead = putOff > 0 ? LOOK_AHEAD : 0;
+    lookAhead = putOffCount > 0 ? LOOK_AHEAD : 0;
     for (const delivery of claimed) {
       held.add(delivery);
       const sent = send(delivery).finally(() => sending.delete(sent));
       sending.add(sent);
     }
-    if (putOff === 0) return pollMs;
+    if (putOffCount === 0) return pollMs;
     // Others may be due behind those that were put off.
     return claimed.length > 0 ? 0 : Math.min(PUT_OFF_MS, pollMs);
   }

@@ -11,7 +11,7 @@ import { type Claimed, settle } from './queue.ts';
 
 export interface Settler {
   add: (delivery: Claimed, outcome: Outcome) => void;
-  /** Resolves when everything added has been written, or `giveUpMs` after the call. */
+  /** Resolves when everything added has been written, or `giveUpMs` after the call: then the rest is not tried again. */
   drain: (giveUpMs: number) => Promise<void>;
 }
 
@@ -39,6 +39,7 @@ export function createSettler(
 ): Settler {
   const waiting: Result[] = [];
   let running: Promise<void> | undefined;
+  let hasGivenUp = false;
 
   async function write(group: readonly Result[]): Promise<void> {
     const written = await settle(
@@ -72,7 +73,7 @@ export function createSettler(
   }
 
   async function run(): Promise<void> {
-    while (waiting.length > 0) {
+    while (waiting.length > 0 && !hasGivenUp) {
       const group = waiting.slice(0, LARGEST_GROUP);
       try {
         await write(group);
@@ -95,6 +96,7 @@ export function createSettler(
     async drain(giveUpMs) {
       if (!running) return;
       await Promise.race([running, new Promise((resolve) => setTimeout(resolve, giveUpMs).unref())]);
+      hasGivenUp = true;
     },
   };
 }
