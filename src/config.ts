@@ -165,7 +165,12 @@ export const VARIABLES = {
   SPS_ENCRYPTION_KEY_PREVIOUS: encryptionKey('The key before it, until `sps secrets rotate` has run.'),
   WEBHOOK_ALLOW_HTTP: flag('Allow webhook addresses with `http:`.'),
   WEBHOOK_ALLOW_PRIVATE: flag('Allow webhook addresses on private and loopback networks, and `http:`.'),
-  EVENT_RETENTION_DAYS: whole(1, 3650, 90, 'Days that events are kept once they are delivered or dead.'),
+  EVENT_RETENTION_DAYS: whole(
+    1,
+    3650,
+    90,
+    'Days after which events are deleted. Deliveries that still wait then are dead, and kept 7 days more.',
+  ),
 } as const satisfies Record<string, Variable<unknown>>;
 
 /** The validated configuration, under the names of the environment variables. */

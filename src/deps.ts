@@ -1,4 +1,4 @@
-// What a feature may ask for. Made once in main.ts (and in tests), handed to every service.
+// What a feature may ask for. Made in service.ts, for commands in cli/perform.ts (and in tests), handed to every service.
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';

@@ -9,8 +9,8 @@ import { startService } from './service.ts';
 // Requests that wait for a commit reach V8's old space, which by default may grow to four times what is alive before it is cleared:
 // that is memory for nothing, while clearing these 30 MB more often takes no measurable time.
 setFlagsFromString('--heap-growing-percent=50');
-// In nearly every other process V8 concluded from the first seconds, when all is slow, that requests live long, and from then on made what belongs to
-// them in its old space, where each kept its request until the next full collection: a fifth of what the process could do.
+// In about every second process V8 learned from the slow first seconds that objects of requests live long, and from then on made them in its old
+// space, where each kept its request until the next full collection. That cost a fifth of what the process could do.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 try {

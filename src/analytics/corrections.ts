@@ -1,5 +1,5 @@
-// What is kept of the facts, totals or columns, lacks some and has others as they were: these are counted fact by fact, and added or
-// taken off.
+// Totals and columns lag behind the facts: they lack some and hold others in an earlier state. Those facts are counted one by one here, and
+// added or taken off.
 import { sql } from 'kysely';
 import { isIn } from '../facts/columns.ts';
 import { todayIn } from './calendar.ts';

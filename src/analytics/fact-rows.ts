@@ -63,7 +63,7 @@ export function relabelled(source: Source, { of, at }: Entries, where: readonly 
 /** Moments that few facts have: with 20,000 labels and an index of the moment, reading the facts of the span took half as long. */
 const FEW_HAVE: readonly Moment[] = ['refunded', 'grace', 'billing_issue'];
 
-/** Facts of each are to be looked up, which the planner takes to cost more than to read all of the span: of an array it expects ten rows. */
+/** Has the planner look up each profile's facts, though it believes that reading the whole span costs less: of an array it expects ten rows. */
 function asIfFew(labels: Sql): Sql {
   return sql`(
     select unnest(array_agg(profile_id)) as profile_id, unnest(array_agg(attribution_key)) as attribution_key from ${labels} w)`;

@@ -39,8 +39,9 @@ export async function listKeys(db: Kysely<DB>, filters: readonly Filter[]): Prom
 }
 
 /**
- * Whether a key of the filter's dimension stands for one of its values. Of a `case` the planner expects no few rows: joined with them in
- * nested loops, a year of facts was read for every advertisement. `is true` keeps it from making a join of what is too long for a list.
+ * Whether a key of the filter's dimension stands for one of its values. The `case` hides the comparison from the planner,
+ * which else expected few rows, joined in nested loops and read a year of facts once per advertisement. `is true` keeps it from turning a
+ * subquery (too many keys for a list) into a join.
  */
 export function hasValue(key: RawBuilder<unknown>, filter: KeyedFilter): RawBuilder<unknown> {
   const keys = keysOf(filter);

@@ -15,7 +15,7 @@ const pending = new Gauge({
 
 const behind = new Gauge({
   name: 'sps_totals_behind_seconds',
-  help: 'How long something at least has been seen to wait for the totals; 0 while all that waits has come since the last look.',
+  help: 'For how long something has waited for the totals, at least; 0 if all that waits has come since the last look.',
   registers: [registry],
 });
 

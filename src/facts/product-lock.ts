@@ -1,11 +1,11 @@
-// Who derives facts reads how products are configured. Each holds the configuration still until the facts are committed: one that
-// changed meanwhile would find them neither in time nor later.
+// Who derives facts reads how products are configured, and locks that until the facts are committed. A change in between would not see these
+// facts, and so would never have them derived again.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 
 const LOCK_CLASS = 0x5b5f_0003;
 
-/** An expression to be had before any other lock, as whoever waits for it may wait for all who hold it. Any number may. */
+/** An expression that takes the shared lock; any number may hold it. To be taken before any other lock: who waits for it may wait for all its holders. */
 export function holdingProducts(appKey: number): RawBuilder<unknown> {
   return sql`pg_advisory_xact_lock_shared(${LOCK_CLASS}, ${appKey})`;
 }

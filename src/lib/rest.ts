@@ -19,7 +19,7 @@ export function createRest(busy: number): (workedMs: number) => number {
   };
 }
 
-/** A step that does nothing until it has rested from the last time; how long, is told of what that took and did. */
+/** A step that does nothing until it has rested from its last run: `restAfter` is told how long that took and how much it did. */
 export function resting(
   step: () => Promise<number>,
   restAfter: (workedMs: number, done: number) => number,

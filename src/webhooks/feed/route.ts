@@ -7,7 +7,7 @@ import { listEvents } from './service.ts';
 export function listEventsRoute(deps: Deps) {
   return operation({
     summary: 'List events',
-    description: 'The events of the app, newest first. Empty while the app has no enabled webhook.',
+    description: 'The events of the app, newest first. Recorded while the app has a webhook that is not disabled.',
     querystring: EventsQuery,
     answers: { 200: EventsAnswer },
     errors: [],
