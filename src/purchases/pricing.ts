@@ -40,7 +40,7 @@ function parseDecimal(text: string): Decimal {
   return { digits: BigInt(whole + fraction), decimals: fraction.length };
 }
 
-/** Drops decimals beyond `decimals`, half away from zero; only for amounts that are not negative. */
+/** The digits of the number with `to` decimals, rounded half away from zero; only for numbers that are not negative. */
 function rescale({ digits, decimals }: Decimal, to: number): bigint {
   if (decimals <= to) return digits * powerOfTen(to - decimals);
   const divisor = powerOfTen(decimals - to);

@@ -15,14 +15,10 @@ import { type Amounts, type PriceBook, priceRecord } from './pricing.ts';
 import { type TransactionRecord, toRecord } from './record.ts';
 import type { TransactionBody } from './schema.ts';
 import { readMoment, tellChange } from './telling.ts';
-import { claimChains, type Staged, stageValues, writeOwnChain, writeTransactions } from './write.ts';
+import { claimChains, mayMove, type Staged, stageValues, writeOwnChain, writeTransactions } from './write.ts';
 
 function foreignChain() {
   return valueError('store_original_transaction_id', 'This chain of transactions belongs to another profile.');
-}
-
-function mayMove({ is_deleted }: Owner, { sharing }: App): boolean {
-  return is_deleted || sharing === 'transfer';
 }
 
 /** If the locked chain may move to the profile from its owner, locks both profiles in order; who owns it then. */
@@ -33,7 +29,7 @@ async function lockOwner(
 ): Promise<Owner | undefined> {
   let owner = found;
   let lockedId: string | undefined;
-  while (owner && mayMove(owner, app) && owner.profile_id !== lockedId) {
+  while (owner && mayMove(app, owner.is_deleted) && owner.profile_id !== lockedId) {
     const profileId = await findProfile(trx, app.app_id, identity);
     if (profileId === undefined) throw apiError('profile_not_found');
     if (owner.profile_id === profileId) break;
@@ -114,7 +110,7 @@ export function setTransaction(
     },
     async work(trx, profile_id) {
       const other = owner?.profile_id === profile_id ? undefined : owner;
-      if (other && !mayMove(other, app)) throw foreignChain();
+      if (other && !mayMove(app, other.is_deleted)) throw foreignChain();
       const key = { ...chain, profile_id };
       const staged = stageValues([{ ...record, ...priceOf(record, book), position: 0, profile_id }]);
       return other

@@ -93,9 +93,13 @@ async function moveChain(execute: Execute, app: App, chain: ForeignChain): Promi
     select ${app.app_id}, ${profile_id}, ${MOVED} from gone`);
 }
 
-/** Moves the chains that may move: those of deleted profiles, and all where the app transfers. */
+/** Chains of deleted profiles may move to another one, and all where the app transfers. */
+export function mayMove({ sharing }: App, isOwnerDeleted: boolean): boolean {
+  return isOwnerDeleted || sharing === 'transfer';
+}
+
 async function moveChains(execute: Execute, app: App, foreign: readonly ForeignChain[]): Promise<Chain[]> {
-  const moved = foreign.filter(({ is_owner_deleted }) => is_owner_deleted || app.sharing === 'transfer');
+  const moved = foreign.filter(({ is_owner_deleted }) => mayMove(app, is_owner_deleted));
   for (const chain of moved) await moveChain(execute, app, chain);
   return moved;
 }
