@@ -10,9 +10,8 @@ import {
   type Counting,
   changedLabels,
   conditions,
-  moment,
-  nowOf,
   OWN_LABEL,
+  openedBeforeNow,
   type Source,
   type Sql,
   segmentKey,
@@ -91,7 +90,7 @@ function keyIn(source: Source, entries: Entries, label: Sql, home: RowForm['home
 /** What of a fact counts at a moment in the span; of a stock also what opened or closed before it. */
 function inSpan(source: Source, { until }: Entries, at: Counting): Sql[] {
   if (!until) return [...beforeEnd(source, at), sinceStart(source, at)];
-  return [...beforeEnd(source, at), ...(source.span.reachesNow ? [sql`${moment(at)} < ${nowOf(source.query)}`] : [])];
+  return [...beforeEnd(source, at), ...openedBeforeNow(source, at)];
 }
 
 /** Selects `bucket, key, n, a0 …` of them. */

@@ -13,6 +13,7 @@ import {
   facts,
   moment,
   nowOf,
+  openedBeforeNow,
   readsPendingLabels,
   type Source,
   type Sql,
@@ -95,7 +96,11 @@ function stockRows(source: Source, entries: Entries): Sql {
   const until = moment(entries.until!);
   const closing = bucketOf(source, entries.until!);
   const closed = span.reachesNow ? sql`case when ${until} < ${now} then ${closing} else ${buckets} + 1 end` : closing;
-  const isSeen = [...beforeEnd(source, entries.at), sinceStart(source, entries.until!)];
+  const isSeen = [
+    ...beforeEnd(source, entries.at),
+    ...openedBeforeNow(source, entries.at),
+    sinceStart(source, entries.until!),
+  ];
   const width = AMOUNTS[entries.amount].length || 1;
   const differences = Array.from(
     { length: width },

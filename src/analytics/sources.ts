@@ -200,6 +200,11 @@ export function beforeEnd(source: Source, name: Counting): Sql[] {
   return source.span.reachesNow ? [inSpan, sql`${moment(name)} <= ${nowOf(source.query)}`] : [inSpan];
 }
 
+/** A stock, in the bucket of now, is that of just before. */
+export function openedBeforeNow({ span, query }: Source, name: Counting): Sql[] {
+  return span.reachesNow ? [sql`${moment(name)} < ${nowOf(query)}`] : [];
+}
+
 export function sinceStart(source: Source, name: Counting): Sql {
   const { value, first } = scale(source, name);
   return sql`${value} >= ${first}`;

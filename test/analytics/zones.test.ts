@@ -202,3 +202,36 @@ test('of a stock, what is open at the end of the local day', async () => {
     expect(answer.json.data.common.data[0].values.map(({ y }: { y: number }) => y)).toEqual([2, 1]);
   }
 });
+
+test('a stock counts what opened before now, the last microsecond of the millisecond, wherever it is read', async () => {
+  const home = await addApp(service, { name: 'Now' });
+  await importProfiles(home, [{ customer_user_id: 'ann', installed_at: '2025-01-01T00:00:00Z' }]);
+  const openedAt = (purchased_at: string) => ({
+    customer_user_id: 'ann',
+    purchase_type: 'subscription',
+    store: 'stripe',
+    store_product_id: 'p',
+    store_transaction_id: purchased_at,
+    store_original_transaction_id: purchased_at,
+    price: { country: 'CL', currency: 'USD', value: 1 },
+    purchased_at,
+    originally_purchased_at: purchased_at,
+    expires_at: '2026-07-01T00:00:00Z',
+    renew_status: true,
+  });
+  await importTransactions(home, [openedAt('2026-06-01T00:00:00.000998Z'), openedAt('2026-06-01T00:00:00.000999Z')]);
+  const countOpen = async (filters: object, headers: Record<string, string>) => {
+    const body = {
+      chart_id: 'subscriptions_active',
+      period_unit: 'day',
+      filters: { date: ['2026-06-01'], ...filters },
+    };
+    return (await askChart(home, body, headers)).json.data.common.data[0].values[0].y;
+  };
+  const places = [{}, { store: ['stripe'], country: ['CL'] }];
+  const counts = places.flatMap((filters) => [
+    countOpen(filters, {}),
+    countOpen(filters, { 'service-tz': 'Asia/Tokyo' }),
+  ]);
+  expect(await Promise.all(counts)).toEqual([1, 1, 1, 1]);
+});
