@@ -32,6 +32,9 @@ const attribution = fc.record({
   status: fc.constantFrom('organic', 'non_organic', 'unknown'),
   channel: fc.constantFrom('social', 'search'),
   campaign: fc.constantFrom('spring', 'Spring', 'émigré', '=1+1'),
+  ad_group: maybe(fc.constantFrom('g1', 'g2')),
+  ad_set: maybe(fc.constantFrom('s1', 's2')),
+  creative: maybe(fc.constantFrom('c1', 'c2')),
 });
 
 function profileOf(index: number): fc.Arbitrary<ProfileRecord> {
@@ -54,7 +57,14 @@ function withoutAbsent<T extends object>(record: T): never {
 
 const step = fc.record({
   kind: fc.constantFrom('paid', 'paid', 'paid', 'paid', 'free', 'trial'),
-  days: fc.constantFrom(7, 30, 31, 31, 60, 91, 182, 365, 45, 3),
+  days: fc.oneof(
+    { arbitrary: fc.constantFrom(7, 30, 31, 31, 60, 91, 182, 365, 45, 3), weight: 2 },
+    // Both sides of where a class of lengths begins and ends.
+    { arbitrary: fc.constantFrom(5, 6, 8, 9, 27, 28, 32, 58, 59, 62, 63, 88, 89, 93, 94), weight: 1 },
+    { arbitrary: fc.constantFrom(179, 180, 184, 185, 359, 360, 372, 373), weight: 1 },
+  ),
+  /** Added to the days, which are rounded. */
+  oddHours: fc.constantFrom(0, 0, 0, -1, 1, -11, 11),
   /** From the end of this period to the next purchase, in hours: an upgrade, at once, within a grace period, a gap. */
   gapHours: fc.constantFrom(0, 0, 0, -100, -24, 1, 48, 16 * 24, 40 * 24),
   cents: fc.constantFrom(999, 1, 12_345, 5000),
@@ -67,10 +77,15 @@ const step = fc.record({
   offer: fc.boolean(),
   country: fc.constantFrom('US', 'us', 'DE', 'FR'),
   paywall: maybe(fc.constantFrom('pw1', 'pw2')),
+  placement: maybe(fc.constantFrom('pl1', 'pl2')),
+  audience: maybe(fc.constantFrom('au1', 'au2')),
   tax: fc.boolean(),
 });
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** Of the transactions of a chain, in its order: those of one moment are ordered by code point. */
+const SUFFIXES = '0BaCbDcEd';
 
 interface ChainSeed {
   index: number;
@@ -95,7 +110,7 @@ function subscription({ index, owner, store, begins }: ChainSeed, steps: Step[])
   let at = begins;
   return steps.map((one, i) => {
     const purchased = i === 0 ? at : Math.max(at, begins);
-    const expires = purchased + one.days * DAY_MS;
+    const expires = purchased + one.days * DAY_MS + one.oddHours * HOUR_MS;
     at = Math.max(expires + one.gapHours * HOUR_MS, purchased);
     const isRefunded = one.refundHours !== undefined;
     return withoutAbsent({
@@ -103,7 +118,7 @@ function subscription({ index, owner, store, begins }: ChainSeed, steps: Step[])
       purchase_type: 'subscription',
       store,
       store_product_id: one.product,
-      store_transaction_id: `s${index}-${i}`,
+      store_transaction_id: `s${index}-${SUFFIXES[i]}`,
       store_original_transaction_id: `s${index}-0`,
       environment: one.copy === 'sandbox' ? 'Sandbox' : undefined,
       is_family_shared: one.copy === 'family' ? true : undefined,
@@ -117,6 +132,8 @@ function subscription({ index, owner, store, begins }: ChainSeed, steps: Step[])
       grace_period_expires_at: one.graceDays === undefined ? undefined : text(expires + one.graceDays * DAY_MS),
       offer: offerOf(one),
       paywall_id: one.paywall,
+      placement_id: one.placement,
+      audience_id: one.audience,
       refunded_at: isRefunded ? text(purchased + one.refundHours! * HOUR_MS) : undefined,
       cancellation_reason: isRefunded ? 'refund' : one.cancelHours === undefined ? undefined : 'voluntarily_cancelled',
     });
@@ -134,6 +151,9 @@ function oneTime({ index, owner, store, begins }: ChainSeed, one: Step): Transac
     store_original_transaction_id: `o${index}`,
     price: priceOf(one),
     purchased_at: text(begins),
+    // Kept, and mean nothing.
+    billing_issue_detected_at: one.graceDays !== undefined || one.hasIssue ? text(begins) : undefined,
+    grace_period_expires_at: one.graceDays === undefined ? undefined : text(begins + one.graceDays * DAY_MS),
     refunded_at: isRefunded ? text(begins + one.refundHours! * HOUR_MS) : undefined,
     cancellation_reason: isRefunded ? 'refund' : undefined,
   });

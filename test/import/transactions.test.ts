@@ -211,6 +211,16 @@ describe('money', () => {
     expect(await world.transactions(later)).toMatchObject({ rejected: 1 });
   });
 
+  test('of several rates the last one up to the UTC day of purchase holds', async () => {
+    const rates = '2025-01-02,CHF,1.5\n2025-01-08,CHF,1.1\n2025-01-09,CHF,7\n';
+    await importRates(world.database, await world.file('rates.csv', `date,currency,usd_per_unit\n${rates}`));
+    const price = { country: 'CH', currency: 'CHF', value: 10 };
+    // The 8th in UTC.
+    const at = '2025-01-09T01:30:00+02:00';
+    await world.transactions({ ...MONTH, price, purchased_at: at, originally_purchased_at: at });
+    expect(await facts()).toMatchObject([{ revenue: 11_000_000_000n }]);
+  });
+
   test('the commission of the store is taken off; money that is recorded stays as it is', async () => {
     const stripe = { ...MONTH, store: 'stripe' };
     await world.transactions(stripe);
