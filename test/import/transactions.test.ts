@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setStore } from '../../src/apps/catalogue.ts';
+import { DURATIONS } from '../../src/facts/codes.ts';
 import { importRates } from '../../src/import/rates.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
 import { createWorld, type World } from './world.ts';
@@ -198,6 +199,66 @@ test('CSV says the same as NDJSON', async () => {
   expect(await world.rejects('t.csv')).toMatchObject([
     { line: 3, reason: 'price.value: Must be a number. renew_status: Must be a boolean or null.' },
   ]);
+});
+
+describe('what an unconfigured product sells', () => {
+  /** Length of the period in days → its class; a part of a day is rounded. */
+  const LENGTHS: [number, (typeof DURATIONS)[number]][] = [
+    [5.49, 'Uncategorized'],
+    [5.5, 'Weekly'],
+    [8.49, 'Weekly'],
+    [8.5, 'Uncategorized'],
+    [27.49, 'Uncategorized'],
+    [27.96, 'Monthly'],
+    [31, 'Monthly'],
+    [32, 'Uncategorized'],
+    [58, 'Uncategorized'],
+    [59, '2 months'],
+    [62, '2 months'],
+    [63, 'Uncategorized'],
+    [88, 'Uncategorized'],
+    [89, '3 months'],
+    [93, '3 months'],
+    [94, 'Uncategorized'],
+    [179, 'Uncategorized'],
+    [180, '6 months'],
+    [184, '6 months'],
+    [185, 'Uncategorized'],
+    [359, 'Uncategorized'],
+    [360, 'Annual'],
+    [372, 'Annual'],
+    [373, 'Uncategorized'],
+  ];
+
+  test('is classed by the length of its period', async () => {
+    const begins = Date.parse(MONTH.originally_purchased_at);
+    const records = LENGTHS.map(([days], i) => ({
+      ...MONTH,
+      store_product_id: 'unconfigured',
+      store_transaction_id: `l${i}`,
+      store_original_transaction_id: `l${i}`,
+      purchased_at: MONTH.originally_purchased_at,
+      expires_at: new Date(begins + days * 86_400_000).toISOString(),
+    }));
+    await world.transactions(...records);
+    const found = new Map((await facts()).map(({ active_until, duration }) => [active_until, duration]));
+    expect(found.size).toBe(LENGTHS.length);
+    const lengthOf = (activeUntil: string | null) => (Date.parse(activeUntil as string) - begins) / 86_400_000;
+    const classes = [...found].map(([activeUntil, code]) => [lengthOf(activeUntil), DURATIONS[code as number]]);
+    expect(classes.sort(([a], [b]) => Number(a) - Number(b))).toEqual(
+      LENGTHS.map(([days, name]) => [expect.closeTo(days, 6), name]),
+    );
+  });
+
+  test('at one time has neither a billing issue nor a grace period', async () => {
+    await world.transactions({
+      ...MONTH,
+      purchase_type: 'one_time_purchase',
+      billing_issue_detected_at: '2025-01-10T00:00:00Z',
+      grace_period_expires_at: '2025-02-20T00:00:00Z',
+    });
+    expect(await facts()).toMatchObject([{ grace_at: null, billing_issue_at: null }]);
+  });
 });
 
 describe('money', () => {
