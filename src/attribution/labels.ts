@@ -2,18 +2,8 @@
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { DB } from '../db/types.ts';
+import type { Label } from './label.ts';
 import { ensureLabels, findLabels, listLabels } from './queries.ts';
-
-/** An attribution without its user id: what charts can tell apart. */
-export interface Label {
-  status: string;
-  channel: string | null;
-  campaign: string | null;
-  ad_group: string | null;
-  ad_set: string | null;
-  creative: string | null;
-  source: string;
-}
 
 const MOST_REMEMBERED = 50_000;
 /** Of all their names together; one may have thousands. */

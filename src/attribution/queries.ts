@@ -5,7 +5,7 @@ import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import { TOTALLED_ATTRIBUTES } from '../facts/totals-schema.ts';
 import { raiseVersions } from '../facts/version.ts';
-import type { Label } from './labels.ts';
+import type { Label } from './label.ts';
 import { queueLabels, recordAttributions } from './record.ts';
 
 /** By what a post names its profile; both given must name the same one. */

@@ -4,25 +4,11 @@ import { createGroupWriter } from '../db/group.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 import { isUuid } from '../lib/uuid.ts';
-import { createLabels, type Label } from './labels.ts';
+import { type Label, toLabel } from './label.ts';
+import { createLabels } from './labels.ts';
 import { groupSize } from './metrics.ts';
 import { findProfiles, type Naming, writeAttributions } from './queries.ts';
 import type { AttributionBody } from './schema.ts';
-
-/** Attributions of the API name no source; charts show them under this one (decisions 4). */
-const API_SOURCE = 'custom';
-
-function labelOf(body: AttributionBody): Label {
-  return {
-    status: body.status,
-    channel: body.channel || null,
-    campaign: body.campaign || null,
-    ad_group: body.ad_group || null,
-    ad_set: body.ad_set || null,
-    creative: body.creative || null,
-    source: API_SOURCE,
-  };
-}
 
 /** What a request asks to be recorded. The request itself is not kept while it waits. */
 interface Post extends Naming {
@@ -35,7 +21,7 @@ function postOf(app: App, body: AttributionBody): Post {
     app_id: app.app_id,
     customer_user_id: body.customer_user_id || null,
     profile_id: body.profile_id || null,
-    label: labelOf(body),
+    label: toLabel(body),
     attribution_user_id: body.attribution_user_id || null,
   };
 }

@@ -7,7 +7,7 @@ import { overlapping } from '../db/overlap.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { apiError, valueError } from '../errors.ts';
-import { fromDatabase, parseDatetime } from '../lib/datetime.ts';
+import { fromDatabase, parseOptional } from '../lib/datetime.ts';
 import { sourceOfGrant } from '../profile/access.ts';
 import { accessEvent } from '../profile/access-event.ts';
 import { type Changed, type ChangeRequest, changeProfile } from '../profile/change.ts';
@@ -16,10 +16,6 @@ import { readShownState, readShownStates } from '../profile/read-state.ts';
 import type { GrantState, ProfileState } from '../profile/state.ts';
 import { endGrant, findLevel, upsertGrants } from './queries.ts';
 import type { GrantBody, RevokeBody } from './schema.ts';
-
-function timestampOrNull(text: string | null | undefined): string | null {
-  return (text && parseDatetime(text)) || null;
-}
 
 /** The profile with its event: it describes the grant as it was written, not the source that serves the level best. */
 function describeGrant(state: ProfileState, accessLevelId: string, happenedAt: (grant: GrantState) => string): Changed {
@@ -44,8 +40,8 @@ async function writeGrants(trx: Kysely<DB>, locked: readonly Locked<GrantRequest
     app_id: app.app_id,
     profile_id,
     access_level_id: body.access_level_id,
-    starts_at: timestampOrNull(body.starts_at),
-    expires_at: timestampOrNull(body.expires_at),
+    starts_at: parseOptional(body.starts_at),
+    expires_at: parseOptional(body.expires_at),
   }));
   const [isStored, states] = await overlapping(trx, (each) => [
     upsertGrants(each, grants),
@@ -101,7 +97,7 @@ export function revokeAccessLevel(
       const found = await findLevel(trx, level);
       if (!found) throw apiError('access_level_not_found', access_level_id);
       if (!found.is_granted) throw apiError('grant_not_found', access_level_id);
-      await endGrant(trx, level, endOf(timestampOrNull(body.revoke_at), found));
+      await endGrant(trx, level, endOf(parseOptional(body.revoke_at), found));
       return describeGrant(await readShownState(trx, level.app_id, profile_id), access_level_id, () => found.now);
     },
   });

@@ -69,6 +69,11 @@ function wallClock(value: string): string {
   return `${value.slice(0, 10)}T${value.slice(11, WHOLE_SECONDS)}.${fraction.padEnd(6, '0')}`;
 }
 
+/** The timestamp of what may be absent, null or blank; it passed its schema. */
+export function parseOptional(text: string | null | undefined): string | null {
+  return (text && parseDatetime(text)) || null;
+}
+
 /** A timestamptz as the driver (`2025-01-15 10:30:00.1+00`) or jsonb (`2025-01-15T10:30:00.1+00:00`) gives it, as a timestamp. */
 export function fromDatabase(value: string): string {
   return `${wallClock(value)}Z`;

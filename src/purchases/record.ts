@@ -1,7 +1,7 @@
 // A transaction record as it came in → the columns of the purchase table, or what is wrong with it. Pure.
 import type { FieldError } from '../errors.ts';
 import { compileCheck } from '../http/ajv.ts';
-import { parseDatetime } from '../lib/datetime.ts';
+import { parseDatetime, parseOptional } from '../lib/datetime.ts';
 import { TransactionBody } from './schema.ts';
 
 /** The given members of a transaction, under the names of their columns; amounts are decimal texts. */
@@ -38,10 +38,6 @@ export interface TransactionRecord {
   cancellation_reason: string | null;
 }
 
-function timestamp(text: string | null | undefined): string | null {
-  return (text && parseDatetime(text)) || null;
-}
-
 function decimal(value: number | null | undefined): string | null {
   return value === null || value === undefined ? null : String(value);
 }
@@ -65,12 +61,12 @@ export function toRecord(body: TransactionBody): TransactionRecord {
     price_proceeds_usd: decimal(price.proceeds_usd),
     price_tax_usd: decimal(price.tax_usd),
     purchased_at: parseDatetime(body.purchased_at) as string,
-    originally_purchased_at: timestamp(body.originally_purchased_at),
-    expires_at: timestamp(body.expires_at),
+    originally_purchased_at: parseOptional(body.originally_purchased_at),
+    expires_at: parseOptional(body.expires_at),
     renew_status: body.renew_status ?? null,
-    renew_status_changed_at: timestamp(body.renew_status_changed_at),
-    billing_issue_detected_at: timestamp(body.billing_issue_detected_at),
-    grace_period_expires_at: timestamp(body.grace_period_expires_at),
+    renew_status_changed_at: parseOptional(body.renew_status_changed_at),
+    billing_issue_detected_at: parseOptional(body.billing_issue_detected_at),
+    grace_period_expires_at: parseOptional(body.grace_period_expires_at),
     offer_category: offer?.category ?? null,
     offer_type: offer?.type ?? null,
     offer_id: offer?.id || null,
@@ -78,7 +74,7 @@ export function toRecord(body: TransactionBody): TransactionRecord {
     audience_id: body.audience_id || null,
     placement_id: body.placement_id || null,
     variation_id: body.variation_id || null,
-    refunded_at: timestamp(body.refunded_at),
+    refunded_at: parseOptional(body.refunded_at),
     cancellation_reason: body.cancellation_reason ?? null,
   };
 }

@@ -1,6 +1,7 @@
 // Labels that are known need no look at the database, also those that were written before this process began.
 import { expect, test } from 'vitest';
-import { createLabels, type Label } from '../../src/attribution/labels.ts';
+import type { Label } from '../../src/attribution/label.ts';
+import { createLabels } from '../../src/attribution/labels.ts';
 import { createDb, createPool } from '../../src/db/client.ts';
 import { createTestDatabase } from '../setup/database.ts';
 

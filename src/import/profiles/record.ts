@@ -1,16 +1,15 @@
 // The profile record (analytics 1): as it came in → what it says, or what is wrong with it. Pure.
 import { type Static, Type } from '@sinclair/typebox';
-import type { Label } from '../../attribution/labels.ts';
+import { type Label, toLabel } from '../../attribution/label.ts';
 import { AttributionFields } from '../../attribution/schema.ts';
 import type { FieldError } from '../../errors.ts';
 import { compileCheck } from '../../http/ajv.ts';
-import { parseDatetime } from '../../lib/datetime.ts';
+import { parseOptional } from '../../lib/datetime.ts';
 import { NullableText } from '../../lib/typebox.ts';
 import { type AttributeChanges, readAttributes } from '../../profile/attributes.ts';
 import { InstallFields } from '../../profile/body.ts';
 import { type Identity, IdentityFields, identityRules, toIdentity } from '../identity.ts';
 
-const DEFAULT_SOURCE = 'custom';
 const SOURCE_LENGTH = 500;
 
 const Attribution = Type.Object({
@@ -41,15 +40,7 @@ export interface ProfileRecord extends Identity {
 
 function toAttribution(given: Static<typeof Attribution>): ProfileRecord['attribution'] {
   return {
-    label: {
-      status: given.status,
-      channel: given.channel || null,
-      campaign: given.campaign || null,
-      ad_group: given.ad_group || null,
-      ad_set: given.ad_set || null,
-      creative: given.creative || null,
-      source: given.source || DEFAULT_SOURCE,
-    },
+    label: toLabel(given, given.source),
     attribution_user_id: given.attribution_user_id || null,
   };
 }
@@ -65,7 +56,7 @@ export function parseProfile(value: unknown): { record: ProfileRecord } | { erro
   return {
     record: {
       ...toIdentity(body),
-      installed_at: (body.installed_at && parseDatetime(body.installed_at)) || null,
+      installed_at: parseOptional(body.installed_at),
       country: body.country?.toUpperCase() ?? null,
       store: body.store ?? null,
       attributes: read.changes,
