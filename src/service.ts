@@ -52,7 +52,7 @@ async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<O
   const database = await openDatabase(config, { log, role: 'service' });
   stops.push(database.close);
   const { connectionString } = database;
-  const migrated = await migrateToLatest(connectionString);
+  const migrated = await migrateToLatest(connectionString, { log });
   if (migrated.length > 0) log.info({ migrations: migrated }, 'database migrated');
 
   const deps = openPools(config, log, connectionString);

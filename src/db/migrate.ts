@@ -4,11 +4,20 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
+import type { Logger } from 'pino';
 import { KEEP_ALIVE } from './client.ts';
 import type { DB } from './types.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 const LOCK = 0x5b5f_0001;
+const LONGEST_MS = 30 * 60_000;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+interface Waiting {
+  /** Is told that there is another process. */
+  log?: Pick<Logger, 'info'>;
+  longestMs?: number;
+}
 
 interface Migration {
   name: string;
@@ -62,8 +71,21 @@ function refuseGaps(missing: readonly Migration[], applied: readonly { name: str
   }
 }
 
+/** Several may start at once; one that waits for another says so, and gives up where that would be for ever. */
+async function takeTurn(client: pg.Client, { log, longestMs = LONGEST_MS }: Waiting): Promise<void> {
+  const { rows } = await client.query('select pg_try_advisory_lock($1) as is_free', [LOCK]);
+  if (rows[0].is_free) return;
+  log?.info('waiting for another process that migrates the database');
+  await client.query(`set lock_timeout = ${longestMs}`);
+  await client.query('select pg_advisory_lock($1)', [LOCK]).catch((error: { code?: string }) => {
+    if (error.code !== LOCK_NOT_AVAILABLE) throw error;
+    throw new MigrationError('Another process holds the lock of migrations: end it, or wait for it and start again.');
+  });
+  await client.query('reset lock_timeout');
+}
+
 /** Applies what is missing and returns the names of what was applied. */
-export async function migrateToLatest(connectionString: string): Promise<string[]> {
+export async function migrateToLatest(connectionString: string, waiting: Waiting = {}): Promise<string[]> {
   const known = await listMigrations();
   const client = new pg.Client({
     connectionString,
@@ -75,7 +97,7 @@ export async function migrateToLatest(connectionString: string): Promise<string[
   client.on('error', () => undefined);
   await client.connect();
   try {
-    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    await takeTurn(client, waiting);
     await client.query(`create table if not exists schema_migration (
       name text primary key, sha256 text not null, applied_at timestamptz not null default now())`);
     const { rows: applied } = await client.query('select name, sha256 from schema_migration order by name');

@@ -60,6 +60,15 @@ test('a migration whose text was changed after it was applied is refused', async
   await expect(migrateToLatest(url.href)).rejects.toThrow(/0001_apps\.sql differs/);
 });
 
+test('whoever waits for another process says so, and gives up in the end', async () => {
+  await client.query('select pg_advisory_lock($1)', [0x5b5f_0001]);
+  const said: string[] = [];
+  const log = { info: (words: string) => said.push(words) } as never;
+  await expect(migrateToLatest(url.href, { log, longestMs: 200 })).rejects.toThrow(/^Another process holds the lock/);
+  expect(said).toEqual(['waiting for another process that migrates the database']);
+  await client.query('select pg_advisory_unlock($1)', [0x5b5f_0001]);
+});
+
 test('a connection that breaks meanwhile is a failure, and does not end the process', async () => {
   const way = await createCuttableWay();
   await client.query('select pg_advisory_lock($1)', [0x5b5f_0001]);
