@@ -57,6 +57,13 @@ describe('the embedded database', { timeout: 60_000 }, () => {
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
+  it('says so at once where the password beside it is another', async () => {
+    const user = await folder.use('service');
+    await writeFile(join(folder.path, 'postgres/password'), 'another');
+    expect(await folder.refusal('cli')).toMatch(/but lets nobody in: password authentication failed/);
+    await kill(user);
+  });
+
   it('refuses the data of another major version', async () => {
     await writeFile(join(folder.path, 'postgres/cluster/PG_VERSION'), '17\n');
     expect(await folder.refusal('service')).toMatch(/made by PostgreSQL 17 and this program brings 18: dump it with/);
