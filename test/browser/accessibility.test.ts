@@ -95,8 +95,10 @@ describeInBrowser('for everybody', (place) => {
     await settle(page);
     await page.getByRole('link', { name: 'ARPPU' }).focus();
     await page.keyboard.press('Enter');
-    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('ARPPU');
-    expect(await page.title()).toBe('ARPPU · Dashboard');
+    await expect.poll(() => page.title()).toBe('ARPPU · Dashboard');
+    // The link that was followed has the same text.
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('ARPPU');
     await close();
   });
 
