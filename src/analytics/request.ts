@@ -1,6 +1,7 @@
 // Request → ChartQuery (analytics.md 3), pure: the body and the zone are judged together, so that one answer names every
 // problem, in the order of the tables of interface 4.2.
 import { apiError, type FieldError, validationError } from '../errors.ts';
+import type { SentHeader } from '../http/service-headers.ts';
 import { findZone, type Zone } from '../lib/zone.ts';
 import { makeSpan, PERIOD_UNITS, type PeriodUnit, type Span } from './calendar.ts';
 import { CHART_IDS, type Chart, chart, segmentationsOf } from './catalogue.ts';
@@ -33,7 +34,7 @@ export interface ChartQuery {
 export interface ChartRequest {
   body: unknown;
   /** The header that names a zone, if it is not blank. */
-  zoneHeader: { name: string; value: string } | undefined;
+  zoneHeader: SentHeader | undefined;
   appZone: string;
   now: Date;
 }
@@ -93,7 +94,7 @@ function refuseUnknown(problems: FieldError[], members: Record<string, unknown>)
   }
 }
 
-function readZone(problems: FieldError[], header: ChartRequest['zoneHeader'], ownZone: Zone): Zone {
+function readZone(problems: FieldError[], header: SentHeader | undefined, ownZone: Zone): Zone {
   if (!header) return ownZone;
   const zone = findZone(header.value);
   if (zone) return zone;

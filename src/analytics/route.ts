@@ -1,9 +1,9 @@
 // Retrieve analytics data (interface 4.2).
-import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
-import type { FastifyReply } from 'fastify';
 import type { Deps } from '../deps.ts';
+import { departureOf } from '../http/departure.ts';
 import { operation } from '../http/operation.ts';
+import { findServiceHeader } from '../http/service-headers.ts';
 import { csvChunks, csvFileName } from './csv.ts';
 import { questionKey } from './kept-answers.ts';
 import { readChartRequest } from './request.ts';
@@ -27,7 +27,7 @@ export function retrieveAnalytics(deps: Deps) {
     answers: { 200: ChartAnswer },
     errors: [],
     async handle({ app, body, request, reply }) {
-      const zoneHeader = findZoneHeader(request.headers, deps.config.HEADER_ALIASES);
+      const zoneHeader = findServiceHeader(request.headers, deps.config.HEADER_ALIASES, 'tz');
       const asked = { body, zoneHeader, appZone: app.timezone, now: deps.now() };
       const key = questionKey(app, asked);
       const departure = departureOf(reply);
@@ -45,22 +45,4 @@ export function retrieveAnalytics(deps: Deps) {
       return reply.send(Readable.from(csvChunks(query, series, storeTitles)));
     },
   });
-}
-
-/** The first header that names a zone: `service-tz`, then the aliases; blank is absent. */
-function findZoneHeader(headers: IncomingHttpHeaders, aliases: readonly string[]) {
-  for (const name of ['service', ...aliases].map((prefix) => `${prefix}-tz`)) {
-    const value = String(headers[name] ?? '').trim();
-    if (value !== '') return { name, value };
-  }
-  return undefined;
-}
-
-/** Aborts when the client goes before it has its answer. Asked for before anything is waited for: who has gone cannot go again. */
-function departureOf({ raw }: FastifyReply): AbortSignal {
-  const leaving = new AbortController();
-  raw.once('close', () => {
-    if (!raw.writableFinished) leaving.abort();
-  });
-  return leaving.signal;
 }

@@ -1,6 +1,7 @@
 // A chart from question to series: computed in one read-only snapshot and given up when nobody waits for it; or kept from when it
 // was asked before.
 import { type Kysely, sql } from 'kysely';
+import { readCancellably } from '../db/cancellable.ts';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
@@ -15,7 +16,6 @@ import { createKeptAnswers } from './kept-answers.ts';
 import { findCells, listStoreTitles } from './queries.ts';
 import type { ChartQuery } from './request.ts';
 import { assembleSeries, type Series } from './series.ts';
-import { readSnapshot } from './snapshot.ts';
 import type { StoreTitles } from './titles.ts';
 import { findValidity } from './validity.ts';
 
@@ -47,7 +47,7 @@ async function plot(
 
 /** Throws `value_error` where a CSV would be too long. */
 export async function plotChart(deps: Deps, app: App, query: ChartQuery, signal: AbortSignal): Promise<Plot> {
-  return readSnapshot(deps, signal, async (trx) =>
+  return readCancellably(deps, signal, async (trx) =>
     plot(trx, app, { query, facts: await readFactsState(trx, app, query), signal }),
   );
 }
@@ -77,7 +77,7 @@ export function createChartAnswers(deps: Deps) {
     },
     /** The body of the answer: JSON. */
     async compute(app: App, { key, query, signal }: Question): Promise<Buffer> {
-      return readSnapshot(deps, signal, async (trx) => {
+      return readCancellably(deps, signal, async (trx) => {
         const facts = await readFactsState(trx, app, query);
         const { series, storeTitles } = await plot(trx, app, { query, facts, signal });
         const body = Buffer.from(JSON.stringify({ data: renderAnswer(query, series, storeTitles) }));

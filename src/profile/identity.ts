@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { apiError, valueError } from '../errors.ts';
 import { readHeaderText } from '../http/header-text.ts';
 import { IdempotencyHeader } from '../http/idempotency.ts';
+import { findServiceHeader, type SentHeader } from '../http/service-headers.ts';
 import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
 
 export const CUSTOMER_USER_ID_LENGTH = 255;
@@ -25,35 +26,33 @@ export interface ProfileIdentity {
   profile_id: string | undefined;
 }
 
-/** Blank is absent. */
-function readHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
-  const raw = headers[name];
-  return typeof raw !== 'string' || raw.trim() === '' ? undefined : readHeaderText(name, raw);
+/** As the headers of a request gave it. */
+export interface SentIdentity extends ProfileIdentity {
+  /** What a fault of the customer user id is told of: its header, as it was sent. */
+  customer_source: string;
 }
 
-function findHeader(headers: IncomingHttpHeaders, prefixes: readonly string[], suffix: string) {
-  for (const prefix of prefixes) {
-    const name = `${prefix}-${suffix}`;
-    const value = readHeader(headers, name);
-    if (value !== undefined) return { name, value };
-  }
-  return undefined;
-}
-
-/** What the headers of a server-side operation name; both members may be absent. */
-export function readIdentity(headers: IncomingHttpHeaders, aliases: readonly string[]): ProfileIdentity {
-  const prefixes = ['service', ...aliases];
-  const customer = findHeader(headers, prefixes, 'customer-user-id');
+/** What the headers of a server-side operation name; both identifiers may be absent. */
+export function readIdentity(headers: IncomingHttpHeaders, aliases: readonly string[]): SentIdentity {
+  const customer = readText(findServiceHeader(headers, aliases, 'customer-user-id'));
   if (customer && lengthOf(customer.value) > CUSTOMER_USER_ID_LENGTH) {
     throw valueError(customer.name, `Must have at most ${CUSTOMER_USER_ID_LENGTH} characters.`);
   }
   if (customer && !isStorableText(customer.value)) throw valueError(customer.name, TEXT_WORDS);
-  const profile = findHeader(headers, prefixes, 'profile-id');
-  return { customer_user_id: customer?.value, profile_id: profile?.value };
+  const profile = readText(findServiceHeader(headers, aliases, 'profile-id'));
+  return {
+    customer_user_id: customer?.value,
+    customer_source: customer?.name ?? 'service-customer-user-id',
+    profile_id: profile?.value,
+  };
+}
+
+function readText(header: SentHeader | undefined): SentHeader | undefined {
+  return header && { name: header.name, value: readHeaderText(header.name, header.value) };
 }
 
 /** As readIdentity, for operations on an existing profile: one header is needed. */
-export function requireIdentity(headers: IncomingHttpHeaders, aliases: readonly string[]): ProfileIdentity {
+export function requireIdentity(headers: IncomingHttpHeaders, aliases: readonly string[]): SentIdentity {
   const identity = readIdentity(headers, aliases);
   if (identity.customer_user_id === undefined && identity.profile_id === undefined) throw apiError('profile_not_named');
   return identity;

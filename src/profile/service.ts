@@ -8,7 +8,7 @@ import { raiseVersion } from '../facts/version.ts';
 import { parseDatetime } from '../lib/datetime.ts';
 import { type Attributes, mergeAttributes, readAttributes } from './attributes.ts';
 import type { ProfileBody } from './body.ts';
-import type { ProfileIdentity } from './identity.ts';
+import type { ProfileIdentity, SentIdentity } from './identity.ts';
 import { lockProfile, lockProfileToRead } from './queries.ts';
 import { readShownState } from './read-state.ts';
 import type { ProfileState } from './state.ts';
@@ -17,6 +17,12 @@ import { claimCustomer, insertProfile, readAttributesOf, updateProfileRow, write
 interface Target {
   app: App;
   identity: ProfileIdentity;
+}
+
+/** Of a profile that may be made or named. */
+interface NewTarget {
+  app: App;
+  identity: SentIdentity;
 }
 
 /** A name that is taken and freed again and again while we look: more often than this is not believable. */
@@ -63,29 +69,36 @@ async function applyBody(
 }
 
 /** Gives the name to a profile that the caller has locked; another name of it is free from then on. */
-async function attachCustomer(trx: Kysely<DB>, app: App, profileId: string, customerUserId: string): Promise<void> {
+async function attachCustomer(
+  trx: Kysely<DB>,
+  app: App,
+  profileId: string,
+  customer: { user_id: string; source: string },
+): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const owner = await claimCustomer(trx, {
       app_id: app.app_id,
       profile_id: profileId,
-      customer_user_id: customerUserId,
+      customer_user_id: customer.user_id,
     });
     if (owner === profileId) return;
-    if (owner !== undefined) throw valueError('service-customer-user-id', 'Belongs to another profile.');
+    if (owner !== undefined) throw valueError(customer.source, 'Belongs to another profile.');
   }
   throw apiError('unavailable');
 }
 
 async function lockOrCreate(
   trx: Kysely<DB>,
-  { app, identity }: Target,
+  { app, identity }: NewTarget,
 ): Promise<{ profileId: string; isNew: boolean }> {
   const { app_id } = app;
-  const { customer_user_id, profile_id } = identity;
+  const { customer_user_id, customer_source, profile_id } = identity;
   if (profile_id !== undefined) {
     const profileId = await lockProfile(trx, app_id, { profile_id, customer_user_id: undefined });
     if (profileId === undefined) throw apiError('profile_not_found');
-    if (customer_user_id !== undefined) await attachCustomer(trx, app, profileId, customer_user_id);
+    if (customer_user_id !== undefined) {
+      await attachCustomer(trx, app, profileId, { user_id: customer_user_id, source: customer_source });
+    }
     return { profileId, isNew: false };
   }
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -104,7 +117,7 @@ async function lockOrCreate(
  */
 export async function createProfile(
   { db }: Pick<Deps, 'db'>,
-  target: Target & { body: ProfileBody },
+  target: NewTarget & { body: ProfileBody },
 ): Promise<ProfileState> {
   const { app, body } = target;
   return inTransaction(db, async (trx) => {

@@ -5,7 +5,7 @@ import { createProfile, deleteProfile, PROFILE, readProfile, updateProfile } fro
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ env: { HEADER_ALIASES: 'acme' } });
   await createProfile(service, { customer: 'anna' }, { custom_attributes: { kept: 'x' } });
 });
 afterAll(() => service.close());
@@ -81,6 +81,16 @@ test('creating with a customer user id that another profile has', async () => {
   const answer = await createProfile(service, { profile: json.data.profile_id, customer: 'anna' }, { country: 'DE' });
   expect(answer).toMatchObject(refused('value_error', ['service-customer-user-id', /another profile/]));
   expect((await readProfile(service, { customer: 'bert' })).json.data.profile_id).toBe(json.data.profile_id);
+});
+
+test('it is told of the header that gave the name', async () => {
+  const { json } = await createProfile(service, {});
+  const answer = await service.call('POST', PROFILE, {
+    key: service.secretKey,
+    headers: { 'acme-profile-id': json.data.profile_id, 'acme-customer-user-id': 'anna' },
+    body: {},
+  });
+  expect(answer).toMatchObject(refused('value_error', ['acme-customer-user-id', /another profile/]));
 });
 
 test.each(['GET', 'PATCH', 'DELETE'])('%s needs a header that names the profile', async (method) => {

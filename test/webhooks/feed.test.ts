@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/apps/service.ts';
 import { recordEvents } from '../../src/webhooks/outbox.ts';
+import { waitForBlocked } from '../setup/locks.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;
@@ -141,6 +142,26 @@ describe('what is refused', () => {
     expect(status).toBe(405);
     expect(headers.allow).toContain('GET');
   });
+});
+
+it('is no longer read for a client that has left', async () => {
+  const { url, secretKey, database } = world.service;
+  const trx = await database.db.startTransaction().execute();
+  await sql`lock table webhook_event in access exclusive mode`.execute(trx);
+  const leaving = new AbortController();
+  const answer = fetch(`${url}/api/v1/client-api/events/`, {
+    headers: { authorization: `Api-Key ${secretKey}` },
+    signal: leaving.signal,
+  });
+  await waitForBlocked(world.service, 1);
+  const left = performance.now();
+  leaving.abort();
+  await expect(answer).rejects.toThrow('aborted');
+  await waitForBlocked(world.service, 0);
+  // Well before the statement would be given up.
+  expect(performance.now() - left).toBeLessThan(5_000);
+  await trx.rollback().execute();
+  expect(await numbers('?limit=1')).toEqual([24]);
 });
 
 it('shows an app its own events only, with or without the slash, and is not stored by caches', async () => {

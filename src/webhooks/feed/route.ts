@@ -1,5 +1,6 @@
 // Event feed (decisions 7).
 import type { Deps } from '../../deps.ts';
+import { departureOf } from '../../http/departure.ts';
 import { operation } from '../../http/operation.ts';
 import { EventsAnswer, EventsQuery } from './schema.ts';
 import { listEvents } from './service.ts';
@@ -11,6 +12,7 @@ export function listEventsRoute(deps: Deps) {
     querystring: EventsQuery,
     answers: { 200: EventsAnswer },
     errors: [],
-    handle: ({ app, request }) => listEvents(deps, { app, query: request.query as EventsQuery }),
+    handle: ({ app, request, reply }) =>
+      listEvents(deps, { app, query: request.query as EventsQuery, signal: departureOf(reply) }),
   });
 }

@@ -1,4 +1,5 @@
 // The event feed: what happened, newest first, and what became of each delivery.
+import { readCancellably } from '../../db/cancellable.ts';
 import type { App, Deps } from '../../deps.ts';
 import { valueError } from '../../errors.ts';
 import { parseDatetime, toWire } from '../../lib/datetime.ts';
@@ -18,10 +19,10 @@ function toEntry({ event_id, event_type, created_at, payload, deliveries }: Feed
   };
 }
 
-/** A page of the feed. */
+/** A page of the feed; `signal` says when nobody waits for it any more. */
 export async function listEvents(
-  { analyticsDb }: Pick<Deps, 'analyticsDb'>,
-  { app, query }: { app: App; query: EventsQuery },
+  deps: Deps,
+  { app, query, signal }: { app: App; query: EventsQuery; signal: AbortSignal },
 ): Promise<EventsAnswer> {
   const after = query.cursor ? decodeCursor(query.cursor) : undefined;
   if (query.cursor && !after) throw valueError('cursor', 'Must be the next_cursor of an earlier answer.');
@@ -33,7 +34,9 @@ export async function listEvents(
     since: query.since && parseDatetime(query.since),
     until: query.until && parseDatetime(query.until),
   };
-  const rows = await listEventRows(analyticsDb, app.app_id, { filters, after, limit: limit + 1 });
+  const rows = await readCancellably(deps, signal, (trx) =>
+    listEventRows(trx, app.app_id, { filters, after, limit: limit + 1 }),
+  );
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   return { data: page.map(toEntry), next_cursor: rows.length > limit && last ? encodeCursor(last) : null };

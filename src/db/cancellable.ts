@@ -1,13 +1,13 @@
-// One read-only snapshot on the pool of charts. When the client leaves or the time is over, its statement is
+// One read-only snapshot on the pool of charts and of the event feed. When the client leaves or the time is over, its statement is
 // cancelled over the other pool.
 import { type Kysely, sql } from 'kysely';
-import { inSnapshot } from '../db/client.ts';
-import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
+import { inSnapshot } from './client.ts';
+import type { DB } from './types.ts';
 
 /** Throws `unavailable` once the signal has aborted. */
-export async function readSnapshot<T>(
+export async function readCancellably<T>(
   { db, analyticsDb, log }: Deps,
   signal: AbortSignal,
   work: (trx: Kysely<DB>) => Promise<T>,
