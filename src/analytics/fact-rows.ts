@@ -11,6 +11,7 @@ import {
   changedLabels,
   conditions,
   OWN_LABEL,
+  onlyOnce,
   openedBeforeNow,
   type Source,
   type Sql,
@@ -64,8 +65,8 @@ const FEW_HAVE: readonly Moment[] = ['refunded', 'grace', 'billing_issue'];
 
 /** Has the planner look up each profile's facts, though it believes that reading the whole span costs less: of an array it expects ten rows. */
 function asIfFew(labels: Sql): Sql {
-  return sql`(
-    select unnest(array_agg(profile_id)) as profile_id, unnest(array_agg(attribution_key)) as attribution_key from ${labels} w)`;
+  return onlyOnce(sql`
+    select unnest(array_agg(profile_id)) as profile_id, unnest(array_agg(attribution_key)) as attribution_key from ${labels} w`);
 }
 
 /** What the rows are held against. */

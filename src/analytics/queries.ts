@@ -73,7 +73,10 @@ function cellsOf(query: ChartQuery): Sql {
     select side, span, bucket, ${value} as segment, ${sums} from entry e ${join} group by 1, 2, 3, 4)`;
 }
 
-/** Ranks segments as the answer does: by the value shown under the first key, then by code point. */
+/**
+ * Ranks segments as the answer does: by the value shown under the first key, then by code point. Materialized, as `onlyOnce` is: of an app that
+ * has just begun the planner expects a single cell.
+ */
 function rankingOf(query: ChartQuery, mostSeries: number, payers: PayerQueries | undefined): Sql[] {
   const sum = (side: Cell['side']) => sql`sum(a0) filter (where side = ${sql.lit(side)} and span = 0)`;
   const micros = unitOf(query.chart) === 'USD' ? sql`1000.0` : sql`1`;
@@ -81,9 +84,9 @@ function rankingOf(query: ChartQuery, mostSeries: number, payers: PayerQueries |
     ${query.chart.kind === 'ratio' && query.segmentation?.ofInstalls ? sum('per') : sql`1`} as per
     from cell where segment is not null group by segment)`;
   return [
-    ...(payers ? [sql`paying as (${payers.bySegment})`] : []),
+    ...(payers ? [sql`paying as materialized (${payers.bySegment})`] : []),
     divided,
-    sql`ranked as (select segment,
+    sql`ranked as materialized (select segment,
         count(*) over () < ${mostSeries} or row_number() over (
           order by round(coalesce(value / nullif(${payers ? sql`paying.per` : sql`divided.per`}, 0), 0) / ${micros}) desc,
             segment collate "C") <= ${mostSeries - 2} as kept

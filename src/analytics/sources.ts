@@ -162,11 +162,16 @@ export function changedLabels({ query, owner }: Source): Sql {
   // Not `is distinct from`: by the statistics of labels, of which nearly all may be of one status, the planner would expect none.
   const valueIn = (label: string, name: string) => sql`coalesce(${sql.ref(`${label}.${name}`)}, '')`;
   const differ = labelValues(query).map((name) => sql`${valueIn('later', name)} <> ${valueIn('earlier', name)}`);
-  return sql`(
+  return onlyOnce(sql`
     select w.profile_id, w.attribution_key from label_pending w
     join dim_attribution later on later.attribution_key = w.attribution_key
     join dim_attribution earlier on earlier.attribution_key = w.earlier_key
-    where w.app_key = ${owner.app_key} and (${sql.join(differ, sql` or `)}))`;
+    where w.app_key = ${owner.app_key} and (${sql.join(differ, sql` or `)})`);
+}
+
+/** Else the planner, where it wrongly expects a single fact of what this is joined to, has it computed anew for every one. */
+export function onlyOnce(relation: Sql): Sql {
+  return sql`(with computed as materialized (${relation}) select * from computed)`;
 }
 
 /** Joins the pending labels of the facts `f`, where the question needs them. */
