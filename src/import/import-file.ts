@@ -4,6 +4,7 @@
 import { OperatorError } from '../apps/service.ts';
 import { isLockTimeout, isUniqueViolation } from '../db/failures.ts';
 import { openSession, type Session } from '../db/session.ts';
+import { analyzeKeys } from '../db/statistics.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import type { FieldError } from '../errors.ts';
@@ -12,7 +13,6 @@ import { createCellReader } from './columns.ts';
 import { createLanes } from './lanes.ts';
 import { openRejects, type Reject, toReason } from './rejects.ts';
 import { openSource } from './source.ts';
-import { refreshStatistics } from './statistics.ts';
 
 const LONGEST_STATEMENT_MS = 600_000;
 const ATTEMPTS = 5;
@@ -120,7 +120,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     summary.written += written;
     summary.unchanged += items.length - written - refused.size;
     summary.rejected += rejects.length;
-    await refreshStatistics(session.db, kind.tables);
+    await analyzeKeys(session.db, kind.tables);
     onProgress?.({ ...summary, bytes: batch.endBytes, sizeBytes: source.sizeBytes });
   }
 
