@@ -36,8 +36,8 @@ export async function analyzeKeys(db: Kysely<DB>, tables: readonly (keyof DB)[])
 /** Analyzes small tables that have more than doubled since that was last done, but for those that somebody else holds. */
 export async function analyzeSmallTables(db: Kysely<DB>): Promise<void> {
   const { rows } = await sql<{ name: string }>`
-    select c.relname as name from pg_class c
-    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and pg_has_role(c.relowner, 'usage')
+    select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = current_schema() and c.relkind = 'r' and pg_has_role(c.relowner, 'usage')
       and ${HAS_DOUBLED} and pg_relation_size(c.oid) <= ${SMALL_BYTES}
     order by c.relname`.execute(db);
   for (const { name } of rows) await sql`analyze (skip_locked) ${sql.table(name)}`.execute(db);
