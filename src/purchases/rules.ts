@@ -1,5 +1,6 @@
 // The rules between the members of a transaction record (analytics 1), each with its own message. Pure.
 import type { FieldError } from '../errors.ts';
+import { OFFER_CATEGORIES } from '../facts/values.ts';
 import { parseDatetime } from '../lib/datetime.ts';
 
 type Body = Record<string, unknown>;
@@ -26,7 +27,10 @@ function missingOfSubscription(body: Body): FieldError[] {
 
 function ownChain(body: Body): FieldError[] {
   const { purchase_type, store_transaction_id, store_original_transaction_id } = body;
-  if (purchase_type !== 'one_time_purchase' || store_transaction_id === store_original_transaction_id) return [];
+  // What is missing or no text has its own error.
+  const areTexts = typeof store_transaction_id === 'string' && typeof store_original_transaction_id === 'string';
+  if (purchase_type !== 'one_time_purchase' || !areTexts) return [];
+  if (store_transaction_id === store_original_transaction_id) return [];
   return [wrong('store_original_transaction_id', 'Of a one-time purchase it must repeat store_transaction_id.')];
 }
 
@@ -70,7 +74,8 @@ function offerFits(body: Body): FieldError[] {
   const offer = body.offer as Body | null | undefined;
   const price = body.price as Body | null | undefined;
   if (typeof offer !== 'object' || offer === null) return [];
-  if (isGiven(offer.category) && offer.category !== 'introductory' && !offer.id) {
+  const isKnown = (OFFER_CATEGORIES as readonly unknown[]).includes(offer.category);
+  if (isKnown && offer.category !== 'introductory' && !offer.id) {
     return [wrong('offer.id', 'Is needed unless the category is introductory.')];
   }
   const isPaid = typeof price === 'object' && price !== null && (price.value || price.value_usd);

@@ -190,8 +190,13 @@ test('and so are the members of its objects', async () => {
       ['purchased_at', /ISO 8601/],
       ['offer.category', /win_back/],
       ['offer.type', /required/],
-      ['offer.id', /unless the category/],
     ),
+  );
+});
+
+test('what is missing is not also held against the other members', async () => {
+  expect(await setTransaction(service, 'anna', oneTime({ store_transaction_id: null }))).toMatchObject(
+    refused('missing', ['store_transaction_id', /required/]),
   );
 });
 
