@@ -4,6 +4,7 @@ import { upsertRates } from '../apps/queries.ts';
 import { OperatorError } from '../apps/service.ts';
 import { inTransaction } from '../db/client.ts';
 import type { Deps } from '../deps.ts';
+import { parseDatetime } from '../lib/datetime.ts';
 import type { Cells } from './csv.ts';
 import type { Entry } from './entry.ts';
 import { openSource } from './source.ts';
@@ -18,8 +19,7 @@ interface Rate {
 }
 
 function isDate(text: string): boolean {
-  const at = new Date(`${text}T00:00:00Z`);
-  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+  return /^\d{4}-\d\d-\d\d$/.test(text) && parseDatetime(`${text}T00:00:00Z`) !== undefined;
 }
 
 function faultOf({ date = '', currency = '', usd_per_unit = '' }: Cells): string | undefined {

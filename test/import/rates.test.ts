@@ -40,6 +40,7 @@ test('more rates than one statement takes', async () => {
 
 test.each([
   ['2025-02-29,EUR,1', 'date must be YYYY-MM-DD, not "2025-02-29"'],
+  ['0000-01-01,EUR,1', 'date must be YYYY-MM-DD, not "0000-01-01"'],
   ['2025-02-28,eur,1', 'currency must be three capital letters, not "eur"'],
   ['2025-02-28,EUR,0', 'usd_per_unit must be a number above 0'],
   ['2025-02-28,EUR,-1', 'usd_per_unit must be a number above 0'],
