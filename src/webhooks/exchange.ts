@@ -21,7 +21,7 @@ export interface Post {
 export interface ExchangeLimits {
   deadlineMs: number;
   keptBytes: number;
-  /** Longest answer that is read. */
+  /** How much of an answer is read before its connection is given up. */
   longestBytes: number;
 }
 
@@ -64,7 +64,10 @@ export function exchange(
       onResponseData(_, chunk) {
         if (length < keptBytes) chunks.push(Buffer.from(chunk.subarray(0, keptBytes - length)));
         length += chunk.length;
-        if (length > longestBytes) breakOff(new Error(`the answer is longer than ${longestBytes} bytes`));
+        if (length <= longestBytes) return;
+        // The status has said whether it was taken; the rest would only keep the connection usable.
+        end();
+        controller?.abort(new Error(`the answer is longer than ${longestBytes} bytes`));
       },
       onResponseEnd: () => end(),
       onResponseError: (_, error) => end(error),
