@@ -67,14 +67,19 @@ async function listForeignChains(execute: Execute, app: App, staged: Staged): Pr
     order by s.store, s.store_original_transaction_id, position`);
 }
 
-/** Moves a chain with its transactions to another profile: rows that are spread by profile are deleted and inserted. */
-async function moveChain(execute: Execute, app: App, chain: ForeignChain): Promise<void> {
+/**
+ * Moves a chain with its transactions to another profile: rows that are spread by profile are deleted and inserted. False if another
+ * transaction moved it first, which an import learns when it has the owner's lock.
+ */
+async function moveChain(execute: Execute, app: App, chain: ForeignChain): Promise<boolean> {
   const { store, store_original_transaction_id, owner_id, profile_id } = chain;
   await execute(sql`select from profile where app_id = ${app.app_id} and profile_id = ${owner_id} for no key update`);
-  await execute(sql`
+  const claimed = await execute(sql`
     update purchase_chain set profile_id = ${profile_id}
     where app_id = ${app.app_id} and store = ${store}
-      and store_original_transaction_id = ${store_original_transaction_id}`);
+      and store_original_transaction_id = ${store_original_transaction_id} and profile_id = ${owner_id}
+    returning profile_id`);
+  if (claimed.length === 0) return false;
   await removeFacts(
     execute,
     app,
@@ -91,6 +96,7 @@ async function moveChain(execute: Execute, app: App, chain: ForeignChain): Promi
     )
     insert into purchase (app_id, profile_id, ${MOVED})
     select ${app.app_id}, ${profile_id}, ${MOVED} from gone`);
+  return true;
 }
 
 /** Chains of deleted profiles may move to another one, and all where the app transfers. */
@@ -99,8 +105,10 @@ export function mayMove({ sharing }: App, isOwnerDeleted: boolean): boolean {
 }
 
 async function moveChains(execute: Execute, app: App, foreign: readonly ForeignChain[]): Promise<Chain[]> {
-  const moved = foreign.filter(({ is_owner_deleted }) => mayMove(app, is_owner_deleted));
-  for (const chain of moved) await moveChain(execute, app, chain);
+  const moved: Chain[] = [];
+  for (const chain of foreign) {
+    if (mayMove(app, chain.is_owner_deleted) && (await moveChain(execute, app, chain))) moved.push(chain);
+  }
   return moved;
 }
 

@@ -6,6 +6,7 @@ import { setStore } from '../../src/apps/catalogue.ts';
 import { DURATIONS } from '../../src/facts/codes.ts';
 import { importRates } from '../../src/import/rates.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
+import { waitForBlocked } from '../setup/locks.ts';
 import { createWorld, type World } from './world.ts';
 
 const BOB_ID = randomUUID();
@@ -13,7 +14,8 @@ const BOB_ID = randomUUID();
 let world: World;
 beforeAll(async () => {
   world = await createWorld({ sharing: 'transfer' });
-  await world.profiles({ customer_user_id: 'ann' }, { profile_id: BOB_ID, customer_user_id: 'bob' });
+  const [ann, bob] = [{ customer_user_id: 'ann' }, { profile_id: BOB_ID, customer_user_id: 'bob' }];
+  await world.profiles(ann, bob, { customer_user_id: 'cid' }, { customer_user_id: 'gone' });
 });
 beforeEach(async () => {
   await sql`truncate purchase, purchase_chain, fact_transaction`.execute(world.database.db);
@@ -43,6 +45,11 @@ const RENEWAL = {
 
 function facts() {
   return world.database.db.selectFrom('fact_transaction').selectAll().orderBy('purchased_at').execute();
+}
+
+async function profileIdOf(customer: string): Promise<string> {
+  const profiles = world.database.db.selectFrom('profile').select('profile_id');
+  return (await profiles.where('customer_user_id', '=', customer).executeTakeFirstOrThrow()).profile_id;
 }
 
 async function everything(): Promise<string> {
@@ -186,6 +193,21 @@ describe('rejected, while the others are kept', () => {
     expect(await world.transactions(MONTH, bobs)).toMatchObject({ unchanged: 1, rejected: 1 });
     expect(await world.rejects('transactions.ndjson')).toMatchObject([{ line: 2 }]);
   });
+});
+
+test('a chain of a deleted profile that a request moves meanwhile is left where it went', async () => {
+  await world.transactions({ ...MONTH, customer_user_id: 'gone' });
+  const [gone, cid] = await Promise.all(['gone', 'cid'].map(profileIdOf));
+  await sql`update profile set deleted_at = now() where profile_id = ${gone}`.execute(world.database.db);
+  const held = await world.database.db.startTransaction().execute();
+  await sql`select from profile where profile_id = ${gone} for no key update`.execute(held);
+  const importing = world.transactions({ ...RENEWAL, customer_user_id: 'bob' });
+  await waitForBlocked(world);
+  await held.updateTable('purchase_chain').set({ profile_id: cid! }).execute();
+  await held.commit().execute();
+  expect(await importing).toMatchObject({ written: 0, rejected: 1 });
+  const owners = await world.database.db.selectFrom('purchase_chain').select('profile_id').execute();
+  expect(owners).toEqual([{ profile_id: cid }]);
 });
 
 test('CSV says the same as NDJSON', async () => {
