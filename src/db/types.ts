@@ -482,11 +482,15 @@ export interface LabelPending {
 export interface LapseWatch {
   app_id: string;
   /**
-   * When it lapses as far as was known; looked up again before anything is told.
+   * That moment as far as was known; the chain is looked at again before anything is told.
    */
   check_at: string;
   profile_id: string;
   purchase_no: bigint;
+  /**
+   * When it is tried again, if it was due and could not be told.
+   */
+  retry_at: string | null;
 }
 
 export interface Product {

@@ -24,8 +24,6 @@ export interface ChainTransaction extends TransactionRecord {
   revenue_nano: bigint;
   proceeds_nano: bigint;
   net_nano: bigint;
-  /** When it was set to what it is. */
-  recorded_at: string;
   period: (typeof PERIODS)[number];
   /** When the subscription lapses after this period, as far as is known; null if the chain goes on. */
   lapse_at: string | null;
@@ -52,7 +50,7 @@ export async function readChain(trx: Kysely<DB>, chain: ChainKey): Promise<Chain
         select purchase_no, period, lapse_at from (${DATED_FACTS}) facts
       ) dated
     )
-    select purchase_no, ${COLUMNS}, chain.recorded_at, derived.period, derived.lapse_at
+    select purchase_no, ${COLUMNS}, derived.period, derived.lapse_at
     from chain join derived using (purchase_no)
     order by chain.purchased_at, chain.store_transaction_id collate "C"`;
   const rows = await executePrepared(trx, 'read_chain', statement);

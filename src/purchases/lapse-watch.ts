@@ -1,40 +1,71 @@
-// Periods whose lapse webhooks are still to be told. Only transactions set by requests are watched: imported history, however
-// it lapsed, tells nothing.
+// Moments at which time alone will change what a purchase gives, and which webhooks are to hear of. Only chains that requests touched are
+// watched: imported history, however it lapsed, tells nothing.
 import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
-import { fromDatabase } from '../lib/datetime.ts';
+import { fromDatabase, timestampOf } from '../lib/datetime.ts';
 import type { ChainTransaction } from './chain.ts';
 
-interface ProfileKey {
+export interface ProfileKey {
   app_id: string;
   profile_id: string;
 }
 
+export function hasLapsed({ lapse_at }: ChainTransaction, now: string): boolean {
+  return lapse_at !== null && fromDatabase(lapse_at) <= now;
+}
+
+/** The next moment (a timestamp) at which it begins, goes into its grace period or ends; null if there is none, or it has lapsed. */
+function nextMoment(transaction: ChainTransaction, now: string): string | null {
+  if (hasLapsed(transaction, now)) return null;
+  const { purchased_at, expires_at, grace_period_expires_at, refunded_at } = transaction;
+  const dates = [purchased_at, expires_at, grace_period_expires_at, refunded_at].filter((date) => date !== null);
+  const coming = dates.map(fromDatabase).filter((date) => date > now);
+  return coming.sort()[0] ?? null;
+}
+
+interface Watched {
+  purchase_no: bigint;
+  check_at: string;
+}
+
+/** What is to be watched of a chain after `now`. */
+export function comingMoments(chain: readonly ChainTransaction[], now: string): Watched[] {
+  return chain.flatMap((transaction) => {
+    const check_at = nextMoment(transaction, now);
+    return check_at === null ? [] : [{ purchase_no: transaction.purchase_no, check_at }];
+  });
+}
+
+/** How long a lapse that was past when it was set may still be taken back, by what continues the chain: history that is sent in order. */
+const SETTLING_MS = 2_000;
+
 export interface LapsePlan {
-  watch: ChainTransaction[];
+  watch: Watched[];
   /** Numbers of purchases that are not to be watched any more. */
   forget: bigint[];
 }
 
 /**
- * What a write changes of what is watched; `isMoved` says that the chain came from another profile. A period that had lapsed
- * before and still has is left as it is: told already, about to be told, or of an import. Pure.
+ * What a write of the chain at `now` (a timestamp) changes of what is watched. A period that had lapsed before and still has is left as it is:
+ * told already, about to be told, or of an import. Pure.
  */
 export function planLapses(
   before: readonly ChainTransaction[],
   after: readonly ChainTransaction[],
-  { now, isMoved }: { now: string; isMoved: boolean },
+  now: string,
 ): LapsePlan {
-  const known = new Map(before.map(({ purchase_no, lapse_at }) => [purchase_no, lapse_at && fromDatabase(lapse_at)]));
-  const watch = after.filter(({ purchase_no, lapse_at }) => {
-    if (lapse_at === null) return false;
-    const [earlier, lapse] = [known.get(purchase_no), fromDatabase(lapse_at)];
-    if (lapse > now) return isMoved || earlier !== lapse;
-    return !earlier || earlier > now;
-  });
-  const forget = after.filter(({ lapse_at }) => lapse_at === null).map(({ purchase_no }) => purchase_no);
-  return { watch, forget };
+  const numbersOf = (chain: readonly { purchase_no: bigint }[]) => new Set(chain.map(({ purchase_no }) => purchase_no));
+  const lapsed = (chain: readonly ChainTransaction[]) => chain.filter((one) => hasLapsed(one, now));
+  const over = numbersOf(lapsed(before));
+  const coming = comingMoments(after, now);
+  const settled = timestampOf(new Date(Date.parse(now) + SETTLING_MS));
+  const news = lapsed(after).filter(({ purchase_no }) => !over.has(purchase_no));
+  const kept = numbersOf([...coming, ...lapsed(after)]);
+  return {
+    watch: [...coming, ...news.map(({ purchase_no }) => ({ purchase_no, check_at: settled }))],
+    forget: [...over, ...numbersOf(comingMoments(before, now))].filter((number) => !kept.has(number)),
+  };
 }
 
 export async function unwatch(
@@ -48,35 +79,42 @@ export async function unwatch(
     where app_id = ${app_id} and profile_id = ${profile_id} and purchase_no = any(${numbers}::bigint[])`.execute(trx);
 }
 
+/** What is watched of a chain goes along when it leaves its profile. */
+export async function moveWatch(
+  trx: Kysely<DB>,
+  { app_id, profile_id }: ProfileKey,
+  { to, numbers }: { to: string; numbers: readonly bigint[] },
+): Promise<void> {
+  await sql`
+    update lapse_watch set profile_id = ${to}
+    where app_id = ${app_id} and profile_id = ${profile_id} and purchase_no = any(${numbers}::bigint[])`.execute(trx);
+}
+
 export async function watch(
   trx: Kysely<DB>,
   { app_id, profile_id }: ProfileKey,
-  transactions: readonly Pick<ChainTransaction, 'purchase_no' | 'lapse_at'>[],
+  moments: readonly Watched[],
 ): Promise<void> {
-  const watched = transactions.filter(({ lapse_at }) => lapse_at !== null);
-  if (watched.length === 0) return;
+  if (moments.length === 0) return;
   const statement = sql`
-    insert into lapse_watch (app_id, profile_id, purchase_no, check_at)
+    insert into lapse_watch as old (app_id, profile_id, purchase_no, check_at)
     select ${app_id}::uuid, ${profile_id}::uuid, * from unnest(
-      ${watched.map(({ purchase_no }) => purchase_no)}::bigint[], ${watched.map(({ lapse_at }) => lapse_at)}::timestamptz[])
-    on conflict (app_id, profile_id, purchase_no) do update set check_at = excluded.check_at`;
+      ${moments.map(({ purchase_no }) => purchase_no)}::bigint[], ${moments.map(({ check_at }) => check_at)}::timestamptz[])
+    on conflict (app_id, profile_id, purchase_no) do update set check_at = excluded.check_at, retry_at = null
+      where old.check_at <> excluded.check_at`;
   await executePrepared(trx, 'watch_lapses', statement);
 }
 
-export interface DueProfile {
-  app_id: string;
-  profile_id: string;
-}
-
 /**
- * Profiles with something that may have lapsed by `now` (a timestamp), the longest due first. Those that another transaction is at are
- * left out: as many as are listed could keep all others waiting. They are locked for this statement only.
+ * Profiles with something due, the longest due first. Those that another transaction is at are left out: as many as are listed could
+ * keep all others waiting. They are locked for this statement only.
  */
-export async function listDueProfiles(db: Kysely<DB>, now: string, limit: number): Promise<DueProfile[]> {
-  const { rows } = await sql<DueProfile>`
+export async function listDueProfiles(db: Kysely<DB>, limit: number): Promise<ProfileKey[]> {
+  const { rows } = await sql<ProfileKey>`
     select p.app_id, p.profile_id
     from (
-      select app_id, profile_id, min(check_at) as due_at from lapse_watch where check_at <= ${now}
+      select app_id, profile_id, min(check_at) as due_at from lapse_watch
+      where check_at <= statement_timestamp() and (retry_at > statement_timestamp()) is not true
       group by app_id, profile_id order by due_at) due
     join profile p using (app_id, profile_id)
     where p.deleted_at is null
@@ -85,29 +123,40 @@ export async function listDueProfiles(db: Kysely<DB>, now: string, limit: number
   return rows;
 }
 
-export interface DueChain {
+interface DueChain {
   store: string;
   store_original_transaction_id: string;
+  /** The first moment that is due: the database's text. */
+  due_at: string;
   /** Numbers of the purchases that are due. */
   numbers: bigint[];
 }
 
-/** Takes what may have lapsed in a locked profile: it is not watched any more. */
-export async function takeDue(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey, now: string): Promise<DueChain[]> {
-  const { rows } = await sql<DueChain>`
+/** Takes what is due of a locked profile, at `now` (a timestamp) by the database's clock: it is not watched any more. */
+export async function takeDue(
+  trx: Kysely<DB>,
+  { app_id, profile_id }: ProfileKey,
+): Promise<{ now: string; due: DueChain[] }> {
+  const statement = sql<DueChain & { now: string }>`
     with due as (
-      delete from lapse_watch where app_id = ${app_id} and profile_id = ${profile_id} and check_at <= ${now}
+      delete from lapse_watch
+      where app_id = ${app_id} and profile_id = ${profile_id} and check_at <= statement_timestamp()
       returning app_id, profile_id, purchase_no, check_at
+    ), chain as (
+      select p.store, p.store_original_transaction_id, min(due.check_at) as due_at, array_agg(purchase_no) as numbers
+      from due join purchase p using (app_id, profile_id, purchase_no)
+      group by 1, 2
     )
-    select p.store, p.store_original_transaction_id, array_agg(purchase_no) as numbers
-    from due join purchase p using (app_id, profile_id, purchase_no)
-    group by 1, 2 order by min(due.check_at), 1, 2`.execute(trx);
-  return rows;
+    select statement_timestamp() as now, store, store_original_transaction_id, due_at, numbers
+    from (select) present left join chain on true
+    order by due_at, store, store_original_transaction_id`;
+  const rows = await executePrepared(trx, 'take_due', statement);
+  return { now: fromDatabase((rows[0] as { now: string }).now), due: rows.filter(({ due_at }) => due_at !== null) };
 }
 
-/** Puts off a profile whose lapses could not be told, so that it does not keep others waiting. */
-export async function putOff(db: Kysely<DB>, { app_id, profile_id }: ProfileKey, now: string): Promise<void> {
+/** Puts off a profile of which what is due cannot be told, so that it does not keep others waiting. */
+export async function putOff(db: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<void> {
   await sql`
-    update lapse_watch set check_at = ${now}::timestamptz + interval '1 minute'
-    where app_id = ${app_id} and profile_id = ${profile_id} and check_at <= ${now}`.execute(db);
+    update lapse_watch set retry_at = statement_timestamp() + interval '1 minute'
+    where app_id = ${app_id} and profile_id = ${profile_id} and check_at <= statement_timestamp()`.execute(db);
 }

@@ -10,6 +10,7 @@ import { type Changed, type ChangeRequest, changeProfile } from '../profile/chan
 import { findProfile } from '../profile/queries.ts';
 import { readProfileState } from '../profile/read-state.ts';
 import { type ChainKey, findOwner, lockChain, lockInOrder, type Owner } from './chain.ts';
+import { settleDue } from './due.ts';
 import { loadPriceBook } from './price-book.ts';
 import { type Amounts, type PriceBook, priceRecord } from './pricing.ts';
 import { type TransactionRecord, toRecord } from './record.ts';
@@ -50,13 +51,15 @@ function priceOf(record: TransactionRecord, book: PriceBook): Amounts {
 interface Write {
   key: ChainKey;
   staged: Staged;
+  /** The moment (a timestamp) up to which what time alone changes has been told. */
+  now: string;
 }
 
 /** Of a chain that is the profile's, or nobody's yet: no statement needs the rows of the one before. */
 async function writeOwn(
   trx: Kysely<DB>,
   app: App,
-  { key, staged, isOwned }: Write & { isOwned: boolean },
+  { key, staged, now, isOwned }: Write & { isOwned: boolean },
 ): Promise<Changed> {
   // By requests alone does a chain leave a living profile, and they take its lock.
   const [before, claimed, , after] = await overlapping(trx, (each) => {
@@ -69,12 +72,19 @@ async function writeOwn(
     ];
   });
   if (claimed.length === 0) throw new StaleReadError('an import gave the chain an owner meanwhile');
-  return tellChange(key, { before, after });
+  return tellChange(key, { now, before, after });
 }
 
 /** Of a chain that another profile, which is locked too, leaves to this one. */
-async function takeOver(trx: Kysely<DB>, app: App, { key, staged, owner }: Write & { owner: Owner }): Promise<Changed> {
-  const readOwner = () => (owner.is_deleted ? undefined : readProfileState(trx, key.app_id, owner.profile_id));
+async function takeOver(
+  trx: Kysely<DB>,
+  app: App,
+  { key, staged, owner, ...write }: Write & { owner: Owner },
+): Promise<Changed> {
+  const { app_id } = key;
+  const { profile_id, is_deleted } = owner;
+  const readOwner = () => (is_deleted ? undefined : readProfileState(trx, app_id, profile_id));
+  const { now, events } = is_deleted ? { now: write.now, events: [] } : await settleDue(trx, { app_id, profile_id });
   const before = await readMoment(trx, key, owner);
   const had = await readOwner();
   const { refused } = await writeTransactions(keepingPlans(trx, 'write_transaction'), app, staged);
@@ -83,7 +93,8 @@ async function takeOver(trx: Kysely<DB>, app: App, { key, staged, owner }: Write
   const after = await readMoment(trx, key, key);
   const has = await readOwner();
   const states = had && has && { before: had, after: has };
-  return tellChange(key, { before, after, left: { profile_id: owner.profile_id, states } });
+  const changed = tellChange(key, { now, before, after, left: { profile_id, states } });
+  return { ...changed, events: [...events, ...changed.events] };
 }
 
 /** Inserts or replaces the transaction; the body of the answer. */
@@ -113,9 +124,12 @@ export function setTransaction(
       if (other && !mayMove(app, other.is_deleted)) throw foreignChain();
       const key = { ...chain, profile_id };
       const staged = stageValues([{ ...record, ...priceOf(record, book), position: 0, profile_id }]);
-      return other
-        ? takeOver(trx, app, { key, staged, owner: other })
-        : writeOwn(trx, app, { key, staged, isOwned: owner !== undefined });
+      const { now, events } = await settleDue(trx, { app_id: app.app_id, profile_id });
+      const write = { key, staged, now };
+      const changed = await (other
+        ? takeOver(trx, app, { ...write, owner: other })
+        : writeOwn(trx, app, { ...write, isOwned: owner !== undefined }));
+      return { ...changed, events: [...events, ...changed.events] };
     },
   });
 }

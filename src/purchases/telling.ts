@@ -1,14 +1,13 @@
 // What a set transaction changed, for webhooks: profile and chain are read before and after the write and compared.
 import type { Kysely } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { fromDatabase } from '../lib/datetime.ts';
 import type { Changed } from '../profile/change.ts';
 import { readProfileState } from '../profile/read-state.ts';
 import type { ProfileState } from '../profile/state.ts';
 import { type ChainKey, type ChainTransaction, type Owner, readChain } from './chain.ts';
 import { changesOf } from './changes.ts';
 import { accessEvents, chainEvents } from './events.ts';
-import { planLapses, unwatch, watch } from './lapse-watch.ts';
+import { moveWatch, planLapses, unwatch, watch } from './lapse-watch.ts';
 
 /** A profile and one of its chains at one moment. */
 export interface Moment {
@@ -35,14 +34,13 @@ export async function readMoment(
   return { state, chain };
 }
 
-/** The profile after the write with the events of what changed; from now on its coming lapses are watched. */
+/** The profile after the write with the events of what changed at `now` (a timestamp); what time alone will change after it is watched. */
 export function tellChange(
   key: ChainKey,
-  { before, after, left }: { before: Moment; after: Moment; left?: Left },
+  { now, before, after, left }: { now: string; before: Moment; after: Moment; left?: Left },
 ): Changed {
   const { state, chain } = after;
-  const now = fromDatabase(state.read_at);
-  const plan = planLapses(before.chain, chain, { now, isMoved: left !== undefined });
+  const plan = planLapses(before.chain, chain, now);
   const events = [
     ...chainEvents(changesOf(before.chain, chain), state, now),
     ...accessEvents({ state: before.state, now }, { state, now }, state.read_at),
@@ -55,11 +53,12 @@ export function tellChange(
     state,
     events,
     async alsoWrite(trx) {
-      const leftNumbers = before.chain.map(({ purchase_no }) => purchase_no);
+      const numbers = before.chain.map(({ purchase_no }) => purchase_no);
+      const { app_id, profile_id } = key;
       await Promise.all([
+        left && moveWatch(trx, { app_id, profile_id: left.profile_id }, { to: profile_id, numbers }),
         watch(trx, key, plan.watch),
         unwatch(trx, key, plan.forget),
-        left && unwatch(trx, { app_id: key.app_id, profile_id: left.profile_id }, leftNumbers),
       ]);
     },
   };

@@ -1,5 +1,5 @@
 // Which events a write of a chain gives: chains before and after, without a database.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ChainTransaction } from '../../src/purchases/chain.ts';
 import { changesOf, lapseOf } from '../../src/purchases/changes.ts';
 import { planLapses } from '../../src/purchases/lapse-watch.ts';
@@ -97,29 +97,45 @@ test('a lapse is that of a trial or of a subscription', () => {
   expect(lapseOf({ ...paid, lapse_at })).toMatchObject({ event_type: 'subscription_expired', at: lapse_at });
 });
 
-test('which lapses are watched after a write', () => {
+describe('what is watched after a write', () => {
   const now = '2025-06-01T00:00:00.000000Z';
   const [past, earlier, future] = ['2025-05-01 00:00:00+00', '2025-04-01 00:00:00+00', '2025-07-01 00:00:00+00'];
-  const at = (lapse_at: string | null) => ({ ...paid, lapse_at });
-  const plan = (before: ChainTransaction[], after: ChainTransaction, isMoved = false) => {
-    const { watch, forget } = planLapses(before, [after], { now, isMoved });
-    return watch.length > 0 ? 'watch' : forget.length > 0 ? 'forget' : 'leave';
+  const later = '2025-07-05 00:00:00+00';
+  const until = (expires_at: string, lapse_at: string | null = expires_at) => ({ ...paid, expires_at, lapse_at });
+  const plan = (before: ChainTransaction[], after: ChainTransaction) => {
+    const { watch, forget } = planLapses(before, [after], now);
+    return [...watch.map(({ check_at }) => check_at), ...forget.map(() => 'forgotten')];
   };
-  // New transactions, lapsed or to lapse.
-  expect(plan([], at(past))).toBe('watch');
-  expect(plan([], at(future))).toBe('watch');
-  expect(plan([], at(null))).toBe('forget');
-  // The same lapse as before: watched already, told already, or imported.
-  expect(plan([at(future)], at(future))).toBe('leave');
-  expect(plan([at(past)], at(past))).toBe('leave');
-  // Corrected to another moment of the past: it had lapsed and has.
-  expect(plan([at(past)], at(earlier))).toBe('leave');
-  // Shortened, extended, continued, no longer continued.
-  expect(plan([at(future)], at(past))).toBe('watch');
-  expect(plan([at(past)], at(future))).toBe('watch');
-  expect(plan([at(future)], at(null))).toBe('forget');
-  expect(plan([at(null)], at(past))).toBe('watch');
-  // A chain from another profile: what it will lapse is for the new one to hear.
-  expect(plan([at(future)], at(future), true)).toBe('watch');
-  expect(plan([at(past)], at(past), true)).toBe('leave');
+  const FUTURE = ['2025-07-01T00:00:00.000000Z'];
+  const SOON = ['2025-06-01T00:00:02.000000Z'];
+
+  test('one that is new: its lapse, or soon whether it still has lapsed', () => {
+    expect(plan([], until(future))).toEqual(FUTURE);
+    expect(plan([], until(past))).toEqual(SOON);
+    expect(plan([], until(past, null))).toEqual([]);
+  });
+
+  test('one that had lapsed and has, if at another moment, is told already or about to be', () => {
+    expect(plan([until(past)], until(past))).toEqual([]);
+    expect(plan([until(past)], until(earlier))).toEqual([]);
+  });
+
+  test('one that goes on as before, as an import may have brought it', () => {
+    expect(plan([until(future)], until(future))).toEqual(FUTURE);
+  });
+
+  test('one that is shortened, extended, continued or no longer continued', () => {
+    expect(plan([until(future)], until(past))).toEqual(SOON);
+    expect(plan([until(past)], until(future))).toEqual(FUTURE);
+    expect(plan([until(future)], until(past, null))).toEqual(['forgotten']);
+    expect(plan([until(past)], until(past, null))).toEqual(['forgotten']);
+    expect(plan([until(past, null)], until(past))).toEqual(SOON);
+  });
+
+  test('the first of its dates that is to come: it begins, its grace begins, it is refunded', () => {
+    expect(plan([], { ...until(later), purchased_at: future })).toEqual(FUTURE);
+    expect(plan([], { ...until(future, later), grace_period_expires_at: later })).toEqual(FUTURE);
+    expect(plan([], { ...until(later, future), refunded_at: future })).toEqual(FUTURE);
+    expect(plan([], { ...until(later, past), refunded_at: past })).toEqual(SOON);
+  });
 });

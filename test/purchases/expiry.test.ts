@@ -7,29 +7,26 @@ import { createProfile, deleteProfile } from '../profile/world.ts';
 import { holdProfile } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProduct, addPurchase } from '../setup/world.ts';
-import { addEndpoint, listEvents, period, setTransaction, trial } from './world.ts';
+import { addEndpoint, inDays, listEvents, pass as passTime, period, setTransaction, trial } from './world.ts';
 
 let service: TestService;
 let customer: string;
 let profileId: string;
-let offsetMs = 0;
 let count = 0;
-const now = () => new Date(Date.now() + offsetMs);
 beforeAll(async () => {
   service = await startService();
   await addAccessLevel(service, 'premium');
   await addProduct(service, 'monthly', { access_level_id: 'premium' });
+  await addAccessLevel(service, 'gold');
+  await addProduct(service, 'gold monthly', { access_level_id: 'gold' });
   await addEndpoint(service);
 });
 afterAll(() => service.close());
 beforeEach(async () => {
-  offsetMs = 0;
   customer = `customer-${++count}`;
   profileId = (await createProfile(service, { customer })).json.data.profile_id;
 });
 
-const DAY_MS = 86_400_000;
-const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
 const ids = (id = '1') => ({
   store_transaction_id: `${customer}-${id}`,
   store_original_transaction_id: `${customer}-c`,
@@ -37,7 +34,12 @@ const ids = (id = '1') => ({
 const set = async (body: unknown) => {
   expect(await setTransaction(service, customer, body)).toMatchObject({ status: 200 });
 };
-const sweep = () => tellLapses({ ...service.deps, now });
+const pass = (days: number, ids = [profileId]) => passTime(service, days, ids);
+/** Lapses that were past when they were set wait a little for what continues the chain. */
+const soon = () =>
+  sql`update lapse_watch set check_at = check_at - interval '3 seconds'
+    where profile_id = ${profileId}`.execute(service.database.db);
+const sweep = () => tellLapses(service.deps);
 
 /** The lapses, and the access, that were told from the last transaction on. */
 async function told() {
@@ -51,14 +53,15 @@ test('a subscription is told when it lapses, not before, once, with the access t
   await set(period({ ...ids(), expires_at }));
   await sweep();
   expect(await types()).toEqual(['access_level_updated']);
-  offsetMs = 10 * DAY_MS + 1_000;
+  await pass(10.001);
   await sweep();
   await sweep();
   const [, expired, access, ...others] = await told();
   expect(others).toEqual([]);
+  const ended = new Date(Date.parse(expires_at) - 10.001 * 86_400_000).toISOString();
   expect(expired?.payload).toMatchObject({
     event_type: 'subscription_expired',
-    event_datetime: expires_at.replace('Z', '000+0000'),
+    event_datetime: ended.replace('Z', '000+0000'),
     event_properties: { transaction_id: `${customer}-1`, profile_has_access_level: false },
   });
   expect(access?.payload).toMatchObject({
@@ -73,21 +76,41 @@ test('profiles that are busy keep nobody waiting', async () => {
   customer = `customer-${++count}`;
   profileId = (await createProfile(service, { customer })).json.data.profile_id;
   await set(period({ ...ids(), expires_at: inDays(2) }));
-  const due = async () => (await listDueProfiles(service.database.db, inDays(3), 1)).map((one) => one.profile_id);
+  await pass(3, [id, profileId]);
+  const due = async () => (await listDueProfiles(service.database.db, 1)).map((one) => one.profile_id);
   const release = await holdProfile(service, busy);
   expect(await due()).toEqual([profileId]);
   await release();
   expect(await due()).toEqual([id]);
 });
 
-test('what had lapsed when it was set is told without the access, which was told then', async () => {
+test('what had lapsed when it was set is told soon after, without the access, which was told then', async () => {
   await set(period(ids()));
+  await sweep();
+  expect(await types()).toEqual(['access_level_updated']);
+  await soon();
   await sweep();
   expect(await types()).toEqual(['access_level_updated', 'subscription_expired']);
 });
 
+test('a history that is sent in order tells of no lapse but the last', async () => {
+  await set(trial(ids()));
+  await set(period(ids('2')));
+  await set(period({ ...ids('3'), purchased_at: '2025-03-01T00:00:00Z', expires_at: '2025-04-01T00:00:00Z' }));
+  await soon();
+  await sweep();
+  const all = (await listEvents(service, profileId)).map(({ event_type }) => event_type);
+  expect(all.filter((type) => type !== 'access_level_updated')).toEqual([
+    'trial_started',
+    'trial_converted',
+    'subscription_renewed',
+    'subscription_expired',
+  ]);
+});
+
 test('a trial is told as a trial', async () => {
   await set(trial({ ...ids(), expires_at: '2025-02-01T00:00:00Z' }));
+  await soon();
   await sweep();
   expect((await types()).filter((type) => type.endsWith('expired'))).toEqual(['trial_expired']);
 });
@@ -96,28 +119,40 @@ test('one that was renewed in time does not lapse; the next period does', async 
   const end = inDays(5);
   await set(period({ ...ids(), expires_at: end }));
   await set(period({ ...ids('2'), purchased_at: end, expires_at: inDays(35) }));
-  offsetMs = 6 * DAY_MS;
-  await sweep();
   expect(await types()).toEqual([]);
-  offsetMs = 36 * DAY_MS;
+  await pass(6);
   await sweep();
-  expect(await types()).toEqual(['subscription_expired', 'access_level_updated']);
+  expect(await types()).toEqual(['access_level_updated']);
+  expect((await told())[0]?.payload.event_properties).toMatchObject({
+    is_active: true,
+    transaction_id: `${customer}-2`,
+  });
+  await pass(30);
+  await sweep();
+  expect((await types()).slice(1)).toEqual(['subscription_expired', 'access_level_updated']);
 });
 
 test('a grace period puts the lapse off to its end', async () => {
   const issue = { billing_issue_detected_at: inDays(1), grace_period_expires_at: inDays(8) };
   await set(period({ ...ids(), expires_at: inDays(1), ...issue }));
-  offsetMs = 2 * DAY_MS;
+  const known = (await types()).length;
+  await pass(2);
   await sweep();
-  expect(await types()).not.toContain('subscription_expired');
-  offsetMs = 9 * DAY_MS;
+  const [grace, ...others] = (await told()).slice(known);
+  expect(others).toEqual([]);
+  expect(grace?.payload).toMatchObject({
+    event_type: 'access_level_updated',
+    event_properties: { is_active: true, is_in_grace_period: true },
+  });
+  await pass(7);
   await sweep();
-  expect(await types()).toContain('subscription_expired');
+  expect((await types()).slice(known + 1)).toEqual(['subscription_expired', 'access_level_updated']);
 });
 
 test('a refund lets it lapse when the money goes', async () => {
   const refund = { refunded_at: '2025-02-05T00:00:00Z', cancellation_reason: 'refund' };
   await set(period({ ...ids(), expires_at: inDays(10), ...refund }));
+  await soon();
   await sweep();
   const expired = (await told()).find(({ event_type }) => event_type === 'subscription_expired');
   expect(expired?.payload.event_datetime).toBe('2025-02-05T00:00:00.000000+0000');
@@ -125,6 +160,7 @@ test('a refund lets it lapse when the money goes', async () => {
 
 test('a lapse that was told is not told again, whatever else is said of its period', async () => {
   await set(period(ids()));
+  await soon();
   await sweep();
   expect(await types()).toContain('subscription_expired');
   const known = (await listEvents(service, profileId)).length;
@@ -134,7 +170,7 @@ test('a lapse that was told is not told again, whatever else is said of its peri
   const later = (await listEvents(service, profileId)).slice(known);
   expect(later.map(({ event_type }) => event_type)).toEqual(['access_level_updated']);
   await set(period({ ...ids(), expires_at: inDays(3) }));
-  offsetMs = 4 * DAY_MS;
+  await pass(4);
   await sweep();
   const extended = (await listEvents(service, profileId)).slice(known + 1);
   expect(extended.map(({ event_type }) => event_type)).toEqual([
@@ -158,24 +194,56 @@ test('imported history tells nothing, also when a request continues its chain', 
   await sweep();
   expect(await types()).toEqual([]);
   await set(period({ ...ids(), purchased_at: '2025-06-01T00:00:00Z', expires_at: inDays(1) }));
+  await soon();
   await sweep();
   expect(await types()).toEqual(['access_level_updated']);
+});
+
+test('one that an import brought is watched once a request has touched it', async () => {
+  await set(period(ids('0')));
+  await soon();
+  await sweep();
+  const imported = { purchased_at: '2025-03-01T00:00:00Z', expires_at: inDays(5) };
+  const store_transaction_id = await addPurchase(service, profileId, { ...ids(), ...imported });
+  await sweep();
+  await set(period({ ...ids(), ...imported, store_transaction_id, renew_status: false }));
+  const known = (await listEvents(service, profileId)).length;
+  await pass(6);
+  await sweep();
+  const later = (await listEvents(service, profileId)).slice(known).map(({ event_type }) => event_type);
+  expect(later).toEqual(['subscription_expired', 'access_level_updated']);
+});
+
+test('of another product that follows, the access that goes and the one that comes are told', async () => {
+  const end = inDays(5);
+  await set(period({ ...ids(), expires_at: end }));
+  const gold = { store_product_id: 'gold monthly', purchased_at: end, expires_at: inDays(35) };
+  await set(period({ ...ids('2'), ...gold }));
+  const known = (await listEvents(service, profileId)).length;
+  await pass(6);
+  await sweep();
+  const later = (await listEvents(service, profileId)).slice(known).map(({ payload }) => payload.event_properties);
+  expect(later).toMatchObject([
+    { access_level_id: 'gold', is_active: true },
+    { access_level_id: 'premium', is_active: false },
+  ]);
 });
 
 test('a chain that an import continued is watched at its new end', async () => {
   const end = inDays(5);
   await set(period({ ...ids(), expires_at: end }));
   await addPurchase(service, profileId, { ...ids('2'), purchased_at: end, expires_at: inDays(35) });
-  offsetMs = 6 * DAY_MS;
+  await pass(6);
   await sweep();
-  expect(await types()).toEqual(['access_level_updated']);
-  offsetMs = 36 * DAY_MS;
+  expect(await types()).toEqual(['access_level_updated', 'access_level_updated']);
+  await pass(30);
   await sweep();
   expect(await types()).toContain('subscription_expired');
 });
 
 test('a deleted profile tells of no lapse', async () => {
-  await set(period(ids()));
+  await set(period({ ...ids(), expires_at: inDays(1) }));
+  await pass(2);
   await deleteProfile(service, { customer });
   await sweep();
   expect((await listEvents(service, profileId)).map(({ event_type }) => event_type)).not.toContain(
@@ -185,11 +253,13 @@ test('a deleted profile tells of no lapse', async () => {
 
 test('several processes at once tell of each lapse once, of many profiles', async () => {
   const many = Array.from({ length: 30 }, (_, index) => `${customer}-many-${index}`);
+  const manyIds: string[] = [];
   for (const one of many) {
-    await createProfile(service, { customer: one });
+    manyIds.push((await createProfile(service, { customer: one })).json.data.profile_id);
     const own = { store_transaction_id: one, store_original_transaction_id: one };
-    await setTransaction(service, one, period(own));
+    await setTransaction(service, one, period({ ...own, expires_at: inDays(1) }));
   }
+  await pass(2, manyIds);
   for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 4 }, sweep));
   const expired = (await listEvents(service)).filter(
     ({ event_type, customer_user_id }) =>
@@ -197,20 +267,18 @@ test('several processes at once tell of each lapse once, of many profiles', asyn
   );
   expect(expired).toHaveLength(30);
   expect(new Set(expired.map(({ customer_user_id }) => customer_user_id)).size).toBe(30);
-  expect(
-    await service.database.db
-      .selectFrom('lapse_watch')
-      .selectAll()
-      .where('check_at', '<=', now().toISOString())
-      .execute(),
-  ).toEqual([]);
+  const isDue = sql<boolean>`check_at <= now()`;
+  expect(await service.database.db.selectFrom('lapse_watch').selectAll().where(isDue).execute()).toEqual([]);
 });
 
 test('a profile whose lapse cannot be told is put off, and does not keep others waiting', async () => {
-  await set(period(ids()));
+  const expires_at = inDays(1);
+  await set(period({ ...ids(), expires_at }));
   const other = `${customer}-other`;
-  const { json } = await createProfile(service, { customer: other });
-  await setTransaction(service, other, period({ store_transaction_id: other, store_original_transaction_id: other }));
+  const otherId = (await createProfile(service, { customer: other })).json.data.profile_id;
+  const own = { store_transaction_id: other, store_original_transaction_id: other };
+  await setTransaction(service, other, period({ ...own, expires_at }));
+  await pass(2, [profileId, otherId]);
   const { db } = service.database;
   await sql`create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`.execute(
     db,
@@ -218,14 +286,13 @@ test('a profile whose lapse cannot be told is put off, and does not keep others 
   await sql`create trigger refuse before insert on webhook_event for each row
     when (new.profile_id = ${sql.lit(profileId)}) execute function refuse()`.execute(db);
   await sweep();
-  expect((await listEvents(service, json.data.profile_id)).map(({ event_type }) => event_type)).toContain(
-    'subscription_expired',
-  );
+  const others = (await listEvents(service, otherId)).map(({ event_type }) => event_type);
+  expect(others).toContain('subscription_expired');
   expect(await types()).not.toContain('subscription_expired');
   await sql`drop trigger refuse on webhook_event`.execute(db);
   await sweep();
   expect(await types()).not.toContain('subscription_expired');
-  offsetMs = 61_000;
+  await pass(61 / 86_400);
   await sweep();
-  expect(await types()).toContain('subscription_expired');
+  expect((await types()).slice(1)).toEqual(['subscription_expired', 'access_level_updated']);
 });

@@ -1,4 +1,5 @@
 // What the tests of set transaction share.
+import { sql } from 'kysely';
 import type { Answer, TestService } from '../setup/service.ts';
 
 export const SET = '/api/v2/server-side-api/purchase/set/transaction/';
@@ -55,6 +56,34 @@ export function setTransaction(
 ): Promise<Answer> {
   const headers = typeof named === 'string' ? { 'service-customer-user-id': named } : named;
   return service.call('POST', SET, { key: service.secretKey, headers, body });
+}
+
+const DAY_MS = 86_400_000;
+
+export function inDays(days: number): string {
+  return new Date(Date.now() + days * DAY_MS).toISOString();
+}
+
+const DATES = [
+  'purchased_at',
+  'originally_purchased_at',
+  'expires_at',
+  'billing_issue_detected_at',
+  'grace_period_expires_at',
+  'refunded_at',
+];
+
+/** Days go by for the profiles: what is known of their purchases moves into the past, as lapses go by the database's clock. */
+export async function pass(
+  { database: { db } }: Pick<TestService, 'database'>,
+  days: number,
+  profileIds: readonly string[],
+): Promise<void> {
+  const by = sql`${`${days} days`}::interval`;
+  const earlier = (name: string) => sql`${sql.ref(name)} = ${sql.ref(name)} - ${by}`;
+  const isTheirs = sql`profile_id = any(${profileIds}::uuid[])`;
+  await sql`update purchase set ${sql.join(DATES.map(earlier))} where ${isTheirs}`.execute(db);
+  await sql`update lapse_watch set ${sql.join(['check_at', 'retry_at'].map(earlier))} where ${isTheirs}`.execute(db);
 }
 
 /** Newest last. */

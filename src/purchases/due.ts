@@ -1,0 +1,41 @@
+// What time alone has changed in a profile since it was last told: subscriptions and trials that lapsed, access that began or ended.
+import type { Kysely } from 'kysely';
+import type { DB } from '../db/types.ts';
+import { fromDatabase } from '../lib/datetime.ts';
+import { readProfileState } from '../profile/read-state.ts';
+import type { WebhookEvent } from '../webhooks/events.ts';
+import { type ChainTransaction, readChain } from './chain.ts';
+import { lapseOf } from './changes.ts';
+import { accessEvents, chainEvents } from './events.ts';
+import { comingMoments, hasLapsed, type ProfileKey, takeDue, watch } from './lapse-watch.ts';
+
+function microsecondBefore(timestamp: string): string {
+  const whole = Date.parse(`${timestamp.slice(0, 19)}Z`);
+  const micros = BigInt(whole) * 1000n + BigInt(timestamp.slice(20, 26)) - 1n;
+  const milliseconds = micros / 1000n;
+  return `${new Date(Number(milliseconds)).toISOString().slice(0, 23)}${String(micros % 1000n).padStart(3, '0')}Z`;
+}
+
+export interface Settled {
+  /** The moment (a timestamp) by the database's clock up to which everything watched is told. */
+  now: string;
+  /** To be recorded in the same transaction, before others of the profile. */
+  events: WebhookEvent[];
+}
+
+/** Takes what is due of a profile that the caller has locked. Of its chains what comes later is watched, also what an import brought. */
+export async function settleDue(trx: Kysely<DB>, key: ProfileKey): Promise<Settled> {
+  const { now, due } = await takeDue(trx, key);
+  const lapsed: ChainTransaction[] = [];
+  for (const { numbers, ...name } of due) {
+    const chain = await readChain(trx, { ...name, ...key });
+    await watch(trx, key, comingMoments(chain, now));
+    lapsed.push(...chain.filter((one) => hasLapsed(one, now) && numbers.includes(one.purchase_no)));
+  }
+  const [first] = due;
+  if (!first) return { now, events: [] };
+  const state = await readProfileState(trx, key.app_id, key.profile_id);
+  const earlier = microsecondBefore(fromDatabase(first.due_at));
+  const access = accessEvents({ state, now: earlier }, { state, now }, (due.at(-1) ?? first).due_at);
+  return { now, events: [...chainEvents(lapsed.map(lapseOf), state, now), ...access] };
+}

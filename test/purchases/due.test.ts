@@ -1,0 +1,101 @@
+// What time alone has changed in a profile is told before what a request changes, also where the sweep has not come by yet.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { tellLapses } from '../../src/purchases/expiry.ts';
+import { createProfile } from '../profile/world.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel, addProduct } from '../setup/world.ts';
+import { addEndpoint, inDays, listEvents, oneTime, pass, period, setTransaction } from './world.ts';
+
+let service: TestService;
+let customer: string;
+let profileId: string;
+let count = 0;
+beforeAll(async () => {
+  service = await startService({ app: { name: 'Sharing', sharing: 'transfer' } });
+  await addAccessLevel(service, 'premium');
+  await addProduct(service, 'monthly', { access_level_id: 'premium' });
+  await addEndpoint(service);
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  customer = `customer-${++count}`;
+  profileId = (await createProfile(service, { customer })).json.data.profile_id;
+});
+
+const ids = (id = '1') => ({
+  store_transaction_id: `${customer}-${id}`,
+  store_original_transaction_id: `${customer}-c`,
+});
+const set = async (body: unknown, name = customer) => {
+  expect(await setTransaction(service, name, body)).toMatchObject({ status: 200 });
+};
+
+/** What is told from now on, and whether the access it tells of is active. */
+async function listener(id = profileId) {
+  const known = (await listEvents(service, id)).length;
+  return async () =>
+    (await listEvents(service, id))
+      .slice(known)
+      .map(({ event_type, payload }) =>
+        event_type === 'access_level_updated' ? ['access', payload.event_properties.is_active] : event_type,
+      );
+}
+
+/** A subscription that ended a day ago, of which nobody was told; its members. */
+async function lapsed() {
+  const over = { ...ids(), expires_at: inDays(-1) };
+  const [from, until] = [new Date('2025-02-03').toISOString(), new Date(Date.parse(over.expires_at) + 2 * 86_400_000)];
+  const dates = { purchased_at: from, originally_purchased_at: from, expires_at: until.toISOString() };
+  await set(period({ ...over, ...dates }));
+  await pass(service, 2, [profileId]);
+  return over;
+}
+
+test('a lapse is told before the late renewal', async () => {
+  await lapsed();
+  const told = await listener();
+  await set(period({ ...ids('2'), purchased_at: inDays(-0.5), expires_at: inDays(30) }));
+  const all = ['subscription_expired', ['access', false], 'subscription_renewed', ['access', true]];
+  expect(await told()).toEqual(all);
+  await tellLapses(service.deps);
+  expect(await told()).toEqual(all);
+});
+
+test('a period that is set again after its end loses neither its lapse nor its access', async () => {
+  const over = await lapsed();
+  const told = await listener();
+  await set(period({ ...over, paywall_id: 'pw' }));
+  await tellLapses(service.deps);
+  expect(await told()).toEqual(['subscription_expired', ['access', false]]);
+});
+
+test('a lapse of another chain is told first', async () => {
+  await lapsed();
+  const told = await listener();
+  const own = { store_transaction_id: customer, store_original_transaction_id: customer };
+  await set(oneTime({ ...own, purchased_at: inDays(-3) }));
+  await tellLapses(service.deps);
+  expect(await told()).toEqual(['subscription_expired', ['access', false], 'non_subscription_purchase']);
+});
+
+test('a chain that goes to another profile leaves its lapse with the one that had it', async () => {
+  const over = await lapsed();
+  const heir = `${customer}-heir`;
+  const heirId = (await createProfile(service, { customer: heir })).json.data.profile_id;
+  const [told, heirs] = await Promise.all([listener(), listener(heirId)]);
+  await set(period({ ...over, paywall_id: 'pw' }), heir);
+  await tellLapses(service.deps);
+  expect(await told()).toEqual(['subscription_expired', ['access', false], ['access', false]]);
+  expect(await heirs()).toEqual([['access', false]]);
+});
+
+test('a lapse that is about to be told goes along with its chain', async () => {
+  await set(period(ids()));
+  const heir = `${customer}-heir`;
+  const heirId = (await createProfile(service, { customer: heir })).json.data.profile_id;
+  const heirs = await listener(heirId);
+  await set(period(ids()), heir);
+  await pass(service, 1, [profileId, heirId]);
+  await tellLapses(service.deps);
+  expect(await heirs()).toEqual([['access', false], 'subscription_expired']);
+});
