@@ -188,3 +188,10 @@ test('midnight makes the answer another', async () => {
   now = new Date('2025-06-16T00:00:00Z');
   expect(await buckets()).toBe(2);
 });
+
+test('the answer to a null is not given to a number that no double holds, which is invalid there', async () => {
+  const ask = (unit: string) =>
+    askChart(service, `{"chart_id":"installs","filters":{"date":["2025-01-01"]},"period_unit":${unit}}`);
+  expect((await ask('null')).status).toBe(200);
+  expect((await ask('1e999')).status).toBe(400);
+});

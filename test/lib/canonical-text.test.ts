@@ -1,0 +1,34 @@
+// The text of a JSON value, by which two bodies are the same one or not.
+import { expect, test } from 'vitest';
+import { canonicalText } from '../../src/lib/canonical-text.ts';
+
+test('the order of members makes no other text', () => {
+  expect(canonicalText({ a: 1, b: [{ c: 2, d: 3 }] })).toBe(canonicalText({ b: [{ d: 3, c: 2 }], a: 1 }));
+});
+
+test('different values have different texts, also those that JSON writes alike', () => {
+  const bodies = [
+    'null',
+    '1e999',
+    '-1e999',
+    '"null"',
+    '"1"',
+    '1',
+    '[]',
+    '{}',
+    '[1]',
+    '[[1]]',
+    '{"a":1}',
+    '["a",1]',
+    '""',
+  ];
+  expect(new Set(bodies.map((body) => canonicalText(JSON.parse(body)))).size).toBe(bodies.length);
+});
+
+test('a value nested more deeply than the stack reaches has one too', () => {
+  const depth = 1_000_000;
+  expect(canonicalText(JSON.parse(`${'['.repeat(5000)}1${']'.repeat(5000)}`))).toMatch(/\n1$/);
+  let body: unknown = 1;
+  for (let i = 0; i < depth; i++) body = [body];
+  expect(canonicalText(body).split('\n')).toHaveLength(depth + 1);
+});
