@@ -60,7 +60,8 @@ const CONDITIONS: Record<Condition, (now: Sql) => Sql> = {
 /** Of the facts: the key of their label. */
 export const ATTRIBUTION_COLUMN = 'attribution_key';
 
-const EARLIEST_S = Date.UTC(1, 0, 1) / 1000;
+/** Of the year 1, the first there is (Date.UTC takes it for 1901). */
+const EARLIEST_S = new Date(0).setUTCFullYear(1, 0, 1) / 1000;
 
 export function moment(name: Counting): Sql {
   return sql.ref(MOMENTS[name].at);

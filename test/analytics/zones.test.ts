@@ -203,6 +203,21 @@ test('of a stock, what is open at the end of the local day', async () => {
   }
 });
 
+test('facts of every year that there is are counted in any zone', async () => {
+  const days = ['0001-01-02', '1899-12-31', '1900-06-01'];
+  for (const home of await homesWith(
+    days.map((day) => `${day}T12:00:00Z`),
+    'Africa/Abidjan',
+  )) {
+    for (const zone of ['UTC', 'Africa/Abidjan']) {
+      for (const day of days) {
+        const body = { chart_id: 'installs', period_unit: 'day', filters: { date: [day] } };
+        expect((await askChart(home, body, { 'service-tz': zone })).json.data.common.value, `${day} ${zone}`).toBe(1);
+      }
+    }
+  }
+});
+
 test('a stock counts what opened before now, the last microsecond of the millisecond, wherever it is read', async () => {
   const home = await addApp(service, { name: 'Now' });
   await importProfiles(home, [{ customer_user_id: 'ann', installed_at: '2025-01-01T00:00:00Z' }]);
