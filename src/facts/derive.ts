@@ -138,7 +138,7 @@ function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
       cross join ${zoneRelation(app.timezone)} z
       join dim_store on dim_store.store = f.store
       join dim_product on dim_product.store_product_id = f.store_product_id
-      join dim_country on dim_country.country = lower(f.price_country)
+      join dim_country on dim_country.country = lower(f.price_country collate "C")
       ${TUPLES}
       offset 0
     )`;

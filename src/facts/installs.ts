@@ -18,7 +18,7 @@ export async function writeInstalls(trx: Kysely<DB>, app: App, ids: RawBuilder<u
       from ${ids} i join profile p using (profile_id)
       left join profile_attribution a using (app_id, profile_id)
       cross join ${zoneRelation(app.timezone)} z
-      join dim_country on dim_country.country = coalesce(lower(p.country), '')
+      join dim_country on dim_country.country = coalesce(lower(p.country collate "C"), '')
       join dim_store on dim_store.store = coalesce(p.store, '')
       where p.app_id = ${app.app_id}
     ), before as materialized (

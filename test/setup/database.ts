@@ -22,9 +22,10 @@ async function onServer(statement: string): Promise<void> {
   }
 }
 
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** `like` says of what it is made. */
+export async function createTestDatabase(like = `template ${inject('templateName')}`): Promise<TestDatabase> {
   const name = `sps_test_${randomBytes(6).toString('hex')}`;
-  await onServer(`create database ${name} template ${inject('templateName')}`);
+  await onServer(`create database ${name} ${like}`);
   const url = new URL(inject('postgresUrl'));
   url.pathname = name;
   const pool = createPool(

@@ -51,6 +51,8 @@ export interface ServiceOptions {
   addresses?: Addresses;
   /** Hears every log line, from level debug on. */
   onLog?: (line: string) => void;
+  /** A database of one's own, with every migration. */
+  database?: TestDatabase;
   /** The address by which the service reaches the database, if not directly. */
   throughProxy?: (databaseUrl: string) => string;
 }
@@ -70,7 +72,7 @@ function connectServiceDb(url: string) {
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
-  const database = await createTestDatabase();
+  const database = options.database ?? (await createTestDatabase());
   const db = options.throughProxy ? connectServiceDb(options.throughProxy(database.url)) : database.db;
   // Nothing is refused because the machine that runs the tests is busy.
   const unlimited = { RATE_LIMIT_ANALYTICS: '0', RATE_LIMIT_SERVER: '0', MAX_LOOP_DELAY_MS: '0' };
