@@ -37,9 +37,31 @@ export interface PoolSettings {
   settings?: Record<string, string>;
 }
 
+/** What the driver takes from an address for settings of a session: those are ours. */
+const SESSION_PARAMETERS = [
+  'options',
+  'client_encoding',
+  'statement_timeout',
+  'lock_timeout',
+  'idle_in_transaction_session_timeout',
+  'query_timeout',
+];
+
+/** An address without settings, which would hold instead of ours, and its `options`, which may hold beside them. */
+function splitAddress(connectionString: string): { address: string; options: string[] } {
+  const url = new URL(connectionString);
+  if (!SESSION_PARAMETERS.some((name) => url.searchParams.has(name))) return { address: connectionString, options: [] };
+  const options = url.searchParams.getAll('options');
+  for (const name of SESSION_PARAMETERS) url.searchParams.delete(name);
+  return { address: url.href, options };
+}
+
 /** A pool with lock, statement and idle-in-transaction time-outs; `onError` hears of idle connections that break. */
 export function createPool(settings: PoolSettings, onError: (error: Error) => void): pg.Pool {
-  const timeouts = [
+  const { address, options } = splitAddress(settings.connectionString);
+  const sessionSettings = [
+    // The last of a name holds.
+    ...options,
     `-c lock_timeout=${Math.min(settings.statementTimeoutMs, 10_000)}`,
     '-c idle_in_transaction_session_timeout=60000',
     '-c timezone=UTC',
@@ -49,10 +71,10 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     ...Object.entries(settings.settings ?? {}).map(([name, value]) => `-c ${name}=${value}`),
   ];
   const pool = new pg.Pool({
-    connectionString: settings.connectionString,
+    connectionString: address,
     max: settings.max,
     application_name: settings.applicationName,
-    options: timeouts.join(' '),
+    options: sessionSettings.join(' '),
     statement_timeout: settings.statementTimeoutMs,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
