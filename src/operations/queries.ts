@@ -11,7 +11,6 @@ export interface ServerFacts {
   connections: number;
   most_connections: number;
   database_bytes: number;
-  data_directory: string | null;
 }
 
 async function readOne<T>(db: Kysely<DB>, statement: ReturnType<typeof sql<T>>): Promise<T> {
@@ -27,10 +26,11 @@ export function readServerFacts(db: Kysely<DB>): Promise<ServerFacts> {
     sql<ServerFacts>`
       select current_setting('server_version_num')::integer as version_number, current_setting('server_version') as version,
         extract(epoch from clock_timestamp())::float8 * 1000 as clock_ms,
-        (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as connections,
+        (select count(*)::integer from pg_stat_activity
+          -- The kinds of other roles' backends are not told to everybody.
+          where datid is not null and coalesce(backend_type, 'client backend') = 'client backend') as connections,
         current_setting('max_connections')::integer as most_connections,
-        pg_database_size(current_database())::float8 as database_bytes,
-        current_setting('data_directory', true) as data_directory`,
+        pg_database_size(current_database())::float8 as database_bytes`,
   );
 }
 

@@ -121,6 +121,24 @@ describe('on a real database', () => {
   });
 });
 
+test('a role that is no superuser is enough, and counts the connections of others', async () => {
+  const role = `sps_plain_${randomBytes(6).toString('hex')}`;
+  const { db } = service.database;
+  await sql`create role ${sql.ref(role)} login password 'plain'`.execute(db);
+  await sql`grant pg_read_all_data to ${sql.ref(role)}`.execute(db);
+  const url = new URL(service.database.url);
+  url.username = role;
+  url.password = 'plain';
+  const settings = { max: 2, statementTimeoutMs: 5_000, applicationName: 'doctor', connectionString: url.href };
+  const plain = createDb(createPool(settings, () => {}));
+  const findings = await examine({ ...deps, db: plain, analyticsDb: plain }, { charts: false });
+  expect(findings.filter(({ state }) => state === 'problem')).toEqual([]);
+  const used = findings.find(({ check }) => check === 'connections')?.figures?.connections;
+  expect(used).toBeGreaterThan(2);
+  await plain.destroy();
+  await sql`drop role ${sql.ref(role)}`.execute(db);
+});
+
 test('a database that is away is a problem of every check, not an end', async () => {
   const settings = { max: 1, statementTimeoutMs: 1_000, applicationName: 'doctor' };
   const db = createDb(createPool({ ...settings, connectionString: 'postgres://postgres@127.0.0.1:9/x' }, () => {}));
