@@ -23,10 +23,10 @@ function isDate(text: string): boolean {
 }
 
 function faultOf({ date = '', currency = '', usd_per_unit = '' }: Cells): string | undefined {
-  if (!isDate(date)) return `date must be YYYY-MM-DD, not ${JSON.stringify(date)}`;
-  if (!/^[A-Z]{3}$/.test(currency)) return `currency must be three capital letters, not ${JSON.stringify(currency)}`;
+  if (!isDate(date)) return `date must be YYYY-MM-DD, not ${JSON.stringify(date)}.`;
+  if (!/^[A-Z]{3}$/.test(currency)) return `currency must be three capital letters, not ${JSON.stringify(currency)}.`;
   if (!/^\d{1,9}(\.\d{1,12})?$/.test(usd_per_unit) || Number(usd_per_unit) === 0) {
-    return `usd_per_unit must be a number above 0 with at most 12 decimals, not ${JSON.stringify(usd_per_unit)}`;
+    return `usd_per_unit must be a number above 0 with at most 12 decimals, not ${JSON.stringify(usd_per_unit)}.`;
   }
   return undefined;
 }
@@ -34,8 +34,8 @@ function faultOf({ date = '', currency = '', usd_per_unit = '' }: Cells): string
 function readRate(entry: Entry): Rate {
   const cells = 'value' in entry ? (entry.value as Cells) : {};
   const missing = 'value' in entry ? COLUMNS.find((name) => !(name in cells)) : undefined;
-  const fault = 'fault' in entry ? entry.fault : missing ? `there is no column ${missing}` : faultOf(cells);
-  if (fault !== undefined) throw new OperatorError(`Line ${entry.line}: ${fault}. Nothing was taken.`);
+  const fault = 'fault' in entry ? entry.fault : missing ? `there is no column ${missing}.` : faultOf(cells);
+  if (fault !== undefined) throw new OperatorError(`Line ${entry.line}: ${fault} Nothing was taken.`);
   return {
     rate_date: cells.date as string,
     currency: cells.currency as string,
