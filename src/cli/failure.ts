@@ -15,12 +15,12 @@ export function inWords(error: unknown): string {
   if (FOR_OPERATORS.some((kind) => error instanceof kind)) return error.message;
   const { code = '', address, port } = error as { code?: string; address?: string; port?: number };
   if (isTimeout(error)) return `The database is busy (${error.message}): try again in a while.`;
+  if (REFUSED_STATES.test(code)) return `The database refuses the connection: ${error.message}.`;
   if (isDatabaseUnavailable(error)) {
     // A Unix socket has no port.
     const where = address ? ` at ${[address, port].filter(Boolean).join(':')}` : '';
     const reason = address ? code : error.message || code;
     return `The database${where} does not answer (${reason}): is DATABASE_URL right, and does it run?`;
   }
-  if (REFUSED_STATES.test(code)) return `The database refuses the connection: ${error.message}.`;
   return error.stack ?? error.message;
 }

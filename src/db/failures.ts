@@ -29,6 +29,15 @@ const AWAY_SYSTEM_ERRORS = new Set([
 const DRIVER_WORDS =
   /connection terminated|timeout expired|timeout exceeded when trying to connect|connection ended|not queryable|connection error/i;
 
+/** Whatever they say: a refused password or an unknown certificate is no fault of the request either. */
+const failuresToConnect = new WeakSet<object>();
+
+/** Throws what a connection could not be made with. The database counts as away. */
+export function failConnecting(error: unknown): never {
+  if (error instanceof Error) failuresToConnect.add(error);
+  throw error;
+}
+
 /** What was read changed before it was locked: the transaction has to begin anew, as after a serialization failure. */
 export class StaleReadError extends Error {
   readonly code = SERIALIZATION_FAILURE;
@@ -61,6 +70,7 @@ export function isConflict(error: unknown): boolean {
 /** Whether the database was away, overloaded, not to be written to, or cut the statement short: nothing else succeeds now either. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (failuresToConnect.has(error)) return true;
   const { code, syscall = '' } = error as { code?: unknown; syscall?: string };
   if (typeof code !== 'string') return DRIVER_WORDS.test(error.message);
   return (

@@ -5,6 +5,7 @@
 import { CompiledQuery, type Kysely, type OperationNode, type RawBuilder, RawNode, ValueNode } from 'kysely';
 import type pg from 'pg';
 import { boundStatements } from './deadline.ts';
+import { failConnecting } from './failures.ts';
 import type { DB } from './types.ts';
 
 /** The text of a statement → its name. */
@@ -105,5 +106,5 @@ export function lendPrepared(pool: pg.Pool, timeoutMs: number) {
     return made;
   }
 
-  return { connect: async () => lend(await pool.connect()) as never, end: () => pool.end() };
+  return { connect: async () => lend(await pool.connect().catch(failConnecting)) as never, end: () => pool.end() };
 }

@@ -53,6 +53,28 @@ test('every operation and readiness answer 503 with Retry-After, health stays; t
   await expectServing();
 });
 
+test('so they do while it refuses the connections of the service', async () => {
+  const { db } = service.database;
+  const allow = (isAllowed: boolean) =>
+    sql`update pg_database set datallowconn = ${isAllowed} where datname = current_database()`.execute(db);
+  await sql`select 1`.execute(db);
+  await allow(false);
+  await way.cut();
+  await way.mend();
+  const refused = [
+    await post(service, record),
+    await grant(service, { access_level_id: 'premium' }),
+    await service.call('GET', '/readyz'),
+  ];
+  await allow(true);
+  for (const { status, headers } of refused) {
+    expect(status).toBe(503);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  }
+  expect(lines.join('')).toContain('not currently accepting connections');
+  await expectServing();
+});
+
 test('what the database need not be asked for is answered meanwhile', async () => {
   await way.cut();
   expect(await service.call('GET', '/nothing')).toMatchObject({ status: 404 });

@@ -24,3 +24,11 @@ test('a database that lacks a migration is not ready, but healthy', async () => 
   });
   expect(await service.call('GET', '/healthz')).toMatchObject({ status: 200 });
 });
+
+test('nor is one that was never migrated', async () => {
+  await sql`drop table schema_migration`.execute(service.database.db);
+  expect(await service.call('GET', '/readyz')).toMatchObject({
+    status: 503,
+    json: { error_code: 'service_unavailable' },
+  });
+});
