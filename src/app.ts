@@ -30,7 +30,7 @@ export type Addresses = readonly Route['address'][];
 
 export interface AppParts {
   app: FastifyInstance;
-  /** From now on readiness fails, so that no new requests are sent here; those that come are still served. */
+  /** From now on readiness fails and connections end with their next answer, so that new requests go elsewhere; those that come are still served. */
   startDraining: () => void;
 }
 
@@ -45,11 +45,11 @@ export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admi
   registerRequestLogger(app);
   registerErrors(app);
   registerRequestLog(app);
-  registerArrival(app);
+  const arrival = registerArrival(app);
   registerPressure(app, config.MAX_LOOP_DELAY_MS);
   registerUnrouted(app);
   registerBodies(app);
-  const { startDraining } = registerHealth(app, deps);
+  const health = registerHealth(app, deps);
   registerMetrics(app, deps, {
     isOpen: !addresses.includes('base'),
     parts: [pressureMetrics, poolMetrics, attributionMetrics, () => factMetrics(deps), () => webhookMetrics(deps)],
@@ -62,5 +62,9 @@ export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admi
     await registerPages(app);
     await registerReference(app, all);
   }
+  const startDraining = () => {
+    health.startDraining();
+    arrival.startDraining();
+  };
   return { app, startDraining };
 }

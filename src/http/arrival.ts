@@ -14,11 +14,21 @@ function isWithoutHost({ raw }: FastifyRequest): boolean {
 }
 
 /** The route's own headers are set here too, so that errors carry them, whoever throws. */
-export function registerArrival(app: FastifyInstance): void {
+export function registerArrival(app: FastifyInstance): { startDraining: () => void } {
+  let isDraining = false;
   let isClosing = false;
+  const startDraining = () => {
+    isDraining = true;
+  };
   app.addHook('preClose', (done) => {
+    startDraining();
     isClosing = true;
     done();
+  });
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    // Or the client's next request might be under way on the connection when it is closed.
+    if (isDraining) reply.header('connection', 'close');
+    done(null, payload);
   });
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply);
@@ -28,4 +38,5 @@ export function registerArrival(app: FastifyInstance): void {
     else if (isWithoutHost(request)) done(apiError('malformed_request', '', { connection: 'close' }));
     else done();
   });
+  return { startDraining };
 }

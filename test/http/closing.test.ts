@@ -9,17 +9,17 @@ import { openRaw } from './raw.ts';
 test('while draining /readyz fails, and requests are still served', async () => {
   const service = await startService();
   try {
-    expect(await service.call('GET', '/readyz')).toMatchObject({ status: 200 });
+    expect(await service.call('GET', '/readyz')).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
     service.startDraining();
     expect(await service.call('GET', '/readyz')).toMatchObject({ status: 503 });
-    expect(await service.call('GET', '/healthz')).toMatchObject({ status: 200 });
+    expect(await service.call('GET', '/healthz')).toMatchObject({ status: 200, headers: { connection: 'close' } });
     expect(await service.call('POST', GRANT, { key: service.secretKey, body: {} })).toMatchObject({ status: 400 });
   } finally {
     await service.close();
   }
 });
 
-test('closing finishes the request under way; a further one on its connection gets 503 in the envelope', async () => {
+test('closing finishes the request under way and its connection; one that is complete only now gets 503 in the envelope', async () => {
   const service = await startService();
   await addProfile(service, 'anna');
   await addAccessLevel(service, 'premium');
@@ -34,7 +34,8 @@ test('closing finishes the request under way; a further one on its connection ge
     '',
     body,
   ].join('\r\n');
-  const connection = openRaw(service.port);
+  const [connection, late] = [openRaw(service.port), openRaw(service.port)];
+  late.send(request.slice(0, 20));
   let stopping: Promise<void> | undefined;
   await service.database.db.transaction().execute(async (trx) => {
     await sql`select from profile for update`.execute(trx);
@@ -42,11 +43,11 @@ test('closing finishes the request under way; a further one on its connection ge
     await new Promise((resolve) => setTimeout(resolve, 200));
     stopping = service.stop();
     await new Promise((resolve) => setTimeout(resolve, 50));
-    connection.send(request);
+    late.send(request.slice(20));
     await new Promise((resolve) => setTimeout(resolve, 50));
   });
-  expect(await connection.next()).toMatchObject({ status: 200 });
-  const refused = await connection.next();
+  expect(await connection.next()).toMatchObject({ status: 200, headers: { connection: 'close' } });
+  const refused = await late.next();
   expect(refused).toMatchObject({
     status: 503,
     json: { error_code: 'service_unavailable', status_code: 503 },
@@ -57,7 +58,7 @@ test('closing finishes the request under way; a further one on its connection ge
       'request-id': expect.stringMatching(/^[0-9a-f]{32}$/),
     },
   });
-  await connection.ended;
+  await Promise.all([connection.ended, late.ended]);
   await stopping;
   await service.close();
 });
