@@ -155,8 +155,8 @@ export const VARIABLES = {
     'Origin whose pages may use the secret-key operations.',
   ),
   METRICS_TOKEN: matching(
-    (value) => value.length >= 16,
-    'at least 16 characters',
+    (value) => /^[!-~]{16,}$/.test(value),
+    'at least 16 ASCII characters without spaces',
     'Bearer token with which `/metrics` answers on the public listener.',
   ),
   SPS_ENCRYPTION_KEY: encryptionKey(

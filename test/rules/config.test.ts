@@ -70,7 +70,7 @@ test('every problem is told at once, a line each, by the name of its variable an
     'PORT must be a whole number from 0 to 65535',
     'DATABASE_URL must be a postgres:// address',
     expect.stringMatching(/^LOG_LEVEL must be one of fatal, error, /),
-    'METRICS_TOKEN must be at least 16 characters',
+    'METRICS_TOKEN must be at least 16 ASCII characters without spaces',
   ]);
 });
 
@@ -85,7 +85,7 @@ describe.each<[string, string[]]>([
     'ADMIN_CORS_ORIGIN',
     ['*', 'example.com', 'https://example.com/', 'https://example.com/path', 'https://a.com,https://b.com'],
   ],
-  ['METRICS_TOKEN', ['short']],
+  ['METRICS_TOKEN', ['short', 'clé-de-seize-lettres', 'sixteen letters with spaces']],
   ['SPS_ENCRYPTION_KEY', ['short', '0'.repeat(63), 'g'.repeat(64), 'A'.repeat(43), `${'A'.repeat(44)}=`]],
   ['WEBHOOK_ALLOW_HTTP', ['yes', '1', 'TRUE']],
 ])('%s', (name, values) => {
