@@ -1,6 +1,7 @@
 // What one run of the demo leaves for the next: its app, the keys to revoke, where the receiver listened.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { OperatorError } from '../apps/service.ts';
 
 export interface DemoState {
   app_id?: string;
@@ -19,11 +20,23 @@ export interface DemoFolder {
   save: (changes: DemoState) => Promise<void>;
 }
 
+async function readState(file: string): Promise<DemoState> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '{}';
+    throw error;
+  });
+  try {
+    return JSON.parse(text) as DemoState;
+  } catch {
+    throw new OperatorError(`${file} is damaged: remove it, and the demo begins anew.`);
+  }
+}
+
 export async function openDemoFolder(dataDir: string): Promise<DemoFolder> {
   const path = join(dataDir, 'demo');
   const file = join(path, 'state.json');
   await mkdir(path, { recursive: true });
-  const state = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as DemoState;
+  const state = await readState(file);
   const save = async (changes: DemoState) => {
     Object.assign(state, changes);
     await writeFile(`${file}.new`, JSON.stringify(state), { mode: 0o600 });

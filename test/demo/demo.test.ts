@@ -1,6 +1,6 @@
 // The demo as a newcomer meets it: it prints three requests, they work as they stand, and a second run keeps the data.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -73,5 +73,30 @@ describe.skipIf(!hasCurl)('npm run demo', { timeout: 120_000 }, () => {
     await paste(second.commands[1]);
     await second.demo.printed(/webhook received: access_level_updated/);
     await stop(second.demo);
+  });
+});
+
+describe('a data directory that cannot be used is told in one sentence', { timeout: 60_000 }, () => {
+  async function failDemo(dataDir: string): Promise<string> {
+    const demo = startProgram('dist/demo/main.js', [], {
+      DATABASE_URL: database.url,
+      SPS_DATA_DIR: dataDir,
+      PORT: '0',
+    });
+    started.push(demo);
+    expect(await demo.ended).toBe(1);
+    return demo.stderr();
+  }
+
+  it('is a file, or holds a damaged state', async () => {
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    expect(await failDemo(file)).toBe(`Cannot use ${join(file, 'demo')} (ENOTDIR).\n`);
+    const damaged = join(folder, 'damaged', 'demo');
+    await mkdir(damaged, { recursive: true });
+    await writeFile(join(damaged, 'state.json'), '{"app_id": ');
+    expect(await failDemo(join(folder, 'damaged'))).toBe(
+      `${join(damaged, 'state.json')} is damaged: remove it, and the demo begins anew.\n`,
+    );
   });
 });
