@@ -1,6 +1,9 @@
 // sps webhook: the endpoints to which an app's events go, and what became of deliveries.
-import type { Command } from 'commander';
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { type Command, Option } from 'commander';
 import { OperatorError } from '../apps/service.ts';
+import { unreadable } from '../import/source.ts';
 import {
   addWebhook,
   disableWebhook,
@@ -21,6 +24,7 @@ interface AddOptions {
   app: string;
   url: string;
   authorization?: string;
+  authorizationFile?: string;
   events?: string;
   verify: boolean;
 }
@@ -34,6 +38,12 @@ const ON_ONE: readonly (readonly [string, string, (deps: Operator['deps'], id: s
   ['remove', 'remove a webhook; what waits for it is never sent', removeWebhook],
 ];
 
+/** An argument is seen by all users of the machine, a file need not be. */
+async function readAuthorization(file: string): Promise<string> {
+  const content = file === '-' ? text(process.stdin) : readFile(file, 'utf8');
+  return (await content.catch((error: unknown) => Promise.reject(unreadable(file, error)))).trimEnd();
+}
+
 function addAddCommand(webhook: Command, perform: Perform): void {
   webhook
     .command('add')
@@ -41,12 +51,25 @@ function addAddCommand(webhook: Command, perform: Perform): void {
     .addOption(appOption())
     .requiredOption('--url <url>', 'where events are sent')
     .option('--authorization <value>', 'value of the Authorization header')
+    .addOption(
+      new Option('--authorization-file <file>', 'the file with that value; - is standard input').conflicts(
+        'authorization',
+      ),
+    )
     .option('--events <types>', 'types of events it wants, separated by commas (default: all)')
     .option('--no-verify', 'do not send a test event that must get 2xx')
-    .action(({ app, events, ...options }: AddOptions) =>
+    .action(({ app, url, verify, events, ...options }: AddOptions) =>
       perform(async ({ deps }) => {
+        const { authorizationFile } = options;
+        const authorization = authorizationFile ? await readAuthorization(authorizationFile) : options.authorization;
         const types = events?.split(',').map((type) => type.trim());
-        const answer = await addWebhook(deps, { appId: app, ...options, ...(types && { events: types }) });
+        const answer = await addWebhook(deps, {
+          appId: app,
+          url,
+          verify,
+          ...(authorization !== undefined && { authorization }),
+          ...(types && { events: types }),
+        });
         return { answer, text: formatMembers(answer) };
       }),
     );
