@@ -31,6 +31,13 @@ const program = new Command('sps')
   .configureHelp({ showGlobalOptions: true })
   .showHelpAfterError('(add --help for what there is)');
 
+// What was to be done is done by then. A reader that has had enough, as `head`, need not be told.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') return;
+  process.stderr.write(`sps: Cannot write the answer (${code}).\n`);
+  process.exitCode = 1;
+});
+
 try {
   const named = process.argv.slice(2).find((word) => Object.hasOwn(NOUNS, word));
   const nouns = named === undefined ? Object.values(NOUNS) : [NOUNS[named] as () => Promise<Noun>];

@@ -10,10 +10,19 @@ const FOR_OPERATORS = [OperatorError, ConfigError, EmbeddedDatabaseError, Migrat
 /** Refusals of a connection: wrong password, role or database. */
 const REFUSED_STATES = /^(28|3D000$)/;
 
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+interface SystemError {
+  code?: string;
+  address?: string;
+  port?: number;
+  path?: string;
+}
+
 export function inWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (FOR_OPERATORS.some((kind) => error instanceof kind)) return error.message;
-  const { code = '', address, port } = error as { code?: string; address?: string; port?: number };
+  const { code = '', address, port, path } = error as SystemError;
   if (isTimeout(error)) return `The database is busy (${error.message}): try again in a while.`;
   if (REFUSED_STATES.test(code)) return `The database refuses the connection: ${error.message}.`;
   if (isDatabaseUnavailable(error)) {
@@ -22,5 +31,9 @@ export function inWords(error: unknown): string {
     const reason = address ? code : error.message || code;
     return `The database${where} does not answer (${reason}): is DATABASE_URL right, and does it run?`;
   }
+  if (code === INSUFFICIENT_PRIVILEGE) {
+    return `The database does not allow it (${error.message}): is the role of DATABASE_URL the owner of the database?`;
+  }
+  if (path) return `Cannot use ${path} (${code}).`;
   return error.stack ?? error.message;
 }

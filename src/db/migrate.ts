@@ -6,6 +6,7 @@ import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { KEEP_ALIVE } from './client.ts';
+import { failConnecting } from './failures.ts';
 import type { DB } from './types.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
@@ -44,6 +45,16 @@ async function listMigrations(): Promise<Migration[]> {
       const sql = await readFile(new URL(name, FOLDER), 'utf8');
       return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
     }),
+  );
+}
+
+/** In another encoding not every text of a request could be kept, nor its length be counted. */
+async function refuseEncoding(client: pg.Client): Promise<void> {
+  const { rows } = await client.query('show server_encoding');
+  const { server_encoding: encoding } = rows[0];
+  if (encoding === 'UTF8') return;
+  throw new MigrationError(
+    `The database is in the encoding ${encoding}: make one with \`create database … encoding 'UTF8' template template0\`.`,
   );
 }
 
@@ -95,8 +106,9 @@ export async function migrateToLatest(connectionString: string, waiting: Waiting
   });
   // Its breaking would end the process; the statement under way hears of it.
   client.on('error', () => undefined);
-  await client.connect();
+  await client.connect().catch(failConnecting);
   try {
+    await refuseEncoding(client);
     await takeTurn(client, waiting);
     await client.query(`create table if not exists schema_migration (
       name text primary key, sha256 text not null, applied_at timestamptz not null default now())`);

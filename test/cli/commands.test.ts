@@ -1,11 +1,12 @@
 // The commands of the sps program, as they are run by an operator.
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, startService, type TestService } from '../setup/service.ts';
 import { answering, type Receiver, startReceiver } from '../webhooks/receiver.ts';
-import { createSps, PATIENCE, type Sps } from './sps.ts';
+import { createSps, ended, PATIENCE, type Sps } from './sps.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -164,6 +165,20 @@ describe('webhook', PATIENCE, () => {
     expect(await sps.json('webhook', 'list')).toEqual({ webhooks: [] });
   });
 
+  test('has its Authorization header from a file, for others to see no argument', async () => {
+    receiver.received.length = 0;
+    const file = await write('authorization', 'Bearer from-a-file\n');
+    const add = ['webhook', 'add', '--app', app, '--url', receiver.url, '--authorization-file'];
+    const { webhook_id } = await sps.json(...add, file);
+    expect(receiver.received[0]?.headers.authorization).toBe('Bearer from-a-file');
+    await sps.json('webhook', 'remove', webhook_id);
+    expect(await sps.run(...add, '/nowhere')).toMatchObject({
+      code: 1,
+      stderr: 'sps: Cannot read /nowhere: there is no such file.\n',
+    });
+    expect(await sps.run(...add, file, '--authorization', 'x')).toMatchObject({ code: 1 });
+  });
+
   test('is not added if its test event fails, unless that is not asked', async () => {
     receiver.behave(answering(500));
     const add = ['webhook', 'add', '--app', app, '--url', receiver.url];
@@ -206,6 +221,19 @@ describe(
         code: 1,
         stderr: expect.stringMatching(/PORT must be .*\n.*DATABASE_URL must be/s),
       });
+    });
+
+    test.runIf(existsSync('/dev/full'))('an answer that cannot be written', async () => {
+      const full = openSync('/dev/full', 'w');
+      const child = sps.startInto(full, 'app', 'list');
+      closeSync(full);
+      expect(await ended(child)).toMatchObject({ code: 1, stderr: 'sps: Cannot write the answer (ENOSPC).\n' });
+    });
+
+    test('but a reader that has had enough is none', async () => {
+      const child = sps.start('app', 'list');
+      child.stdout?.destroy();
+      expect(await ended(child)).toMatchObject({ code: 0, stderr: '' });
     });
   },
 );

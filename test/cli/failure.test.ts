@@ -1,9 +1,11 @@
 // What an operator is told of a database that does not answer, or not in time.
+import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inWords } from '../../src/cli/failure.ts';
+import { migrateToLatest } from '../../src/db/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 
 let database: TestDatabase;
@@ -46,5 +48,32 @@ test('one that has no time is busy', async () => {
   });
   expect(inWords(await failureOf(locked))).toBe(
     'The database is busy (canceling statement due to lock timeout): try again in a while.',
+  );
+});
+
+test('a database in another encoding, of another owner, without TLS, or without the certificates that its address names', async () => {
+  const reject = async (change: (url: URL) => void) => {
+    const url = new URL(database.url);
+    change(url);
+    return inWords(await failureOf(migrateToLatest(url.href)));
+  };
+  const latin = await createTestDatabase("template template0 encoding 'LATIN1' locale 'C'");
+  expect(await reject((url) => Object.assign(url, { pathname: new URL(latin.url).pathname }))).toMatch(
+    /^The database is in the encoding LATIN1: make one with /,
+  );
+  await latin.close();
+
+  const role = `sps_other_${randomBytes(6).toString('hex')}`;
+  await sql`create role ${sql.ref(role)} login password 'other'`.execute(database.db);
+  expect(await reject((url) => Object.assign(url, { username: role, password: 'other' }))).toBe(
+    'The database does not allow it (permission denied for schema public): is the role of DATABASE_URL the owner of the database?',
+  );
+  await sql`drop role ${sql.ref(role)}`.execute(database.db);
+
+  expect(await reject((url) => url.searchParams.set('sslmode', 'require'))).toBe(
+    'The database does not answer (The server does not support SSL connections): is DATABASE_URL right, and does it run?',
+  );
+  expect(await reject((url) => url.searchParams.set('sslrootcert', '/nowhere.pem'))).toBe(
+    'Cannot use /nowhere.pem (ENOENT).',
   );
 });

@@ -12,6 +12,7 @@ for (const name of ['stdout', 'stderr']) {
 }
 // Each command listens for signals and stays.
 process.setMaxListeners(0);
+process.stdout.setMaxListeners(0);
 
 let count = 0;
 process.on('message', async (args) => {

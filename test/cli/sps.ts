@@ -20,6 +20,8 @@ export interface Sps {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   json: (...args: string[]) => Promise<any>;
   start: (...args: string[]) => ChildProcess;
+  /** Its standard output goes to an open file. */
+  startInto: (file: number, ...args: string[]) => ChildProcess;
   close: () => void;
 }
 
@@ -40,6 +42,8 @@ export async function ended(child: ChildProcess): Promise<Ended> {
 export function createSps(given: Record<string, string>): Sps {
   const env = { PATH: process.env.PATH ?? '', ...given };
   const start = (...args: string[]) => spawn(process.execPath, [PROGRAM, ...args], { env });
+  const startInto = (file: number, ...args: string[]) =>
+    spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', file, 'pipe'] });
   let many: ChildProcess | undefined;
 
   function runAmongMany(args: readonly string[]): Promise<Ended> {
@@ -58,6 +62,7 @@ export function createSps(given: Record<string, string>): Sps {
 
   return {
     start,
+    startInto,
     run: (...args) => ended(start(...args)),
     json: async (...args) => {
       const { code, stdout, stderr } = await runAmongMany([...args, '--json']);
