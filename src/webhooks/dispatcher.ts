@@ -14,6 +14,7 @@ import { startRetention } from './retention.ts';
 import { readSecrets, type Secrets } from './secrets.ts';
 import { createSettler } from './settler.ts';
 import { createSignal } from './signal.ts';
+import { createTurns, type TurnLimits } from './turns.ts';
 
 export interface DispatcherDeps extends Pick<Deps, 'db' | 'config' | 'log' | 'now'> {
   /** For the connections of the queue, and the one that listens. */
@@ -29,7 +30,7 @@ export interface Edges {
   pollMs?: number;
   /** How long a claim holds without being renewed; renewed every third of it. */
   leaseMs?: number;
-  limits?: Partial<ClaimLimits>;
+  limits?: Partial<ClaimLimits & TurnLimits>;
 }
 
 export interface Dispatcher {
@@ -37,7 +38,7 @@ export interface Dispatcher {
   stop: () => Promise<void>;
 }
 
-const LIMITS: ClaimLimits = { total: 512, perEndpoint: 32, ailingAfter: 5, ailingSlots: 2 };
+const LIMITS = { total: 1024, perEndpoint: 32, ahead: 96, ailingAfter: 5, ailingSlots: 2 };
 const POLL_MS = 1_000;
 const LEASE_MS = 30_000;
 const LOOK_AHEAD = 256;
@@ -53,8 +54,8 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   const limits = { ...LIMITS, ...edges.limits };
   const sender = createSender({ policy: policyOf(config), now, resolve, deadlineMs });
   const signal = createSignal();
-  const held = new Set<Claimed>();
-  const sending = new Set<Promise<void>>();
+  /** What this process has claimed, and until when that holds. */
+  const held = new Map<Claimed, Date>();
   let isStopping = false;
   let lookAhead = 0;
 
@@ -62,6 +63,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
     for (const delivery of deliveries) held.delete(delivery);
     signal.wake();
   });
+  const turns = createTurns({ atOnce: limits.perEndpoint, ahead: limits.ahead, send, giveBack: settler.giveBack });
   const putOff = createPutOff(deps);
   const listener = listenForNudges(connectionString, signal.wake, log);
   const retention = startRetention(deps);
@@ -69,47 +71,65 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
 
   function renew(): void {
     if (held.size === 0) return;
-    renewLeases(db, [...held], new Date(now().getTime() + leaseMs)).catch((error) =>
-      log.warn({ err: error }, 'webhook leases cannot be renewed'),
+    const renewed = [...held.keys()];
+    const until = new Date(now().getTime() + leaseMs);
+    renewLeases(db, renewed, until).then(
+      () => {
+        for (const delivery of renewed) if (held.has(delivery)) held.set(delivery, until);
+      },
+      (error) => log.warn({ err: error }, 'webhook leases cannot be renewed'),
     );
   }
 
-  async function send(delivery: Claimed): Promise<void> {
+  /** Whether it was delivered. */
+  async function send(delivery: Claimed): Promise<boolean> {
     const { url, event_id: id, body } = delivery;
+    if ((held.get(delivery) as Date) <= now()) {
+      // It waited for its turn while this process stood still: another may have sent it, and what follows it.
+      settler.giveBack([delivery]);
+      return false;
+    }
     let secrets: Secrets;
     try {
       secrets = readSecrets(delivery, config, now());
     } catch (error) {
       await putOff(delivery, (error as Error).message);
       held.delete(delivery);
-      return;
+      return false;
     }
     const { signing, authorization } = secrets;
     const attempt = await sender.send({ url, authorization, secrets: signing, id, body });
     attemptSeconds.observe({ app_id: delivery.app_id }, attempt.seconds);
-    settler.add(delivery, judgeAttempt(delivery, attempt, now(), random()));
+    const outcome = judgeAttempt(delivery, attempt, now(), random());
+    settler.add(delivery, outcome);
+    return outcome.succeeded;
+  }
+
+  /** How many deliveries of each endpoint are held, without those that may be held ahead of their turn. */
+  function countHeld(): Map<string, number> {
+    const counts = new Map([...turns.listAhead()].map(([webhookId, ahead]) => [webhookId, -ahead]));
+    for (const { webhook_id } of held.keys()) counts.set(webhook_id, (counts.get(webhook_id) ?? 0) + 1);
+    return counts;
   }
 
   /** Claims what there is room for and starts sending it; returns how long to wait before looking again. */
   async function takeDue(): Promise<number> {
     const room = limits.total - held.size;
     if (room <= 0) return pollMs;
-    const heldPerEndpoint = new Map<string, number>();
-    for (const { webhook_id } of held) heldPerEndpoint.set(webhook_id, (heldPerEndpoint.get(webhook_id) ?? 0) + 1);
+    const leaseUntil = new Date(now().getTime() + leaseMs);
     const { claimed, putOff: putOffCount } = await claimDue(queueDb, {
       ...limits,
       total: room,
       now: now(),
-      leaseUntil: new Date(now().getTime() + leaseMs),
+      leaseUntil,
       claimId: randomUUID(),
-      held: heldPerEndpoint,
+      held: countHeld(),
       lookAhead,
     });
     lookAhead = putOffCount > 0 ? LOOK_AHEAD : 0;
     for (const delivery of claimed) {
-      held.add(delivery);
-      const sent = send(delivery).finally(() => sending.delete(sent));
-      sending.add(sent);
+      held.set(delivery, leaseUntil);
+      turns.take(delivery);
     }
     if (putOffCount === 0) return pollMs;
     // Others may be due behind those that were put off.
@@ -138,7 +158,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
       isStopping = true;
       signal.wake();
       await Promise.all([running, listener.stop(), retention.stop()]);
-      await Promise.all(sending);
+      await turns.stop();
       await settler.drain(SETTLE_ON_STOP_MS);
       clearInterval(renewal);
       await Promise.all([sender.close(), queueDb.destroy()]);

@@ -7,7 +7,7 @@
 // What is claimed is pending, so rows are met by key and claim alone: a condition on the state would let the planner read the whole
 // backlog by a partial index, which it takes for empty until the table is analyzed (seen: 290 ms instead of 3 for 100 rows). The
 // keys are also given as an array: an index serves that on either side of a join, so that no plan reads more than the batch.
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { SecretColumns } from './secrets.ts';
@@ -24,7 +24,7 @@ export interface ClaimRequest extends ClaimLimits {
   now: Date;
   leaseUntil: Date;
   claimId: string;
-  /** How many deliveries this process holds, per endpoint. */
+  /** How many deliveries this process holds, per endpoint; less than none lets it claim more than `perEndpoint`. */
   held: ReadonlyMap<string, number>;
   /** How many rows more than there are slots to look at per endpoint, where many must be put off. */
   lookAhead: number;
@@ -105,17 +105,21 @@ export interface ClaimKey {
   claim_id: string;
 }
 
+function claimRelation(claims: readonly ClaimKey[]): RawBuilder<unknown> {
+  return sql`(select * from unnest(
+    ${claims.map(({ sequence }) => sequence)}::bigint[],
+    ${claims.map(({ webhook_id }) => webhook_id)}::uuid[],
+    ${claims.map(({ claim_id }) => claim_id)}::uuid[]
+  ) as t (sequence, webhook_id, claim_id))`;
+}
+
 /** Prolongs the lease of what this process still holds. */
 export async function renewLeases(db: Kysely<DB>, claims: readonly ClaimKey[], leaseUntil: Date): Promise<void> {
   // Rows that are just being settled are skipped: two statements that lock many rows would deadlock now and then.
   await sql`
     with mine as (
       select d.sequence, d.webhook_id
-      from webhook_delivery d join unnest(
-        ${claims.map(({ sequence }) => sequence)}::bigint[],
-        ${claims.map(({ webhook_id }) => webhook_id)}::uuid[],
-        ${claims.map(({ claim_id }) => claim_id)}::uuid[]
-      ) as held (sequence, webhook_id, claim_id) using (sequence, webhook_id, claim_id)
+      from webhook_delivery d join ${claimRelation(claims)} held using (sequence, webhook_id, claim_id)
       for update of d skip locked
     )
     update webhook_delivery d set due_at = ${leaseUntil}
@@ -133,6 +137,16 @@ export async function putOffClaim(
     where sequence = ${sequence} and webhook_id = ${webhook_id} and claim_id = ${claim_id}`.execute(db);
 }
 
+/** Gives claims back under which nothing was sent. */
+export async function releaseClaims(db: Kysely<DB>, claims: readonly ClaimKey[], now: Date): Promise<void> {
+  const statement = sql`
+    update webhook_delivery d set claim_id = null, due_at = ${now}
+    from ${claimRelation(claims)} held
+    where d.sequence = any(${claims.map(({ sequence }) => sequence)})
+      and d.sequence = held.sequence and d.webhook_id = held.webhook_id and d.claim_id = held.claim_id`;
+  await executePrepared(db, 'release_claims', statement);
+}
+
 export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
@@ -140,6 +154,7 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 export const NEXT_ATTEMPT = sql`case when d.state = 'pending' and w.state = 'enabled' then greatest(d.due_at, d.queued_at) end`;
 
 export interface Settlement extends ClaimKey {
+  app_id: string;
   state: DeliveryState;
   /** The next attempt, of a pending one. */
   due_at: Date | null;
@@ -157,8 +172,8 @@ export async function settle(db: Kysely<DB>, settlements: readonly Settlement[],
       select * from unnest(
         ${column('sequence')}::bigint[], ${column('webhook_id')}::uuid[], ${column('claim_id')}::uuid[],
         ${column('state')}::text[], ${column('due_at')}::timestamptz[], ${column('attempted_at')}::timestamptz[],
-        ${column('status')}::int[], ${column('error')}::text[], ${column('answer')}::text[]
-      ) as r (sequence, webhook_id, claim_id, state, due_at, attempted_at, status, error, answer)
+        ${column('status')}::int[], ${column('error')}::text[], ${column('answer')}::text[], ${column('app_id')}::uuid[]
+      ) as r (sequence, webhook_id, claim_id, state, due_at, attempted_at, status, error, answer, app_id)
     ), settled as (
       update webhook_delivery d set
         state = r.state,
@@ -169,11 +184,9 @@ export async function settle(db: Kysely<DB>, settlements: readonly Settlement[],
         finished_at = case when r.state <> 'pending' then ${now}::timestamptz end,
         last_status = r.status,
         last_error = r.error,
-        -- An answer may name a profile that was deleted while it was under way. Two lookups: a join would be made by hash.
-        last_answer = case when (
-          select p.deleted_at from profile p
-          where p.app_id = (select e.app_id from webhook_event e where e.sequence = d.sequence)
-            and p.profile_id = d.profile_id
+        -- An answer may name a profile that was deleted while it was under way. A lookup: a join would be made by hash.
+        last_answer = case when r.answer = '' then '' when (
+          select p.deleted_at from profile p where p.app_id = r.app_id and p.profile_id = d.profile_id
         ) is null then r.answer end
       from result r
       where d.sequence = any(${column('sequence')})

@@ -7,10 +7,12 @@ import type { Deps } from '../deps.ts';
 import { recordHealth, sumUpHealth } from './health.ts';
 import { attemptCounter } from './metrics.ts';
 import type { Outcome } from './outcome.ts';
-import { type Claimed, settle } from './queue.ts';
+import { type Claimed, releaseClaims, settle } from './queue.ts';
 
 export interface Settler {
   add: (delivery: Claimed, outcome: Outcome) => void;
+  /** Lets go of deliveries that were not sent, once the results before them are written. */
+  giveBack: (deliveries: readonly Claimed[]) => void;
   /** Resolves when everything added has been written, or `giveUpMs` after the call: then the rest is not tried again. */
   drain: (giveUpMs: number) => Promise<void>;
 }
@@ -32,12 +34,13 @@ function logResults(log: Logger, group: readonly Result[]): void {
   }
 }
 
-/** `onSettled` is told of each group that has been written. */
+/** `onSettled` is told of each group that has been written or let go of. */
 export function createSettler(
   { db, queueDb, log, now }: Pick<Deps, 'db' | 'log' | 'now'> & { queueDb: Kysely<DB> },
   onSettled: (deliveries: readonly Claimed[]) => void,
 ): Settler {
   const waiting: Result[] = [];
+  const returned: Claimed[] = [];
   let running: Promise<void> | undefined;
   let hasGivenUp = false;
 
@@ -72,18 +75,29 @@ export function createSettler(
     }
   }
 
+  async function writeNext(): Promise<void> {
+    const group = waiting.slice(0, LARGEST_GROUP);
+    if (group.length > 0) await write(group);
+    waiting.splice(0, group.length);
+    onSettled(group.map(({ delivery }) => delivery));
+  }
+
+  async function releaseNext(): Promise<void> {
+    const group = returned.slice(0, LARGEST_GROUP);
+    if (group.length > 0) await releaseClaims(queueDb, group, now());
+    returned.splice(0, group.length);
+    onSettled(group);
+  }
+
   async function run(): Promise<void> {
-    while (waiting.length > 0 && !hasGivenUp) {
-      const group = waiting.slice(0, LARGEST_GROUP);
+    while (waiting.length + returned.length > 0 && !hasGivenUp) {
       try {
-        await write(group);
+        await writeNext();
+        await releaseNext();
       } catch (error) {
         log.warn({ err: error }, 'webhook results cannot be written; trying again');
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-        continue;
       }
-      waiting.splice(0, group.length);
-      onSettled(group.map(({ delivery }) => delivery));
     }
     running = undefined;
   }
@@ -91,6 +105,10 @@ export function createSettler(
   return {
     add(delivery, outcome) {
       waiting.push({ ...outcome, delivery });
+      running ??= run();
+    },
+    giveBack(deliveries) {
+      returned.push(...deliveries);
       running ??= run();
     },
     async drain(giveUpMs) {

@@ -2,7 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ClaimRequest, claimDue, renewLeases, type Settlement, settle } from '../../src/webhooks/queue.ts';
+import {
+  type ClaimRequest,
+  claimDue,
+  releaseClaims,
+  renewLeases,
+  type Settlement,
+  settle,
+} from '../../src/webhooks/queue.ts';
 import { hanging } from './receiver.ts';
 import { createWorld, eventually, type World } from './world.ts';
 
@@ -72,10 +79,11 @@ describe('a claim', () => {
     world.pass(31);
     const again = await claim();
     const now = world.service.deps.now();
-    const of = ({ sequence, webhook_id, claim_id }: (typeof claimed)[0]): Settlement => ({
+    const of = ({ sequence, webhook_id, claim_id, app_id }: (typeof claimed)[0]): Settlement => ({
       sequence,
       webhook_id,
       claim_id,
+      app_id,
       attempted_at: now,
       ...delivered,
     });
@@ -91,6 +99,21 @@ describe('a claim', () => {
     expect((await claim({ perEndpoint: 3, held: new Map([[webhook_id, 3]]) })).claimed).toHaveLength(0);
     expect((await claim({ perEndpoint: 3, held: new Map([[webhook_id, 2]]) })).claimed).toHaveLength(1);
     expect((await claim({ total: 0 })).claimed).toHaveLength(0);
+  });
+
+  it('may go beyond what is sent at once, where the process holds less than none', async () => {
+    const { webhook_id } = await db.selectFrom('webhook').select('webhook_id').executeTakeFirstOrThrow();
+    expect((await claim({ perEndpoint: 1, held: new Map([[webhook_id, 0]]) })).claimed).toHaveLength(1);
+    expect((await claim({ perEndpoint: 0, held: new Map([[webhook_id, -1]]) })).claimed).toHaveLength(1);
+  });
+
+  it('that is given back can be had at once, and is left alone once another has it', async () => {
+    const { claimed } = await claim();
+    await releaseClaims(db, claimed, world.service.deps.now());
+    const again = await claim();
+    expect(again.claimed.map(({ sequence }) => sequence)).toEqual(claimed.map(({ sequence }) => sequence));
+    await releaseClaims(db, claimed, world.service.deps.now());
+    expect((await claim()).claimed).toEqual([]);
   });
 });
 
@@ -133,6 +156,46 @@ describe('a dispatcher', () => {
     const rows = await db.selectFrom('webhook_delivery').select(['state', 'claim_id']).execute();
     expect(rows.filter(({ state }) => state === 'delivered')).toHaveLength(10);
     expect(rows.filter(({ claim_id }) => claim_id !== null)).toEqual([]);
+  });
+
+  it('holds more of an endpoint that takes them fast, never sends more at once, and gives back what waits when one fails or it stops', async () => {
+    let underway = 0;
+    let most = 0;
+    let count = 0;
+    const receiver = await world.receive((response) => {
+      most = Math.max(most, ++underway);
+      const place = ++count;
+      const end = () => {
+        underway--;
+        response.writeHead(place === 31 ? 500 : 200).end();
+      };
+      if (place <= 30) end();
+      else setTimeout(end, 300);
+    });
+    await world.addEndpoint(receiver.url);
+    for (let i = 0; i < 60; i++) {
+      await world.addProfile(`p${i}`);
+      await world.grant(`p${i}`);
+    }
+    const dispatcher = world.dispatch({ limits: { perEndpoint: 2, ahead: 20 } });
+    const countClaimed = async () => {
+      const rows = await db
+        .selectFrom('webhook_delivery')
+        .select('claim_id')
+        .where('claim_id', 'is not', null)
+        .execute();
+      return rows.length;
+    };
+    await eventually(() => expect(receiver.received.length).toBe(32));
+    expect(await countClaimed()).toBeGreaterThan(2);
+    await eventually(async () => expect(receiver.received.length).toBeGreaterThan(32));
+    expect(await countClaimed()).toBeLessThanOrEqual(3);
+    await dispatcher.stop();
+    expect(most).toBe(2);
+    expect(await countClaimed()).toBe(0);
+    const rows = await db.selectFrom('webhook_delivery').select(['state', 'attempts']).execute();
+    expect(rows.filter(({ attempts }) => attempts === 1)).toHaveLength(receiver.received.length);
+    expect(rows.filter(({ state }) => state === 'delivered')).toHaveLength(receiver.received.length - 1);
   });
 
   it('is woken by a grant of any process; polling is only behind it', async () => {

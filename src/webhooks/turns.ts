@@ -1,0 +1,105 @@
+// Claimed deliveries that wait for their turn. An endpoint is sent few at once; one that takes them fast has more claimed than that, so that
+// the next are at hand while the results of the last are written and the queue is read.
+import type { Claimed } from './queue.ts';
+
+export interface TurnLimits {
+  /** Deliveries under way to one endpoint. */
+  atOnce: number;
+  /** How many more of one endpoint may be claimed. */
+  ahead: number;
+}
+
+export interface Turns {
+  /** Sends the delivery, now or when its endpoint has room. */
+  take: (delivery: Claimed) => void;
+  /** How many may be claimed beyond those that are sent at once, by endpoint: what it has lately taken in a moment. */
+  listAhead: () => Map<string, number>;
+  /** Gives back what waits. Resolves when nothing is under way. */
+  stop: () => Promise<void>;
+}
+
+export interface TurnParts extends TurnLimits {
+  /** Whether it was delivered. Never rejects. */
+  send: (delivery: Claimed) => Promise<boolean>;
+  /** Told of deliveries that are not sent after all: their endpoint failed, or this is the end. */
+  giveBack: (deliveries: readonly Claimed[]) => void;
+  /** Milliseconds. */
+  clock?: () => number;
+}
+
+/** What is claimed ahead is sent within about two of these, also if the operator disables its endpoint meanwhile. */
+const MOMENT_MS = 125;
+
+interface Lane {
+  underway: number;
+  waiting: Claimed[];
+  /** The moment that is being counted, and how many were delivered in it and in the one before. */
+  moment: number;
+  delivered: number;
+  deliveredBefore: number;
+}
+
+function moveTo(lane: Lane, moment: number): void {
+  if (moment === lane.moment) return;
+  lane.deliveredBefore = moment === lane.moment + 1 ? lane.delivered : 0;
+  lane.delivered = 0;
+  lane.moment = moment;
+}
+
+export function createTurns({ atOnce, ahead, send, giveBack, clock = () => performance.now() }: TurnParts): Turns {
+  const lanes = new Map<string, Lane>();
+  const sending = new Set<Promise<void>>();
+  const currentMoment = () => Math.floor(clock() / MOMENT_MS);
+
+  function laneOf(webhookId: string): Lane {
+    const known = lanes.get(webhookId);
+    if (known) return known;
+    const made: Lane = { underway: 0, waiting: [], moment: currentMoment(), delivered: 0, deliveredBefore: 0 };
+    lanes.set(webhookId, made);
+    return made;
+  }
+
+  async function run(lane: Lane, delivery: Claimed): Promise<void> {
+    lane.underway++;
+    const isDelivered = await send(delivery);
+    lane.underway--;
+    moveTo(lane, currentMoment());
+    if (isDelivered) {
+      lane.delivered++;
+      const next = lane.waiting.shift();
+      if (next) begin(lane, next);
+      return;
+    }
+    lane.delivered = 0;
+    lane.deliveredBefore = 0;
+    if (lane.waiting.length > 0) giveBack(lane.waiting.splice(0));
+  }
+
+  function begin(lane: Lane, delivery: Claimed): void {
+    const sent = run(lane, delivery).finally(() => sending.delete(sent));
+    sending.add(sent);
+  }
+
+  return {
+    take(delivery) {
+      const lane = laneOf(delivery.webhook_id);
+      if (lane.underway < atOnce) begin(lane, delivery);
+      else lane.waiting.push(delivery);
+    },
+    listAhead() {
+      const list = new Map<string, number>();
+      for (const [webhookId, lane] of lanes) {
+        moveTo(lane, currentMoment());
+        const lately = lane.delivered + lane.deliveredBefore;
+        if (lately > 0) list.set(webhookId, Math.min(ahead, lately));
+        else if (lane.underway === 0) lanes.delete(webhookId);
+      }
+      return list;
+    },
+    async stop() {
+      const waiting = [...lanes.values()].flatMap((lane) => lane.waiting.splice(0));
+      if (waiting.length > 0) giveBack(waiting);
+      await Promise.all(sending);
+    },
+  };
+}

@@ -1,0 +1,84 @@
+// Deliveries that wait for their turn: how many are sent at once, how many may be claimed ahead, and what goes back.
+import { expect, it } from 'vitest';
+import type { Claimed } from '../../src/webhooks/queue.ts';
+import { createTurns } from '../../src/webhooks/turns.ts';
+
+function createRun() {
+  const sent: Claimed[] = [];
+  const returned: bigint[] = [];
+  const answers: ((isDelivered: boolean) => void)[] = [];
+  let time = 0;
+  const turns = createTurns({
+    atOnce: 2,
+    ahead: 3,
+    send: (delivery) => {
+      sent.push(delivery);
+      return new Promise((resolve) => answers.push(resolve));
+    },
+    giveBack: (deliveries) => returned.push(...deliveries.map(({ sequence }) => sequence)),
+    clock: () => time,
+  });
+  const take = (sequence: bigint, webhook_id = 'a') => turns.take({ sequence, webhook_id } as Claimed);
+  const answer = async (isDelivered: boolean) => {
+    answers.shift()?.(isDelivered);
+    await new Promise(setImmediate);
+  };
+  const pass = (ms: number) => {
+    time += ms;
+  };
+  return { turns, take, answer, pass, returned, sentNow: () => sent.map(({ sequence }) => sequence) };
+}
+
+it('sends an endpoint few at once, the next when one is delivered, and does not let others wait for it', async () => {
+  const { take, answer, sentNow } = createRun();
+  for (const sequence of [1n, 2n, 3n, 4n]) take(sequence);
+  take(5n, 'b');
+  expect(sentNow()).toEqual([1n, 2n, 5n]);
+  await answer(true);
+  expect(sentNow()).toEqual([1n, 2n, 5n, 3n]);
+});
+
+it('gives back what waits for an endpoint that fails, and what waits for others stays', async () => {
+  const { take, answer, sentNow, returned } = createRun();
+  for (const sequence of [1n, 2n, 3n, 4n]) take(sequence);
+  for (const sequence of [5n, 6n, 7n]) take(sequence, 'b');
+  await answer(false);
+  expect(returned).toEqual([3n, 4n]);
+  await answer(true);
+  expect(sentNow()).toEqual([1n, 2n, 5n, 6n]);
+  await answer(true);
+  expect(sentNow()).toEqual([1n, 2n, 5n, 6n, 7n]);
+});
+
+it('lets as many be claimed ahead as an endpoint has lately taken, none of one that failed, and forgets in a quarter of a second', async () => {
+  const { turns, take, answer, pass } = createRun();
+  expect(turns.listAhead()).toEqual(new Map());
+  take(1n);
+  take(2n, 'b');
+  await answer(true);
+  await answer(false);
+  expect(turns.listAhead()).toEqual(new Map([['a', 1]]));
+  for (const sequence of [3n, 4n, 5n, 6n]) {
+    take(sequence);
+    await answer(true);
+  }
+  expect(turns.listAhead()).toEqual(new Map([['a', 3]]));
+  pass(125);
+  expect(turns.listAhead()).toEqual(new Map([['a', 3]]));
+  pass(125);
+  expect(turns.listAhead()).toEqual(new Map());
+});
+
+it('gives back what waits when it stops, and ends with what is under way', async () => {
+  const { turns, take, answer, returned } = createRun();
+  for (const sequence of [1n, 2n, 3n]) take(sequence);
+  let isOver = false;
+  const stopped = turns.stop().then(() => {
+    isOver = true;
+  });
+  expect(returned).toEqual([3n]);
+  await answer(true);
+  expect(isOver).toBe(false);
+  await answer(true);
+  await stopped;
+});
