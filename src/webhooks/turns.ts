@@ -27,7 +27,7 @@ export interface TurnParts extends TurnLimits {
   clock?: () => number;
 }
 
-/** What is claimed ahead is sent within about two of these, also if the operator disables its endpoint meanwhile. */
+/** At its pace an endpoint takes what is claimed ahead within about two of these, so little of it follows if the operator disables it meanwhile. */
 const MOMENT_MS = 125;
 
 interface Lane {
