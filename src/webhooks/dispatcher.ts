@@ -7,7 +7,7 @@ import { listenForNudges } from './listener.ts';
 import { createPutOff } from './locked.ts';
 import { attemptSeconds } from './metrics.ts';
 import { judgeAttempt } from './outcome.ts';
-import { type Claimed, type ClaimLimits, claimDue, renewLeases } from './queue.ts';
+import { type Claimed, type ClaimKey, type ClaimLimits, claimDue, renewLeases } from './queue.ts';
 import { openQueuePool } from './queue-pool.ts';
 import type { Resolve } from './resolve.ts';
 import { startRetention } from './retention.ts';
@@ -47,6 +47,10 @@ const PUT_OFF_MS = 250;
 const LONGEST_BACKOFF_MS = 5_000;
 const SETTLE_ON_STOP_MS = 5_000;
 
+function nameOf({ webhook_id, claim_id, sequence }: ClaimKey): string {
+  return `${webhook_id} ${claim_id} ${sequence}`;
+}
+
 export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispatcher {
   const { db, config, log, now, connectionString } = deps;
   const queueDb = openQueuePool(connectionString, log);
@@ -71,21 +75,28 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
 
   function renew(): void {
     if (held.size === 0) return;
-    const renewed = [...held.keys()];
     const until = new Date(now().getTime() + leaseMs);
-    renewLeases(db, renewed, until).then(
-      () => {
-        for (const delivery of renewed) if (held.has(delivery)) held.set(delivery, until);
+    const byName = new Map([...held.keys()].map((delivery) => [nameOf(delivery), delivery]));
+    renewLeases(db, [...held.keys()], until).then(
+      (renewed) => {
+        for (const key of renewed) {
+          const delivery = byName.get(nameOf(key));
+          if (delivery && held.has(delivery)) held.set(delivery, until);
+        }
       },
       (error) => log.warn({ err: error }, 'webhook leases cannot be renewed'),
     );
   }
 
+  /** Renewed in time, no lease comes as near to its end: another process may be about to send it, and what follows it. */
+  function isLeaseSafe(delivery: Claimed): boolean {
+    return (held.get(delivery) as Date).getTime() - now().getTime() > leaseMs / 3;
+  }
+
   /** Whether it was delivered. */
   async function send(delivery: Claimed): Promise<boolean> {
     const { url, event_id: id, body } = delivery;
-    if ((held.get(delivery) as Date) <= now()) {
-      // It waited for its turn while this process stood still: another may have sent it, and what follows it.
+    if (!isLeaseSafe(delivery)) {
       settler.giveBack([delivery]);
       return false;
     }
@@ -105,9 +116,8 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
     return outcome.succeeded;
   }
 
-  /** How many deliveries of each endpoint are held, without those that may be held ahead of their turn. */
   function countHeld(): Map<string, number> {
-    const counts = new Map([...turns.listAhead()].map(([webhookId, ahead]) => [webhookId, -ahead]));
+    const counts = new Map<string, number>();
     for (const { webhook_id } of held.keys()) counts.set(webhook_id, (counts.get(webhook_id) ?? 0) + 1);
     return counts;
   }
@@ -124,6 +134,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
       leaseUntil,
       claimId: randomUUID(),
       held: countHeld(),
+      ahead: turns.listAhead(),
       lookAhead,
     });
     lookAhead = putOffCount > 0 ? LOOK_AHEAD : 0;

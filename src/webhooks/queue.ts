@@ -24,8 +24,10 @@ export interface ClaimRequest extends ClaimLimits {
   now: Date;
   leaseUntil: Date;
   claimId: string;
-  /** How many deliveries this process holds, per endpoint; less than none lets it claim more than `perEndpoint`. */
+  /** How many deliveries this process holds, per endpoint. */
   held: ReadonlyMap<string, number>;
+  /** How many more than `perEndpoint` it may hold of those that do not fail, per endpoint. */
+  ahead: ReadonlyMap<string, number>;
   /** How many rows more than there are slots to look at per endpoint, where many must be put off. */
   lookAhead: number;
 }
@@ -48,12 +50,14 @@ const PUT_OFF_BEHIND_WAITING = '30 seconds';
 
 /** Takes what is due, fairly among endpoints; also says how many had to be put off. */
 export async function claimDue(db: Kysely<DB>, request: ClaimRequest): Promise<{ claimed: Claimed[]; putOff: number }> {
-  const { now, leaseUntil, claimId, held, lookAhead, total, perEndpoint, ailingAfter, ailingSlots } = request;
+  const { now, leaseUntil, claimId, held, ahead, lookAhead, total, perEndpoint, ailingAfter, ailingSlots } = request;
+  const numberOf = (counts: ReadonlyMap<string, number>) =>
+    sql`coalesce((${JSON.stringify(Object.fromEntries(counts))}::jsonb ->> webhook_id::text)::int, 0)`;
   const statement = sql<Claimed | (Claimed & { claim_id: null })>`
     with room as materialized (
       select webhook_id,
-        case when failed_attempts >= ${ailingAfter}::int then ${ailingSlots}::int else ${perEndpoint}::int end
-          - coalesce((${JSON.stringify(Object.fromEntries(held))}::jsonb ->> webhook_id::text)::int, 0) as slots
+        case when failed_attempts >= ${ailingAfter}::int then ${ailingSlots}::int else ${perEndpoint}::int + ${numberOf(ahead)} end
+          - ${numberOf(held)} as slots
       from webhook
       where state = 'enabled'
     ), due as materialized (
@@ -113,17 +117,19 @@ function claimRelation(claims: readonly ClaimKey[]): RawBuilder<unknown> {
   ) as t (sequence, webhook_id, claim_id))`;
 }
 
-/** Prolongs the lease of what this process still holds. */
-export async function renewLeases(db: Kysely<DB>, claims: readonly ClaimKey[], leaseUntil: Date): Promise<void> {
+/** Prolongs the lease of what this process still holds; of which claims it did. */
+export async function renewLeases(db: Kysely<DB>, claims: readonly ClaimKey[], leaseUntil: Date): Promise<ClaimKey[]> {
   // Rows that are just being settled are skipped: two statements that lock many rows would deadlock now and then.
-  await sql`
+  const { rows } = await sql<ClaimKey>`
     with mine as (
       select d.sequence, d.webhook_id
       from webhook_delivery d join ${claimRelation(claims)} held using (sequence, webhook_id, claim_id)
       for update of d skip locked
     )
     update webhook_delivery d set due_at = ${leaseUntil}
-    from mine where d.sequence = mine.sequence and d.webhook_id = mine.webhook_id`.execute(db);
+    from mine where d.sequence = mine.sequence and d.webhook_id = mine.webhook_id
+    returning d.sequence, d.webhook_id, d.claim_id`.execute(db);
+  return rows;
 }
 
 /** Gives a claim back without an attempt having been made. */
@@ -137,10 +143,10 @@ export async function putOffClaim(
     where sequence = ${sequence} and webhook_id = ${webhook_id} and claim_id = ${claim_id}`.execute(db);
 }
 
-/** Gives claims back under which nothing was sent. */
+/** Gives claims back under which nothing was sent; they keep their place in the queue. */
 export async function releaseClaims(db: Kysely<DB>, claims: readonly ClaimKey[], now: Date): Promise<void> {
   const statement = sql`
-    update webhook_delivery d set claim_id = null, due_at = ${now}
+    update webhook_delivery d set claim_id = null, due_at = least(d.queued_at, ${now})
     from ${claimRelation(claims)} held
     where d.sequence = any(${claims.map(({ sequence }) => sequence)})
       and d.sequence = held.sequence and d.webhook_id = held.webhook_id and d.claim_id = held.claim_id`;

@@ -21,7 +21,8 @@ interface Result extends Outcome {
   delivery: Claimed;
 }
 
-const LARGEST_GROUP = 500;
+/** As many as a process may hold: what was added before something was given back is written before that is let go of. */
+const LARGEST_GROUP = 1_024;
 const RETRY_MS = 250;
 
 function logResults(log: Logger, group: readonly Result[]): void {
@@ -77,23 +78,25 @@ export function createSettler(
 
   async function writeNext(): Promise<void> {
     const group = waiting.slice(0, LARGEST_GROUP);
-    if (group.length > 0) await write(group);
+    if (group.length === 0) return;
+    await write(group);
     waiting.splice(0, group.length);
     onSettled(group.map(({ delivery }) => delivery));
   }
 
-  async function releaseNext(): Promise<void> {
-    const group = returned.slice(0, LARGEST_GROUP);
-    if (group.length > 0) await releaseClaims(queueDb, group, now());
+  async function release(group: readonly Claimed[]): Promise<void> {
+    if (group.length === 0) return;
+    await releaseClaims(queueDb, group, now());
     returned.splice(0, group.length);
     onSettled(group);
   }
 
   async function run(): Promise<void> {
     while (waiting.length + returned.length > 0 && !hasGivenUp) {
+      const before = returned.slice();
       try {
         await writeNext();
-        await releaseNext();
+        await release(before);
       } catch (error) {
         log.warn({ err: error }, 'webhook results cannot be written; trying again');
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));

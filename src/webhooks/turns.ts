@@ -21,18 +21,25 @@ export interface Turns {
 export interface TurnParts extends TurnLimits {
   /** Whether it was delivered. Never rejects. */
   send: (delivery: Claimed) => Promise<boolean>;
-  /** Told of deliveries that are not sent after all: their endpoint failed, or this is the end. */
+  /** Told of deliveries that are not sent after all: their endpoint failed or became slow, or this is the end. */
   giveBack: (deliveries: readonly Claimed[]) => void;
   /** Milliseconds. */
   clock?: () => number;
 }
 
-/** At its pace an endpoint takes what is claimed ahead within about two of these, so little of it follows if the operator disables it meanwhile. */
+/** At its pace an endpoint takes what is claimed ahead within about two of these. */
 const MOMENT_MS = 125;
+/** What has waited longer is read anew before it is sent: its endpoint may have been disabled, or its profile deleted. */
+const LONGEST_WAIT_MS = 1_000;
+
+interface Waiting {
+  delivery: Claimed;
+  since: number;
+}
 
 interface Lane {
   underway: number;
-  waiting: Claimed[];
+  waiting: Waiting[];
   /** The moment that is being counted, and how many were delivered in it and in the one before. */
   moment: number;
   delivered: number;
@@ -44,6 +51,10 @@ function moveTo(lane: Lane, moment: number): void {
   lane.deliveredBefore = moment === lane.moment + 1 ? lane.delivered : 0;
   lane.delivered = 0;
   lane.moment = moment;
+}
+
+function takeWaiting(lane: Lane): Claimed[] {
+  return lane.waiting.splice(0).map(({ delivery }) => delivery);
 }
 
 export function createTurns({ atOnce, ahead, send, giveBack, clock = () => performance.now() }: TurnParts): Turns {
@@ -66,13 +77,18 @@ export function createTurns({ atOnce, ahead, send, giveBack, clock = () => perfo
     moveTo(lane, currentMoment());
     if (isDelivered) {
       lane.delivered++;
-      const next = lane.waiting.shift();
-      if (next) begin(lane, next);
-      return;
+    } else {
+      lane.delivered = 0;
+      lane.deliveredBefore = 0;
     }
-    lane.delivered = 0;
-    lane.deliveredBefore = 0;
-    if (lane.waiting.length > 0) giveBack(lane.waiting.splice(0));
+    const next = lane.waiting[0];
+    if (!next) return;
+    if (isDelivered && clock() - next.since <= LONGEST_WAIT_MS) {
+      lane.waiting.shift();
+      begin(lane, next.delivery);
+    } else {
+      giveBack(takeWaiting(lane));
+    }
   }
 
   function begin(lane: Lane, delivery: Claimed): void {
@@ -84,7 +100,7 @@ export function createTurns({ atOnce, ahead, send, giveBack, clock = () => perfo
     take(delivery) {
       const lane = laneOf(delivery.webhook_id);
       if (lane.underway < atOnce) begin(lane, delivery);
-      else lane.waiting.push(delivery);
+      else lane.waiting.push({ delivery, since: clock() });
     },
     listAhead() {
       const list = new Map<string, number>();
@@ -97,7 +113,7 @@ export function createTurns({ atOnce, ahead, send, giveBack, clock = () => perfo
       return list;
     },
     async stop() {
-      const waiting = [...lanes.values()].flatMap((lane) => lane.waiting.splice(0));
+      const waiting = [...lanes.values()].flatMap(takeWaiting);
       if (waiting.length > 0) giveBack(waiting);
       await Promise.all(sending);
     },

@@ -37,6 +37,7 @@ function claim(changes: Partial<ClaimRequest> = {}) {
     leaseUntil,
     claimId: randomUUID(),
     held: new Map(),
+    ahead: new Map(),
     lookAhead: 64,
     ...changes,
   });
@@ -68,7 +69,10 @@ describe('a claim', () => {
   it('ends with its lease, unless that is renewed', async () => {
     const { claimed } = await claim();
     world.pass(29);
-    await renewLeases(db, claimed.slice(0, 1), new Date(world.service.deps.now().getTime() + 30_000));
+    const until = new Date(world.service.deps.now().getTime() + 30_000);
+    const kept = claimed.slice(0, 1).map(({ sequence, webhook_id, claim_id }) => ({ sequence, webhook_id, claim_id }));
+    const lost = kept.map((key) => ({ ...key, sequence: claimed[1]?.sequence as bigint, claim_id: randomUUID() }));
+    expect(await renewLeases(db, [...kept, ...lost], until)).toEqual(kept);
     world.pass(2);
     const later = await claim();
     expect(later.claimed.map(({ sequence }) => sequence)).toEqual([claimed[1]?.sequence]);
@@ -101,10 +105,13 @@ describe('a claim', () => {
     expect((await claim({ total: 0 })).claimed).toHaveLength(0);
   });
 
-  it('may go beyond what is sent at once, where the process holds less than none', async () => {
+  it('may go beyond what is sent at once, but not of an endpoint that fails', async () => {
     const { webhook_id } = await db.selectFrom('webhook').select('webhook_id').executeTakeFirstOrThrow();
-    expect((await claim({ perEndpoint: 1, held: new Map([[webhook_id, 0]]) })).claimed).toHaveLength(1);
-    expect((await claim({ perEndpoint: 0, held: new Map([[webhook_id, -1]]) })).claimed).toHaveLength(1);
+    const [held, ahead] = [new Map([[webhook_id, 3]]), new Map([[webhook_id, 1]])];
+    expect((await claim({ perEndpoint: 3, held, ahead })).claimed).toHaveLength(1);
+    await db.updateTable('webhook').set({ failed_attempts: 5 }).execute();
+    expect((await claim({ perEndpoint: 3, held, ahead })).claimed).toHaveLength(0);
+    expect((await claim({ perEndpoint: 3, ahead })).claimed).toHaveLength(1);
   });
 
   it('that is given back can be had at once, and is left alone once another has it', async () => {

@@ -50,6 +50,18 @@ it('gives back what waits for an endpoint that fails, and what waits for others 
   expect(sentNow()).toEqual([1n, 2n, 5n, 6n, 7n]);
 });
 
+it('gives back what has waited for a second, as its endpoint is slower than it was', async () => {
+  const { take, answer, pass, sentNow, returned } = createRun();
+  for (const sequence of [1n, 2n, 3n, 4n, 5n]) take(sequence);
+  pass(1_000);
+  await answer(true);
+  expect(sentNow()).toEqual([1n, 2n, 3n]);
+  pass(1);
+  await answer(true);
+  expect(returned).toEqual([4n, 5n]);
+  expect(sentNow()).toEqual([1n, 2n, 3n]);
+});
+
 it('lets as many be claimed ahead as an endpoint has lately taken, none of one that failed, and forgets in a quarter of a second', async () => {
   const { turns, take, answer, pass } = createRun();
   expect(turns.listAhead()).toEqual(new Map());
