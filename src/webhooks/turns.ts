@@ -60,6 +60,8 @@ function takeWaiting(lane: Lane): Claimed[] {
 export function createTurns({ atOnce, ahead, send, giveBack, clock = () => performance.now() }: TurnParts): Turns {
   const lanes = new Map<string, Lane>();
   const sending = new Set<Promise<void>>();
+  /** Lanes that have room for what waits. */
+  const ready = new Set<Lane>();
   const currentMoment = () => Math.floor(clock() / MOMENT_MS);
 
   function laneOf(webhookId: string): Lane {
@@ -81,14 +83,22 @@ export function createTurns({ atOnce, ahead, send, giveBack, clock = () => perfo
       lane.delivered = 0;
       lane.deliveredBefore = 0;
     }
-    const next = lane.waiting[0];
+    const [next] = lane.waiting;
     if (!next) return;
-    if (isDelivered && clock() - next.since <= LONGEST_WAIT_MS) {
-      lane.waiting.shift();
-      begin(lane, next.delivery);
-    } else {
-      giveBack(takeWaiting(lane));
-    }
+    if (isDelivered && clock() - next.since <= LONGEST_WAIT_MS) beginSoon(lane);
+    else giveBack(takeWaiting(lane));
+  }
+
+  /** For all whose answers are read in this turn of the event loop: to send one by one took a tenth more of the processor. */
+  function beginSoon(lane: Lane): void {
+    ready.add(lane);
+    if (ready.size > 1) return;
+    setImmediate(() => {
+      for (const one of ready) {
+        for (const { delivery } of one.waiting.splice(0, atOnce - one.underway)) begin(one, delivery);
+      }
+      ready.clear();
+    });
   }
 
   function begin(lane: Lane, delivery: Claimed): void {
@@ -108,7 +118,7 @@ export function createTurns({ atOnce, ahead, send, giveBack, clock = () => perfo
         moveTo(lane, currentMoment());
         const lately = lane.delivered + lane.deliveredBefore;
         if (lately > 0) list.set(webhookId, Math.min(ahead, lately));
-        else if (lane.underway === 0) lanes.delete(webhookId);
+        else if (lane.underway + lane.waiting.length === 0) lanes.delete(webhookId);
       }
       return list;
     },

@@ -21,7 +21,8 @@ function createRun() {
   const take = (sequence: bigint, webhook_id = 'a') => turns.take({ sequence, webhook_id } as Claimed);
   const answer = async (isDelivered: boolean) => {
     answers.shift()?.(isDelivered);
-    await new Promise(setImmediate);
+    // What follows is sent in the next turn of the event loop.
+    for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate);
   };
   const pass = (ms: number) => {
     time += ms;
