@@ -7,7 +7,7 @@ import { listenForNudges } from './listener.ts';
 import { createPutOff } from './locked.ts';
 import { attemptSeconds } from './metrics.ts';
 import { judgeAttempt } from './outcome.ts';
-import { type Claimed, type ClaimKey, type ClaimLimits, claimDue, renewLeases } from './queue.ts';
+import { type Claimed, type ClaimLimits, claimDue, claimName, renewLeases } from './queue.ts';
 import { openQueuePool } from './queue-pool.ts';
 import type { Resolve } from './resolve.ts';
 import { startRetention } from './retention.ts';
@@ -30,7 +30,7 @@ export interface Edges {
   pollMs?: number;
   /** How long a claim holds without being renewed; renewed every third of it. */
   leaseMs?: number;
-  limits?: Partial<ClaimLimits & TurnLimits>;
+  limits?: Partial<ClaimLimits & Pick<TurnLimits, 'ahead'>>;
 }
 
 export interface Dispatcher {
@@ -46,10 +46,6 @@ const LOOK_AHEAD = 256;
 const PUT_OFF_MS = 250;
 const LONGEST_BACKOFF_MS = 5_000;
 const SETTLE_ON_STOP_MS = 5_000;
-
-function nameOf({ webhook_id, claim_id, sequence }: ClaimKey): string {
-  return `${webhook_id} ${claim_id} ${sequence}`;
-}
 
 export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispatcher {
   const { db, config, log, now, connectionString } = deps;
@@ -76,11 +72,11 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   function renew(): void {
     if (held.size === 0) return;
     const until = new Date(now().getTime() + leaseMs);
-    const byName = new Map([...held.keys()].map((delivery) => [nameOf(delivery), delivery]));
+    const byName = new Map([...held.keys()].map((delivery) => [claimName(delivery), delivery]));
     renewLeases(db, [...held.keys()], until).then(
       (renewed) => {
         for (const key of renewed) {
-          const delivery = byName.get(nameOf(key));
+          const delivery = byName.get(claimName(key));
           if (delivery && held.has(delivery)) held.set(delivery, until);
         }
       },

@@ -109,6 +109,11 @@ export interface ClaimKey {
   claim_id: string;
 }
 
+/** The same for two keys of one claim. */
+export function claimName({ sequence, webhook_id, claim_id }: ClaimKey): string {
+  return `${sequence} ${webhook_id} ${claim_id}`;
+}
+
 function claimRelation(claims: readonly ClaimKey[]): RawBuilder<unknown> {
   return sql`(select * from unnest(
     ${claims.map(({ sequence }) => sequence)}::bigint[],

@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { recordHealth, sumUpHealth } from './health.ts';
 import { attemptCounter } from './metrics.ts';
 import type { Outcome } from './outcome.ts';
-import { type Claimed, releaseClaims, settle } from './queue.ts';
+import { type Claimed, claimName, releaseClaims, settle } from './queue.ts';
 
 export interface Settler {
   add: (delivery: Claimed, outcome: Outcome) => void;
@@ -51,8 +51,8 @@ export function createSettler(
       group.map(({ settlement }) => settlement),
       now(),
     );
-    const accepted = new Set(written.map(({ sequence, claim_id }) => `${sequence} ${claim_id}`));
-    const results = group.filter(({ settlement: { sequence, claim_id } }) => accepted.has(`${sequence} ${claim_id}`));
+    const accepted = new Set(written.map(claimName));
+    const results = group.filter(({ settlement }) => accepted.has(claimName(settlement)));
     for (const { delivery, settlement } of results) {
       const result = settlement.state === 'pending' ? 'failed' : settlement.state;
       attemptCounter.inc({ app_id: delivery.app_id, result });
