@@ -10,16 +10,16 @@ interface ProfileKey {
 }
 
 /**
- * Purchases that the object shows at the moment of reading or later: of each product the last one and the one that ended last
- * (it tells when access ended), and whatever is not over. Most purchases of a profile are none of these.
+ * Purchases that the object shows at this moment or later: of each product the last one and the one that ended last (it tells when access
+ * ended), and whatever was not over. Most purchases of a profile are none of these.
  */
-const IS_SHOWN = sql`purchase_type = 'one_time_purchase' or expires_at is null
-  or greatest(expires_at, grace_period_expires_at, refunded_at) > statement_timestamp()
+const isShownSince = (moment: RawBuilder<unknown>) => sql`purchase_type = 'one_time_purchase' or expires_at is null
+  or greatest(expires_at, grace_period_expires_at, refunded_at) > ${moment}
   or row_number() over (
     partition by purchase_type, store, store_product_id order by purchased_at desc, store_transaction_id collate "C" desc) = 1
   or least(expires_at, refunded_at) = max(least(expires_at, refunded_at)) over (partition by purchase_type, store, store_product_id)`;
 
-const IS_ANY = sql`true`;
+const IS_SHOWN = isShownSince(sql`statement_timestamp()`);
 
 // The product is looked up for what is kept alone, one by one: joined, all products of the app were hashed for every profile. Json,
 // not jsonb, which parses again what it has just written; but the order of attribution's members is in segment_hash.
@@ -84,14 +84,20 @@ export async function readShownStates(trx: Kysely<DB>, keys: readonly ProfileKey
   return inFull(await executePrepared(trx, 'read_shown_profiles', stateStatement(keys, IS_SHOWN)), keys);
 }
 
-export async function readShownState(trx: Kysely<DB>, appId: string, profileId: string): Promise<ProfileState> {
-  const [state] = await readShownStates(trx, [{ app_id: appId, profile_id: profileId }]);
+async function readOne(
+  trx: Kysely<DB>,
+  key: ProfileKey,
+  { name, isKept }: { name: string; isKept: RawBuilder<unknown> },
+): Promise<ProfileState> {
+  const [state] = inFull(await executePrepared(trx, name, stateStatement([key], isKept)), [key]);
   return state as ProfileState;
 }
 
-/** A locked profile with all of its purchases: what it showed at an earlier moment can be told too. */
-export async function readProfileState(trx: Kysely<DB>, appId: string, profileId: string): Promise<ProfileState> {
-  const keys = [{ app_id: appId, profile_id: profileId }];
-  const [state] = inFull(await executePrepared(trx, 'read_profile', stateStatement(keys, IS_ANY)), keys);
-  return state as ProfileState;
+export function readShownState(trx: Kysely<DB>, appId: string, profileId: string): Promise<ProfileState> {
+  return readOne(trx, { app_id: appId, profile_id: profileId }, { name: 'read_shown_profiles', isKept: IS_SHOWN });
+}
+
+/** The same with what was shown since an earlier moment (a timestamp): what it showed then can be told too. */
+export function readShownSince(trx: Kysely<DB>, key: ProfileKey, moment: string): Promise<ProfileState> {
+  return readOne(trx, key, { name: 'read_shown_since', isKept: isShownSince(sql`${moment}::timestamptz`) });
 }

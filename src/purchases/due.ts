@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { fromDatabase } from '../lib/datetime.ts';
-import { readProfileState } from '../profile/read-state.ts';
+import { readShownSince } from '../profile/read-state.ts';
 import type { WebhookEvent } from '../webhooks/events.ts';
 import { type ChainTransaction, readChain } from './chain.ts';
 import { lapseOf } from './changes.ts';
@@ -34,8 +34,8 @@ export async function settleDue(trx: Kysely<DB>, key: ProfileKey): Promise<Settl
   }
   const [first] = due;
   if (!first) return { now, events: [] };
-  const state = await readProfileState(trx, key.app_id, key.profile_id);
   const earlier = microsecondBefore(fromDatabase(first.due_at));
+  const state = await readShownSince(trx, key, earlier);
   const access = accessEvents({ state, now: earlier }, { state, now }, (due.at(-1) ?? first).due_at);
   return { now, events: [...chainEvents(lapsed.map(lapseOf), state, now), ...access] };
 }

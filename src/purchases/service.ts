@@ -8,7 +8,7 @@ import type { App, Deps } from '../deps.ts';
 import { apiError, validationError, valueError } from '../errors.ts';
 import { type Changed, type ChangeRequest, changeProfile } from '../profile/change.ts';
 import { findProfile } from '../profile/queries.ts';
-import { readProfileState } from '../profile/read-state.ts';
+import { readShownSince } from '../profile/read-state.ts';
 import { type ChainKey, findOwner, lockChain, lockInOrder, type Owner } from './chain.ts';
 import { settleDue } from './due.ts';
 import { loadPriceBook } from './price-book.ts';
@@ -59,16 +59,17 @@ interface Write {
 async function writeOwn(
   trx: Kysely<DB>,
   app: App,
-  { key, staged, now, isOwned }: Write & { isOwned: boolean },
+  { staged, isOwned, ...write }: Write & { isOwned: boolean },
 ): Promise<Changed> {
+  const { key, now } = write;
   // By requests alone does a chain leave a living profile, and they take its lock.
   const [before, claimed, , after] = await overlapping(trx, (each) => {
     const execute = keepingPlans(each, 'write_transaction');
     return [
-      readMoment(each, key, isOwned ? key : undefined),
+      readMoment(each, write, isOwned ? key : undefined),
       isOwned ? [key] : claimChains(execute, app, [key]),
       writeOwnChain(execute, app, { chain: key, staged }),
-      readMoment(each, key, key),
+      readMoment(each, write, key),
     ];
   });
   if (claimed.length === 0) throw new StaleReadError('an import gave the chain an owner meanwhile');
@@ -83,14 +84,14 @@ async function takeOver(
 ): Promise<Changed> {
   const { app_id } = key;
   const { profile_id, is_deleted } = owner;
-  const readOwner = () => (is_deleted ? undefined : readProfileState(trx, app_id, profile_id));
   const { now, events } = is_deleted ? { now: write.now, events: [] } : await settleDue(trx, { app_id, profile_id });
-  const before = await readMoment(trx, key, owner);
+  const readOwner = () => (is_deleted ? undefined : readShownSince(trx, { app_id, profile_id }, now));
+  const before = await readMoment(trx, { key, now }, owner);
   const had = await readOwner();
   const { refused } = await writeTransactions(keepingPlans(trx, 'write_transaction'), app, staged);
   // Only an import could have given the chain to another profile since it was looked at.
   if (refused.size > 0) throw foreignChain();
-  const after = await readMoment(trx, key, key);
+  const after = await readMoment(trx, { key, now }, key);
   const has = await readOwner();
   const states = had && has && { before: had, after: has };
   const changed = tellChange(key, { now, before, after, left: { profile_id, states } });

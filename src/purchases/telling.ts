@@ -2,14 +2,14 @@
 import type { Kysely } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { Changed } from '../profile/change.ts';
-import { readProfileState } from '../profile/read-state.ts';
+import { readShownSince } from '../profile/read-state.ts';
 import type { ProfileState } from '../profile/state.ts';
 import { type ChainKey, type ChainTransaction, type Owner, readChain } from './chain.ts';
 import { changesOf } from './changes.ts';
 import { accessEvents, chainEvents } from './events.ts';
 import { moveWatch, planLapses, unwatch, watch } from './lapse-watch.ts';
 
-/** A profile and one of its chains at one moment. */
+/** A profile, as it is shown since a moment, and one of its chains. */
 export interface Moment {
   state: ProfileState;
   chain: ChainTransaction[];
@@ -21,14 +21,14 @@ export interface Left {
   states: { before: ProfileState; after: ProfileState } | undefined;
 }
 
-/** The profile, and the chain of its owner, if it has one. */
+/** The profile as it is shown since `now` (a timestamp), and the chain of its owner, if it has one. */
 export async function readMoment(
   trx: Kysely<DB>,
-  key: ChainKey,
+  { key, now }: { key: ChainKey; now: string },
   owner: Pick<Owner, 'profile_id'> | undefined,
 ): Promise<Moment> {
   const [state, chain] = await Promise.all([
-    readProfileState(trx, key.app_id, key.profile_id),
+    readShownSince(trx, key, now),
     owner ? readChain(trx, { ...key, profile_id: owner.profile_id }) : [],
   ]);
   return { state, chain };
