@@ -2,6 +2,7 @@
 // was asked before.
 import { type Kysely, sql } from 'kysely';
 import { readCancellably } from '../db/cancellable.ts';
+import { overlapping } from '../db/overlap.ts';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
@@ -78,11 +79,13 @@ export function createChartAnswers(deps: Deps) {
     /** The body of the answer: JSON. */
     async compute(app: App, { key, query, signal }: Question): Promise<Buffer> {
       return readCancellably(deps, signal, async (trx) => {
-        const facts = await readFactsState(trx, app, query);
+        const [facts, until] = await overlapping(trx, (each) => [
+          readFactsState(each, app, query),
+          findValidity(each, app, query),
+        ]);
         const { series, storeTitles } = await plot(trx, app, { query, facts, signal });
         const body = Buffer.from(JSON.stringify({ data: renderAnswer(query, series, storeTitles) }));
         signal.throwIfAborted();
-        const until = await findValidity(trx, app, query);
         answers.keep(key, { body, version: facts.version, until });
         return body;
       });
