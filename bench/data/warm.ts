@@ -17,6 +17,8 @@ export type Table = keyof typeof KEYS;
 
 /** What posts about profiles read … */
 export const PROFILES: readonly Table[] = ['profile_identity', 'profile', 'profile_attribution'];
+/** … and transactions of theirs, … */
+export const PURCHASES: readonly Table[] = [...PROFILES, 'purchase'];
 /** … and charts of those whose label waits. */
 export const FACTS: readonly Table[] = [...PROFILES, 'fact_transaction', 'fact_install'];
 

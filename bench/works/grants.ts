@@ -1,7 +1,7 @@
 // Row 3: grants with one webhook enabled, beside the one-upsert route of row 1 with as many connections.
 import { join } from 'node:path';
 import { type Context, issueKeys, type Work } from '../context.ts';
-import { PROFILES, warm } from '../data/warm.ts';
+import { PURCHASES, warm } from '../data/warm.ts';
 import { startReference, startService } from '../processes.ts';
 import { inMs, type Row } from '../report.ts';
 import { driveAndStop, measureInTurns, p99Of, rateOf, ratioOf } from '../rounds.ts';
@@ -16,7 +16,7 @@ async function run(context: Context): Promise<Row[]> {
   const dataset = await context.large();
   const keys = await issueKeys(dataset);
   await makeBareTable(dataset);
-  await warm(dataset, [...PROFILES, 'purchase']);
+  await warm(dataset, PURCHASES);
   const options = (name: string) => ({ databaseUrl: dataset.url, logFile: join(folder, `${name}.log`) });
   const sink = await startReference('sink.ts', options('sink'));
   const load = { size, connections: CONNECTIONS };
