@@ -74,30 +74,28 @@ function stateStatement(keys: readonly ProfileKey[], isKept: RawBuilder<unknown>
     order by place`;
 }
 
-function inFull(states: ProfileState[], keys: readonly ProfileKey[]): ProfileState[] {
+async function readStates(
+  trx: Kysely<DB>,
+  keys: readonly ProfileKey[],
+  isKept: RawBuilder<unknown>,
+): Promise<ProfileState[]> {
+  const states = await executePrepared(trx, 'read_profiles', stateStatement(keys, isKept));
   if (states.length !== keys.length) throw new Error('a locked profile is gone');
   return states;
 }
 
 /** Locked profiles as they are shown from now on, without the purchases that are not. */
-export async function readShownStates(trx: Kysely<DB>, keys: readonly ProfileKey[]): Promise<ProfileState[]> {
-  return inFull(await executePrepared(trx, 'read_shown_profiles', stateStatement(keys, IS_SHOWN)), keys);
+export function readShownStates(trx: Kysely<DB>, keys: readonly ProfileKey[]): Promise<ProfileState[]> {
+  return readStates(trx, keys, IS_SHOWN);
 }
 
-async function readOne(
-  trx: Kysely<DB>,
-  key: ProfileKey,
-  { name, isKept }: { name: string; isKept: RawBuilder<unknown> },
-): Promise<ProfileState> {
-  const [state] = inFull(await executePrepared(trx, name, stateStatement([key], isKept)), [key]);
+export async function readShownState(trx: Kysely<DB>, appId: string, profileId: string): Promise<ProfileState> {
+  const [state] = await readShownStates(trx, [{ app_id: appId, profile_id: profileId }]);
   return state as ProfileState;
 }
 
-export function readShownState(trx: Kysely<DB>, appId: string, profileId: string): Promise<ProfileState> {
-  return readOne(trx, { app_id: appId, profile_id: profileId }, { name: 'read_shown_profiles', isKept: IS_SHOWN });
-}
-
 /** The same with what was shown since an earlier moment (a timestamp): what it showed then can be told too. */
-export function readShownSince(trx: Kysely<DB>, key: ProfileKey, moment: string): Promise<ProfileState> {
-  return readOne(trx, key, { name: 'read_shown_since', isKept: isShownSince(sql`${moment}::timestamptz`) });
+export async function readShownSince(trx: Kysely<DB>, key: ProfileKey, moment: string): Promise<ProfileState> {
+  const [state] = await readStates(trx, [key], isShownSince(sql`${moment}::timestamptz`));
+  return state as ProfileState;
 }

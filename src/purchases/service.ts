@@ -59,17 +59,16 @@ interface Write {
 async function writeOwn(
   trx: Kysely<DB>,
   app: App,
-  { staged, isOwned, ...write }: Write & { isOwned: boolean },
+  { key, staged, now, isOwned }: Write & { isOwned: boolean },
 ): Promise<Changed> {
-  const { key, now } = write;
   // By requests alone does a chain leave a living profile, and they take its lock.
   const [before, claimed, , after] = await overlapping(trx, (each) => {
     const execute = keepingPlans(each, 'write_transaction');
     return [
-      readMoment(each, write, isOwned ? key : undefined),
+      readMoment(each, key, { now, owner: isOwned ? key : undefined }),
       isOwned ? [key] : claimChains(execute, app, [key]),
       writeOwnChain(execute, app, { chain: key, staged }),
-      readMoment(each, write, key),
+      readMoment(each, key, { now, owner: key }),
     ];
   });
   if (claimed.length === 0) throw new StaleReadError('an import gave the chain an owner meanwhile');
@@ -86,12 +85,12 @@ async function takeOver(
   const { profile_id, is_deleted } = owner;
   const { now, events } = is_deleted ? { now: write.now, events: [] } : await settleDue(trx, { app_id, profile_id });
   const readOwner = () => (is_deleted ? undefined : readShownSince(trx, { app_id, profile_id }, now));
-  const before = await readMoment(trx, { key, now }, owner);
+  const before = await readMoment(trx, key, { now, owner });
   const had = await readOwner();
   const { refused } = await writeTransactions(keepingPlans(trx, 'write_transaction'), app, staged);
   // Only an import could have given the chain to another profile since it was looked at.
   if (refused.size > 0) throw foreignChain();
-  const after = await readMoment(trx, { key, now }, key);
+  const after = await readMoment(trx, key, { now, owner: key });
   const has = await readOwner();
   const states = had && has && { before: had, after: has };
   const changed = tellChange(key, { now, before, after, left: { profile_id, states } });

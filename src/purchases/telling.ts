@@ -24,8 +24,8 @@ export interface Left {
 /** The profile as it is shown since `now` (a timestamp), and the chain of its owner, if it has one. */
 export async function readMoment(
   trx: Kysely<DB>,
-  { key, now }: { key: ChainKey; now: string },
-  owner: Pick<Owner, 'profile_id'> | undefined,
+  key: ChainKey,
+  { now, owner }: { now: string; owner: Pick<Owner, 'profile_id'> | undefined },
 ): Promise<Moment> {
   const [state, chain] = await Promise.all([
     readShownSince(trx, key, now),
