@@ -7,7 +7,7 @@ import { askAll, type Compared, compareAnswers } from '../charts/compare.ts';
 import { askedEarlier, describe, listFiltered, listPlain, type Question } from '../charts/questions.ts';
 import { type Context, issueKeys, type Keys, RUN_SEED, type Work } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
-import { FACTS, PURCHASES, warm } from '../data/warm.ts';
+import { FACTS, warm } from '../data/warm.ts';
 import { query } from '../database.ts';
 import type { Drive, Driven } from '../load/drive.ts';
 import { median, waitUntil } from '../measure.ts';
@@ -198,8 +198,6 @@ function startWriting({ service, keys, dataset }: Charting) {
 
 async function runBusy(context: Context): Promise<Row[]> {
   const dataset = await context.large();
-  // Facts last: what does not fit is pushed out in the order of reading.
-  await warm(dataset, PURCHASES);
   await warm(dataset, FACTS);
   return withCharts(context, dataset, async (charting) => {
     const { plain } = listQuestions(context, dataset);
