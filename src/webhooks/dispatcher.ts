@@ -59,7 +59,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   let isStopping = false;
   let lookAhead = 0;
 
-  const settler = createSettler({ ...deps, queueDb }, (deliveries) => {
+  const settler = createSettler({ ...deps, queueDb, mostHeld: limits.total }, (deliveries) => {
     for (const delivery of deliveries) held.delete(delivery);
     signal.wake();
   });

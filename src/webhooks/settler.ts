@@ -21,8 +21,6 @@ interface Result extends Outcome {
   delivery: Claimed;
 }
 
-/** As many as a process may hold: what was added before something was given back is written before that is let go of. */
-const LARGEST_GROUP = 1_024;
 const RETRY_MS = 250;
 
 function logResults(log: Logger, group: readonly Result[]): void {
@@ -35,9 +33,15 @@ function logResults(log: Logger, group: readonly Result[]): void {
   }
 }
 
+interface SettlerDeps extends Pick<Deps, 'db' | 'log' | 'now'> {
+  queueDb: Kysely<DB>;
+  /** How many deliveries the process may hold, so the largest group: what was added before something is given back is written before that is let go of. */
+  mostHeld: number;
+}
+
 /** `onSettled` is told of each group that has been written or let go of. */
 export function createSettler(
-  { db, queueDb, log, now }: Pick<Deps, 'db' | 'log' | 'now'> & { queueDb: Kysely<DB> },
+  { db, queueDb, log, now, mostHeld }: SettlerDeps,
   onSettled: (deliveries: readonly Claimed[]) => void,
 ): Settler {
   const waiting: Result[] = [];
@@ -77,7 +81,7 @@ export function createSettler(
   }
 
   async function writeNext(): Promise<void> {
-    const group = waiting.slice(0, LARGEST_GROUP);
+    const group = waiting.slice(0, mostHeld);
     if (group.length === 0) return;
     await write(group);
     waiting.splice(0, group.length);
