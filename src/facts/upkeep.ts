@@ -19,13 +19,13 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   const rest = createRest(BUSY.facts);
 
   /** Moved facts wait until there are many, or no more to come. */
-  const bringLabels = resting(async () => {
-    const labels = await relabelBatch(db);
-    const hasMore = labels === LABELS_BATCH;
-    return labels + (await refreshMoves(db, hasMore ? MOVES_BATCH : 1));
+  const labels = resting(async () => {
+    const count = await relabelBatch(db);
+    const hasMore = count === LABELS_BATCH;
+    return count + (await refreshMoves(db, hasMore ? MOVES_BATCH : 1));
   }, createRest(BUSY.labels));
 
-  const refreshInstalls = resting(
+  const installs = resting(
     () => refreshInstallColumns(db),
     (workedMs, done) => (done === 0 ? INSTALLS_REST * workedMs : 0),
   );
@@ -38,11 +38,14 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
       const steps = createSteps();
       const totalled = await steps.take(refreshTotals(db));
       const columns = await steps.take(refreshColumns(db));
-      const installs = await steps.take(refreshInstalls());
-      // They wait until the totals have done what they have.
-      const labels = totalled < TOTALS_BATCH ? await steps.take(bringLabels()) : 0;
+      const installed = await steps.take(installs.run());
+      const restMs = rest(performance.now() - began);
+      // They wait until the totals have done what they have. New facts do not wait while labels rest, which is nine times as long.
+      const labelsRestMs = labels.restsFor();
+      const labelled = totalled < TOTALS_BATCH ? await steps.take(labels.run()) : 0;
       steps.end();
-      return totalled + columns + installs + labels === 0 ? IDLE_MS : rest(performance.now() - began);
+      if (totalled + columns + installed + labelled > 0) return restMs;
+      return labelsRestMs > 0 ? Math.min(labelsRestMs, IDLE_MS) : IDLE_MS;
     },
   });
 }

@@ -19,18 +19,30 @@ export function createRest(busy: number): (workedMs: number) => number {
   };
 }
 
-/** A step that does nothing until it has rested from its last run: `restAfter` is told how long that took and how much it did. */
+/** A step that rests by itself after it was run. */
+export interface RestingStep {
+  /** Milliseconds that it still rests; not above 0 when it is ready. */
+  restsFor: () => number;
+  /** Runs it if it is ready; how much it did. */
+  run: () => Promise<number>;
+}
+
+/** `restAfter` is told how long the step took, in milliseconds, and how much it did. */
 export function resting(
   step: () => Promise<number>,
   restAfter: (workedMs: number, done: number) => number,
-): () => Promise<number> {
+): RestingStep {
   let from = 0;
-  return async () => {
-    const began = performance.now();
-    if (began < from) return 0;
-    const done = await step();
-    const ended = performance.now();
-    from = ended + restAfter(ended - began, done);
-    return done;
+  const restsFor = () => from - performance.now();
+  return {
+    restsFor,
+    async run() {
+      if (restsFor() > 0) return 0;
+      const began = performance.now();
+      const done = await step();
+      const ended = performance.now();
+      from = ended + restAfter(ended - began, done);
+      return done;
+    },
   };
 }
