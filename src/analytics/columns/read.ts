@@ -1,5 +1,6 @@
 // A question whose facts are in columns is summed up in the process, not by the database: what columns have is counted there, and what
 // they lack or have too much of is added, in the same snapshot. What else the question needs comes as sums by bucket and key.
+import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
 import { countBuckets, cutSpan } from '../calendar.ts';
@@ -46,6 +47,8 @@ export async function readColumns(
     const reading = { segments: await numberSegments(db, query), signal };
     const summed: SummedPart[] = [];
     for (const part of parts) summed.push(await sumPart(db, part, reading));
+    // Other requests first, as between the groups.
+    await setImmediate();
     return listCells(query, summed, { segments: reading.segments.values, mostSeries });
   } catch (error) {
     if (error instanceof TooMuch) return undefined;
