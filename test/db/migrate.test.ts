@@ -34,7 +34,13 @@ test('of several that start at once one applies them, the others find nothing to
 test('a migration that fails leaves no trace, and those before it stay', async () => {
   await client.query(`delete from schema_migration where name = (select max(name) from schema_migration)`);
   const before = await client.query('select * from schema_migration order by name');
+  // Whatever it does first is refused when it is done.
+  await client.query(
+    `create function refuse() returns event_trigger language plpgsql as 'begin raise exception ''refused''; end'`,
+  );
+  await client.query('create event trigger refuse on ddl_command_end execute function refuse()');
   await expect(migrateToLatest(url.href)).rejects.toThrow();
+  await client.query('drop event trigger refuse');
   expect((await client.query('select * from schema_migration order by name')).rows).toEqual(before.rows);
 });
 
