@@ -11,7 +11,8 @@ export default defineConfig({
     isolate: false,
     // Real processes on a busy machine may miss a deadline once; a test that needed a second try is named as such.
     retry: process.env.CI ? 1 : 0,
-    maxWorkers: 2,
+    // One more than the processors of a small machine: many tests wait for a deadline or for another process.
+    maxWorkers: 3,
     testTimeout: 20_000,
     hookTimeout: 60_000,
   },
