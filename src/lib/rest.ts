@@ -1,5 +1,4 @@
 // How long background work rests between its batches, so that requests come first.
-import { performance } from 'node:perf_hooks';
 
 /** Rests as multiples of the time worked. */
 const REST_WHEN_BUSY = 9;
