@@ -1,5 +1,5 @@
 // A chart from question to series: computed in one read-only snapshot and given up when nobody waits for it; or kept from when it
-// was asked before.
+// was asked before. Other requests are answered between its steps, each of which may take the event loop 0.1 s where there are 500 series.
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { readCancellably } from '../db/cancellable.ts';
@@ -29,7 +29,6 @@ interface Plot {
   storeTitles: StoreTitles;
 }
 
-/** Between the steps other requests are answered: with 500 series each of them takes as long as a hundred posts. */
 async function plot(
   trx: Kysely<DB>,
   app: App,

@@ -39,9 +39,10 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
       const totalled = await steps.take(refreshTotals(db));
       const columns = await steps.take(refreshColumns(db));
       const installed = await steps.take(installs.run());
+      // Labels rest by themselves, and much longer: new facts do not wait for that.
       const restMs = rest(performance.now() - began);
-      // They wait until the totals have done what they have. New facts do not wait while labels rest, which is nine times as long.
       const labelsRestMs = labels.restsFor();
+      // They wait until the totals have done what they have.
       const labelled = totalled < TOTALS_BATCH ? await steps.take(labels.run()) : 0;
       steps.end();
       if (totalled + columns + installed + labelled > 0) return restMs;

@@ -47,7 +47,7 @@ export async function readColumns(
     const reading = { segments: await numberSegments(db, query), signal };
     const summed: SummedPart[] = [];
     for (const part of parts) summed.push(await sumPart(db, part, reading));
-    // Other requests first, as between the groups.
+    // Other requests are answered first, as between the groups.
     await setImmediate();
     return listCells(query, summed, { segments: reading.segments.values, mostSeries });
   } catch (error) {
