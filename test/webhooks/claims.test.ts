@@ -185,21 +185,13 @@ describe('a dispatcher', () => {
       await world.grant(`p${i}`);
     }
     const dispatcher = world.dispatch({ limits: { perEndpoint: 2, ahead: 20 } });
-    const countClaimed = async () => {
-      const rows = await db
-        .selectFrom('webhook_delivery')
-        .select('claim_id')
-        .where('claim_id', 'is not', null)
-        .execute();
-      return rows.length;
-    };
     await eventually(() => expect(receiver.received.length).toBe(32));
-    expect(await countClaimed()).toBeGreaterThan(2);
+    expect(await world.countClaimed()).toBeGreaterThan(2);
     await eventually(async () => expect(receiver.received.length).toBeGreaterThan(32));
-    expect(await countClaimed()).toBeLessThanOrEqual(3);
+    expect(await world.countClaimed()).toBeLessThanOrEqual(3);
     await dispatcher.stop();
     expect(most).toBe(2);
-    expect(await countClaimed()).toBe(0);
+    expect(await world.countClaimed()).toBe(0);
     const rows = await db.selectFrom('webhook_delivery').select(['state', 'attempts']).execute();
     expect(rows.filter(({ attempts }) => attempts === 1)).toHaveLength(receiver.received.length);
     expect(rows.filter(({ state }) => state === 'delivered')).toHaveLength(receiver.received.length - 1);

@@ -174,15 +174,15 @@ it('an endpoint that fails three times in ten gets everything in the end, in ord
     n += 1;
     const isFailing = (n * 7919) % 10 < 3;
     response.writeHead(isFailing ? 500 : 200).end();
-    // The moving clock ends leases too, so that some may arrive twice: first arrivals count.
     if (!isFailing) accepted.add(received.body);
   });
   const accepted = new Set<string>();
   for (let i = 0; i < 10; i++)
     await Promise.all(people.map((name) => world.grant(name, { starts_at: `2025-01-01T00:00:0${i}Z` })));
   world.dispatch();
-  await eventually(() => {
-    world.pass(5);
+  await eventually(async () => {
+    // Not while one is under way: on a slow machine its lease would end again and again.
+    if ((await world.countClaimed()) === 0) world.pass(5);
     expect(accepted.size).toBe(40);
   });
   expect(n).toBeGreaterThan(50);

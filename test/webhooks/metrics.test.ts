@@ -1,7 +1,7 @@
 // The figures at /metrics: per app, without addresses or secrets.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { disableWebhook, listWebhooks } from '../../src/webhooks/endpoints.ts';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { disableWebhook, listWebhooks, removeWebhook } from '../../src/webhooks/endpoints.ts';
 import { webhookMetrics } from '../../src/webhooks/metrics.ts';
 import { RETRY_WAITS_S } from '../../src/webhooks/schedule.ts';
 import { answering } from './receiver.ts';
@@ -74,6 +74,9 @@ it('counts what waits, for how long, what was delivered, failed and died, and ho
 
 it('counts up to 100,000 deliveries of an endpoint, of which the oldest is known', async () => {
   const { webhook_id } = await world.addEndpoint('https://example.com/hook');
+  onTestFinished(async () => {
+    await removeWebhook(world.service.deps, webhook_id);
+  });
   await disableWebhook(world.service.deps, webhook_id);
   const { db, now } = world.service.deps;
   const begun = now().getTime();

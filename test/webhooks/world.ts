@@ -22,6 +22,8 @@ export interface World {
   dispatch: (edges?: Edges) => Dispatcher;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   feed: (query?: string) => Promise<any>;
+  /** Deliveries that a dispatcher holds. */
+  countClaimed: () => Promise<number>;
   close: () => Promise<void>;
 }
 
@@ -77,6 +79,10 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
     async feed(query = '') {
       const { json } = await service.call('GET', `/api/v1/client-api/events/${query}`, { key: secretKey });
       return json;
+    },
+    async countClaimed() {
+      const claimed = deps.db.selectFrom('webhook_delivery').select('claim_id').where('claim_id', 'is not', null);
+      return (await claimed.execute()).length;
     },
     async close() {
       for (const close of closers) await close();
