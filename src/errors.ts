@@ -1,4 +1,4 @@
-// The catalogue of errors: condition → status, code, source, message (interface 7, decisions 1).
+// The catalogue of errors: condition → status, code, source, message (interface 7, decisions.md 1).
 // It is keyed by condition because one code has several statuses. Internal causes never enter it. Pure.
 
 interface Condition {
@@ -118,7 +118,7 @@ export const CONDITIONS = {
 
 export type ConditionName = keyof typeof CONDITIONS;
 
-/** Codes of validation errors (decisions 1, "Validation errors"). */
+/** Codes of validation errors (decisions.md 1, "Validation errors"). */
 export type ValidationCode = 'missing' | 'enum' | 'datetime' | 'type_error' | 'value_error';
 
 /** One offending field: its path (or header name) and what is wrong with it. */

@@ -14,7 +14,7 @@ const DAYS = {
   examples: [['2025-01-01', '2025-03-31']],
 };
 
-/** Null is the same as absent (decisions 1). */
+/** Null is the same as absent (decisions.md 1). */
 const NullableTexts = (options: SchemaOptions) =>
   Type.Optional(Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: Type.String(), ...options }));
 

@@ -1,4 +1,4 @@
-// The form of keys (decisions 2): kind, 8 characters to find it by, a dot, 32 characters; base62.
+// The form of keys (decisions.md 2): kind, 8 characters to find it by, a dot, 32 characters; base62.
 import { createHash, randomInt } from 'node:crypto';
 import type { KeyKind } from '../http/auth.ts';
 

@@ -10,7 +10,7 @@ export interface Label {
   source: string;
 }
 
-/** Attributions of the API name no source, and imported ones need not; charts show them under this one (decisions 4). */
+/** Attributions of the API name no source, and imported ones need not; charts show them under this one (decisions.md 4). */
 const DEFAULT_SOURCE = 'custom';
 
 type Given = { status: string } & { [name in Exclude<keyof Label, 'status' | 'source'>]?: string | null };

@@ -1,4 +1,4 @@
-// The derivation of chains (analytics 1, "Derived") as SQL: a series of subqueries, each of which reads the one before.
+// The derivation of chains (analytics.md 1, "Derived") as SQL: a series of subqueries, each of which reads the one before.
 // Its slow, obvious twin is the oracle in test/analytics/. Read from the bottom: `datedFacts` is the result.
 import { type RawBuilder, sql } from 'kysely';
 import { MOST_NANO } from '../lib/money.ts';

@@ -1,4 +1,4 @@
-// What a change of facts owes to the totals: images, copies of the facts as the totals contain them (decision 16).
+// What a change of facts owes to the totals: images, copies of the facts as the totals contain them (docs/decisions/0016).
 import { sql } from 'kysely';
 
 /**

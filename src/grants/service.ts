@@ -1,4 +1,4 @@
-// Granting an access level without transaction data (interface 4.3, decisions 5), and ending such a grant. Revenue and charts
+// Granting an access level without transaction data (interface 4.3, decisions.md 5), and ending such a grant. Revenue and charts
 // are untouched.
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';

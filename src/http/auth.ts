@@ -1,4 +1,4 @@
-// Who calls: `Authorization: Api-Key <key>` (interface 5, decisions 2). Whatever is wrong with it, the answer is the same.
+// Who calls: `Authorization: Api-Key <key>` (interface 5, decisions.md 2). Whatever is wrong with it, the answer is the same.
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { App } from '../deps.ts';

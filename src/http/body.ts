@@ -1,4 +1,4 @@
-// Request bodies: JSON in UTF-8 and nothing else (decisions 1).
+// Request bodies: JSON in UTF-8 and nothing else (decisions.md 1).
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { apiError } from '../errors.ts';
 

@@ -1,4 +1,4 @@
-// Which web pages may call (decisions 1): public-key operations answer every origin, secret-key ones ADMIN_CORS_ORIGIN alone.
+// Which web pages may call (decisions.md 1): public-key operations answer every origin, secret-key ones ADMIN_CORS_ORIGIN alone.
 // Not @fastify/cors: it takes OPTIONS of every path, and two policies in one app make it decide anew for each request.
 import type { Config } from '../config.ts';
 import type { Route } from './operation.ts';

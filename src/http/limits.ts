@@ -1,4 +1,4 @@
-// Requests per second and caller (decisions 1): server-side operations and analytics by key, attribution by client address
+// Requests per second and caller (decisions.md 1): server-side operations and analytics by key, attribution by client address
 // (a public key is shared by every user of an app). One fixed window of a second, in this process's memory.
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';

@@ -1,4 +1,4 @@
-// By what a record of a file names its profile (analytics 1).
+// By what a record of a file names its profile (analytics.md 1).
 import { Type } from '@sinclair/typebox';
 import type { FieldError } from '../errors.ts';
 import { NullableText } from '../lib/typebox.ts';
@@ -16,7 +16,7 @@ export interface Identity {
   customer_user_id: string | null;
 }
 
-/** Null or an empty string is the same as absent (decisions 3). */
+/** Null or an empty string is the same as absent (decisions.md 3). */
 export function identityRules({ profile_id, customer_user_id }: Record<string, unknown>): FieldError[] {
   if (typeof profile_id === 'string' && profile_id !== '' && !isUuid(profile_id)) {
     return [{ source: 'profile_id', code: 'value_error', message: 'Must be a UUID.' }];

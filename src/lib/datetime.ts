@@ -28,7 +28,7 @@ function parseCommon(text: string): string | undefined {
   return timestamp;
 }
 
-/** Reads an ISO 8601 datetime (decisions 5) into a timestamp, or undefined if it is none. Years 0001 to 9999. */
+/** Reads an ISO 8601 datetime (decisions.md 5) into a timestamp, or undefined if it is none. Years 0001 to 9999. */
 export function parseDatetime(text: string): string | undefined {
   return parseCommon(text) ?? parseAny(text);
 }

@@ -1,4 +1,4 @@
-// What webhooks are told of an access level (decisions 7): of one source of it, a grant or a purchase. Pure.
+// What webhooks are told of an access level (decisions.md 7): of one source of it, a grant or a purchase. Pure.
 import { fromDatabase, toDatabase } from '../lib/datetime.ts';
 import { type AccessLevelChange, accessLevelUpdated, type WebhookEvent } from '../webhooks/events.ts';
 import { type AccessSource, isActive, isInGracePeriod, listAccess } from './access.ts';

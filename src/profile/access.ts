@@ -1,4 +1,4 @@
-// Which source gives a profile each access level now (decisions 5 and 6). Pure: `now` is an argument.
+// Which source gives a profile each access level now (decisions.md 5 and 6). Pure: `now` is an argument.
 // Timestamps are compared as text: all are UTC with six digits of fraction.
 import { fromDatabase } from '../lib/datetime.ts';
 import type { GrantState, ProfileState, PurchaseState } from './state.ts';

@@ -1,4 +1,4 @@
-// By what a request names a profile (decisions 3): the headers of server-side operations, and the form of identifiers.
+// By what a request names a profile (decisions.md 3): the headers of server-side operations, and the form of identifiers.
 import type { IncomingHttpHeaders } from 'node:http';
 import { Type } from '@sinclair/typebox';
 import { apiError, valueError } from '../errors.ts';

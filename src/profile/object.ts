@@ -108,7 +108,7 @@ function nonSubscription(purchase: PurchaseState, now: string) {
   };
 }
 
-/** 16 hex digits that change when what segments are made from changes (decisions 6). */
+/** 16 hex digits that change when what segments are made from changes (decisions.md 6). */
 function segmentHash({ custom_attributes, attribution, country }: ProfileState): string {
   const { recorded_at: _, ...label } = attribution ?? { recorded_at: '' };
   const made = JSON.stringify([Object.entries(custom_attributes).sort(), Object.entries(label), country]);

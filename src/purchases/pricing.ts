@@ -1,4 +1,4 @@
-// Money of a transaction in whole 10^-9 USD (analytics 1): fixed when it is recorded, integers from the wire on. Pure.
+// Money of a transaction in whole 10^-9 USD (analytics.md 1): fixed when it is recorded, integers from the wire on. Pure.
 import type { FieldError } from '../errors.ts';
 import { MOST_NANO } from '../lib/money.ts';
 import type { TransactionRecord } from './record.ts';

@@ -1,4 +1,4 @@
-// The rules between the members of a transaction record (analytics 1), each with its own message. Pure.
+// The rules between the members of a transaction record (analytics.md 1), each with its own message. Pure.
 import type { FieldError } from '../errors.ts';
 import { OFFER_CATEGORIES } from '../facts/values.ts';
 import { parseDatetime } from '../lib/datetime.ts';

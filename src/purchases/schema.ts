@@ -1,4 +1,4 @@
-// The transaction record (analytics 1): the same members wherever a transaction enters.
+// The transaction record (analytics.md 1): the same members wherever a transaction enters.
 import { type Static, Type } from '@sinclair/typebox';
 import { CANCELLATION_REASONS } from '../facts/codes.ts';
 import { OFFER_CATEGORIES, OFFER_TYPES } from '../facts/values.ts';

@@ -1,4 +1,4 @@
-// Setting a transaction of a profile (analytics 1, decisions 6): written, counted and told to webhooks in one transaction.
+// Setting a transaction of a profile (analytics.md 1, decisions.md 6): written, counted and told to webhooks in one transaction.
 import type { Kysely } from 'kysely';
 import { StaleReadError } from '../db/failures.ts';
 import { overlapping } from '../db/overlap.ts';

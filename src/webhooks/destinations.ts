@@ -1,4 +1,4 @@
-// Which addresses a webhook may be sent to (decisions 7). Judged on the address connected to, never on the name alone.
+// Which addresses a webhook may be sent to (decisions.md 7). Judged on the address connected to, never on the name alone.
 import { BlockList, isIP } from 'node:net';
 import type { Config } from '../config.ts';
 

@@ -1,4 +1,4 @@
-// Payloads of events (decisions 7). Pure: rows in, the body of the delivery out. Timestamps come as the database's text.
+// Payloads of events (decisions.md 7). Pure: rows in, the body of the delivery out. Timestamps come as the database's text.
 import { toWire } from '../lib/datetime.ts';
 import type { EventType } from './catalogue.ts';
 

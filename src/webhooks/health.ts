@@ -1,4 +1,4 @@
-// How an endpoint fares, and when the service stops sending to it (decisions 7): at once after a 410, and after five days of
+// How an endpoint fares, and when the service stops sending to it (decisions.md 7): at once after a 410, and after five days of
 // nothing but failures.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';

@@ -1,4 +1,4 @@
-// What follows from an attempt (decisions 7): delivered, again later, or dead. Pure.
+// What follows from an attempt (decisions.md 7): delivered, again later, or dead. Pure.
 import type { Attempt } from './delivery.ts';
 import type { Claimed, Settlement } from './queue.ts';
 import { waitAfterFailure } from './schedule.ts';

@@ -1,4 +1,4 @@
-// When a failed delivery is tried again (decisions 7). One constant; the README's table is printed from it. Pure.
+// When a failed delivery is tried again (decisions.md 7). One constant; the README's table is printed from it. Pure.
 
 /** Waits after the first, second, … failure, in seconds. After one failure more the delivery is dead. */
 export const RETRY_WAITS_S: readonly number[] = [5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800];

@@ -1,4 +1,4 @@
-// The payloads of events (decisions 7), for the API reference and for the tests, which hold every delivered event against them.
+// The payloads of events (decisions.md 7), for the API reference and for the tests, which hold every delivered event against them.
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { OneOf } from '../lib/typebox.ts';
 import type { EventType } from './catalogue.ts';

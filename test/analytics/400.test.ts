@@ -1,4 +1,4 @@
-// Bad requests (analytics.md 3, decisions 1): each rule, one test; and that nothing else is refused.
+// Bad requests (analytics.md 3, decisions.md 1): each rule, one test; and that nothing else is refused.
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

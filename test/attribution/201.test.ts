@@ -1,4 +1,4 @@
-// Add attribution succeeds (interface 4.1, decisions 4): what is stored, and what a further record does to it.
+// Add attribution succeeds (interface 4.1, decisions.md 4): what is stored, and what a further record does to it.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';

@@ -1,4 +1,4 @@
-// Add attribution refused for its body (interface 7, decisions 1 "Validation errors").
+// Add attribution refused for its body (interface 7, decisions.md 1 "Validation errors").
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';

@@ -1,4 +1,4 @@
-// How the headers of a server-side operation name the profile (interface 4.3, decisions 3).
+// How the headers of a server-side operation name the profile (interface 4.3, decisions.md 3).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';

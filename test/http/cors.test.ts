@@ -1,4 +1,4 @@
-// Which web pages may call (decisions 1): public-key operations every origin, secret-key ones ADMIN_CORS_ORIGIN alone.
+// Which web pages may call (decisions.md 1): public-key operations every origin, secret-key ones ADMIN_CORS_ORIGIN alone.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ATTRIBUTION, post } from '../attribution/world.ts';
 import { GRANT, grant } from '../grants/world.ts';

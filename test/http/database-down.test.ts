@@ -1,4 +1,4 @@
-// The database is away (decisions 1): 503 with Retry-After, the process stays up, and recovers by itself.
+// The database is away (decisions.md 1): 503 with Retry-After, the process stays up, and recovers by itself.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ATTRIBUTION, post, readRecord } from '../attribution/world.ts';

@@ -1,4 +1,4 @@
-// Every failure has the envelope of interface 7, whatever raised it (decisions 1).
+// Every failure has the envelope of interface 7, whatever raised it (decisions.md 1).
 import { METHODS } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ATTRIBUTION, post } from '../attribution/world.ts';

@@ -1,4 +1,4 @@
-// What every operation owes callers without the right key (interface 5, decisions 2). Used by each 401.test.ts.
+// What every operation owes callers without the right key (interface 5, decisions.md 2). Used by each 401.test.ts.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApp, createKey, revokeKey } from '../../src/apps/service.ts';
 import { startService, type TestService } from '../setup/service.ts';

@@ -1,4 +1,4 @@
-// Rate limits (decisions 1): by key, attribution by client address, 429 `throttled` with Retry-After and RateLimit-* headers.
+// Rate limits (decisions.md 1): by key, attribution by client address, 429 `throttled` with Retry-After and RateLimit-* headers.
 import { describe, expect, test } from 'vitest';
 import { createKey } from '../../src/apps/service.ts';
 import { post } from '../attribution/world.ts';

@@ -1,4 +1,4 @@
-// /metrics (decisions 1): never open on the public listener; requests by operation and status.
+// /metrics (decisions.md 1): never open on the public listener; requests by operation and status.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { post } from '../attribution/world.ts';
 import { startService, type TestService } from '../setup/service.ts';

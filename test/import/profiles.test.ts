@@ -1,4 +1,4 @@
-// Importing profiles (analytics 1, "The profile record").
+// Importing profiles (analytics.md 1, "The profile record").
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Importing transactions (analytics 1, "The transaction record"). What charts make of them is tested with the charts.
+// Importing transactions (analytics.md 1, "The transaction record"). What charts make of them is tested with the charts.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

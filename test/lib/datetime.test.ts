@@ -1,4 +1,4 @@
-// Datetimes (decisions 5): the form in which nearly all come is read by a way of its own, and must mean the same.
+// Datetimes (decisions.md 5): the form in which nearly all come is read by a way of its own, and must mean the same.
 import { expect, test } from 'vitest';
 import { parseDatetime } from '../../src/lib/datetime.ts';
 

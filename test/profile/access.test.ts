@@ -1,4 +1,4 @@
-// Which source gives an access level (decisions 5): whichever serves best now. The function is pure; `now` is given.
+// Which source gives an access level (decisions.md 5): whichever serves best now. The function is pure; `now` is given.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AccessSource, isActive, listAccess } from '../../src/profile/access.ts';

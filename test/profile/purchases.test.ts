@@ -1,4 +1,4 @@
-// The profile object with what purchases give (interface 2.2 to 2.5, decisions 6), as a dictionary and as arrays.
+// The profile object with what purchases give (interface 2.2 to 2.5, decisions.md 6), as a dictionary and as arrays.
 // Each test grants some level, because the answer of a grant is the profile object.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { grant } from '../grants/world.ts';

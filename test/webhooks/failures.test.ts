@@ -1,4 +1,4 @@
-// How every kind of failure ends (decisions 7), with a clock that the test moves.
+// How every kind of failure ends (decisions.md 7), with a clock that the test moves.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listWebhooks, resumeWebhook } from '../../src/webhooks/endpoints.ts';
 import { listDeliveries } from '../../src/webhooks/replay.ts';

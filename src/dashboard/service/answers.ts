@@ -1,4 +1,4 @@
-// What the operations answer, as far as the page reads it (analytics.md 4, decisions 7; the catalogue's own schema).
+// What the operations answer, as far as the page reads it (analytics.md 4, decisions.md 7; the catalogue's own schema).
 
 export interface Point {
   x: string;

@@ -1,4 +1,4 @@
-// The profile record (analytics 1): as it came in → what it says, or what is wrong with it. Pure.
+// The profile record (analytics.md 1): as it came in → what it says, or what is wrong with it. Pure.
 import { type Static, Type } from '@sinclair/typebox';
 import { type Label, toLabel } from '../../attribution/label.ts';
 import { AttributionFields } from '../../attribution/schema.ts';

@@ -1,4 +1,4 @@
-// The query and the answer of the event feed (decisions 7).
+// The query and the answer of the event feed (decisions.md 7).
 import { type Static, Type } from '@sinclair/typebox';
 import type { FieldError } from '../../errors.ts';
 import { parseDatetime } from '../../lib/datetime.ts';
