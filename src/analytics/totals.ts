@@ -9,7 +9,7 @@ import { hasValue } from './filter-keys.ts';
 import { and, type Source, type Sql } from './sources.ts';
 import { homeOf, horizonOf, isMonthly, rangesOf } from './total-home.ts';
 
-/** The count of a total that has just the facts of these conditions. */
+/** The count of a total that has just the facts of these conditions, in the order of the alphabet. */
 const COUNTS: Readonly<Record<string, TotalSum>> = {
   '': 'n',
   priced: 'n_priced',
@@ -17,15 +17,20 @@ const COUNTS: Readonly<Record<string, TotalSum>> = {
   paid: 'n_paid',
   first_paid: 'n_first_paid',
   one_time: 'n_one_time',
-  'paid not_refunded': 'n_kept',
-  'paid not_refunded adds_monthly': 'n_monthly',
+  'not_refunded paid': 'n_kept',
+  'adds_monthly not_refunded paid': 'n_monthly',
 };
 
+function countOf({ where }: Entries): TotalSum | undefined {
+  return COUNTS[where.toSorted().join(' ')];
+}
+
 /** Whether the totals can answer this: in the app's days, and by no more than one column that they are split by. */
-export function hasTotals(source: Source, { of, where, until }: Entries): boolean {
+export function hasTotals(source: Source, entries: Entries): boolean {
+  const { of, until } = entries;
   const { inAppZone, dateType } = source.query;
   const isAsked = source.facts.usesTotals && inAppZone && dateType === 'purchase_date' && of === 'transaction';
-  return isAsked && COUNTS[where.join(' ')] !== undefined && homeOf(source) !== undefined && isKept(source, until);
+  return isAsked && countOf(entries) !== undefined && homeOf(source) !== undefined && isKept(source, until);
 }
 
 /** Whether the days in question are those of whole months, where the totals are kept by month alone. */
@@ -48,7 +53,7 @@ function totalRows(source: Source, entries: Entries, { at, sign }: Counted): Sql
   const isAsked = filters.map((filter) => hasValue(sql`t.key`, filter));
   const sum = (name: TotalSum) => sql`sum(${sql.ref(`t.${name}`)}) * ${sign}`;
   const columns = AMOUNTS[entries.amount].map((name, i) => sql`, ${sum(name)} as ${sql.ref(`a${i}`)}`);
-  return sql`select r.bucket, ${key} as key, ${sum(COUNTS[entries.where.join(' ')]!)} as n ${sql.join(columns, sql` `)}
+  return sql`select r.bucket, ${key} as key, ${sum(countOf(entries)!)} as n ${sql.join(columns, sql` `)}
     from unnest(${ranges.map(({ bucket }) => bucket)}::integer[],
       ${ranges.map(({ grain }) => GRAINS.indexOf(grain))}::smallint[],
       ${ranges.map(({ from }) => from)}::integer[], ${ranges.map(({ to }) => to)}::integer[])

@@ -4,12 +4,12 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { PAGE } from './column-chunk.ts';
 import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, refreshMonths, writeGroups } from './column-groups.ts';
+import { FACT_KIND } from './kind.ts';
 import { setLimits } from './totals.ts';
 
 /** What of a fact is kept, as text: keys and codes, days, amounts of each money basis. */
 export const COLUMNS = {
-  kind: sql`(f.period + 16 * (f.refunded_at is not null)::integer + 32 * (f.revenue > 0)::integer
-    + 64 * (f.monthly_revenue is not null)::integer + 128 * (f.sign < 0)::integer)`,
+  kind: FACT_KIND,
   purchased_day: sql`f.purchased_day`,
   active_until_day: sql`f.active_until_day`,
   price: sql`f.revenue || ':' || f.proceeds || ':' || f.net`,
@@ -37,25 +37,6 @@ const READ = sql.join(
     ...['period', 'duration', 'renewal_status', 'cancellation_reason'],
   ].map((name) => sql.ref(`f.${name}`)),
 );
-
-/** What the column `kind` says of a fact. */
-export interface Kind {
-  period: number;
-  isRefunded: boolean;
-  isPriced: boolean;
-  addsMonthly: boolean;
-  sign: 1 | -1;
-}
-
-export function readKind(kind: number): Kind {
-  return {
-    period: kind & 15,
-    isRefunded: (kind & 16) !== 0,
-    isPriced: (kind & 32) !== 0,
-    addsMonthly: (kind & 64) !== 0,
-    sign: (kind & 128) === 0 ? 1 : -1,
-  };
-}
 
 /** Months with fewer facts are read from the facts. */
 const LEAST_FACTS = 10_000;

@@ -3,11 +3,12 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, refreshMonths, writeGroups } from './column-groups.ts';
+import { INSTALL_KIND } from './kind.ts';
 import { setLimits } from './totals.ts';
 
-/** What of an image is kept, as text. The kind is that of facts: its sign is all that installs differ in. */
+/** What of an image is kept, as text. */
 export const INSTALL_COLUMNS = {
-  kind: sql`(128 * (f.sign < 0)::integer)`,
+  kind: INSTALL_KIND,
   installed_day: sql`f.installed_day`,
   country_key: sql`f.country_key`,
   store_key: sql`f.store_key`,

@@ -1,4 +1,5 @@
 // What the totals are split by, and the codes under which fact_total keeps it. Append only.
+import { PERIODS } from './codes.ts';
 
 /** A moment of a fact that charts count at, and its column of days. The code is the place in the list. */
 export const TOTAL_MOMENTS = [
@@ -51,15 +52,18 @@ export const TOTALLED_ATTRIBUTES = ['status', 'channel', 'campaign', 'source'] a
 
 export const GRAINS = ['day', 'month'] as const;
 
-/** Counts and amounts of a total, as sums over facts `f`: paid periods have the codes 1 to 7 of PERIODS. */
+const isPeriod = (name: (typeof PERIODS)[number]) => `f.period = ${PERIODS.indexOf(name)}`;
+const IS_PAID = `f.period between ${PERIODS.indexOf('activation')} and ${PERIODS.indexOf('renewal_6_plus')}`;
+
+/** Counts and amounts of a total, as sums over facts `f`. */
 export const TOTAL_SUMS = {
   n: 'f.sign',
   n_priced: 'case when f.revenue > 0 then f.sign else 0 end',
-  n_trial: 'case when f.period = 0 then f.sign else 0 end',
-  n_paid: 'case when f.period between 1 and 7 then f.sign else 0 end',
-  n_first_paid: 'case when f.period = 1 then f.sign else 0 end',
-  n_one_time: 'case when f.period = 8 then f.sign else 0 end',
-  n_kept: 'case when f.period between 1 and 7 and f.refunded_at is null then f.sign else 0 end',
+  n_trial: `case when ${isPeriod('trial')} then f.sign else 0 end`,
+  n_paid: `case when ${IS_PAID} then f.sign else 0 end`,
+  n_first_paid: `case when ${isPeriod('activation')} then f.sign else 0 end`,
+  n_one_time: `case when ${isPeriod('one_time')} then f.sign else 0 end`,
+  n_kept: `case when ${IS_PAID} and f.refunded_at is null then f.sign else 0 end`,
   n_monthly: 'case when f.monthly_revenue is not null and f.refunded_at is null then f.sign else 0 end',
   revenue: 'f.sign * f.revenue',
   proceeds: 'f.sign * f.proceeds',

@@ -74,10 +74,10 @@ describe('rows', () => {
   ])('that pass are counted by what they have: %s', (_, differents) => {
     const columns = differents.map((different, i) => column(different, 31 + 2 * i));
     const counted = new Map<string, number>();
-    countCombined(selectRows(SIZE, columns), columns satisfies Numbers[], (has, rows) => {
+    countCombined(selectRows(SIZE, columns), columns satisfies Numbers[], (has, count) => {
       const key = has.join();
       expect(counted.has(key)).toBe(false);
-      counted.set(key, rows);
+      counted.set(key, count);
     });
     expect(counted.size).toBeGreaterThan(10);
     expect(counted).toEqual(countPlainly(columns));
@@ -85,7 +85,7 @@ describe('rows', () => {
 
   test('all pass where no column asks', () => {
     const open = { ...column(5, 31), passes: new Uint8Array(5).fill(1) };
-    expect(selectRows(SIZE, [open])).toBe(SIZE);
+    expect(selectRows(SIZE, [open])).toHaveLength(SIZE);
   });
 });
 

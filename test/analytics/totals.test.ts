@@ -1,8 +1,9 @@
 // The totals are a cache: whether they are complete, half built, out of date or not there, charts answer the same.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readKind, refreshColumns } from '../../src/facts/columns.ts';
+import { refreshColumns } from '../../src/facts/columns.ts';
 import { refreshInstallColumns } from '../../src/facts/install-columns.ts';
+import { readKind } from '../../src/facts/kind.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
 import { startService, type TestService } from '../setup/service.ts';

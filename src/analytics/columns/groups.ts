@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
 import { PERIODS } from '../../facts/codes.ts';
 import { monthAfter } from '../../facts/column-groups.ts';
-import type { Kind } from '../../facts/columns.ts';
+import type { Kind } from '../../facts/kind.ts';
 import { todayIn } from '../calendar.ts';
 import type { Condition, Entries } from '../entries.ts';
 import { findKeys } from '../filter-keys.ts';

@@ -1,7 +1,7 @@
 // Distinct payers by segment and bucket, counted while groups of facts are scanned: every profile has a list of its segments, each with a
 // bit per bucket. Pure.
 import { CODE_OFFSET, PAGE } from '../../facts/column-chunk.ts';
-import { type Numbers, rows } from './rows.ts';
+import type { Numbers } from './rows.ts';
 import { TooMuch } from './sums.ts';
 
 /** All at once: 128 MB. */
@@ -15,7 +15,7 @@ const APART = -1;
 
 /** Rows of a group: pages as the places where they begin, places as their characters. */
 interface PayerRows {
-  count: number;
+  selected: Int32Array;
   pages: Numbers;
   places: Uint16Array;
   buckets: Numbers;
@@ -86,10 +86,10 @@ export class PayerCounts {
   }
 
   /** Adds the selected rows of a group. Throws TooMuch. */
-  addRows({ count, pages, places, buckets, segments, signs }: PayerRows): void {
+  addRows({ selected, pages, places, buckets, segments, signs }: PayerRows): void {
     const numberOf = ({ codes, numbers }: Numbers, row: number) => numbers[codes[row]! - CODE_OFFSET]!;
-    for (let i = 0; i < count; i++) {
-      const row = rows[i]!;
+    for (let i = 0; i < selected.length; i++) {
+      const row = selected[i]!;
       const place = numberOf(pages, row) + places[row]! - CODE_OFFSET;
       this.add(place, numberOf(buckets, row), numberOf(segments, row), numberOf(signs, row));
     }

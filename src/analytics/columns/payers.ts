@@ -2,8 +2,8 @@
 // were made are counted by themselves, fact by fact.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
-import { PAGE } from '../../facts/column-chunk.ts';
-import { readKind } from '../../facts/columns.ts';
+import { CODE_OFFSET, PAGE } from '../../facts/column-chunk.ts';
+import { readKind, TAKEN_OFF } from '../../facts/kind.ts';
 import { countBuckets } from '../calendar.ts';
 import { correctionRows } from '../corrections.ts';
 import { PURCHASES } from '../entries.ts';
@@ -35,6 +35,10 @@ async function readCorrections(db: Kysely<DB>, source: Source): Promise<Correcti
   return rows;
 }
 
+function codeAt(codes: string, row: number): number {
+  return codes.charCodeAt(row) - CODE_OFFSET;
+}
+
 /** Profiles of which the columns of these months take facts off. */
 async function listTakenOff(db: Kysely<DB>, { owner }: Source, months: readonly number[]): Promise<number[]> {
   const { rows } = await sql<{ kinds: string; kind: string; pages: string; page: string; place: string }>`
@@ -44,14 +48,15 @@ async function listTakenOff(db: Kysely<DB>, { owner }: Source, months: readonly 
     join fact_column_chunk q using (app_key, month, row_group)
     where k.app_key = ${owner.app_key} and k.month = any(${[...months]}::integer[])
       and k.name = 'kind' and p.name = 'profile_page' and q.name = 'profile_place'
-      and exists (select from unnest(string_to_array(k.dictionary, ',')) kind where kind::integer >= 128)`.execute(db);
+      and exists (select from unnest(string_to_array(k.dictionary, ',')) kind where kind::integer >= ${sql.lit(TAKEN_OFF)})`.execute(
+    db,
+  );
   return rows.flatMap((row) => {
     const signs = row.kinds.split(',').map((kind) => readKind(Number(kind)).sign);
     const pages = row.pages.split(',').map(Number);
     const profiles: number[] = [];
     for (let i = 0; i < row.kind.length; i++) {
-      if (signs[row.kind.charCodeAt(i) - 1] === -1)
-        profiles.push(pages[row.page.charCodeAt(i) - 1]! * PAGE + row.place.charCodeAt(i) - 1);
+      if (signs[codeAt(row.kind, i)] === -1) profiles.push(pages[codeAt(row.page, i)]! * PAGE + codeAt(row.place, i));
     }
     return profiles;
   });

@@ -35,22 +35,19 @@ export function constant(number: number): Numbers {
 
 const ALL_ROWS = Int32Array.from({ length: ROWS_PER_GROUP }, (_, row) => row);
 
-/** Of the group that is being scanned: the rows that count. */
-export const rows = new Int32Array(ROWS_PER_GROUP);
+/** Of the group that is being scanned: the rows that pass. */
+const selection = new Int32Array(ROWS_PER_GROUP);
 
 type Judged = Pick<Column, 'passes'> & Pick<Numbers, 'codes'>;
 
-/** Puts the rows that pass into `rows`; how many are they? What few values pass is asked first, as it leaves the fewest rows to the others. */
-export function selectRows(size: number, columns: Iterable<Judged>): number {
+/** The rows that pass, until those of another group are selected. What few values pass is asked first, as it leaves the fewest rows to the others. */
+export function selectRows(size: number, columns: Iterable<Judged>): Int32Array {
   const [first, ...others] = [...columns]
     .map((column) => ({ ...column, share: shareOf(column.passes) }))
     .filter(({ share }) => share < 1)
     .sort((one, other) => one.share - other.share);
-  if (!first) {
-    rows.set(ALL_ROWS);
-    return size;
-  }
-  return others.reduce(selectAmong, selectOf(size, first));
+  if (!first) return ALL_ROWS.subarray(0, size);
+  return selection.subarray(0, others.reduce(selectAmong, selectOf(size, first)));
 }
 
 function shareOf(passes: Uint8Array): number {
@@ -63,7 +60,7 @@ function shareOf(passes: Uint8Array): number {
 function selectOf(size: number, { passes, codes }: Judged): number {
   let kept = 0;
   for (let row = 0; row < size; row++) {
-    rows[kept] = row;
+    selection[kept] = row;
     kept += passes[codes[row]! - CODE_OFFSET]!;
   }
   return kept;
@@ -73,8 +70,8 @@ function selectOf(size: number, { passes, codes }: Judged): number {
 function selectAmong(count: number, { passes, codes }: Judged): number {
   let kept = 0;
   for (let i = 0; i < count; i++) {
-    const row = rows[i]!;
-    rows[kept] = row;
+    const row = selection[i]!;
+    selection[kept] = row;
     kept += passes[codes[row]! - CODE_OFFSET]!;
   }
   return kept;
@@ -114,13 +111,13 @@ const times = new Int32Array(ROWS_PER_GROUP);
  * in order: then what is counted one after the other lies close together.
  */
 export function countCombined(
-  count: number,
+  selected: Int32Array,
   columns: readonly Numbers[],
-  tell: (has: readonly number[], rows: number) => void,
+  tell: (has: readonly number[], count: number) => void,
 ): void {
   const digits = columns.map(digitOf).filter(({ size }) => size > 1);
   const possible = digits.reduce((product, { size }) => product * size, 1);
-  const different = possible <= MOST_COUNTED ? countInArray(count, digits) : countInMap(count, digits);
+  const different = possible <= MOST_COUNTED ? countInArray(selected, digits) : countInMap(selected, digits);
   const has = columns.map(() => 0);
   for (let i = 0; i < different; i++) {
     const row = firsts[i]!;
@@ -132,8 +129,8 @@ export function countCombined(
   }
 }
 
-function combine(count: number, digits: readonly Digit[]): void {
-  combined.fill(0, 0, count);
+function combine(selected: Int32Array, digits: readonly Digit[]): void {
+  combined.fill(0, 0, selected.length);
   let factor = 1;
   const scaled = digits.map(({ codes, places, size }) => {
     const parts = places.map((place) => factor * place);
@@ -141,8 +138,8 @@ function combine(count: number, digits: readonly Digit[]): void {
     return { codes, parts };
   });
   // Two at a time take little longer than one.
-  for (let i = 0; i + 1 < scaled.length; i += 2) addTwo(count, scaled[i]!, scaled[i + 1]!);
-  if (scaled.length % 2 === 1) addOne(count, scaled.at(-1)!);
+  for (let i = 0; i + 1 < scaled.length; i += 2) addTwo(selected, scaled[i]!, scaled[i + 1]!);
+  if (scaled.length % 2 === 1) addOne(selected, scaled.at(-1)!);
 }
 
 /** A digit times its factor. */
@@ -152,43 +149,43 @@ interface Scaled {
   parts: Int32Array;
 }
 
-function addOne(count: number, { codes, parts }: Scaled): void {
-  for (let i = 0; i < count; i++) combined[i]! += parts[codes[rows[i]!]! - CODE_OFFSET]!;
+function addOne(selected: Int32Array, { codes, parts }: Scaled): void {
+  for (let i = 0; i < selected.length; i++) combined[i]! += parts[codes[selected[i]!]! - CODE_OFFSET]!;
 }
 
-function addTwo(count: number, one: Scaled, other: Scaled): void {
+function addTwo(selected: Int32Array, one: Scaled, other: Scaled): void {
   const [codes, otherCodes, parts, otherParts] = [one.codes, other.codes, one.parts, other.parts];
-  for (let i = 0; i < count; i++) {
-    const row = rows[i]!;
+  for (let i = 0; i < selected.length; i++) {
+    const row = selected[i]!;
     combined[i]! += parts[codes[row]! - CODE_OFFSET]! + otherParts[otherCodes[row]! - CODE_OFFSET]!;
   }
 }
 
-function countInArray(count: number, digits: readonly Digit[]): number {
-  combine(count, digits);
+function countInArray(selected: Int32Array, digits: readonly Digit[]): number {
+  combine(selected, digits);
   let different = 0;
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < selected.length; i++) {
     if (counts[combined[i]!]!++ === 0) firsts[different++] = i;
   }
   for (let i = 0; i < different; i++) {
     const first = firsts[i]!;
     times[i] = counts[combined[first]!]!;
     counts[combined[first]!] = 0;
-    firsts[i] = rows[first]!;
+    firsts[i] = selected[first]!;
   }
   return different;
 }
 
-function countInMap(count: number, digits: readonly Digit[]): number {
+function countInMap(selected: Int32Array, digits: readonly Digit[]): number {
   const numberOf = (row: number) =>
     digits.reduceRight((number, { codes, places, size }) => number * size + places[codes[row]! - CODE_OFFSET]!, 0);
   const places = new Map<number, number>();
-  for (let i = 0; i < count; i++) {
-    const number = numberOf(rows[i]!);
+  for (const row of selected) {
+    const number = numberOf(row);
     const place = places.get(number) ?? places.size;
     if (place === places.size) {
       places.set(number, place);
-      firsts[place] = rows[i]!;
+      firsts[place] = row;
       times[place] = 0;
     }
     times[place]!++;

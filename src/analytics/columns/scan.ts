@@ -1,6 +1,7 @@
 // What counts of groups of facts that are kept in columns: in which bucket and which segment.
-import { type COLUMNS, type Kind, readKind } from '../../facts/columns.ts';
+import type { COLUMNS } from '../../facts/columns.ts';
 import type { INSTALL_COLUMNS } from '../../facts/install-columns.ts';
+import { type Kind, readKind } from '../../facts/kind.ts';
 import { NO_SEGMENT, type Segments } from '../segments.ts';
 import type { PayerCounts } from './payer-counts.ts';
 import { type Column, constant, countCombined, type Numbers, readCodes, selectRows } from './rows.ts';
@@ -95,7 +96,7 @@ export function scanGroup(scan: Scan, group: Group, into: Into): void {
     return { codes, numbers };
   };
   const rows = {
-    count: selectRows(read.get('kind')!.codes.length, read.values()),
+    selected: selectRows(read.get('kind')!.codes.length, read.values()),
     signs: numbersOf('kind', (value) => readKind(Number(value)).sign),
     buckets: numbersOf(day, (value) => bucketOf(edges, Number(value))),
     segments: segment ? numbersOf(segment, (value) => segmentOf(Number(value))) : constant(NO_SEGMENT),
@@ -111,7 +112,7 @@ type NumbersOf = (name: ColumnName, numberOf: (value: string, code: number) => n
 
 /** Rows of a group, that were selected. */
 interface Rows {
-  count: number;
+  selected: Int32Array;
   signs: Numbers;
   buckets: Numbers;
   segments: Numbers;
@@ -119,18 +120,18 @@ interface Rows {
   amounts: Amounts;
 }
 
-function sumUp(scan: Scan, { count, signs, buckets, segments, numbersOf, amounts }: Rows, sums: ColumnSums): void {
+function sumUp(scan: Scan, { selected, signs, buckets, segments, numbersOf, amounts }: Rows, sums: ColumnSums): void {
   const { edges, end, isStock, amount } = scan;
   const last = edges.length - 1;
   // What stays open closes after the last bucket.
   const closing = (value: string) => (value === '' || Number(value) >= end ? last : bucketOf(edges, Number(value)));
   const closings = isStock ? numbersOf('active_until_day', closing) : constant(last);
   const codes = amount ? numbersOf(amount, (_, code) => code) : constant(0);
-  countCombined(count, [signs, buckets, closings, codes, segments], (has, rows) => {
+  countCombined(selected, [signs, buckets, closings, codes, segments], (has, count) => {
     const [sign, from, to, code, segment] = has as [number, number, number, number, number];
     if (from === to) return;
-    sums.add(segment, from, sign * rows, amounts, code);
-    if (to < last) sums.add(segment, to, -sign * rows, amounts, code);
+    sums.add(segment, from, sign * count, amounts, code);
+    if (to < last) sums.add(segment, to, -sign * count, amounts, code);
   });
 }
 

@@ -1,0 +1,37 @@
+// The column `kind` of facts and installs: what conditions ask of one, and whether the row takes it off, as bits of a number.
+import { type RawBuilder, sql } from 'kysely';
+
+/** The code of the period is below. */
+const REFUNDED = 16;
+const PRICED = 32;
+const ADDS_MONTHLY = 64;
+/** All kinds from here on are of rows that take off what others have added. */
+export const TAKEN_OFF = 128;
+
+const bit = (value: number, condition: RawBuilder<unknown>) => sql`${sql.lit(value)} * (${condition})::integer`;
+
+/** Of the image `f` of an install: its sign is all that installs differ in. */
+export const INSTALL_KIND = sql`(${bit(TAKEN_OFF, sql`f.sign < 0`)})`;
+
+/** Of the image `f` of a fact. */
+export const FACT_KIND = sql`(f.period + ${bit(REFUNDED, sql`f.refunded_at is not null`)} + ${bit(PRICED, sql`f.revenue > 0`)}
+  + ${bit(ADDS_MONTHLY, sql`f.monthly_revenue is not null`)} + ${INSTALL_KIND})`;
+
+export interface Kind {
+  /** The code in PERIODS. */
+  period: number;
+  isRefunded: boolean;
+  isPriced: boolean;
+  addsMonthly: boolean;
+  sign: 1 | -1;
+}
+
+export function readKind(kind: number): Kind {
+  return {
+    period: kind % REFUNDED,
+    isRefunded: (kind & REFUNDED) !== 0,
+    isPriced: (kind & PRICED) !== 0,
+    addsMonthly: (kind & ADDS_MONTHLY) !== 0,
+    sign: (kind & TAKEN_OFF) === 0 ? 1 : -1,
+  };
+}
