@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { mintKey } from '../src/apps/keys.ts';
 import { createLog } from '../src/log.ts';
-import { newSecret } from '../src/webhooks/signature.ts';
+import { newSecret } from '../src/webhooks/secrets.ts';
 
 test('keys, webhook secrets, Authorization values and passwords are struck out, wherever they are', async () => {
   const lines: string[] = [];

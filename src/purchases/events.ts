@@ -1,4 +1,4 @@
-// The events of purchases (decisions.md 7): what happened to a chain, and what became of the profile's access. Pure.
+// The events of purchases (decisions.md 7): what happened to a chain, and what became of the profile's access.
 import { randomUUID } from 'node:crypto';
 import { toWire } from '../lib/datetime.ts';
 import { type AccessSource, isActive, listAccess } from '../profile/access.ts';

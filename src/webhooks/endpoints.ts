@@ -20,8 +20,7 @@ import {
   type StateChange,
 } from './endpoint-queries.ts';
 import { SealedError } from './sealing.ts';
-import { readSecrets, type SecretColumns, type Secrets, toStored } from './secrets.ts';
-import { newSecret } from './signature.ts';
+import { newSecret, readSecrets, type SecretColumns, type Secrets, toStored } from './secrets.ts';
 import { sendTestEvent } from './test-event.ts';
 
 export type EndpointDeps = Pick<Deps, 'db' | 'config' | 'now'>;

@@ -1,5 +1,9 @@
-// The only place where the secrets of an endpoint are read from and written to its row; encrypted if there is a key.
+// The only place where the secrets of an endpoint are made, and read from and written to its row; encrypted if there is a key.
+import { randomBytes } from 'node:crypto';
 import { type SealingKeys, seal, unseal } from './sealing.ts';
+import { SECRET_PREFIX } from './signature.ts';
+
+const SECRET_BYTES = 32;
 
 export interface SecretColumns {
   secret: string;
@@ -12,6 +16,11 @@ export interface Secrets {
   /** That sign now: the current one first. */
   signing: string[];
   authorization: string | null;
+}
+
+/** A new signing secret. */
+export function newSecret(): string {
+  return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
 /** The secrets of an endpoint at `now`; throws a SealedError where the key is not ours. */

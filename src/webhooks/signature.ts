@@ -1,13 +1,8 @@
 // Signatures of the Standard Webhooks specification: HMAC-SHA256 over `id.timestamp.body`, one per valid secret. Pure.
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 
-const PREFIX = 'whsec_';
-const SECRET_BYTES = 32;
-
-/** A new signing secret, `whsec_` and base64. */
-export function newSecret(): string {
-  return PREFIX + randomBytes(SECRET_BYTES).toString('base64');
-}
+/** A secret is this and base64. */
+export const SECRET_PREFIX = 'whsec_';
 
 export interface SignedMessage {
   id: string;
@@ -22,7 +17,7 @@ export interface SignedMessage {
 export function signatureHeaders({ id, timestampS, body, secrets }: SignedMessage): Record<string, string> {
   const content = `${id}.${timestampS}.${body}`;
   const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
     return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
   });
   return {

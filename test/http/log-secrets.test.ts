@@ -7,7 +7,7 @@ import { addAccessLevel, createKey, revokeKey } from '../../src/apps/service.ts'
 import { listRoutes } from '../../src/routes.ts';
 import { type Dispatcher, startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { addWebhook, rotateWebhookSecret, testWebhook } from '../../src/webhooks/endpoints.ts';
-import { newSecret } from '../../src/webhooks/signature.ts';
+import { newSecret } from '../../src/webhooks/secrets.ts';
 import { GRANT } from '../grants/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';

@@ -41,13 +41,14 @@ const PROGRAMS = [
   'reference',
 ];
 
-/** Values in, values out: no driver, no Fastify, no network, no files, no clock. Those whose first lines say so are held to it. */
+/** Values in, values out: no driver, no Fastify, no network, no files, no clock, no dice. Those whose first lines say so are held to it. */
 const PURE = sources
   .filter(({ text }) => /\bpure\b/i.test(/^(\/\/.*\n)+/.exec(text)?.[0] ?? ''))
   .map(({ path }) => path);
 const IMPURE_PACKAGES =
   /^(pg|kysely|fastify|@fastify\/|undici|pino|pg-copy-streams|node:(fs|net|http|https|dns|child_process|timers))/;
 const CLOCK = /\bDate\.now\(|\bnew Date\(\)|\bperformance\.|\bset(Timeout|Interval|Immediate)\(/;
+const DICE = /\bMath\.random\b|\brandom(UUID|Bytes|Int)\(/;
 
 describe('folders', () => {
   const folders = [...new Set(sources.map(({ path }) => folderOf(path)))];
@@ -130,6 +131,7 @@ describe('files', () => {
       const source = sources.find((each) => each.path === one);
       expect(source, `${one} does not exist`).toBeDefined();
       if (CLOCK.test(source?.text ?? '')) faults.push(`${one} reads the clock`);
+      if (DICE.test(source?.text ?? '')) faults.push(`${one} throws dice`);
       for (const { target, isOwn, isType } of source?.imports ?? []) {
         if (isType) continue;
         if (isOwn) visit(target);

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSender, type Message, type Sender, type SenderOptions } from '../../src/webhooks/delivery.ts';
 import { isDelivered } from '../../src/webhooks/outcome.ts';
-import { newSecret } from '../../src/webhooks/signature.ts';
+import { newSecret } from '../../src/webhooks/secrets.ts';
 import { answering, dropping, hanging, type Receiver, startReceiver } from './receiver.ts';
 
 const LOOPBACK = { allowHttp: true, allowPrivate: true };

@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, it } from 'vitest';
-import { newSecret, signatureHeaders } from '../../src/webhooks/signature.ts';
+import { newSecret } from '../../src/webhooks/secrets.ts';
+import { signatureHeaders } from '../../src/webhooks/signature.ts';
 
 const body = '{"event_type":"access_level_updated","name":"Zoë 🎈"}';
 const timestampS = Math.floor(Date.now() / 1000);
