@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // sps: the operator's program. It works on the database of the service, while the service runs or not.
 import { Command } from 'commander';
-import { inWords } from './cli/failure.ts';
 import { createPerform, type Perform } from './cli/perform.ts';
+import { inWords } from './failure.ts';
 
 interface Noun {
   addCommands: (program: Command, perform: Perform) => void;

@@ -1,8 +1,8 @@
 // The process around a service: started, told to stop by a signal, ended with an exit code.
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
-import { inWords } from './cli/failure.ts';
 import type { Config } from './config.ts';
+import { inWords } from './failure.ts';
 
 /** For what is under way: a request, a delivery (10 s), mostly the last checkpoint of the embedded server, too. */
 const GRACE_MS = 30_000;

@@ -1,7 +1,7 @@
 // Serves until it is told to stop. Standard output gets one line, when requests are answered.
 import { setFlagsFromString } from 'node:v8';
-import { inWords } from './cli/failure.ts';
 import { loadConfig } from './config.ts';
+import { inWords } from './failure.ts';
 import { runUntilStopped } from './lifecycle.ts';
 import { createLog } from './log.ts';
 import { startService } from './service.ts';

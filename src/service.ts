@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type AppParts, buildApp } from './app.ts';
-import { OperatorError } from './apps/service.ts';
 import type { Config } from './config.ts';
 import { createDb, createPool } from './db/client.ts';
 import { migrateToLatest } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
 import type { Deps } from './deps.ts';
 import { createSteps } from './lib/steps.ts';
+import { OperatorError } from './operator-error.ts';
 import { startSweeps } from './sweeps.ts';
 import { startDispatcher } from './webhooks/dispatcher.ts';
 

@@ -12,8 +12,9 @@ import { raiseVersion } from '../facts/version.ts';
 import { compileCheck } from '../http/ajv.ts';
 import { lengthOf } from '../lib/text.ts';
 import { NullableText, OneOf, Text } from '../lib/typebox.ts';
+import { OperatorError } from '../operator-error.ts';
 import { listAccessLevelsOf, listProductsOf, upsertProducts, upsertStoreSetting } from './queries.ts';
-import { getApp, OperatorError } from './service.ts';
+import { getApp } from './service.ts';
 
 const PER_STATEMENT = 1_000;
 

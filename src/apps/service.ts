@@ -1,4 +1,4 @@
-// What an operator does to an app: make it, issue and revoke its keys, configure levels, products, stores and rates.
+// What an operator does to an app: make it, issue and revoke its keys, configure its access levels.
 import type { Kysely } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
@@ -8,6 +8,7 @@ import { toWire } from '../lib/datetime.ts';
 import { lengthOf } from '../lib/text.ts';
 import { isUuid } from '../lib/uuid.ts';
 import { findZone } from '../lib/zone.ts';
+import { OperatorError } from '../operator-error.ts';
 import { mintKey } from './keys.ts';
 import {
   findApp,
@@ -19,11 +20,6 @@ import {
   listKeysOf,
   markKeyRevoked,
 } from './queries.ts';
-
-/** An operator's mistake; the message is for the operator. */
-export class OperatorError extends Error {
-  override name = 'OperatorError';
-}
 
 export interface NewApp {
   name: string;

@@ -1,8 +1,8 @@
 // sps backup: a copy of the embedded database in a folder. A given one is backed up by its own tools.
 import type { Command } from 'commander';
-import { OperatorError } from '../apps/service.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { backUp } from '../db/embedded/backup.ts';
+import { OperatorError } from '../operator-error.ts';
 import type { Perform } from './perform.ts';
 
 /** The configuration, which must be that of an embedded database. */

@@ -1,7 +1,7 @@
 // A small file that an operator named.
 import { readFile } from 'node:fs/promises';
-import { OperatorError } from '../apps/service.ts';
 import { unreadable } from '../import/source.ts';
+import { OperatorError } from '../operator-error.ts';
 
 /** Its text, in UTF-8. */
 export async function readText(file: string): Promise<string> {

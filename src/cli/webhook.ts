@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
-import { OperatorError } from '../apps/service.ts';
 import { unreadable } from '../import/source.ts';
+import { OperatorError } from '../operator-error.ts';
 import {
   addWebhook,
   disableWebhook,

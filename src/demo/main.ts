@@ -1,6 +1,7 @@
 // npm run demo: the service with sample data, a receiver for its webhooks, and requests to try.
-import { inWords } from '../cli/failure.ts';
+
 import { type Config, loadConfig } from '../config.ts';
+import { inWords } from '../failure.ts';
 import { runUntilStopped } from '../lifecycle.ts';
 import { createLog } from '../log.ts';
 import { type Service, startService } from '../service.ts';

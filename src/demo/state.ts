@@ -1,7 +1,7 @@
 // What one run of the demo leaves for the next: its app, the keys to revoke, where the receiver listened.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { OperatorError } from '../apps/service.ts';
+import { OperatorError } from '../operator-error.ts';
 
 export interface DemoState {
   app_id?: string;

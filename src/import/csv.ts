@@ -1,5 +1,5 @@
 // CSV (RFC 4180, comma, a header line): cells under the names of their columns.
-import { OperatorError } from '../apps/service.ts';
+import { OperatorError } from '../operator-error.ts';
 import { createRecordSplitter } from './csv-records.ts';
 import { type Entry, unreadableEntry } from './entry.ts';
 import type { Line } from './lines.ts';

@@ -1,13 +1,14 @@
 // Imports a file: read in batches, each committed whole. One batch is read while those before are being written, at most two, so memory
 // stays flat.
 // An import that was cut off, by kill -9 too, is run again: what it had written changes nothing the second time.
-import { OperatorError } from '../apps/service.ts';
+
 import { isLockTimeout, isUniqueViolation } from '../db/failures.ts';
 import { openSession, type Session } from '../db/session.ts';
 import { analyzeKeys } from '../db/statistics.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import type { FieldError } from '../errors.ts';
+import { OperatorError } from '../operator-error.ts';
 import { type Batch, type Parse, readBatches } from './batches.ts';
 import { createCellReader } from './columns.ts';
 import { createLanes } from './lanes.ts';

@@ -1,10 +1,10 @@
 // Currency rates from a CSV with the columns date,currency,usd_per_unit. All of them are taken or, if one is wrong, none.
 
 import { upsertRates } from '../apps/queries.ts';
-import { OperatorError } from '../apps/service.ts';
 import { inTransaction } from '../db/client.ts';
 import type { Deps } from '../deps.ts';
 import { parseDatetime } from '../lib/datetime.ts';
+import { OperatorError } from '../operator-error.ts';
 import type { Cells } from './csv.ts';
 import type { Entry } from './entry.ts';
 import { openSource } from './source.ts';

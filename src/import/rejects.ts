@@ -1,7 +1,7 @@
 // FILE.rejects.ndjson: what was not taken, why, and from which line. Of the last run only; no file if nothing was rejected.
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { OperatorError } from '../apps/service.ts';
 import type { FieldError } from '../errors.ts';
+import { OperatorError } from '../operator-error.ts';
 
 export interface Reject {
   line: number;

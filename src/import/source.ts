@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { OperatorError } from '../apps/service.ts';
+import { OperatorError } from '../operator-error.ts';
 import { type Cells, readCsv } from './csv.ts';
 import type { Entry } from './entry.ts';
 import { readLines } from './lines.ts';

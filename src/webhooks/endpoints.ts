@@ -1,10 +1,11 @@
 // What an operator does to the endpoints of an app. listWebhooks shows each one's state, since when and why.
 import { randomUUID } from 'node:crypto';
-import { getApp, OperatorError } from '../apps/service.ts';
+import { getApp } from '../apps/service.ts';
 import { inTransaction } from '../db/client.ts';
 import type { Deps } from '../deps.ts';
 import { toWire } from '../lib/datetime.ts';
 import { isUuid } from '../lib/uuid.ts';
+import { OperatorError } from '../operator-error.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
 import { policyOf, refusalOfUrl } from './destinations.ts';
 import type { Edges } from './dispatcher.ts';

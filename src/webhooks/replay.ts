@@ -1,9 +1,9 @@
 // What became of deliveries, and sending them again.
 import { sql } from 'kysely';
-import { OperatorError } from '../apps/service.ts';
 import type { Deps } from '../deps.ts';
 import { parseDatetime, toWire } from '../lib/datetime.ts';
 import { UUID_FORM } from '../lib/uuid.ts';
+import { OperatorError } from '../operator-error.ts';
 import { getWebhook } from './endpoints.ts';
 import { type DeliveryState, NEXT_ATTEMPT } from './queue.ts';
 

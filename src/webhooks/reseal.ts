@@ -1,8 +1,9 @@
 // Exchanging SPS_ENCRYPTION_KEY: every stored secret is opened with whichever key is its own and sealed with the current one.
 // All or nothing; services that know both keys read old and new meanwhile.
-import { OperatorError } from '../apps/service.ts';
+
 import { inTransaction } from '../db/client.ts';
 import type { Deps } from '../deps.ts';
+import { OperatorError } from '../operator-error.ts';
 import { listSecretsForUpdate, updateSecrets } from './endpoint-queries.ts';
 import { keyIdOf, SealedError, type SealingKeys, seal, sealedWith, unseal } from './sealing.ts';
 

@@ -1,8 +1,8 @@
 // The test event that an endpoint must answer with 2xx when it is added or tested.
 import { randomUUID } from 'node:crypto';
-import { OperatorError } from '../apps/service.ts';
 import type { Deps } from '../deps.ts';
 import { timestampOf, toDatabase, toWire } from '../lib/datetime.ts';
+import { OperatorError } from '../operator-error.ts';
 import { type Attempt, createSender } from './delivery.ts';
 import { policyOf } from './destinations.ts';
 import type { Edges } from './dispatcher.ts';

@@ -8,9 +8,9 @@ import {
   listAccessLevels,
   listApps,
   listKeys,
-  OperatorError,
   revokeKey,
 } from '../../src/apps/service.ts';
+import { OperatorError } from '../../src/operator-error.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 
 let database: TestDatabase;

@@ -4,8 +4,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inWords } from '../../src/cli/failure.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
+import { inWords } from '../../src/failure.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 
 let database: TestDatabase;

@@ -23,7 +23,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 };
 
 /** Files of src/ itself that every folder may import: what a feature may ask for, and how it fails. */
-const COMMON = ['deps.ts', 'errors.ts', 'config.ts'];
+const COMMON = ['deps.ts', 'errors.ts', 'operator-error.ts', 'config.ts'];
 
 /** The programs: they put the parts together, and nothing imports them. */
 const PROGRAMS = [
@@ -33,6 +33,7 @@ const PROGRAMS = [
   'demo',
   'service.ts',
   'lifecycle.ts',
+  'failure.ts',
   'log.ts',
   'log-blocks.ts',
   'app.ts',

@@ -1,9 +1,10 @@
 // What an operator is told when a command fails: one sentence, or the stack where the fault is ours.
-import { OperatorError } from '../apps/service.ts';
-import { ConfigError } from '../config.ts';
-import { EmbeddedDatabaseError } from '../db/embedded/problem.ts';
-import { isDatabaseUnavailable, isTimeout } from '../db/failures.ts';
-import { MigrationError } from '../db/migrate.ts';
+
+import { ConfigError } from './config.ts';
+import { EmbeddedDatabaseError } from './db/embedded/problem.ts';
+import { isDatabaseUnavailable, isTimeout } from './db/failures.ts';
+import { MigrationError } from './db/migrate.ts';
+import { OperatorError } from './operator-error.ts';
 
 const FOR_OPERATORS = [OperatorError, ConfigError, EmbeddedDatabaseError, MigrationError];
 
