@@ -1,4 +1,4 @@
-// Entries of a chart as rows (span, bucket, key, sums): one select per kind of entry and span.
+// Entries of a chart as rows (bucket, key, sums): one select per kind of entry and span.
 import { sql } from 'kysely';
 import { countBuckets } from './calendar.ts';
 import { AMOUNTS, type Entries, PURCHASES } from './entries.ts';

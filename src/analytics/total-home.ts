@@ -35,11 +35,11 @@ export function isMonthly(source: Source): boolean {
 
 /** The days of the question that the totals have. */
 export function rangesOf(source: Source, until: Moment | undefined): Range[] {
-  return listRanges(source.span.days, horizonOf(source), until !== undefined);
+  return listRanges(source.span.days, totalsHorizon(source), until !== undefined);
 }
 
 /** The first day for which the totals are not read: today, or the first of its month. */
-export function horizonOf(source: Source): number {
+export function totalsHorizon(source: Source): number {
   const { zone, now } = source.query;
   const today = todayIn(zone, now);
   return isMonthly(source) ? unitStart(today, 'month') : today;

@@ -7,7 +7,7 @@ import { AMOUNTS, type Entries, type Moment } from './entries.ts';
 import { type Counted, listCounted } from './fact-rows.ts';
 import { hasValue } from './filter-keys.ts';
 import { and, type Source, type Sql } from './sources.ts';
-import { homeOf, horizonOf, isMonthly, rangesOf } from './total-home.ts';
+import { homeOf, isMonthly, rangesOf, totalsHorizon } from './total-home.ts';
 
 /** The count of a total that has just the facts of these conditions, in the order of the alphabet. */
 const COUNTS: Readonly<Record<string, TotalSum>> = {
@@ -40,7 +40,7 @@ function isKept(source: Source, until: Moment | undefined): boolean {
 
 /** The parts that make up the entries, `bucket, key, n, a0 …`: whole past days from the totals, and what corrects them. */
 export function totalParts(source: Source, entries: Entries): Sql[] {
-  const kept = { horizon: horizonOf(source), home: homeOf(source) };
+  const kept = { horizon: totalsHorizon(source), home: homeOf(source) };
   const pastDays = listCounted(entries).map((counted) => totalRows(source, entries, counted));
   return [...pastDays, ...correctionRows(source, entries, kept)];
 }

@@ -7,7 +7,7 @@ import { todayIn } from './calendar.ts';
 import { isPer } from './catalogue.ts';
 import { type Entries, INSTALLS, type Moment } from './entries.ts';
 import type { ChartQuery } from './request.ts';
-import { dayOf, moment, nowOf } from './sources.ts';
+import { dayOf, moment, nowOf, tableOf } from './sources.ts';
 
 const MICROS = 1_000_000;
 
@@ -36,7 +36,7 @@ export async function findValidity(trx: Kysely<DB>, app: App, query: ChartQuery)
   const moments = [nextMidnight(query.zone, query.now), nextMidnight(appZone, query.now)];
   const ahead = [...listMoments(query)].map((name) => {
     const [of, at] = name.split('.') as [Entries['of'], Moment];
-    return sql`(select min(${moment(at)}) from ${sql.table(of === 'install' ? 'fact_install' : 'fact_transaction')} f
+    return sql`(select min(${moment(at)}) from ${tableOf({ of })} f
       where f.app_key = ${app.app_key} and ${dayOf(at)} = ${sql.lit(todayIn(appZone, query.now))}
         and ${moment(at)} >= ${nowOf(query)})`;
   });

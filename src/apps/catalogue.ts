@@ -33,7 +33,7 @@ export type NewProduct = Static<typeof NewProduct>;
 
 const checkProduct = compileCheck(NewProduct);
 
-/** Products as a file has them: a JSON array; the first entry that is wrong is named. */
+/** Products as a file has them: a JSON array, whose entries are checked when they are configured. */
 export function parseProducts(json: string): NewProduct[] {
   let entries: unknown;
   try {

@@ -36,16 +36,14 @@ function inWords(summary: Summary, file: string): string {
   return `${formatMembers(summary)}${hint}`;
 }
 
-const KINDS: readonly (readonly [string, string, Kind<never>])[] = [
-  ['profiles', 'profiles, with their attribution and custom attributes', PROFILES as unknown as Kind<never>],
-  ['transactions', 'transactions of known profiles', TRANSACTIONS as unknown as Kind<never>],
-];
-
 export function addCommands(program: Command, perform: Perform): void {
   const parent = program
     .command('import')
     .description('read NDJSON or CSV files, by their ending; the same file twice changes nothing');
-  for (const [name, words, kind] of KINDS) {
+  addKind('profiles', 'profiles, with their attribution and custom attributes', PROFILES);
+  addKind('transactions', 'transactions of known profiles', TRANSACTIONS);
+
+  function addKind<T>(name: string, words: string, kind: Kind<T>): void {
     parent
       .command(name)
       .description(`import ${words}; what is rejected goes to FILE.rejects.ndjson`)

@@ -6,13 +6,12 @@ import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { KEEP_ALIVE } from './client.ts';
-import { failConnecting } from './failures.ts';
+import { failConnecting, isLockTimeout } from './failures.ts';
 import type { DB } from './types.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 const LOCK = 0x5b5f_0001;
 const LONGEST_MS = 30 * 60_000;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 interface Waiting {
   /** Is told that there is another process. */
@@ -88,8 +87,8 @@ async function takeTurn(client: pg.Client, { log, longestMs = LONGEST_MS }: Wait
   if (rows[0].is_free) return;
   log?.info('waiting for another process that migrates the database');
   await client.query(`set lock_timeout = ${longestMs}`);
-  await client.query('select pg_advisory_lock($1)', [LOCK]).catch((error: { code?: string }) => {
-    if (error.code !== LOCK_NOT_AVAILABLE) throw error;
+  await client.query('select pg_advisory_lock($1)', [LOCK]).catch((error: unknown) => {
+    if (!isLockTimeout(error)) throw error;
     throw new MigrationError('Another process holds the lock of migrations: end it, or wait for it and start again.');
   });
   await client.query('reset lock_timeout');

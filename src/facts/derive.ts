@@ -9,6 +9,7 @@ import { codeOf, datedFacts } from './chains.ts';
 import { DURATIONS } from './codes.ts';
 import { type Bought, DIMENSIONS, ensureDimensions } from './dimensions.ts';
 import { holdProducts } from './product-lock.ts';
+import { lockInOrder } from './profile-lock.ts';
 import { RETIRE_CHANGED } from './retire.ts';
 import { raiseVersion } from './version.ts';
 import { zoneRelation } from './zone-relation.ts';
@@ -182,8 +183,7 @@ export async function deriveNewFacts(
 async function rederiveProfiles(db: Kysely<DB>, app: App, profileIds: readonly string[]): Promise<void> {
   await inTransaction(db, async (trx) => {
     await holdProducts(trx, app.app_key);
-    await sql`select from profile where app_id = ${app.app_id} and profile_id = any(${profileIds}::uuid[])
-      order by profile_id for no key update`.execute(trx);
+    await lockInOrder(trx, app.app_id, profileIds);
     const chains = sql`(
       select distinct profile_id, store, store_original_transaction_id from purchase
       where app_id = ${app.app_id} and profile_id = any(${profileIds}::uuid[]))`;

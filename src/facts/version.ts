@@ -14,8 +14,8 @@ export function raiseVersions(appKeys: RawBuilder<unknown>): RawBuilder<unknown>
 }
 
 /**
- * Says that the answers of an app's charts may differ from now on. The last statement of every transaction that changes facts,
- * labels or titles: another one with the same slot waits for its end.
+ * Says that the answers of an app's charts may differ from now on. The last statement that writes in every transaction that changes
+ * facts, labels or titles: another one with the same slot waits for its end.
  */
 export async function raiseVersion(trx: Kysely<DB>, appKey: number): Promise<void> {
   await executePrepared(trx, 'raise_version', raiseVersions(sql`(select ${appKey}::integer as app_key)`));

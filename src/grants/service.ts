@@ -98,7 +98,11 @@ export function revokeAccessLevel(
       if (!found) throw apiError('access_level_not_found', access_level_id);
       if (!found.is_granted) throw apiError('grant_not_found', access_level_id);
       await endGrant(trx, level, endOf(parseOptional(body.revoke_at), found));
-      return describeGrant(await readShownState(trx, level.app_id, profile_id), access_level_id, () => found.now);
+      return describeGrant(
+        await readShownState(trx, { app_id: level.app_id, profile_id }),
+        access_level_id,
+        () => found.now,
+      );
     },
   });
 }

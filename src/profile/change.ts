@@ -53,6 +53,11 @@ interface Outcome {
 /** Keeps the answer for when the request is repeated. */
 type Keep = (trx: Kysely<DB>, answer: string) => Promise<void>;
 
+/** The body of an answer that shows the profile, as JSON. */
+export function renderAnswer({ state }: Pick<Changed, 'state'>, app: App): string {
+  return JSON.stringify({ data: renderProfile(state, app) });
+}
+
 async function runChange(
   trx: Kysely<DB>,
   { app, identity }: Omit<ChangeRequest, 'once'>,
@@ -62,7 +67,7 @@ async function runChange(
   const [, profileId] = await overlapping(trx, (each) => [keepPlans(each), lockProfile(each, app.app_id, identity)]);
   if (profileId === undefined) throw apiError('profile_not_found');
   const { state, events, alsoWrite } = await change.work(trx, profileId);
-  const answer = JSON.stringify({ data: renderProfile(state, app) });
+  const answer = renderAnswer({ state }, app);
   const [stored] = await overlapping(trx, (each) => [
     recordEvents(each, app, events),
     alsoWrite?.(each),

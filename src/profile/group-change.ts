@@ -4,12 +4,11 @@
 import type { Kysely } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
-import type { App, Deps } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { isUuid } from '../lib/uuid.ts';
 import { nudgeDispatchers } from '../webhooks/nudge.ts';
 import { recordAppEvents } from '../webhooks/outbox.ts';
-import type { Changed, ChangeRequest } from './change.ts';
-import { renderProfile } from './object.ts';
+import { type Changed, type ChangeRequest, renderAnswer } from './change.ts';
 import { lockFreeProfiles } from './queries.ts';
 
 type Named = Pick<ChangeRequest, 'app' | 'identity'>;
@@ -42,10 +41,6 @@ async function lockGroup<Request extends Named>(
     taken.add(profile_id);
   }
   return locked;
-}
-
-function renderAnswer({ state }: Changed, app: App): string {
-  return JSON.stringify({ data: renderProfile(state, app) });
 }
 
 /** The body of each answer, as JSON; undefined for requests that are left to a transaction of their own. */

@@ -1,4 +1,4 @@
-// Statements about one profile.
+// Statements that find and lock profiles.
 import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';

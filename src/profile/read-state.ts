@@ -2,12 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
-import type { ProfileState } from './state.ts';
-
-interface ProfileKey {
-  app_id: string;
-  profile_id: string;
-}
+import type { ProfileKey, ProfileState } from './state.ts';
 
 /**
  * Purchases that the object shows at this moment or later: of each product the last one and the one that ended last (it tells when access
@@ -89,8 +84,8 @@ export function readShownStates(trx: Kysely<DB>, keys: readonly ProfileKey[]): P
   return readStates(trx, keys, IS_SHOWN);
 }
 
-export async function readShownState(trx: Kysely<DB>, appId: string, profileId: string): Promise<ProfileState> {
-  const [state] = await readShownStates(trx, [{ app_id: appId, profile_id: profileId }]);
+export async function readShownState(trx: Kysely<DB>, key: ProfileKey): Promise<ProfileState> {
+  const [state] = await readShownStates(trx, [key]);
   return state as ProfileState;
 }
 

@@ -123,7 +123,7 @@ export async function createProfile(
   return inTransaction(db, async (trx) => {
     const found = await lockOrCreate(trx, target);
     await applyBody(trx, app, { ...found, body });
-    return readShownState(trx, app.app_id, found.profileId);
+    return readShownState(trx, { app_id: app.app_id, profile_id: found.profileId });
   });
 }
 
@@ -135,7 +135,7 @@ export async function updateProfile(
     const profileId = await lockProfile(trx, app.app_id, identity);
     if (profileId === undefined) throw apiError('profile_not_found');
     await applyBody(trx, app, { profileId, body, isNew: false });
-    return readShownState(trx, app.app_id, profileId);
+    return readShownState(trx, { app_id: app.app_id, profile_id: profileId });
   });
 }
 
@@ -143,6 +143,6 @@ export async function readProfile({ db }: Pick<Deps, 'db'>, { app, identity }: T
   return inTransaction(db, async (trx) => {
     const profileId = await lockProfileToRead(trx, app.app_id, identity);
     if (profileId === undefined) throw apiError('profile_not_found');
-    return readShownState(trx, app.app_id, profileId);
+    return readShownState(trx, { app_id: app.app_id, profile_id: profileId });
   });
 }

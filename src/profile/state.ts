@@ -1,5 +1,11 @@
 // What is known of one profile at one moment, as the database gives it. Timestamps are the database's text.
 
+/** What names a profile in the database. */
+export interface ProfileKey {
+  app_id: string;
+  profile_id: string;
+}
+
 export interface AttributionState {
   status: string;
   attribution_user_id: string | null;

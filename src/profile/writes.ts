@@ -1,14 +1,11 @@
 // Statements that write one profile and its name.
+
 import { type Kysely, sql, type Updateable } from 'kysely';
 import type { DB, Profile } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { writeInstalls } from '../facts/installs.ts';
 import type { Attributes } from './attributes.ts';
-
-interface ProfileKey {
-  app_id: string;
-  profile_id: string;
-}
+import type { ProfileKey } from './state.ts';
 
 /** Makes a profile installed now; undefined, and nothing made, if the name belongs to a profile by now. */
 export async function insertProfile(

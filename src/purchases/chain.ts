@@ -85,10 +85,3 @@ export async function lockChain(
   const statement = sql`select ${holdingProducts(app_key)}, pg_advisory_xact_lock(hashtextextended(${name}, 6))`;
   await executePrepared(trx, 'lock_chain', statement);
 }
-
-/** Locks profiles in the order in which everybody does. */
-export async function lockInOrder(trx: Kysely<DB>, appId: string, profileIds: readonly string[]): Promise<void> {
-  await sql`
-    select from profile where app_id = ${appId} and profile_id = any(${profileIds}::uuid[])
-    order by profile_id for no key update`.execute(trx);
-}

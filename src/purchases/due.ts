@@ -3,11 +3,12 @@ import type { Kysely } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { fromDatabase } from '../lib/datetime.ts';
 import { readShownSince } from '../profile/read-state.ts';
+import type { ProfileKey } from '../profile/state.ts';
 import type { WebhookEvent } from '../webhooks/events.ts';
 import { type ChainTransaction, readChain } from './chain.ts';
 import { lapseOf } from './changes.ts';
 import { accessEvents, chainEvents } from './events.ts';
-import { comingMoments, hasLapsed, type ProfileKey, takeDue, watch } from './lapse-watch.ts';
+import { comingMoments, hasLapsed, takeDue, watch } from './lapse-watch.ts';
 
 function microsecondBefore(timestamp: string): string {
   const whole = Date.parse(`${timestamp.slice(0, 19)}Z`);

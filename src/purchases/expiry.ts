@@ -1,14 +1,16 @@
 // Tells webhooks of what time alone changes, when the time has come: subscriptions and trials that lapse, access that begins or ends. Any
 // number of processes may do so: each profile is told of under its lock, in a transaction of its own.
+
 import { type Kysely, sql } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
+import type { ProfileKey } from '../profile/state.ts';
 import { nudgeDispatchers } from '../webhooks/nudge.ts';
 import { recordEvents } from '../webhooks/outbox.ts';
 import { settleDue } from './due.ts';
-import { listDueProfiles, type ProfileKey, putOff } from './lapse-watch.ts';
+import { listDueProfiles, putOff } from './lapse-watch.ts';
 
 const BATCH = 100;
 const POLL_MS = 1_000;

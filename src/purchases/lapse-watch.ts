@@ -1,15 +1,12 @@
 // Moments at which time alone will change what a purchase gives, and which webhooks are to hear of. Only chains that requests touched are
 // watched: imported history, however it lapsed, tells nothing.
+
 import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import { fromDatabase, timestampOf } from '../lib/datetime.ts';
+import type { ProfileKey } from '../profile/state.ts';
 import type { ChainTransaction } from './chain.ts';
-
-export interface ProfileKey {
-  app_id: string;
-  profile_id: string;
-}
 
 export function hasLapsed({ lapse_at }: ChainTransaction, now: string): boolean {
   return lapse_at !== null && fromDatabase(lapse_at) <= now;

@@ -6,16 +6,20 @@ import { buildConnector } from 'undici';
 import { type DestinationPolicy, refusalOfAddress } from './destinations.ts';
 import type { Resolve } from './resolve.ts';
 
-/** A destination that must not be reached; the message says which and why. */
-class DestinationRefused extends Error {
+/** A destination that must not be reached, for a reason that `destinations.ts` has. */
+export class DestinationRefused extends Error {
   override name = 'DestinationRefused';
+
+  constructor(reason: string) {
+    super(`refused destination: ${reason}`);
+  }
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
 function judge(address: string, policy: DestinationPolicy): void {
   const refusal = refusalOfAddress(address, policy);
-  if (refusal !== undefined) throw new DestinationRefused(`refused destination: ${refusal}`);
+  if (refusal !== undefined) throw new DestinationRefused(refusal);
 }
 
 function judgedLookup(policy: DestinationPolicy, resolve: Resolve): LookupFunction {

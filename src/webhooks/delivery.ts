@@ -1,7 +1,7 @@
 // One attempt to deliver: a signed POST under one deadline for the whole exchange, the beginning of the answer kept.
 import { StringDecoder } from 'node:string_decoder';
 import { Agent } from 'undici';
-import { createConnector } from './connector.ts';
+import { createConnector, DestinationRefused } from './connector.ts';
 import { type DestinationPolicy, refusalOfUrl } from './destinations.ts';
 import { exchange } from './exchange.ts';
 import { type Resolve, resolveName } from './resolve.ts';
@@ -58,9 +58,9 @@ function toKeptText(bytes: Buffer): string {
 }
 
 function inWords(error: unknown): string {
-  const { name, code, message } = error as NodeJS.ErrnoException;
+  const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof AggregateError) return inWords(error.errors[0]);
-  return code === undefined || name === 'DestinationRefused' ? message : `${code}: ${message}`;
+  return code === undefined || error instanceof DestinationRefused ? message : `${code}: ${message}`;
 }
 
 export function createSender({
@@ -87,7 +87,7 @@ export function createSender({
     if (known) return known;
     if (judged.size > MOST_JUDGED) judged.clear();
     const refusal = refusalOfUrl(url, policy);
-    const judgement = refusal === undefined ? new URL(url) : new Error(`refused destination: ${refusal}`);
+    const judgement = refusal === undefined ? new URL(url) : new DestinationRefused(refusal);
     judged.set(url, judgement);
     return judgement;
   }

@@ -4,7 +4,6 @@ import type { Deps } from '../deps.ts';
 import { createSender } from './delivery.ts';
 import { policyOf } from './destinations.ts';
 import { listenForNudges } from './listener.ts';
-import { createPutOff } from './locked.ts';
 import { attemptSeconds } from './metrics.ts';
 import { judgeAttempt } from './outcome.ts';
 import { type Claimed, type ClaimLimits, claimDue, claimName, renewLeases } from './queue.ts';
@@ -15,6 +14,7 @@ import { readSecrets, type Secrets } from './secrets.ts';
 import { createSettler } from './settler.ts';
 import { createSignal } from './signal.ts';
 import { createTurns, type TurnLimits } from './turns.ts';
+import { createPutOff } from './unopened.ts';
 
 export interface DispatcherDeps extends Pick<Deps, 'db' | 'config' | 'log' | 'now'> {
   /** For the connections of the queue, and the one that listens. */

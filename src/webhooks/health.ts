@@ -51,7 +51,7 @@ export interface Suspension {
 
 /** Records how endpoints fare and returns those that were suspended for it. */
 export async function recordHealth(db: Kysely<DB>, health: readonly Health[], now: Date): Promise<Suspension[]> {
-  const { rows } = await sql<Suspension | (Suspension & { reason: null })>`
+  const { rows } = await sql<Omit<Suspension, 'reason'> & { reason: string | null }>`
     with sign as (
       select * from unnest(
         ${health.map(({ webhook_id }) => webhook_id)}::uuid[],

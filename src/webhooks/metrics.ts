@@ -45,7 +45,7 @@ const dead = new Gauge({
   registers: [registry],
 });
 
-interface Backlog {
+interface Waiting {
   app_id: string;
   state: string;
   waiting: number;
@@ -53,8 +53,8 @@ interface Backlog {
   dead: number;
 }
 
-async function countBacklog(db: Kysely<DB>): Promise<Backlog[]> {
-  const { rows } = await sql<Backlog>`
+async function countWaiting(db: Kysely<DB>): Promise<Waiting[]> {
+  const { rows } = await sql<Waiting>`
     select webhook.app_id, webhook.state, sum(p.waiting)::float8 as waiting, min(p.oldest_at) as oldest_at,
       sum(${countDeliveries('dead')}) as dead
     from webhook
@@ -69,7 +69,7 @@ async function countBacklog(db: Kysely<DB>): Promise<Backlog[]> {
 
 /** The webhooks' part of /metrics: the attempts of this process, and the backlog of all as the database knows it. */
 export async function webhookMetrics({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<string> {
-  const backlog = await countBacklog(db);
+  const backlog = await countWaiting(db);
   const deadByApp = new Map<string, number>();
   for (const gauge of [waiting, oldestWaiting, dead]) gauge.reset();
   for (const row of backlog) {

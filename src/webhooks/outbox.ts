@@ -58,7 +58,7 @@ export function recordEvents(
   );
 }
 
-/** Takes what names a deleted profile out of its events, also of those still to be delivered, and out of the answers kept. */
+/** Takes what names a deleted profile out of its events, also of those still to be delivered, and out of what receivers answered. */
 export async function scrubEventsOf(trx: Kysely<DB>, appId: string, profileId: string): Promise<void> {
   await sql`
     with scrubbed as (

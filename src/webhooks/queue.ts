@@ -45,6 +45,9 @@ export interface Claimed extends SecretColumns {
   is_ailing: boolean;
 }
 
+/** A delivery that was looked at; nulls where it was put off. */
+type Taken = Omit<Claimed, 'claim_id' | 'body'> & { claim_id: string | null; body: string | null };
+
 const PUT_OFF_BEHIND_RUNNING = '250 milliseconds';
 const PUT_OFF_BEHIND_WAITING = '30 seconds';
 
@@ -53,7 +56,7 @@ export async function claimDue(db: Kysely<DB>, request: ClaimRequest): Promise<{
   const { now, leaseUntil, claimId, held, ahead, lookAhead, total, perEndpoint, ailingAfter, ailingSlots } = request;
   const numberOf = (counts: ReadonlyMap<string, number>) =>
     sql`coalesce((${JSON.stringify(Object.fromEntries(counts))}::jsonb ->> webhook_id::text)::int, 0)`;
-  const statement = sql<Claimed | (Claimed & { claim_id: null })>`
+  const statement = sql<Taken>`
     with room as materialized (
       select webhook_id,
         case when failed_attempts >= ${ailingAfter}::int then ${ailingSlots}::int else ${perEndpoint}::int + ${numberOf(ahead)} end

@@ -60,7 +60,7 @@ test('the object is the same with and without the purchases that it does not sho
       const key = { app_id: service.appId, profile_id: profileId };
       const whole = await readShownSince(db, key, '-infinity');
       expect(whole.purchases).toHaveLength(bought.length);
-      const shown = await readShownState(db, service.appId, profileId);
+      const shown = await readShownState(db, key);
       leftOut += whole.purchases.length - shown.purchases.length;
       expect(shown.read_at >= whole.read_at).toBe(true);
       const later = [shown.read_at, ...[0.5, 1.5, 3.5, 7].map(dayFromNow)];
@@ -81,7 +81,7 @@ test('what is left out counts as revenue', async () => {
     const period = { purchased_at: `2025-${month}-01T00:00:00Z`, expires_at: `2025-${month}-28T00:00:00Z` };
     await addPurchase(service, profileId, { ...period, store_original_transaction_id: 'chain' });
   }
-  const shown = await readShownState(service.database.db, service.appId, profileId);
+  const shown = await readShownState(service.database.db, { app_id: service.appId, profile_id: profileId });
   expect(shown.purchases.map(({ purchased_at }) => fromDatabase(purchased_at))).toEqual([
     '2025-03-01T00:00:00.000000Z',
   ]);

@@ -63,7 +63,7 @@ export async function planScan(
     isCounted: (kind) => where.every((name) => CONDITIONS[name](kind)),
     day: of === 'install' ? 'installed_day' : 'purchased_day',
     edges: span.days,
-    end: Math.min(span.days.at(-1)!, horizonOf(query)),
+    end: Math.min(span.days.at(-1)!, columnsHorizon(query)),
     isStock: until !== undefined,
     amount: amount === 'one' || !into.sums ? undefined : amount,
     times,
@@ -74,7 +74,7 @@ export async function planScan(
 }
 
 /** The first day that is not read from the columns. */
-export function horizonOf({ zone, now }: ChartQuery): number {
+export function columnsHorizon({ zone, now }: ChartQuery): number {
   return todayIn(zone, now);
 }
 

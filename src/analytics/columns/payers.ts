@@ -9,7 +9,7 @@ import { correctionRows } from '../corrections.ts';
 import { PURCHASES } from '../entries.ts';
 import type { Segments } from '../segments.ts';
 import type { Source } from '../sources.ts';
-import { horizonOf, listMonths } from './groups.ts';
+import { columnsHorizon, listMonths } from './groups.ts';
 import { PayerCounts } from './payer-counts.ts';
 import { TooMuch } from './sums.ts';
 
@@ -24,7 +24,7 @@ interface Correction {
 }
 
 async function readCorrections(db: Kysely<DB>, source: Source): Promise<Correction[]> {
-  const kept = { horizon: horizonOf(source.query), months: listMonths(source, PURCHASES), byProfile: true };
+  const kept = { horizon: columnsHorizon(source.query), months: listMonths(source, PURCHASES), byProfile: true };
   const parts = correctionRows(source, { ...PURCHASES, amount: 'one' }, kept);
   if (parts.length === 0) return [];
   const { rows } = await sql<Correction>`

@@ -15,7 +15,7 @@ import { numberSegments, type Segments } from '../segments.ts';
 import type { Part, Source, Sql } from '../sources.ts';
 import { hasTotals } from '../totals.ts';
 import { listCells, type SummedPart } from './cells.ts';
-import { horizonOf, isInColumns, listGroups, listMonths, planScan } from './groups.ts';
+import { columnsHorizon, isInColumns, listGroups, listMonths, planScan } from './groups.ts';
 import { startPayers } from './payers.ts';
 import { scanGroup } from './scan.ts';
 import { ColumnSums, TooMuch } from './sums.ts';
@@ -115,7 +115,7 @@ function rowsOf(source: Source, entries: Entries): NamedRows {
 
 /** What columns lack or have too much of. */
 function correctionsOf(source: Source, entries: Entries): NamedRows | undefined {
-  const kept = { horizon: horizonOf(source.query), months: listMonths(source, entries) };
+  const kept = { horizon: columnsHorizon(source.query), months: listMonths(source, entries) };
   const parts = entries.of === 'install' ? installCorrectionRows(source, kept) : correctionRows(source, entries, kept);
   return parts.length > 0 ? { rows: partRows(entries, parts), names: ['n', ...amountsOf(entries)] } : undefined;
 }
