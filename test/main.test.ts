@@ -1,6 +1,9 @@
 // The service as a process: what it prints, and what it says when it cannot start. How it stops under way: test/failure/.
+
+import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createFolder, eventually } from './db/embedded-world.ts';
 import { statusOf, useMainProgram } from './setup/main-program.ts';
@@ -30,6 +33,20 @@ describe('the service', { timeout: 60_000 }, () => {
     expect(await statusOf(`${adminUrl}${charts}`, 'POST')).toBe(401);
     expect(await statusOf(`${adminUrl}/api/v2/web-api/attribution/`, 'POST')).toBe(404);
     expect(await statusOf(`${url}/api/v2/web-api/attribution/`, 'POST')).toBe(401);
+  });
+
+  it('survives clients that break off what it refuses', async () => {
+    const service = await startReady();
+    const { port } = new URL(service.url);
+    for (let i = 0; i < 30; i++) {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+      await once(socket, 'connect');
+      socket.write(i % 3 === 0 ? 'NO SUCH THING\r\n\r\n' : 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
+      await sleep(i);
+      socket.resetAndDestroy();
+    }
+    expect(await statusOf(`${service.url}/healthz`)).toBe(200);
+    expect(service.stderr()).not.toMatch(/ECONNRESET|EPIPE/);
   });
 
   it('names every problem of the configuration', async () => {

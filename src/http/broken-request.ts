@@ -49,6 +49,8 @@ export function createBrokenRequestHandler(log: Logger): (error: Error & { code?
 /** What Node would answer by itself with an empty body, or not at all. */
 export function answerOddRequests(server: Server, log: Logger): void {
   server.on('connect', (_request, socket) => {
+    // Node has let go of it: without this a client that resets it would end the process.
+    socket.on('error', () => socket.destroy());
     const error = apiError('method_not_allowed', 'CONNECT', { allow: 'GET, HEAD, POST' });
     refuse(log, socket, { error, cause: 'CONNECT' });
   });

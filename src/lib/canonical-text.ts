@@ -17,7 +17,8 @@ export function canonicalText(body: unknown): string {
     const isArray = Array.isArray(value);
     const members = isArray ? value : Object.entries(value).sort(byName).flat();
     parts.push(`${isArray ? 'array' : 'object'} of ${members.length}`);
-    ahead.push(...members);
+    // Not as arguments, of which the stack holds so many.
+    for (const member of members) ahead.push(member);
   }
   return parts.join('\n');
 }
