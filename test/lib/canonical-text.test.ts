@@ -32,3 +32,8 @@ test('a value nested more deeply than the stack reaches has one too', () => {
   for (let i = 0; i < depth; i++) body = [body];
   expect(canonicalText(body).split('\n')).toHaveLength(depth + 1);
 });
+
+test('a value of more members than a call has arguments has one too', () => {
+  const body = Array.from({ length: 200_000 }, (_, i) => i);
+  expect(canonicalText({ body }).split('\n')).toHaveLength(body.length + 3);
+});
