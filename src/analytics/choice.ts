@@ -26,5 +26,5 @@ export function readChoice<T extends string, F extends T | null>(
   if (typeof value !== 'string') return note('type_error', 'Must be a string.');
   if (!isStorableText(value)) return note('value_error', TEXT_WORDS);
   const known = values.find((one) => one === value) ?? spellings?.get(value);
-  return known ?? note('enum', `Must be one of: ${values.join(', ')}.`);
+  return known ?? note('enum', `Must be one of: ${[...values, ...(spellings?.keys() ?? [])].join(', ')}.`);
 }

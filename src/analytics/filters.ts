@@ -43,19 +43,28 @@ export function readFilters(problems: FieldError[], value: unknown, { chart, uni
 
   const members: Record<string, unknown> = { ...value };
   const { dimensions, compares } = chart ? filtersOf(chart) : FILTERS.C;
-  const allowed: string[] = ['date', ...(compares ? ['compare_date'] : []), ...dimensions];
-  if ((members.date ?? null) === null) note('date', 'missing', 'The field filters.date is required.');
+  const allowed: readonly string[] = ['date', ...(compares ? ['compare_date'] : []), ...dimensions];
+  const refuse = (name: string) =>
+    note(name, 'value_error', `This chart has no such filter; it has: ${allowed.join(', ')}.`);
+  const refuseGiven = (name: string) => (isGiven(members, name) ? refuse(name) : undefined);
+
+  if (!isGiven(members, 'date')) note('date', 'missing', 'The field filters.date is required.');
   const date = readRange(note, members, { name: 'date', unit });
-  const compareDate = compares ? readRange(note, members, { name: 'compare_date', unit }) : undefined;
-  const filters = dimensions.flatMap((name) => readDimension(note, members, name) ?? []);
-  for (const name of Object.keys(members).filter((one) => !allowed.includes(one))) {
-    const isAbsent = members[name] === null && KNOWN.has(name);
-    if (!isAbsent) note(name, 'value_error', `This chart has no such filter; it has: ${allowed.join(', ')}.`);
-  }
+  const compareDate = compares ? readRange(note, members, { name: 'compare_date', unit }) : refuseGiven('compare_date');
+  const filters = EVERY_FILTER.flatMap((name) => {
+    const filter = dimensions.includes(name) ? readDimension(note, members, name) : refuseGiven(name);
+    return filter ?? [];
+  });
+  for (const name of Object.keys(members).filter((one) => !KNOWN.has(one))) refuse(name);
   return { date: date ?? NO_RANGE, compareDate: compareDate ?? null, filters };
 }
 
-const KNOWN: ReadonlySet<string> = new Set(['compare_date', ...FILTERS.C.dimensions]);
+const EVERY_FILTER = FILTERS.C.dimensions;
+const KNOWN: ReadonlySet<string> = new Set(['date', 'compare_date', ...EVERY_FILTER]);
+
+function isGiven(members: Record<string, unknown>, name: string): boolean {
+  return (members[name] ?? null) !== null;
+}
 
 function readTexts(note: Note, members: Record<string, unknown>, name: string): string[] | undefined {
   const value = members[name] ?? null;

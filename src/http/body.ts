@@ -2,7 +2,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { apiError } from '../errors.ts';
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+// A byte order mark is no JSON: nothing is stripped.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function parseJson(bytes: Buffer, done: (error: Error | null, body?: unknown) => void): void {
   let body: unknown;

@@ -2,7 +2,7 @@
 import type { ErrorObject } from 'ajv';
 import type { FieldError, ValidationCode } from '../errors.ts';
 import { DATETIME_WORDS } from '../lib/datetime.ts';
-import { TEXT_WORDS } from '../lib/text.ts';
+import { isStorableText, TEXT_WORDS } from '../lib/text.ts';
 
 type Fault = Pick<FieldError, 'code' | 'message'>;
 
@@ -57,6 +57,8 @@ function faultOf(error: ErrorObject, source: string): Fault {
   // A type without null says that the field is required.
   const isNullWhereRequired = error.data === null && error.keyword === 'type';
   if (isNullWhereRequired) return { code: 'missing', message: `The field ${source} is required.` };
+  // Whatever else is wrong with it.
+  if (typeof error.data === 'string' && !isStorableText(error.data)) return rule(TEXT_WORDS);
   return FAULTS[error.keyword]?.(error) ?? rule('Is not valid.');
 }
 

@@ -5,7 +5,7 @@ import { Type } from '@sinclair/typebox';
 import { valueError } from '../errors.ts';
 import { canonicalText } from '../lib/canonical-text.ts';
 import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
-import { readHeaderText } from './header-text.ts';
+import { readHeaderText, UTF8_WORDS } from './header-text.ts';
 
 export const IDEMPOTENCY_KEY = 'idempotency-key';
 
@@ -24,7 +24,8 @@ export interface Once {
 }
 
 function readKey(raw: string): string {
-  const key = readHeaderText(IDEMPOTENCY_KEY, raw);
+  const key = readHeaderText(raw);
+  if (key === undefined) throw valueError(IDEMPOTENCY_KEY, UTF8_WORDS);
   if (key === '' || lengthOf(key) > KEY_LENGTH) {
     throw valueError(IDEMPOTENCY_KEY, `Must have 1 to ${KEY_LENGTH} characters.`);
   }

@@ -17,17 +17,21 @@ function instant(value: string | null): string | null {
 }
 
 /** Whether the period's own end has passed and its grace end has not. */
-export function isInGracePeriod(purchase: PurchaseState, now: string): boolean {
-  const { expires_at, grace_period_expires_at, refunded_at } = purchase;
+function isBeforeGraceEnd({ expires_at, grace_period_expires_at }: PurchaseState, now: string): boolean {
   if (expires_at === null || grace_period_expires_at === null) return false;
-  if (refunded_at !== null && fromDatabase(refunded_at) <= now) return false;
   return fromDatabase(expires_at) <= now && now < fromDatabase(grace_period_expires_at);
+}
+
+/** What was refunded is in none. */
+export function isInGracePeriod(purchase: PurchaseState, now: string): boolean {
+  const refund = instant(purchase.refunded_at);
+  return isBeforeGraceEnd(purchase, now) && (refund === null || refund > now);
 }
 
 function endOf(purchase: PurchaseState, now: string): string | null {
   const { purchase_type, expires_at, grace_period_expires_at, refunded_at } = purchase;
   const isLifelong = purchase_type === 'one_time_purchase';
-  const end = isLifelong ? null : instant(isInGracePeriod(purchase, now) ? grace_period_expires_at : expires_at);
+  const end = isLifelong ? null : instant(isBeforeGraceEnd(purchase, now) ? grace_period_expires_at : expires_at);
   const refund = instant(refunded_at);
   return refund !== null && (end === null || refund < end) ? refund : end;
 }

@@ -1,8 +1,8 @@
 // By what a request names a profile (decisions.md 3): the headers of server-side operations, and the form of identifiers.
 import type { IncomingHttpHeaders } from 'node:http';
 import { Type } from '@sinclair/typebox';
-import { apiError, valueError } from '../errors.ts';
-import { readHeaderText } from '../http/header-text.ts';
+import { apiError, type FieldError, validationError } from '../errors.ts';
+import { readHeaderText, UTF8_WORDS } from '../http/header-text.ts';
 import { IdempotencyHeader } from '../http/idempotency.ts';
 import { findServiceHeader, type SentHeader } from '../http/service-headers.ts';
 import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
@@ -34,21 +34,28 @@ export interface SentIdentity extends ProfileIdentity {
 
 /** What the headers of a server-side operation name; both identifiers may be absent. */
 export function readIdentity(headers: IncomingHttpHeaders, aliases: readonly string[]): SentIdentity {
-  const customer = readText(findServiceHeader(headers, aliases, 'customer-user-id'));
-  if (customer && lengthOf(customer.value) > CUSTOMER_USER_ID_LENGTH) {
-    throw valueError(customer.name, `Must have at most ${CUSTOMER_USER_ID_LENGTH} characters.`);
-  }
-  if (customer && !isStorableText(customer.value)) throw valueError(customer.name, TEXT_WORDS);
-  const profile = readText(findServiceHeader(headers, aliases, 'profile-id'));
-  return {
-    customer_user_id: customer?.value,
+  const customer = findServiceHeader(headers, aliases, 'customer-user-id');
+  const profile = findServiceHeader(headers, aliases, 'profile-id');
+  const problems: FieldError[] = [];
+  const identity = {
+    customer_user_id: customer && readText(problems, customer, CUSTOMER_USER_ID_LENGTH),
     customer_source: customer?.name ?? 'service-customer-user-id',
-    profile_id: profile?.value,
+    profile_id: profile && readText(problems, profile),
   };
+  const [first, ...others] = problems;
+  if (first) throw validationError([first, ...others]);
+  return identity;
 }
 
-function readText(header: SentHeader | undefined): SentHeader | undefined {
-  return header && { name: header.name, value: readHeaderText(header.name, header.value) };
+function readText(problems: FieldError[], { name, value }: SentHeader, longest = Infinity): string | undefined {
+  const text = readHeaderText(value);
+  const note = (message: string) => {
+    problems.push({ source: name, code: 'value_error', message });
+    return undefined;
+  };
+  if (text === undefined) return note(UTF8_WORDS);
+  if (!isStorableText(text)) return note(TEXT_WORDS);
+  return lengthOf(text) > longest ? note(`Must have at most ${longest} characters.`) : text;
 }
 
 /** As readIdentity, for operations on an existing profile: one header is needed. */

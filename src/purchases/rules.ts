@@ -75,11 +75,12 @@ function offerFits(body: Body): FieldError[] {
   const price = body.price as Body | null | undefined;
   if (typeof offer !== 'object' || offer === null) return [];
   const isKnown = (OFFER_CATEGORIES as readonly unknown[]).includes(offer.category);
-  if (isKnown && offer.category !== 'introductory' && !offer.id) {
-    return [wrong('offer.id', 'Is needed unless the category is introductory.')];
-  }
+  const needsId = isKnown && offer.category !== 'introductory' && !offer.id;
   const isPaid = typeof price === 'object' && price !== null && (price.value || price.value_usd);
-  return offer.type === 'free_trial' && isPaid ? [wrong('offer.type', 'A free_trial must have the price 0.')] : [];
+  return [
+    ...(offer.type === 'free_trial' && isPaid ? [wrong('offer.type', 'A free_trial must have the price 0.')] : []),
+    ...(needsId ? [wrong('offer.id', 'Is needed unless the category is introductory.')] : []),
+  ];
 }
 
 function priceParts(body: Body): FieldError[] {
@@ -87,14 +88,13 @@ function priceParts(body: Body): FieldError[] {
   if (typeof price !== 'object' || price === null) return [];
   const { value, value_usd, proceeds_usd, tax_usd, currency } = price;
   const revenue = value_usd ?? (currency === 'USD' ? value : undefined);
-  if (typeof proceeds_usd === 'number' && typeof revenue === 'number' && proceeds_usd > revenue) {
-    return [wrong('price.proceeds_usd', 'Must not be more than the price in USD.')];
-  }
-  const most = proceeds_usd ?? revenue;
-  if (typeof tax_usd === 'number' && typeof most === 'number' && tax_usd > most) {
-    return [wrong('price.tax_usd', 'Must not be more than the proceeds.')];
-  }
-  return [];
+  const isMore = (one: unknown, other: unknown) => typeof one === 'number' && typeof other === 'number' && one > other;
+  return [
+    ...(isMore(proceeds_usd, revenue) ? [wrong('price.proceeds_usd', 'Must not be more than the price in USD.')] : []),
+    ...(isMore(tax_usd, proceeds_usd ?? revenue)
+      ? [wrong('price.tax_usd', 'Must not be more than the proceeds.')]
+      : []),
+  ];
 }
 
 export function transactionRules(body: Body): FieldError[] {

@@ -228,7 +228,7 @@ const BAD: Bad[] = [
     body: inFilters({}, { period_unit: 'hour' }),
     source: 'period_unit',
     code: 'enum',
-    says: 'day, week, month, quarter, year',
+    says: 'day, week, month, quarter, year, days, weeks, months, quarters, years',
   },
   {
     name: 'an unknown date_type',
@@ -306,16 +306,26 @@ test('every offending field once, in the order of the tables; the code is that o
     segmentation: 'duration',
     date_type: 1,
     period_unit: 'hour',
-    filters: { colour: ['red'], attribution_status: ['x', 'y'], country: ['Germany'], store: 1, date: ['soon'] },
+    filters: {
+      colour: ['red'],
+      offer_id: ['x'],
+      attribution_status: ['x', 'y'],
+      country: ['Germany'],
+      compare_date: date,
+      store: 1,
+      date: ['soon'],
+    },
   };
   const { status, json } = await askChart(service, body, { 'service-tz': 'Nowhere' });
   expect(status).toBe(400);
   expect(json.error_code).toBe('datetime');
   expect(json.errors.map((one: { source: string }) => one.source)).toEqual([
     'filters.date',
+    'filters.compare_date',
     'filters.store',
     'filters.country',
     'filters.attribution_status',
+    'filters.offer_id',
     'filters.colour',
     'period_unit',
     'date_type',

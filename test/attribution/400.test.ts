@@ -56,8 +56,8 @@ test.each([5, true, [], {}])('no value is coerced to a string: %j is a type_erro
 });
 
 test('U+0000 and unpaired surrogates are a value_error on every member that is read', async () => {
-  for (const name of [...OPTIONAL, 'customer_user_id', 'profile_id']) {
-    for (const text of ['a\u0000b', '\u0000', 'a\ud800', '\udc00a', '\udc00\ud800']) {
+  for (const name of [...OPTIONAL, 'status', 'customer_user_id', 'profile_id']) {
+    for (const text of ['organic\u0000', 'a\u0000b', '\u0000', 'a\ud800', '\udc00a', '\udc00\ud800']) {
       const answer = await post(service, { ...valid, [name]: text });
       expect(answer).toMatchObject(refused('value_error', [name, /U\+0000/]));
     }
@@ -90,7 +90,7 @@ test('two faults of one field are one entry', async () => {
   expect(answer.json.errors).toHaveLength(1);
 });
 
-test.each(['', '{', '{"status":}', 'status=organic', '{} {}', "{'status':'organic'}", '\ufeff'])(
+test.each(['', '{', '{"status":}', 'status=organic', '{} {}', "{'status':'organic'}", '\ufeff', '\ufeff{}'])(
   'malformed JSON is a parse_error: %j',
   async (body) => {
     expect(await post(service, body)).toMatchObject(refused('parse_error', [null, /JSON/]));

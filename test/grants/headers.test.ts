@@ -50,6 +50,17 @@ test('headers of the configured aliases mean the same; the service- header wins 
   await expectGrantedTo(annaId, { 'acme-customer-user-id': 'anna', 'service-customer-user-id': '' });
 });
 
+test('faults of both headers are told at once', async () => {
+  const headers = { 'service-customer-user-id': 'x'.repeat(256), 'service-profile-id': '\xff' };
+  expect((await grant(service, body, headers)).json).toMatchObject({
+    error_code: 'value_error',
+    errors: [
+      { source: 'service-customer-user-id', errors: [expect.stringMatching(/255/)] },
+      { source: 'service-profile-id', errors: [expect.stringMatching(/UTF-8/)] },
+    ],
+  });
+});
+
 test('a fault in an alias is told of the alias', async () => {
   const answer = await grant(service, body, { 'acme-customer-user-id': 'x'.repeat(256) });
   expect(answer).toMatchObject({

@@ -108,6 +108,20 @@ test('in grace: from the end of the period to the end of the grace, and the leve
   expect(data.access_levels.premium).toMatchObject({ is_in_grace_period: true, expires_at: FUTURE });
 });
 
+test('a refund in its grace ends it, and the access at that moment', async () => {
+  const profileId = await addProfile(service, 'refunded in grace');
+  await addPurchase(service, profileId, {
+    billing_issue_detected_at: '2025-02-01T00:00:00Z',
+    grace_period_expires_at: '2090-02-01T00:00:00Z',
+    refunded_at: '2025-02-05T00:00:00Z',
+    cancellation_reason: 'refund',
+  });
+  expect((await readProfile(service, 'refunded in grace')).access_levels.premium).toMatchObject({
+    is_in_grace_period: false,
+    expires_at: '2025-02-05T00:00:00.000000+0000',
+  });
+});
+
 test('after its grace, or before, a period is not in grace', async () => {
   const profileId = await addProfile(service, 'grace over');
   await addPurchase(service, profileId, { grace_period_expires_at: '2025-02-10T00:00:00Z' });

@@ -171,6 +171,20 @@ test('a grace period before the purchase and the end of its period is told once'
   );
 });
 
+test('an offer and a price that break two rules each are told of both', async () => {
+  const price = { country: 'US', currency: 'USD', value: 5, proceeds_usd: 6, tax_usd: 7 };
+  const body = period({ offer: { category: 'promotional', type: 'free_trial' }, price } as never);
+  expect(await setTransaction(service, 'anna', body)).toMatchObject(
+    refused(
+      'value_error',
+      ['price.proceeds_usd', /price/],
+      ['price.tax_usd', /proceeds/],
+      ['offer.type', /0/],
+      ['offer.id', /introductory/],
+    ),
+  );
+});
+
 test('every offending field is told at once, in the order of the table', async () => {
   const body = period({ store: '', renew_status: null, offer: 'none', expires_at: '2024-01-01T00:00:00Z' });
   expect(await setTransaction(service, 'anna', body)).toMatchObject(
