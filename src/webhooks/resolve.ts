@@ -1,6 +1,7 @@
 // Names to addresses, for webhooks. c-ares first: dns.lookup holds a thread of a pool of four while it waits, so that a few
 // names whose servers hang would delay everybody. lookup is asked only for what DNS does not know (a hosts file).
 import { promises as dns } from 'node:dns';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 interface Address {
   address: string;
@@ -12,17 +13,29 @@ export type Resolve = (hostname: string) => Promise<Address[]>;
 
 const NOT_KNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ESERVFAIL']);
 
-const resolver = new dns.Resolver({ timeout: 2_000, tries: 2 });
+/**
+ * How long addresses of one family wait for those of the other. Some servers never answer for IPv6, and then asking ends after
+ * 6 s, with two servers after 12: more than a delivery has.
+ */
+const OTHER_FAMILY_MS = 1_000;
 
-export const resolveName: Resolve = async (hostname) => {
-  const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-  const [v4, v6] = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  const found = [
-    ...(v4 ?? []).map((address) => ({ address, family: 4 })),
-    ...(v6 ?? []).map((address) => ({ address, family: 6 })),
-  ];
-  if (found.length > 0) return found;
-  const failure = answers.find((answer) => answer.status === 'rejected')?.reason as NodeJS.ErrnoException | undefined;
-  if (failure && !NOT_KNOWN.has(failure.code ?? '')) throw failure;
-  return dns.lookup(hostname, { all: true, verbatim: true });
-};
+export function createResolve(resolver: Pick<dns.Resolver, 'resolve4' | 'resolve6'>): Resolve {
+  return async (hostname) => {
+    const found: Address[] = [];
+    const add = (family: number) => (addresses: readonly string[]) =>
+      void found.push(...addresses.map((address) => ({ address, family })));
+    const questions = [resolver.resolve4(hostname).then(add(4)), resolver.resolve6(hostname).then(add(6))];
+    const ended = Promise.allSettled(questions);
+    const waited = Promise.any(questions).then(
+      () => sleep(OTHER_FAMILY_MS, undefined, { ref: false }),
+      () => undefined,
+    );
+    await Promise.race([ended, waited]);
+    if (found.length > 0) return [...found].sort((one, other) => one.family - other.family);
+    const failure = (await ended).find((answer) => answer.status === 'rejected')?.reason as NodeJS.ErrnoException;
+    if (!NOT_KNOWN.has(failure.code ?? '')) throw failure;
+    return dns.lookup(hostname, { all: true, verbatim: true });
+  };
+}
+
+export const resolveName = createResolve(new dns.Resolver({ timeout: 2_000, tries: 2 }));

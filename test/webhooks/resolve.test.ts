@@ -1,0 +1,83 @@
+// Names to addresses, asked of a name server of the test.
+import { createSocket, type Socket } from 'node:dgram';
+import { promises as dns } from 'node:dns';
+import { once } from 'node:events';
+import { afterEach, expect, it } from 'vitest';
+import { createResolve } from '../../src/webhooks/resolve.ts';
+
+const A = 1;
+const AAAA = 28;
+const ADDRESSES: Record<number, number[]> = {
+  [A]: [192, 0, 2, 1],
+  [AAAA]: [0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+};
+const NO_SUCH_NAME = 3;
+
+const servers: Socket[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** A query as it came and its answer: the address of the type it asks for, or none, with a code. */
+function answerTo(query: Buffer, type: number, code: number): Buffer {
+  const address = code === 0 ? ADDRESSES[type]! : [];
+  const head = Buffer.alloc(12);
+  query.copy(head, 0, 0, 2);
+  head.writeUInt16BE(0x8180 + code, 2);
+  head.writeUInt16BE(1, 4);
+  head.writeUInt16BE(code === 0 ? 1 : 0, 6);
+  const question = query.subarray(12, typeAt(query) + 4);
+  const record = code === 0 ? [0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, address.length, ...address] : [];
+  return Buffer.concat([head, question, Buffer.from(record)]);
+}
+
+function typeAt(query: Buffer): number {
+  let at = 12;
+  while (query[at] !== 0) at += query[at]! + 1;
+  return at + 1;
+}
+
+/** A name server that answers these types, with a code. */
+async function startServer(types: readonly number[], code = 0): Promise<string> {
+  const server = createSocket('udp4');
+  server.on('message', (query, { port, address }) => {
+    const type = query.readUInt16BE(typeAt(query));
+    if (types.includes(type)) server.send(answerTo(query, type, code), port, address);
+  });
+  server.bind(0, '127.0.0.1');
+  await once(server, 'listening');
+  servers.push(server);
+  return `127.0.0.1:${server.address().port}`;
+}
+
+function resolveWith(...names: string[]) {
+  const resolver = new dns.Resolver({ timeout: 2_000, tries: 2 });
+  resolver.setServers(names);
+  return createResolve(resolver);
+}
+
+it('has the addresses of both families', async () => {
+  expect(await resolveWith(await startServer([A, AAAA]))('hook.example.com')).toEqual([
+    { address: '192.0.2.1', family: 4 },
+    { address: '2001:db8::1', family: 6 },
+  ]);
+});
+
+it.each([
+  ['IPv6', A, { address: '192.0.2.1', family: 4 }],
+  ['IPv4', AAAA, { address: '2001:db8::1', family: 6 }],
+])('does not wait long for servers that do not answer for %s', async (_, type, address) => {
+  const resolve = resolveWith(await startServer([type]), await startServer([type]));
+  const began = performance.now();
+  expect(await resolve('hook.example.com')).toEqual([address]);
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+it('asks the hosts file for what name servers do not know', async () => {
+  const addresses = await resolveWith(await startServer([A, AAAA], NO_SUCH_NAME))('localhost');
+  expect(addresses.map(({ address }) => address)).toContain('127.0.0.1');
+});
+
+it('fails where no name server answers', async () => {
+  await expect(resolveWith(await startServer([]))('hook.example.com')).rejects.toMatchObject({ code: 'ETIMEOUT' });
+});
