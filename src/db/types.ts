@@ -662,6 +662,10 @@ export interface WebhookDelivery {
   due_at: Generated<string>;
   finished_at: string | null;
   /**
+   * Its profile is deleted: what receivers answer is not kept.
+   */
+  forgets_answer: Generated<boolean>;
+  /**
    * The first 2 KiB of the last answer.
    */
   last_answer: string | null;

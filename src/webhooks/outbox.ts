@@ -58,7 +58,7 @@ export function recordEvents(
   );
 }
 
-/** Takes what names a deleted profile out of its events, also of those still to be delivered, and out of what receivers answered. */
+/** Takes what names a deleted profile out of its events, also of those still to be delivered, and out of what receivers answered or will. */
 export async function scrubEventsOf(trx: Kysely<DB>, appId: string, profileId: string): Promise<void> {
   await sql`
     with scrubbed as (
@@ -70,6 +70,6 @@ export async function scrubEventsOf(trx: Kysely<DB>, appId: string, profileId: s
       where app_id = ${appId} and profile_id = ${profileId}
       returning sequence
     )
-    update webhook_delivery set last_answer = null
-    from scrubbed where webhook_delivery.sequence = scrubbed.sequence and last_answer is not null`.execute(trx);
+    update webhook_delivery set last_answer = null, forgets_answer = true
+    from scrubbed where webhook_delivery.sequence = scrubbed.sequence`.execute(trx);
 }

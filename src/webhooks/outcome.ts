@@ -27,7 +27,6 @@ export function judgeAttempt(delivery: Claimed, attempt: Attempt, at: Date, rand
       sequence: delivery.sequence,
       webhook_id: delivery.webhook_id,
       claim_id: delivery.claim_id,
-      app_id: delivery.app_id,
       state: succeeded ? 'delivered' : isPending ? 'pending' : 'dead',
       due_at: isPending ? new Date(at.getTime() + waitS * 1000) : null,
       attempted_at: at,

@@ -168,7 +168,6 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 export const NEXT_ATTEMPT = sql`case when d.state = 'pending' and w.state = 'enabled' then greatest(d.due_at, d.queued_at) end`;
 
 export interface Settlement extends ClaimKey {
-  app_id: string;
   state: DeliveryState;
   /** The next attempt, of a pending one. */
   due_at: Date | null;
@@ -186,8 +185,8 @@ export async function settle(db: Kysely<DB>, settlements: readonly Settlement[],
       select * from unnest(
         ${column('sequence')}::bigint[], ${column('webhook_id')}::uuid[], ${column('claim_id')}::uuid[],
         ${column('state')}::text[], ${column('due_at')}::timestamptz[], ${column('attempted_at')}::timestamptz[],
-        ${column('status')}::int[], ${column('error')}::text[], ${column('answer')}::text[], ${column('app_id')}::uuid[]
-      ) as r (sequence, webhook_id, claim_id, state, due_at, attempted_at, status, error, answer, app_id)
+        ${column('status')}::int[], ${column('error')}::text[], ${column('answer')}::text[]
+      ) as r (sequence, webhook_id, claim_id, state, due_at, attempted_at, status, error, answer)
     ), settled as (
       update webhook_delivery d set
         state = r.state,
@@ -198,10 +197,7 @@ export async function settle(db: Kysely<DB>, settlements: readonly Settlement[],
         finished_at = case when r.state <> 'pending' then ${now}::timestamptz end,
         last_status = r.status,
         last_error = r.error,
-        -- An answer may name a profile that was deleted while it was under way. A lookup: a join would be made by hash.
-        last_answer = case when r.answer = '' then '' when (
-          select p.deleted_at from profile p where p.app_id = r.app_id and p.profile_id = d.profile_id
-        ) is null then r.answer end
+        last_answer = case when not d.forgets_answer then r.answer end
       from result r
       where d.sequence = any(${column('sequence')})
         and d.sequence = r.sequence and d.webhook_id = r.webhook_id and d.claim_id = r.claim_id

@@ -29,7 +29,18 @@ async function sweepBatch(db: Kysely<DB>, after: string, { cutoff, now }: { cuto
     ), died as (
       update webhook_delivery d set state = 'dead', claim_id = null, finished_at = ${now}, last_error = 'waited too long'
       from old where d.sequence = old.sequence and d.state = 'pending' and d.queued_at < ${cutoff}
-      returning d.sequence
+      returning d.sequence, d.webhook_id, d.profile_id
+    ), freed as (
+      -- What comes next is due now, as after an attempt; not what dies with it, as a statement changes a row once.
+      update webhook_delivery d set due_at = ${now}
+      from died cross join lateral (
+        select later.sequence from webhook_delivery later
+        where later.webhook_id = died.webhook_id and later.profile_id = died.profile_id and later.state = 'pending'
+          and later.sequence > died.sequence
+          and (later.queued_at >= ${cutoff} or later.sequence not in (select sequence from old))
+        order by later.sequence limit 1
+      ) next
+      where d.sequence = next.sequence and d.webhook_id = died.webhook_id and d.claim_id is null
     ), pruned as (
       delete from webhook_event e using old
       where e.sequence = old.sequence and not exists (

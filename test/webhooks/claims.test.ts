@@ -83,11 +83,10 @@ describe('a claim', () => {
     world.pass(31);
     const again = await claim();
     const now = world.service.deps.now();
-    const of = ({ sequence, webhook_id, claim_id, app_id }: (typeof claimed)[0]): Settlement => ({
+    const of = ({ sequence, webhook_id, claim_id }: (typeof claimed)[0]): Settlement => ({
       sequence,
       webhook_id,
       claim_id,
-      app_id,
       attempted_at: now,
       ...delivered,
     });

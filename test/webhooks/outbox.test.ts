@@ -1,10 +1,12 @@
 // Writing events: in the caller's transaction, for the endpoints that want them, in order.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../src/db/client.ts';
 import { disableWebhook } from '../../src/webhooks/endpoints.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { recordEvents, scrubEventsOf } from '../../src/webhooks/outbox.ts';
+import { settle } from '../../src/webhooks/queue.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;
@@ -112,6 +114,28 @@ it('leaves nothing when the transaction of the caller fails', async () => {
   await expect(failing).rejects.toThrow('no');
   expect(await db.selectFrom('webhook_event').selectAll().execute()).toEqual([]);
   expect(await db.selectFrom('webhook_delivery').selectAll().execute()).toEqual([]);
+});
+
+it('an answer that comes while its profile is being deleted is forgotten', async () => {
+  const { webhook_id } = await addEndpoint();
+  const profile_id = randomUUID();
+  await recordEvents(db, app, [event({ profile_id })]);
+  const claim_id = randomUUID();
+  const { sequence } = await db
+    .updateTable('webhook_delivery')
+    .set({ claim_id })
+    .returning('sequence')
+    .executeTakeFirstOrThrow();
+  const result = { state: 'delivered', due_at: null, attempted_at: new Date(), status: 200, error: null } as const;
+  const settling = await inTransaction(db, async (trx) => {
+    await scrubEventsOf(trx, app.app_id, profile_id);
+    const under = settle(db, [{ sequence, webhook_id, claim_id, ...result, answer: 'hello ann' }], new Date());
+    await sleep(300);
+    return { under };
+  });
+  expect(await settling.under).toHaveLength(1);
+  const row = await db.selectFrom('webhook_delivery').select(['state', 'last_answer']).executeTakeFirst();
+  expect(row).toEqual({ state: 'delivered', last_answer: null });
 });
 
 it('a deleted profile is taken out of its events and of the answers to them', async () => {

@@ -16,9 +16,9 @@ it('a claim and its settlement read no more than their batch, though the queue w
     const limits = { total: 100, perEndpoint: 32, ailingAfter: 5, ailingSlots: 2, lookAhead: 0 };
     const request = { ...limits, now: now(), leaseUntil, claimId: randomUUID(), held: new Map(), ahead: new Map() };
     const { claimed } = await claimDue(queueDb, request);
-    const settlements = claimed.map(({ sequence, webhook_id, claim_id, app_id }): Settlement => {
+    const settlements = claimed.map(({ sequence, webhook_id, claim_id }): Settlement => {
       const result = { state: 'delivered', due_at: null, status: 200, error: null, answer: null } as const;
-      return { sequence, webhook_id, claim_id, app_id, attempted_at: now(), ...result };
+      return { sequence, webhook_id, claim_id, attempted_at: now(), ...result };
     });
     return (await settle(queueDb, settlements, now())).length;
   }

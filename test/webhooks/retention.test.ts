@@ -28,12 +28,12 @@ function inWorld() {
 }
 
 /** Events of that many days ago, delivered unless said otherwise. */
-async function record(daysAgo: number, { state = 'delivered', count = 1 } = {}): Promise<void> {
+async function record(daysAgo: number, { state = 'delivered', count = 1, profileId = '' } = {}): Promise<void> {
   const { deps, app, db } = inWorld();
   const events = Array.from({ length: count }, () => ({
     event_id: randomUUID(),
     event_type: 'access_level_updated' as const,
-    profile_id: randomUUID(),
+    profile_id: profileId || randomUUID(),
     customer_user_id: null,
     payload: { daysAgo },
   }));
@@ -85,6 +85,23 @@ it('lets die what has waited longer, and keeps it a week to be seen and replayed
   world.pass(2 * DAY);
   expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 1 });
   expect(await left()).toEqual({ events: [9], deliveries: ['dead'] });
+});
+
+it('makes due what comes next for the profile', async () => {
+  const { deps, appId, db } = inWorld();
+  await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
+  const profileId = randomUUID();
+  for (const daysAgo of [13, 12, 9, 8]) await record(daysAgo, { state: 'pending', profileId });
+  await record(9, { state: 'pending' });
+  await db.executeQuery(CompiledQuery.raw(`update webhook_delivery set due_at = now() + interval '8 hours'`));
+  expect(await sweepEvents(deps)).toEqual({ died: 2, pruned: 0 });
+  const rows = await db.selectFrom('webhook_delivery').select(['state', 'due_at']).orderBy('sequence').execute();
+  const isDue = (at: string) => Date.parse(at) <= deps.now().getTime();
+  expect(rows.filter(({ state }) => state === 'pending').map(({ due_at }) => isDue(due_at))).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 it('counts the wait of a delivery that was replayed from then on', async () => {
