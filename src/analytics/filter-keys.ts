@@ -22,7 +22,7 @@ function keysOf({ dimension: { home }, values, keys }: KeyedFilter): number[] | 
 }
 
 /** At most so many. */
-export async function findKeys(db: Kysely<DB>, filter: KeyedFilter, most: number | null = null): Promise<number[]> {
+export async function findKeys(db: Kysely<DB>, filter: KeyedFilter, most: number): Promise<number[]> {
   const keys = keysOf(filter);
   if (Array.isArray(keys)) return keys;
   const { rows } = await sql<{ key: number }>`${keys} limit ${most}`.execute(db);

@@ -1,6 +1,7 @@
 // Segments by number: the values of the dimension that a question is split by. Several keys may have the same value.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
+import type { Dimension } from './dimensions.ts';
 import type { ChartQuery } from './request.ts';
 import { segmentValues } from './sources.ts';
 
@@ -13,14 +14,43 @@ export interface Segments {
   segmentOf: (key: number | null) => number;
 }
 
-export async function numberSegments(db: Kysely<DB>, { segmentation }: ChartQuery): Promise<Segments> {
+/** Labels are those of all apps, and whoever has a public key can make more. With more keys the database puts segments together. */
+export const MOST_KEYS = 200_000;
+/** So many are read at a time, and other requests answered between. */
+const KEYS_AT_ONCE = 10_000;
+
+interface KeyOfValue {
+  key: number;
+  value: string;
+}
+
+/** Undefined where there are too many to hold. Keys are given in turn, so the highest says how many there are. */
+async function listKeys(db: Kysely<DB>, segmentation: Dimension): Promise<KeyOfValue[] | undefined> {
+  const values = segmentValues(segmentation);
+  const { rows } = await sql<{ highest: number | null }>`select max(key) as highest from ${values}`.execute(db);
+  const highest = rows[0]?.highest ?? 0;
+  if (highest > MOST_KEYS) return undefined;
+  const keys: KeyOfValue[] = [];
+  for (let from = 0; from <= highest; from += KEYS_AT_ONCE) {
+    const page = await sql<KeyOfValue>`
+      select key, value from ${values} where key >= ${from} and key < ${from + KEYS_AT_ONCE}`.execute(db);
+    keys.push(...page.rows);
+  }
+  return keys;
+}
+
+/** Undefined where there are too many keys. */
+export async function numberSegments(
+  db: Kysely<DB>,
+  { segmentation }: Pick<ChartQuery, 'segmentation'>,
+): Promise<Segments | undefined> {
   if (!segmentation) return { values: [], segmentOf: () => NO_SEGMENT };
-  const { rows } = await sql<{ key: number; value: string }>`
-    select key, value from ${segmentValues(segmentation)}`.execute(db);
+  const keys = await listKeys(db, segmentation);
+  if (!keys) return undefined;
   const numbers = new Map<string, number>();
   /** By key: asked for every value of every group of facts. */
-  const byKey = new Int32Array(rows.reduce((most, { key }) => Math.max(most, key), 0) + 1).fill(NO_SEGMENT);
-  for (const { key, value } of rows) {
+  const byKey = new Int32Array(keys.reduce((most, { key }) => Math.max(most, key), 0) + 1).fill(NO_SEGMENT);
+  for (const { key, value } of keys) {
     const number = numbers.get(value) ?? numbers.size;
     numbers.set(value, number);
     byKey[key] = number;

@@ -52,19 +52,20 @@ export async function listLabels(db: Kysely<DB>, most: number): Promise<(Label &
     .execute();
 }
 
-/** Gives new labels the rows that stand for their values: of all that do, and of the new ones, the oldest. It stays so. */
+/** Gives new labels the rows that stand for their values: one that does already, or the first of the new ones. It stays so. */
 async function classifyLabels(trx: Kysely<DB>, keys: readonly number[]): Promise<void> {
   for (const name of TOTALLED_ATTRIBUTES) {
     const [value, key] = [sql.ref(name), sql.ref(`${name}_key`)];
     await sql`
-      update dim_attribution d set ${key} = oldest.attribution_key
-      from (
-        select coalesce(${value}, '') as value, min(attribution_key) as attribution_key from dim_attribution
-        where ${key} = attribution_key or attribution_key = any(${keys}::integer[])
-        group by 1
-      ) oldest
-      where d.attribution_key = any(${keys}::integer[]) and ${sql.ref(`d.${name}_key`)} = 0
-        and coalesce(${sql.ref(`d.${name}`)}, '') = oldest.value`.execute(trx);
+      with made as materialized (
+        select attribution_key, coalesce(${value}, '') as value, min(attribution_key) over (partition by coalesce(${value}, '')) as first
+        from dim_attribution where attribution_key = any(${keys}::integer[]) and ${key} = 0
+      )
+      update dim_attribution d set ${key} = coalesce((
+        select min(known.attribution_key) from dim_attribution known
+        where ${sql.ref(`known.${name}_key`)} = known.attribution_key and coalesce(${sql.ref(`known.${name}`)}, '') = made.value
+      ), made.first)
+      from made where d.attribution_key = made.attribution_key`.execute(trx);
   }
 }
 

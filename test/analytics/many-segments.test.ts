@@ -1,8 +1,11 @@
 // More segments than an answer has room for: JSON sums the rest up as "Other", recomputed from its facts; CSV has them all
 // until there are too many rows.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dimension } from '../../src/analytics/dimensions.ts';
+import { MOST_KEYS, numberSegments } from '../../src/analytics/segments.ts';
 import { refreshColumns } from '../../src/facts/columns.ts';
 import { refreshTotals } from '../../src/facts/totals.ts';
+import { raiseVersion } from '../../src/facts/version.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { askChart, importProfiles, importTransactions } from './import.ts';
 
@@ -117,6 +120,26 @@ describe('at most 500 series', () => {
       ['c2', 2],
       ['c1', 1],
     ]);
+  });
+
+  test('with more labels than the process holds, those of other apps included: the same', async () => {
+    const { deps, app } = service;
+    const segmentation = dimension('attribution_campaign');
+    const bodies = ['revenue', 'arpu', 'arppu'].map((chart_id) => ({
+      chart_id,
+      filters: { date, attribution_status: ['non_organic'] },
+    }));
+    const askAll = () => Promise.all(bodies.map(ask));
+    const before = await askAll();
+    expect((await numberSegments(deps.db, { segmentation }))?.values).toContain('c520');
+    await deps.db
+      .insertInto('dim_attribution')
+      .values({ attribution_key: MOST_KEYS + 1, tuple_hash: Buffer.from('more'), campaign: 'theirs' })
+      .execute();
+    await raiseVersion(deps.db, app.app_key);
+    expect(await numberSegments(deps.db, { segmentation })).toBeUndefined();
+    expect(await askAll()).toEqual(before);
+    await deps.db.deleteFrom('dim_attribution').where('attribution_key', '>', MOST_KEYS).execute();
   });
 
   test('of a flow and a ratio, summed up from columns: the same', async () => {

@@ -9,9 +9,10 @@ import { todayIn } from '../calendar.ts';
 import type { Condition, Entries } from '../entries.ts';
 import { findKeys } from '../filter-keys.ts';
 import type { ChartQuery } from '../request.ts';
-import type { Segments } from '../segments.ts';
+import { MOST_KEYS, type Segments } from '../segments.ts';
 import { type Source, segmentationOf } from '../sources.ts';
 import { type ColumnName, canCount, type Group, type Into, judge, listJudged, listNeeded, type Scan } from './scan.ts';
+import { TooMuch } from './sums.ts';
 
 const isPeriod = (name: (typeof PERIODS)[number]) => {
   const code = PERIODS.indexOf(name);
@@ -43,6 +44,7 @@ export function isInColumns(source: Source, entries: Entries): boolean {
   return source.facts.usesTotals && inAppZone && isKept && listMonths(source, entries).length > 0;
 }
 
+/** Throws TooMuch. */
 export async function planScan(
   db: Kysely<DB>,
   source: Source,
@@ -53,7 +55,8 @@ export async function planScan(
   const segmentation = segmentationOf(query, entries);
   const judges: Scan['judges'] = {};
   for (const filter of filters) {
-    const keys = new Set(await findKeys(db, filter));
+    const keys = new Set(await findKeys(db, filter, MOST_KEYS));
+    if (keys.size === MOST_KEYS) throw new TooMuch();
     const column = filter.dimension.home.column as ColumnName;
     const others = judges[column];
     judges[column] = (key) => keys.has(key) && (others?.(key) ?? true);

@@ -44,12 +44,13 @@ export async function readColumns(
     : parts.some((part) => entries.some((one) => isScanned(part, one)));
   if (!isRead) return undefined;
   try {
-    const reading = { segments: await numberSegments(db, query), signal };
+    const segments = await numberSegments(db, query);
+    if (!segments) return undefined;
     const summed: SummedPart[] = [];
-    for (const part of parts) summed.push(await sumPart(db, part, reading));
+    for (const part of parts) summed.push(await sumPart(db, part, { segments, signal }));
     // Other requests are answered first, as between the groups.
     await setImmediate();
-    return listCells(query, summed, { segments: reading.segments.values, mostSeries });
+    return listCells(query, summed, { segments: segments.values, mostSeries });
   } catch (error) {
     if (error instanceof TooMuch) return undefined;
     throw error;
