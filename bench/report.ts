@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 
-/** A row of targets.md. */
+/** A row of the targets. */
 export interface Row {
   id: string;
   work: string;
@@ -68,8 +68,8 @@ export function writeResults(
   const text = [
     '# Results of the benchmark',
     '',
-    'Written by `npm run bench`; what each row means is in targets and docs/performance.md. Server, database, references and load',
-    'generator share the machine; every figure stands beside its reference from the same run.',
+    'Written by `npm run bench`; how each row is measured is in docs/performance.md. Server, database, references and load generator',
+    'share the machine; every figure stands beside its reference from the same run.',
     '',
     ...facts.map((fact) => `- ${fact}`),
     '',

@@ -21,5 +21,9 @@ export interface Deps {
   analyticsDb: Kysely<DB>;
   config: Config;
   log: Logger;
+  /**
+   * Dates questions of charts, retries and retention of webhooks, kept answers and imports. What is written of a profile is dated by the
+   * database's clock, under the profile's lock.
+   */
   now: () => Date;
 }

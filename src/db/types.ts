@@ -320,7 +320,7 @@ export interface FactTotal {
    */
   grain: number;
   /**
-   * The fact column by which the row is split, key its value there; 0 and key 0: not split.
+   * The column, of the fact or of its label, by which the row is split, key its value there; 0 and key 0: not split.
    */
   home: number;
   key: number;
@@ -617,7 +617,7 @@ export interface StoreSetting {
 export interface Webhook {
   app_id: string;
   /**
-   * Sent as the Authorization header, if there is one.
+   * Sent as the Authorization header, if there is one; encrypted like the secret.
    */
   authorization_value: string | null;
   created_at: string;
@@ -633,7 +633,7 @@ export interface Webhook {
   previous_secret: string | null;
   previous_secret_until: string | null;
   /**
-   * Signing secret (Standard Webhooks, whsec_…). While one is being rotated previous_secret signs too, until previous_secret_until.
+   * Signing secret (Standard Webhooks, whsec_…), encrypted (sealed:1:…) where there is a key. While one is being rotated previous_secret signs too, until previous_secret_until.
    */
   secret: string;
   /**

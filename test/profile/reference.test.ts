@@ -111,7 +111,7 @@ test('docs/events.md has every type, and a payload of each kind', async () => {
   const text = `# Events
 
 What webhooks are told and the event feed shows. \`sps webhook add --events a,b\` chooses types; the default is all. Nothing
-is written while an app has no enabled endpoint, and importing history tells nothing.
+is written while an app has no endpoint or all of them are disabled, and importing history tells nothing.
 
 | type | when |
 |---|---|
