@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import type { Deps } from '../deps.ts';
 import { createSender } from './delivery.ts';
 import { policyOf } from './destinations.ts';
+import { createLeases } from './leases.ts';
 import { listenForNudges } from './listener.ts';
 import { attemptSeconds } from './metrics.ts';
 import { judgeAttempt } from './outcome.ts';
-import { type Claimed, type ClaimLimits, claimDue, claimName, renewLeases } from './queue.ts';
+import { type Claimed, type ClaimLimits, claimDue } from './queue.ts';
 import { openQueuePool } from './queue-pool.ts';
 import type { Resolve } from './resolve.ts';
 import { startRetention } from './retention.ts';
@@ -48,51 +49,29 @@ const LONGEST_BACKOFF_MS = 5_000;
 const SETTLE_ON_STOP_MS = 5_000;
 
 export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispatcher {
-  const { db, config, log, now, connectionString } = deps;
+  const { config, log, now, connectionString } = deps;
   const queueDb = openQueuePool(connectionString, log);
   const { random = Math.random, pollMs = POLL_MS, leaseMs = LEASE_MS, resolve, deadlineMs } = edges;
   const limits = { ...LIMITS, ...edges.limits };
   const sender = createSender({ policy: policyOf(config), now, resolve, deadlineMs });
   const signal = createSignal();
-  /** What this process has claimed, and until when that holds. */
-  const held = new Map<Claimed, Date>();
+  const leases = createLeases(deps, leaseMs);
   let isStopping = false;
   let lookAhead = 0;
 
   const settler = createSettler({ ...deps, queueDb, mostHeld: limits.total }, (deliveries) => {
-    for (const delivery of deliveries) held.delete(delivery);
+    for (const delivery of deliveries) leases.release(delivery);
     signal.wake();
   });
   const turns = createTurns({ atOnce: limits.perEndpoint, ahead: limits.ahead, send, giveBack: settler.giveBack });
   const putOff = createPutOff(deps);
   const listener = listenForNudges(connectionString, signal.wake, log);
   const retention = startRetention(deps);
-  const renewal = setInterval(renew, leaseMs / 3);
-
-  function renew(): void {
-    if (held.size === 0) return;
-    const until = new Date(now().getTime() + leaseMs);
-    const byName = new Map([...held.keys()].map((delivery) => [claimName(delivery), delivery]));
-    renewLeases(db, [...held.keys()], until).then(
-      (renewed) => {
-        for (const key of renewed) {
-          const delivery = byName.get(claimName(key));
-          if (delivery && held.has(delivery)) held.set(delivery, until);
-        }
-      },
-      (error) => log.warn({ err: error }, 'webhook leases cannot be renewed'),
-    );
-  }
-
-  /** Renewed in time, no lease comes as near to its end: another process may be about to send it, and what follows it. */
-  function isLeaseSafe(delivery: Claimed): boolean {
-    return (held.get(delivery) as Date).getTime() - now().getTime() > leaseMs / 3;
-  }
 
   /** Whether it was delivered. */
   async function send(delivery: Claimed): Promise<boolean> {
     const { url, event_id: id, body } = delivery;
-    if (!isLeaseSafe(delivery)) {
+    if (!leases.isSafe(delivery)) {
       settler.giveBack([delivery]);
       return false;
     }
@@ -101,7 +80,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
       secrets = readSecrets(delivery, config, now());
     } catch (error) {
       await putOff(delivery, (error as Error).message);
-      held.delete(delivery);
+      leases.release(delivery);
       return false;
     }
     const { signing, authorization } = secrets;
@@ -112,15 +91,9 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
     return outcome.succeeded;
   }
 
-  function countHeld(): Map<string, number> {
-    const counts = new Map<string, number>();
-    for (const { webhook_id } of held.keys()) counts.set(webhook_id, (counts.get(webhook_id) ?? 0) + 1);
-    return counts;
-  }
-
   /** Claims what there is room for and starts sending it; returns how long to wait before looking again. */
   async function takeDue(): Promise<number> {
-    const room = limits.total - held.size;
+    const room = limits.total - leases.size;
     if (room <= 0) return pollMs;
     const leaseUntil = new Date(now().getTime() + leaseMs);
     const { claimed, putOff: putOffCount } = await claimDue(queueDb, {
@@ -129,13 +102,13 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
       now: now(),
       leaseUntil,
       claimId: randomUUID(),
-      held: countHeld(),
+      held: leases.count(),
       ahead: turns.listAhead(),
       lookAhead,
     });
     lookAhead = putOffCount > 0 ? LOOK_AHEAD : 0;
     for (const delivery of claimed) {
-      held.set(delivery, leaseUntil);
+      leases.hold(delivery, leaseUntil);
       turns.take(delivery);
     }
     if (putOffCount === 0) return pollMs;
@@ -167,7 +140,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
       await Promise.all([running, listener.stop(), retention.stop()]);
       await turns.stop();
       await settler.drain(SETTLE_ON_STOP_MS);
-      clearInterval(renewal);
+      leases.stop();
       await Promise.all([sender.close(), queueDb.destroy()]);
     },
   };

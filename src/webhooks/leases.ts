@@ -1,0 +1,50 @@
+// What this process has claimed, and until when each claim holds.
+import type { Deps } from '../deps.ts';
+import { type Claimed, claimName, renewLeases } from './queue.ts';
+
+export interface Leases {
+  readonly size: number;
+  /** How many deliveries are held, by endpoint. */
+  count: () => Map<string, number>;
+  hold: (delivery: Claimed, until: Date) => void;
+  release: (delivery: Claimed) => void;
+  /** Whether it is far from its end. Renewed in time, none comes near: another process may be about to send it, and what follows it. */
+  isSafe: (delivery: Claimed) => boolean;
+  stop: () => void;
+}
+
+/** Leases of `leaseMs` are renewed every third of it. */
+export function createLeases({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>, leaseMs: number): Leases {
+  const held = new Map<Claimed, Date>();
+  const renewal = setInterval(renew, leaseMs / 3);
+
+  function renew(): void {
+    if (held.size === 0) return;
+    const until = new Date(now().getTime() + leaseMs);
+    const byName = new Map([...held.keys()].map((delivery) => [claimName(delivery), delivery]));
+    renewLeases(db, [...held.keys()], until).then(
+      (renewed) => {
+        for (const key of renewed) {
+          const delivery = byName.get(claimName(key));
+          if (delivery && held.has(delivery)) held.set(delivery, until);
+        }
+      },
+      (error) => log.warn({ err: error }, 'webhook leases cannot be renewed'),
+    );
+  }
+
+  return {
+    get size() {
+      return held.size;
+    },
+    count() {
+      const counts = new Map<string, number>();
+      for (const { webhook_id } of held.keys()) counts.set(webhook_id, (counts.get(webhook_id) ?? 0) + 1);
+      return counts;
+    },
+    hold: (delivery, until) => void held.set(delivery, until),
+    release: (delivery) => void held.delete(delivery),
+    isSafe: (delivery) => (held.get(delivery) as Date).getTime() - now().getTime() > leaseMs / 3,
+    stop: () => clearInterval(renewal),
+  };
+}
