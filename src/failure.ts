@@ -1,5 +1,4 @@
 // What an operator is told when a command fails: one sentence, or the stack where the fault is ours.
-
 import { ConfigError } from './config.ts';
 import { EmbeddedDatabaseError } from './db/embedded/problem.ts';
 import { isDatabaseUnavailable, isTimeout } from './db/failures.ts';

@@ -1,5 +1,4 @@
 // Starts the service in order (database, migrations, listeners, deliveries) and stops it the other way round.
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';

@@ -1,5 +1,4 @@
 // What values of dimensions are called in an answer: "United States", "App Store", "Renewal 6+".
-
 import type { Dimension } from './dimensions.ts';
 import type { Series } from './series.ts';
 

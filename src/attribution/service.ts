@@ -1,5 +1,4 @@
 // Recording an attribution: answered once it is committed, together with whatever else arrived meanwhile.
-
 import { createGroupWriter } from '../db/group.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';

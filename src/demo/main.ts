@@ -1,5 +1,4 @@
 // npm run demo: the service with sample data, a receiver for its webhooks, and requests to try.
-
 import { type Config, loadConfig } from '../config.ts';
 import { inWords } from '../failure.ts';
 import { runUntilStopped } from '../lifecycle.ts';

@@ -1,7 +1,6 @@
 // Imports a file: read in batches, each committed whole. One batch is read while those before are being written, at most two, so memory
 // stays flat.
 // An import that was cut off, by kill -9 too, is run again: what it had written changes nothing the second time.
-
 import { isLockTimeout, isUniqueViolation } from '../db/failures.ts';
 import { openSession, type Session } from '../db/session.ts';
 import { analyzeKeys } from '../db/statistics.ts';

@@ -1,5 +1,4 @@
 // Currency rates from a CSV with the columns date,currency,usd_per_unit. All of them are taken or, if one is wrong, none.
-
 import { upsertRates } from '../apps/queries.ts';
 import { inTransaction } from '../db/client.ts';
 import type { Deps } from '../deps.ts';

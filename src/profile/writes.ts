@@ -1,5 +1,4 @@
 // Statements that write one profile and its name.
-
 import { type Kysely, sql, type Updateable } from 'kysely';
 import type { DB, Profile } from '../db/types.ts';
 import type { App } from '../deps.ts';

@@ -1,6 +1,5 @@
 // Moments at which time alone will change what a purchase gives, and which webhooks are to hear of. Only chains that requests touched are
 // watched: imported history, however it lapsed, tells nothing.
-
 import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';

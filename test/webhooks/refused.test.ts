@@ -1,5 +1,4 @@
 // Nothing reaches a refused destination: not a byte, whatever name or form stands for it.
-
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { Agent, request } from 'undici';

@@ -48,7 +48,8 @@ async function listTakenOff(db: Kysely<DB>, { owner }: Source, months: readonly 
     join fact_column_chunk q using (app_key, month, row_group)
     where k.app_key = ${owner.app_key} and k.month = any(${[...months]}::integer[])
       and k.name = 'kind' and p.name = 'profile_page' and q.name = 'profile_place'
-      and exists (select from unnest(string_to_array(k.dictionary, ',')) kind where kind::integer >= ${sql.lit(TAKEN_OFF)})`.execute(
+      and exists (
+        select from unnest(string_to_array(k.dictionary, ',')) kind where kind::integer >= ${sql.lit(TAKEN_OFF)})`.execute(
     db,
   );
   return rows.flatMap((row) => {
