@@ -25,7 +25,7 @@ interface KeyOfValue {
 }
 
 /** Undefined where there are too many to hold. Keys are given in turn, so the highest says how many there are. */
-async function listKeys(db: Kysely<DB>, segmentation: Dimension): Promise<KeyOfValue[] | undefined> {
+async function readKeys(db: Kysely<DB>, segmentation: Dimension): Promise<KeyOfValue[] | undefined> {
   const values = segmentValues(segmentation);
   const { rows } = await sql<{ highest: number | null }>`select max(key) as highest from ${values}`.execute(db);
   const highest = rows[0]?.highest ?? 0;
@@ -45,7 +45,7 @@ export async function numberSegments(
   { segmentation }: Pick<ChartQuery, 'segmentation'>,
 ): Promise<Segments | undefined> {
   if (!segmentation) return { values: [], segmentOf: () => NO_SEGMENT };
-  const keys = await listKeys(db, segmentation);
+  const keys = await readKeys(db, segmentation);
   if (!keys) return undefined;
   const numbers = new Map<string, number>();
   /** By key: asked for every value of every group of facts. */

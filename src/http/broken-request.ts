@@ -15,6 +15,8 @@ const CONDITIONS_BY_CODE: Record<string, ConditionName> = {
 const LINGER_MS = 1_000;
 
 function refuse(log: Logger, socket: Duplex, { error, cause }: { error: ApiError; cause: string }): void {
+  // Node has let go of some, as after CONNECT: without this a client that resets one would end the process.
+  socket.on('error', () => socket.destroy());
   const requestId = newRequestId();
   const text = JSON.stringify(error.body);
   const headers = {
@@ -49,8 +51,6 @@ export function createBrokenRequestHandler(log: Logger): (error: Error & { code?
 /** What Node would answer by itself with an empty body, or not at all. */
 export function answerOddRequests(server: Server, log: Logger): void {
   server.on('connect', (_request, socket) => {
-    // Node has let go of it: without this a client that resets it would end the process.
-    socket.on('error', () => socket.destroy());
     const error = apiError('method_not_allowed', 'CONNECT', { allow: 'GET, HEAD, POST' });
     refuse(log, socket, { error, cause: 'CONNECT' });
   });

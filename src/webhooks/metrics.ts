@@ -69,10 +69,10 @@ async function countWaiting(db: Kysely<DB>): Promise<Waiting[]> {
 
 /** The webhooks' part of /metrics: the attempts of this process, and the backlog of all as the database knows it. */
 export async function webhookMetrics({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<string> {
-  const backlog = await countWaiting(db);
+  const endpoints = await countWaiting(db);
   const deadByApp = new Map<string, number>();
   for (const gauge of [waiting, oldestWaiting, dead]) gauge.reset();
-  for (const row of backlog) {
+  for (const row of endpoints) {
     const labels = { app_id: row.app_id, endpoint_state: row.state };
     waiting.set(labels, row.waiting);
     const age = row.oldest_at === null ? 0 : (now().getTime() - Date.parse(row.oldest_at)) / 1000;

@@ -31,7 +31,7 @@ export function createResolve(resolver: Pick<dns.Resolver, 'resolve4' | 'resolve
       () => undefined,
     );
     await Promise.race([ended, waited]);
-    if (found.length > 0) return [...found].sort((one, other) => one.family - other.family);
+    if (found.length > 0) return found.toSorted((one, other) => one.family - other.family);
     const failure = (await ended).find((answer) => answer.status === 'rejected')?.reason as NodeJS.ErrnoException;
     if (!NOT_KNOWN.has(failure.code ?? '')) throw failure;
     return dns.lookup(hostname, { all: true, verbatim: true });
