@@ -66,10 +66,11 @@ export function questionAbout(chart_id: (typeof CHART_IDS)[number]): fc.Arbitrar
     }));
 }
 
-/** Several about every chart. */
-export const questions = fc
-  .tuple(...CHART_IDS.map((id) => fc.array(questionAbout(id), { minLength: 6, maxLength: 6 })))
-  .map((sets) => sets.flat());
+/** So many about every chart. */
+export const questions = (perChart: number): fc.Arbitrary<Question[]> =>
+  fc
+    .tuple(...CHART_IDS.map((id) => fc.array(questionAbout(id), { minLength: perChart, maxLength: perChart })))
+    .map((sets) => sets.flat());
 
 interface Answered {
   type: string;

@@ -323,7 +323,7 @@ test.each(Object.keys(STATES))(
   { timeout: 300_000 },
   async (state) => {
     await fc.assert(
-      fc.asyncProperty(history, questions, async (world, asked) => {
+      fc.asyncProperty(history, questions(4), async (world, asked) => {
         const home = await addApp(service, { name: 'Totals', timezone: APP_ZONE });
         await addProducts(home, PRODUCTS);
         if (!/labels|installs/.test(state)) await importProfiles(home, world.profiles);
