@@ -32,7 +32,7 @@ export async function createTestDatabase(like = TEMPLATE()): Promise<TestDatabas
   const url = new URL(inject('postgresUrl'));
   url.pathname = name;
   const pool = createPool(
-    { connectionString: url.href, max: 10, statementTimeoutMs: 60_000, applicationName: 'sps-test' },
+    { connectionString: url.href, max: 5, statementTimeoutMs: 60_000, applicationName: 'sps-test' },
     () => {},
   );
   const db = createDb(pool);
