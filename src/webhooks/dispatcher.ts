@@ -39,7 +39,7 @@ export interface Dispatcher {
   stop: () => Promise<void>;
 }
 
-const LIMITS = { total: 1024, perEndpoint: 32, ahead: 96, ailingAfter: 5, ailingSlots: 2 };
+const LIMITS = { total: 2048, perEndpoint: 32, ahead: 224, ailingAfter: 5, ailingSlots: 2 };
 const POLL_MS = 1_000;
 const LEASE_MS = 30_000;
 const LOOK_AHEAD = 256;
