@@ -3,8 +3,8 @@ import { type Static, Type } from '@sinclair/typebox';
 import { operation } from '../http/operation.ts';
 import { OneOf } from '../lib/typebox.ts';
 import { CHART_IDS, type ChartId, chart, filtersOf, keysOf, segmentationsOf, unitOf } from './catalogue.ts';
+import { EVERY_SEGMENTATION } from './chart-options.ts';
 import { type DimensionName, dimension } from './dimensions.ts';
-import { EVERY_SEGMENTATION } from './groups.ts';
 import { listedTitle } from './titles.ts';
 
 const Names = (description: string) => Type.Array(Type.String(), { description });

@@ -3,8 +3,8 @@ import type { FieldError } from '../errors.ts';
 import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
 import { type DateRange, lastDayOfYears, listEdges, type PeriodUnit, parseDate } from './calendar.ts';
 import { type Chart, filtersOf } from './catalogue.ts';
+import { FILTERS } from './chart-options.ts';
 import { type Dimension, type DimensionName, dimension, readFilterValue } from './dimensions.ts';
-import { FILTERS } from './groups.ts';
 
 /** Facts whose dimension has one of the values; the empty value is none. */
 export interface Filter {

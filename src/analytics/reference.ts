@@ -1,7 +1,7 @@
 // docs/charts.md, printed from the catalogue. Pure; a test compares the file.
 import { CHART_IDS, type Chart, chart, filtersOf, keysOf, segmentationsOf, unitOf } from './catalogue.ts';
+import { EVERY_SEGMENTATION } from './chart-options.ts';
 import { dimension } from './dimensions.ts';
-import { EVERY_SEGMENTATION } from './groups.ts';
 
 const KIND_WORDS = {
   flow: 'what happened in the bucket; the value of a range is the sum',

@@ -5,10 +5,10 @@ import type { SentHeader } from '../http/service-headers.ts';
 import { findZone, type Zone } from '../lib/zone.ts';
 import { makeSpan, PERIOD_UNITS, type PeriodUnit, type Span } from './calendar.ts';
 import { CHART_IDS, type Chart, chart, segmentationsOf } from './catalogue.ts';
+import { EVERY_SEGMENTATION } from './chart-options.ts';
 import { readChoice } from './choice.ts';
 import { type Dimension, dimension } from './dimensions.ts';
 import { type Filter, readFilters } from './filters.ts';
-import { EVERY_SEGMENTATION } from './groups.ts';
 
 export const DATE_TYPES = ['purchase_date', 'profile_install_date'] as const;
 export const FORMATS = ['json', 'csv'] as const;

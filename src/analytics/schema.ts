@@ -4,7 +4,7 @@ import { type SchemaOptions, type Static, Type } from '@sinclair/typebox';
 import { NullableOneOf, OneOf } from '../lib/typebox.ts';
 import { PERIOD_UNITS } from './calendar.ts';
 import { CHART_IDS } from './catalogue.ts';
-import { EVERY_SEGMENTATION, FILTERS } from './groups.ts';
+import { EVERY_SEGMENTATION, FILTERS } from './chart-options.ts';
 import { DATE_TYPES, FORMATS, PLURALS } from './request.ts';
 
 const DAYS = {

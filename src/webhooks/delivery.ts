@@ -43,6 +43,9 @@ export interface SenderOptions {
   ca?: string;
 }
 
+/** What of it lies outside of the process, and how long it may take; tests put their own in. */
+export type SenderEdges = Pick<SenderOptions, 'resolve' | 'deadlineMs'>;
+
 const DEADLINE_MS = 10_000;
 const KEPT_BYTES = 2048;
 /** Any answer of a webhook receiver fits; an endless one is cut off here rather than read for 10 s. */

@@ -1,7 +1,7 @@
 // Delivers what is due: claims in batches, sends, settles in groups. Any number of these may work on one database.
 import { randomUUID } from 'node:crypto';
 import type { Deps } from '../deps.ts';
-import { createSender } from './delivery.ts';
+import { createSender, type SenderEdges } from './delivery.ts';
 import { policyOf } from './destinations.ts';
 import { createLeases } from './leases.ts';
 import { listenForNudges } from './listener.ts';
@@ -9,7 +9,6 @@ import { attemptSeconds } from './metrics.ts';
 import { judgeAttempt } from './outcome.ts';
 import { type Claimed, type ClaimLimits, claimDue } from './queue.ts';
 import { openQueuePool } from './queue-pool.ts';
-import type { Resolve } from './resolve.ts';
 import { startRetention } from './retention.ts';
 import { readSecrets, type Secrets } from './secrets.ts';
 import { createSettler } from './settler.ts';
@@ -22,11 +21,9 @@ export interface DispatcherDeps extends Pick<Deps, 'db' | 'config' | 'log' | 'no
   connectionString: string;
 }
 
-/** What lies outside of the process, and how long things take; tests put their own in. */
-export interface Edges {
-  resolve?: Resolve;
+/** The same of the whole dispatcher. */
+export interface Edges extends SenderEdges {
   random?: () => number;
-  deadlineMs?: number;
   /** How often the queue is looked at when no nudge comes. */
   pollMs?: number;
   /** How long a claim holds without being renewed; renewed every third of it. */

@@ -7,8 +7,8 @@ import { toWire } from '../lib/datetime.ts';
 import { isUuid } from '../lib/uuid.ts';
 import { OperatorError } from '../operator-error.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
+import type { SenderEdges } from './delivery.ts';
 import { policyOf, refusalOfUrl } from './destinations.ts';
-import type { Edges } from './dispatcher.ts';
 import {
   changeState,
   deleteWebhook,
@@ -67,7 +67,7 @@ function checkInput({ config }: EndpointDeps, { url, authorization, events }: Ne
 export async function addWebhook(
   deps: EndpointDeps,
   input: NewWebhook,
-  edges: Edges = {},
+  edges: SenderEdges = {},
 ): Promise<{ webhook_id: string; secret: string }> {
   const { app_id } = await getApp(deps, input.appId);
   checkInput(deps, input);
@@ -164,7 +164,7 @@ function openSecrets({ config, now }: EndpointDeps, row: SecretColumns): Secrets
 }
 
 /** Sends a signed test event, which must get 2xx; else an OperatorError says what came instead. */
-export async function testWebhook(deps: EndpointDeps, webhookId: string, edges: Edges = {}) {
+export async function testWebhook(deps: EndpointDeps, webhookId: string, edges: SenderEdges = {}) {
   const row = await getWebhook(deps, webhookId);
   const { signing, authorization } = openSecrets(deps, row);
   const { status, seconds } = await sendTestEvent(

@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Deps } from '../deps.ts';
 import { timestampOf, toDatabase, toWire } from '../lib/datetime.ts';
 import { OperatorError } from '../operator-error.ts';
-import { type Attempt, createSender } from './delivery.ts';
+import { type Attempt, createSender, type SenderEdges } from './delivery.ts';
 import { policyOf } from './destinations.ts';
-import type { Edges } from './dispatcher.ts';
 import { EVENT_API_VERSION } from './events.ts';
 import { isDelivered } from './outcome.ts';
 
@@ -23,7 +22,7 @@ const HINT =
 export async function sendTestEvent(
   { config, now }: Pick<Deps, 'config' | 'now'>,
   { webhook_id, url, authorization, signing }: TestTarget,
-  { resolve, deadlineMs }: Edges,
+  { resolve, deadlineMs }: SenderEdges,
 ): Promise<Attempt> {
   const sender = createSender({ policy: policyOf(config), now, resolve, deadlineMs });
   const id = randomUUID();

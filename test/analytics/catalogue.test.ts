@@ -1,8 +1,8 @@
 // The catalogue against the tables of the interface, and what is printed from it.
 import { describe, expect, test } from 'vitest';
 import { CHART_IDS, chart, filtersOf, keysOf, segmentationsOf, unitOf } from '../../src/analytics/catalogue.ts';
+import { EVERY_SEGMENTATION } from '../../src/analytics/chart-options.ts';
 import { dimension, readFilterValue } from '../../src/analytics/dimensions.ts';
-import { EVERY_SEGMENTATION } from '../../src/analytics/groups.ts';
 import { renderReference } from '../../src/analytics/reference.ts';
 import { titleOfSeries } from '../../src/analytics/titles.ts';
 import { OFFER_CATEGORIES, OFFER_TYPES } from '../../src/facts/values.ts';
