@@ -89,6 +89,14 @@ export function timestampOf(date: Date): string {
   return date.toISOString().replace('Z', '000Z');
 }
 
+/** Of a timestamp. */
+export function microsecondBefore(timestamp: string): string {
+  const whole = Date.parse(`${timestamp.slice(0, 19)}Z`);
+  const micros = BigInt(whole) * 1000n + BigInt(timestamp.slice(20, 26)) - 1n;
+  const milliseconds = micros / 1000n;
+  return `${new Date(Number(milliseconds)).toISOString().slice(0, 23)}${String(micros % 1000n).padStart(3, '0')}Z`;
+}
+
 /** As it is written on the wire: `2025-01-15T10:30:00.000000+0000` (interface 2.5). */
 export function toWire(databaseValue: string): string;
 export function toWire(databaseValue: string | null): string | null;

@@ -1,21 +1,14 @@
 // What time alone has changed in a profile since it was last told: subscriptions and trials that lapsed, access that began or ended.
 import type { Kysely } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { fromDatabase } from '../lib/datetime.ts';
+import { fromDatabase, microsecondBefore } from '../lib/datetime.ts';
 import { readShownSince } from '../profile/read-state.ts';
 import type { ProfileKey } from '../profile/state.ts';
 import type { WebhookEvent } from '../webhooks/events.ts';
 import { type ChainTransaction, readChain } from './chain.ts';
 import { lapseOf } from './changes.ts';
-import { accessEvents, chainEvents } from './events.ts';
+import { accessEvents, chainEvents, findChange } from './events.ts';
 import { comingMoments, hasLapsed, takeDue, watch } from './lapse-watch.ts';
-
-function microsecondBefore(timestamp: string): string {
-  const whole = Date.parse(`${timestamp.slice(0, 19)}Z`);
-  const micros = BigInt(whole) * 1000n + BigInt(timestamp.slice(20, 26)) - 1n;
-  const milliseconds = micros / 1000n;
-  return `${new Date(Number(milliseconds)).toISOString().slice(0, 23)}${String(micros % 1000n).padStart(3, '0')}Z`;
-}
 
 export interface Settled {
   /** The moment (a timestamp) by the database's clock up to which everything watched is told. */
@@ -37,6 +30,7 @@ export async function settleDue(trx: Kysely<DB>, key: ProfileKey): Promise<Settl
   if (!first) return { now, events: [] };
   const earlier = microsecondBefore(fromDatabase(first.due_at));
   const state = await readShownSince(trx, key, earlier);
-  const access = accessEvents({ state, now: earlier }, { state, now }, (due.at(-1) ?? first).due_at);
+  const span = { since: earlier, now };
+  const access = accessEvents({ state, now: earlier }, { state, now }, (level) => findChange(state, level, span));
   return { now, events: [...chainEvents(lapsed.map(lapseOf), state, now), ...access] };
 }

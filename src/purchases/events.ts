@@ -1,6 +1,6 @@
 // The events of purchases (decisions.md 7): what happened to a chain, and what became of the profile's access.
 import { randomUUID } from 'node:crypto';
-import { toWire } from '../lib/datetime.ts';
+import { fromDatabase, microsecondBefore, toDatabase, toWire } from '../lib/datetime.ts';
 import { type AccessSource, isActive, listAccess } from '../profile/access.ts';
 import { accessEvent, profileTotals } from '../profile/access-event.ts';
 import { renderSource, toUsd } from '../profile/object.ts';
@@ -64,7 +64,12 @@ export interface Glance {
   now: string;
 }
 
-function shownAccess({ state, now }: Glance): Map<string, { source: AccessSource; shown: string }> {
+interface ShownLevel {
+  source: AccessSource;
+  shown: string;
+}
+
+function shownAccess({ state, now }: Glance): Map<string, ShownLevel> {
   return new Map(
     listAccess(state, now).map((source) => {
       const shown = JSON.stringify([isActive(source, now), renderSource(source, now)]);
@@ -73,14 +78,44 @@ function shownAccess({ state, now }: Glance): Map<string, { source: AccessSource
   );
 }
 
-/** `access_level_updated` for each level that the profile shows differently, or no longer. */
-export function accessEvents(before: Glance, after: Glance, at: string): WebhookEvent[] {
+/** A grant was told when it was made or revoked; its dates tell nothing. */
+function isToTell(before: ShownLevel | undefined, after: ShownLevel): boolean {
+  if (before?.shown === after.shown) return false;
+  return !(before && 'grant' in before.source.opened_by && 'grant' in after.source.opened_by);
+}
+
+/** `access_level_updated` for each level that the profile shows differently, or no longer; `at` gives when it came to that. */
+export function accessEvents(before: Glance, after: Glance, at: (accessLevelId: string) => string): WebhookEvent[] {
   const [old, current] = [shownAccess(before), shownAccess(after)];
-  const parts = () => ({ event_id: randomUUID(), at, now: after.now, state: after.state });
-  const changed = [...current].filter(([level, { shown }]) => old.get(level)?.shown !== shown);
+  const tell = (level: string, source: AccessSource, isGone: boolean) =>
+    accessEvent({ event_id: randomUUID(), at: at(level), now: after.now, state: after.state, source, isGone });
+  const changed = [...current].filter(([level, shown]) => isToTell(old.get(level), shown));
   const gone = [...old].filter(([level]) => !current.has(level));
   return [
-    ...changed.map(([, { source }]) => accessEvent({ ...parts(), source })),
-    ...gone.map(([, { source }]) => accessEvent({ ...parts(), source, isGone: true })),
+    ...changed.map(([level, { source }]) => tell(level, source, false)),
+    ...gone.map(([level, { source }]) => tell(level, source, true)),
   ];
+}
+
+/** The last moment, as the database's text, between two (timestamps) at which time alone changed how a profile shows an access level. */
+export function findChange(
+  state: ProfileState,
+  accessLevelId: string,
+  { since, now }: { since: string; now: string },
+): string {
+  const isOfLevel = (one: { access_level_id: string | null }) => one.access_level_id === accessLevelId;
+  const dates = [
+    ...state.grants.filter(isOfLevel).flatMap(({ starts_at, expires_at }) => [starts_at, expires_at]),
+    ...state.purchases
+      .filter(isOfLevel)
+      .flatMap((one) => [one.purchased_at, one.expires_at, one.grace_period_expires_at, one.refunded_at]),
+  ];
+  const moments = dates.filter((date) => date !== null).map(fromDatabase);
+  const shownAt = (moment: string) => shownAccess({ state, now: moment }).get(accessLevelId)?.shown;
+  const found = moments
+    .filter((moment) => since < moment && moment <= now)
+    .sort()
+    .reverse()
+    .find((moment) => shownAt(moment) !== shownAt(microsecondBefore(moment)));
+  return toDatabase(found ?? now);
 }

@@ -43,11 +43,11 @@ export function tellChange(
   const plan = planLapses(before.chain, chain, now);
   const events = [
     ...chainEvents(changesOf(before.chain, chain), state, now),
-    ...accessEvents({ state: before.state, now }, { state, now }, state.read_at),
+    ...accessEvents({ state: before.state, now }, { state, now }, () => state.read_at),
   ];
   if (left?.states) {
     const { before: had, after: has } = left.states;
-    events.push(...accessEvents({ state: had, now }, { state: has, now }, has.read_at));
+    events.push(...accessEvents({ state: had, now }, { state: has, now }, () => has.read_at));
   }
   return {
     state,

@@ -126,7 +126,8 @@ ${rows.join('\n')}
   set over HTTP. They lapse as in charts: at the end of the period or of its grace, or with the refund. A grant that ends by its
   date tells nothing.
 - \`event_datetime\` is the moment at which charts count it: of a purchase \`purchased_at\`, of a refund \`refunded_at\`. That of
-  \`billing_issue_detected\` is always \`billing_issue_detected_at\`; with a grace period charts count it at the end of that.
+  \`billing_issue_detected\` is always \`billing_issue_detected_at\`; with a grace period charts count it at the end of that. Of
+  \`access_level_updated\` it is the moment of the change, or, where time alone changed the access, the date at which it did.
 - Sandbox and family-shared transactions are told too; \`environment\` and \`is_family_shared\` say so.
 
 ## A transaction

@@ -1,8 +1,10 @@
 // Lapses are told when their time has come, each once, and only of transactions that requests set.
+import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { tellLapses } from '../../src/purchases/expiry.ts';
 import { listDueProfiles } from '../../src/purchases/lapse-watch.ts';
+import { grant, revoke } from '../grants/world.ts';
 import { createProfile, deleteProfile } from '../profile/world.ts';
 import { holdProfile } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -147,6 +149,52 @@ test('a grace period puts the lapse off to its end', async () => {
   await pass(7);
   await sweep();
   expect((await types()).slice(known + 1)).toEqual(['subscription_expired', 'access_level_updated']);
+});
+
+test('what was not told in time is told with the dates at which access changed', async () => {
+  const issue = { billing_issue_detected_at: inDays(1), grace_period_expires_at: inDays(3) };
+  await set(period({ ...ids(), expires_at: inDays(1), ...issue }));
+  const other = { store_transaction_id: customer, store_original_transaction_id: customer };
+  const refund = { refunded_at: inDays(1.5), cancellation_reason: 'refund' };
+  await set(period({ ...other, store_product_id: 'gold monthly', expires_at: inDays(2), ...refund }));
+  const known = (await listEvents(service, profileId)).length;
+  await pass(10);
+  await sweep();
+  const { rows: ends } = await sql<{ grace_end: string; refunded_at: string }>`
+    select max(grace_period_expires_at)::text as grace_end, max(refunded_at)::text as refunded_at
+    from purchase where profile_id = ${profileId}`.execute(service.database.db);
+  const news = (await listEvents(service, profileId)).slice(known).map(({ payload }) => ({
+    level: payload.event_properties.access_level_id,
+    at: Date.parse(payload.event_datetime),
+    isActive: payload.event_properties.is_active,
+  }));
+  const [graceEnd, refundedAt] = [ends[0]!.grace_end, ends[0]!.refunded_at].map(Date.parse);
+  expect(news.filter(({ level }) => level)).toEqual([
+    { level: 'gold', at: refundedAt, isActive: false },
+    { level: 'premium', at: graceEnd, isActive: false },
+  ]);
+});
+
+test('a grant that has ended by its date, or was revoked, since a lapse is not told with it', async () => {
+  await set(period({ ...ids(), expires_at: inDays(1) }));
+  await pass(1);
+  const named = { 'service-customer-user-id': customer };
+  const soonOver = new Date(Date.now() + 300).toISOString();
+  expect(await grant(service, { access_level_id: 'gold', expires_at: soonOver }, named)).toMatchObject({ status: 200 });
+  await addAccessLevel(service, `silver-${customer}`);
+  const silver = { access_level_id: `silver-${customer}` };
+  expect(await grant(service, silver, named)).toMatchObject({ status: 200 });
+  expect(await revoke(service, silver, named)).toMatchObject({ status: 200 });
+  const known = (await listEvents(service, profileId)).length;
+  await delay(400);
+  await sweep();
+  const news = (await listEvents(service, profileId)).slice(known).map(({ event_type, payload }) => {
+    return [event_type, payload.event_properties.access_level_id];
+  });
+  expect(news).toEqual([
+    ['subscription_expired', undefined],
+    ['access_level_updated', 'premium'],
+  ]);
 });
 
 test('a refund lets it lapse when the money goes', async () => {
