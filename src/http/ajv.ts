@@ -13,6 +13,8 @@ const ajv = new Ajv({
   allErrors: true,
   verbose: true,
   strict: true,
+  // JSON's 1e999 is a number, Infinity, which every maximum refuses.
+  strictNumbers: false,
   allowUnionTypes: true,
   formats: {
     text: isStorableText,

@@ -64,9 +64,7 @@ export async function scrubEventsOf(trx: Kysely<DB>, appId: string, profileId: s
     with scrubbed as (
       update webhook_event set
         customer_user_id = null,
-        payload = jsonb_set(
-          payload::jsonb || '{"customer_user_id": null, "user_attributes": {}}',
-          '{attributions,custom,network_user_id}', 'null', false)::json
+        payload = (payload::jsonb || '{"customer_user_id": null, "attributions": {}, "user_attributes": {}}')::json
       where app_id = ${appId} and profile_id = ${profileId}
       returning sequence
     )

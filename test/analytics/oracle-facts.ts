@@ -233,7 +233,7 @@ export function deriveFacts(world: World): Fact[] {
   const chains = new Map<string, TransactionRecord[]>();
   for (const record of world.transactions) {
     if (record.environment === 'Sandbox' || record.is_family_shared) continue;
-    const name = JSON.stringify([record.store, record.store_original_transaction_id]);
+    const name = JSON.stringify([record.store, record.purchase_type, record.store_original_transaction_id]);
     chains.set(name, [...(chains.get(name) ?? []), record]);
   }
   return [...chains.values()].flatMap((chain) =>

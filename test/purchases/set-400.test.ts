@@ -151,6 +151,13 @@ test.each<[string, object, string, string, RegExp]>([
   );
 });
 
+test('a price that JSON can write and no number can hold', async () => {
+  const endless = JSON.stringify(period()).replace('"value":10', '"value":1e999');
+  expect(await setTransaction(service, 'anna', endless)).toMatchObject(
+    refused('value_error', ['price.value', /^Must be at most/]),
+  );
+});
+
 test('a one-time purchase that does not repeat its id', async () => {
   expect(await setTransaction(service, 'anna', oneTime({ store_original_transaction_id: 'other' }))).toMatchObject(
     refused('value_error', ['store_original_transaction_id', /repeat store_transaction_id/]),
