@@ -22,8 +22,8 @@ export interface Deps {
   config: Config;
   log: Logger;
   /**
-   * Dates questions of charts, retries and retention of webhooks, kept answers and imports. What is written of a profile is dated by the
-   * database's clock, under the profile's lock.
+   * The database's clock as this process knows it (db/clock.ts). Dates questions of charts, retries and retention of webhooks, kept
+   * answers and imports. What is written of a profile is dated by the database itself, under the profile's lock.
    */
   now: () => Date;
 }

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { type AppParts, buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { createDb, createPool } from './db/client.ts';
+import { openClock } from './db/clock.ts';
 import { migrateToLatest } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
 import type { Deps } from './deps.ts';
@@ -54,15 +55,17 @@ async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<O
   const migrated = await migrateToLatest(connectionString, { log });
   if (migrated.length > 0) log.info({ migrations: migrated }, 'database migrated');
 
-  const deps = openPools(config, log, connectionString);
-  stops.push(() => within(STOPPING.poolsMs, [deps.db.destroy(), deps.analyticsDb.destroy()]));
+  const pools = openPools(config, log, connectionString);
+  stops.push(() => within(STOPPING.poolsMs, [pools.db.destroy(), pools.analyticsDb.destroy()]));
+  const clock = await openClock(pools.db, log);
+  const deps: Deps = { ...pools, config, log, now: clock.now };
   // At once, as each may take long.
   const works: Stop[] = [];
   const stopWorks = () => works.map((stop) => stop());
   stops.push(() => within(STOPPING.workMs, stopWorks()));
   const dispatcher = startDispatcher({ ...deps, connectionString });
   works.push(() => dispatcher.stop());
-  const sweeps = startSweeps(deps);
+  const sweeps = startSweeps(deps, clock);
   works.push(() => sweeps.stop());
 
   const { HOST, PORT, ADMIN_PORT } = config;
@@ -77,13 +80,13 @@ async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<O
   return { deps, connectionString, baseUrl, adminUrl };
 }
 
-function openPools(config: Config, log: Logger, connectionString: string): Deps {
+function openPools(config: Config, log: Logger, connectionString: string): Pick<Deps, 'db' | 'analyticsDb'> {
   const onError = (err: Error) => log.warn({ err }, 'a database connection broke');
   const open = (applicationName: string, max: number, statementTimeoutMs: number) =>
     createDb(createPool({ connectionString, max, statementTimeoutMs, applicationName }, onError));
   const db = open('sps', config.DATABASE_POOL_SIZE, STATEMENT_TIMEOUT_MS);
   const analyticsDb = open('sps-analytics', config.ANALYTICS_POOL_SIZE, config.ANALYTICS_TIMEOUT_MS);
-  return { db, analyticsDb, config, log, now: () => new Date() };
+  return { db, analyticsDb };
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {

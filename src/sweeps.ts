@@ -1,4 +1,5 @@
 // What the service does by itself in the background, beside delivering webhooks; several processes on one database may.
+import type { DatabaseClock } from './db/clock.ts';
 import { analyzeSmallTables } from './db/statistics.ts';
 import type { Deps } from './deps.ts';
 import { startUpkeep } from './facts/upkeep.ts';
@@ -7,6 +8,7 @@ import { startPruning } from './profile/kept-answers.ts';
 import { startExpiry } from './purchases/expiry.ts';
 
 const STATISTICS_REST_MS = 1_000;
+const CLOCK_REST_MS = 10_000;
 
 function startStatistics({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   return startLoop({
@@ -19,8 +21,26 @@ function startStatistics({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   });
 }
 
-export function startSweeps(deps: Pick<Deps, 'db' | 'log' | 'now'>): Loop {
-  const loops = [startExpiry(deps), startUpkeep(deps), startPruning(deps), startStatistics(deps)];
+function followClock({ log }: Pick<Deps, 'log'>, clock: DatabaseClock): Loop {
+  return startLoop({
+    log,
+    name: 'clock',
+    async run() {
+      // A database that is away is told of by others.
+      await clock.read().catch(() => undefined);
+      return CLOCK_REST_MS;
+    },
+  });
+}
+
+export function startSweeps(deps: Pick<Deps, 'db' | 'log' | 'now'>, clock: DatabaseClock): Loop {
+  const loops = [
+    followClock(deps, clock),
+    startExpiry(deps),
+    startUpkeep(deps),
+    startPruning(deps),
+    startStatistics(deps),
+  ];
   return {
     async stop() {
       await Promise.all(loops.map((loop) => loop.stop()));

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../config.ts';
 import { createDb, createPool } from '../db/client.ts';
+import { createDatabaseClock } from '../db/clock.ts';
 import { migrateToLatest } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
 import type { Deps } from '../deps.ts';
@@ -57,7 +58,10 @@ async function withOperator<T>(
     );
     const db = createDb(pool);
     try {
-      const deps = { db, analyticsDb: db, config, log, now: () => new Date() };
+      const clock = createDatabaseClock(db);
+      // `sps doctor` tells of a database that cannot be asked.
+      await clock.read().catch(() => undefined);
+      const deps = { db, analyticsDb: db, config, log, now: clock.now };
       return await work({ deps, connectionString, migrated, signal: ending.signal });
     } finally {
       await db.destroy();

@@ -1,6 +1,7 @@
 // When a table is analyzed: by an import that fills it, and by every service while it is small.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { createDatabaseClock } from '../../src/db/clock.ts';
 import { analyzeKeys, analyzeSmallTables } from '../../src/db/statistics.ts';
 import { startSweeps } from '../../src/sweeps.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -69,7 +70,7 @@ test('a table that somebody holds is passed over, not waited for', async () => {
 
 test('a service analyzes small tables by itself', async () => {
   await add(1_000);
-  const sweeps = startSweeps(service.deps);
+  const sweeps = startSweeps(service.deps, createDatabaseClock(service.deps.db));
   await vi.waitFor(async () => expect(await knownRows('label_pending')).toBe(1_000), 10_000);
   await sweeps.stop();
 });

@@ -1,6 +1,7 @@
 // From a transaction to the receiver: an endpoint gets the types that it wants, the feed has every event, and the service itself
 // tells of lapses in the background.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createDatabaseClock } from '../../src/db/clock.ts';
 import { startSweeps } from '../../src/sweeps.ts';
 import { createProfile } from '../profile/world.ts';
 import { addProduct } from '../setup/world.ts';
@@ -24,7 +25,7 @@ test('a webhook gets what it asked for, in order; the feed has all', async () =>
   const next = { store_transaction_id: 't2', purchased_at: '2025-03-01T00:00:00Z', expires_at: '2025-04-01T00:00:00Z' };
   await setTransaction(world.service, 'anna', period(next));
 
-  const sweeps = startSweeps(world.service.deps);
+  const sweeps = startSweeps(world.service.deps, createDatabaseClock(world.service.deps.db));
   const types = [
     'subscription_started',
     'access_level_updated',
