@@ -1,6 +1,7 @@
 // /metrics for Prometheus: this process, its requests, and what the features add.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { Deps } from '../deps.ts';
@@ -23,6 +24,9 @@ const seconds = new Histogram({
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   registers: [registry],
 });
+
+/** Well within the 10 s that Prometheus waits for all. */
+const PART_MS = 3_000;
 
 export interface MetricsOptions {
   /** On a listener of its own everybody may read; on the public one loopback and holders of METRICS_TOKEN. */
@@ -68,13 +72,25 @@ export function registerMetrics(
     done();
   });
 
+  /** What is still being read; it is not begun once more. */
+  const underWay = new Map<() => Promise<string>, Promise<string>>();
+
   /** The figures of a feature may need the database; without it the others are still wanted. */
   async function readPart(part: () => Promise<string>): Promise<string> {
+    const reading = underWay.get(part) ?? part().finally(() => underWay.delete(part));
+    underWay.set(part, reading);
+    const ending = new AbortController();
+    const patience = sleep(PART_MS, undefined, { signal: ending.signal }).then(() => {
+      throw new Error(`not read within ${PART_MS / 1000} s`);
+    });
     try {
-      return await part();
+      return await Promise.race([reading, patience]);
     } catch (error) {
       deps.log.warn({ err: error }, 'some metrics could not be read');
       return '';
+    } finally {
+      patience.catch(() => undefined);
+      ending.abort();
     }
   }
 

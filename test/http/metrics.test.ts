@@ -1,4 +1,5 @@
 // /metrics (decisions.md 1): never open on the public listener; requests by operation and status.
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { post } from '../attribution/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -55,6 +56,19 @@ describe('on the public listener', () => {
       await other.close();
     }
   });
+});
+
+test('figures that the database does not give in time are left out', async () => {
+  const trx = await service.database.db.startTransaction().execute();
+  await sql`lock table webhook`.execute(trx);
+  const began = performance.now();
+  const { status, text } = await read();
+  expect(performance.now() - began).toBeLessThan(8_000);
+  await trx.commit().execute();
+  expect(status).toBe(200);
+  expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
+  expect(text).not.toContain('sps_webhook_waiting');
+  await expect.poll(async () => (await read()).text).toContain('sps_webhook_waiting');
 });
 
 test('on a listener of its own it is open', async () => {
