@@ -80,7 +80,10 @@ describe.each<[string, string[]]>([
   ['LOG_LEVEL', ['verbose', 'INFO']],
   ['HEADER_ALIASES', ['Acme', 'acme-', 'acme other', 'acme,,other', '9lives']],
   ['RATE_LIMIT_SERVER', ['-1', 'none', '1.5']],
-  ['TRUST_PROXY', ['true', '10.0.0.0/33', '10.0.0/8', '::1/129', 'localhost', '10.0.0.1/8/8', '1']],
+  [
+    'TRUST_PROXY',
+    ['true', '10.0.0.0/33', '0.0.0.0/0', '::/0', '10.0.0/8', '::1/129', 'localhost', '10.0.0.1/8/8', '1'],
+  ],
   [
     'ADMIN_CORS_ORIGIN',
     ['*', 'example.com', 'https://example.com/', 'https://example.com/path', 'https://a.com,https://b.com'],
