@@ -64,11 +64,3 @@ export function readWebhookFacts(db: Kysely<DB>, now: Date): Promise<WebhookFact
       from webhook`,
   );
 }
-
-/** Everything that an endpoint's row keeps of secrets. */
-export async function listStoredSecrets(db: Kysely<DB>) {
-  return db
-    .selectFrom('webhook')
-    .select(['webhook_id', 'secret', 'previous_secret', 'previous_secret_until', 'authorization_value'])
-    .execute();
-}

@@ -5,9 +5,11 @@ import { plotChart } from '../analytics/service.ts';
 import { listAllApps } from '../apps/queries.ts';
 import type { App, Deps } from '../deps.ts';
 import { countBacklog } from '../facts/backlog.ts';
-import { readSecrets } from '../webhooks/secrets.ts';
+import { listStoredSecrets } from '../webhooks/endpoint-queries.ts';
+import { sealedWith } from '../webhooks/sealing.ts';
+import { readSecrets, storedValues } from '../webhooks/secrets.ts';
 import type { Finding } from './finding.ts';
-import { listStoredSecrets, readWebhookFacts, type WebhookFacts } from './queries.ts';
+import { readWebhookFacts, type WebhookFacts } from './queries.ts';
 
 const WAITING_WARNING_S = 600;
 const BACKLOG_WARNING = 100_000;
@@ -17,7 +19,10 @@ const CHARTS_DAYS = 365;
 
 export async function checkWebhooks({ db, config, now }: Deps): Promise<Finding[]> {
   const at = now();
-  const locked = (await listStoredSecrets(db)).filter((row) => {
+  const stored = await listStoredSecrets(db);
+  const isClear = (value: string) => sealedWith(value) === undefined;
+  const clear = config.SPS_ENCRYPTION_KEY ? stored.filter((row) => storedValues(row).some(isClear)) : [];
+  const locked = stored.filter((row) => {
     try {
       readSecrets(row, config, at);
       return false;
@@ -25,10 +30,13 @@ export async function checkWebhooks({ db, config, now }: Deps): Promise<Finding[
       return true;
     }
   });
-  const words = `The secrets of ${locked.length} webhooks cannot be read: give the service their SPS_ENCRYPTION_KEY, or the old one as SPS_ENCRYPTION_KEY_PREVIOUS.`;
+  const lockedWords = `The secrets of ${locked.length} webhooks cannot be read: give the service their SPS_ENCRYPTION_KEY, or the old one as SPS_ENCRYPTION_KEY_PREVIOUS.`;
+  const clearWords = `Secrets of ${clear.length} webhooks are stored in clear: \`sps secrets rotate\` encrypts them.`;
+  const secrets = (state: Finding['state'], words: string): Finding => ({ check: 'webhook secrets', state, words });
   return [
     judgeWebhooks(await readWebhookFacts(db, at)),
-    ...(locked.length === 0 ? [] : [{ check: 'webhook secrets', state: 'problem' as const, words }]),
+    ...(locked.length === 0 ? [] : [secrets('problem', lockedWords)]),
+    ...(clear.length === 0 ? [] : [secrets('warning', clearWords)]),
   ];
 }
 

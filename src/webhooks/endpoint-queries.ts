@@ -84,6 +84,14 @@ export async function replaceSecret(db: Kysely<DB>, { webhookId, secret, previou
 
 type StoredSecrets = Pick<Selectable<Webhook>, 'secret' | 'previous_secret' | 'authorization_value'>;
 
+/** Everything that an endpoint's row keeps of secrets. */
+export async function listStoredSecrets(db: Kysely<DB>) {
+  return db
+    .selectFrom('webhook')
+    .select(['webhook_id', 'secret', 'previous_secret', 'previous_secret_until', 'authorization_value'])
+    .execute();
+}
+
 /** The secrets of every endpoint as they are stored; nobody changes them until the transaction ends. */
 export async function listSecretsForUpdate(db: Kysely<DB>): Promise<(StoredSecrets & { webhook_id: string })[]> {
   return db

@@ -15,13 +15,14 @@ import {
   findWebhook,
   insertWebhook,
   killWaiting,
+  listStoredSecrets,
   listWebhookRows,
   makeWaitingDue,
   replaceSecret,
   type StateChange,
 } from './endpoint-queries.ts';
-import { SealedError } from './sealing.ts';
-import { newSecret, readSecrets, type SecretColumns, type Secrets, toStored } from './secrets.ts';
+import { SealedError, sealedWith } from './sealing.ts';
+import { newSecret, readSecrets, type SecretColumns, type Secrets, storedValues, toStored } from './secrets.ts';
 import { sendTestEvent } from './test-event.ts';
 
 export type EndpointDeps = Pick<Deps, 'db' | 'config' | 'now'>;
@@ -63,6 +64,16 @@ function checkInput({ config }: EndpointDeps, { url, authorization, events }: Ne
   }
 }
 
+/** Where secrets are encrypted, none is stored in clear because the key was not at hand. */
+async function requireKey({ db, config }: EndpointDeps): Promise<void> {
+  if (config.SPS_ENCRYPTION_KEY) return;
+  const rows = await listStoredSecrets(db);
+  if (rows.every((row) => !storedValues(row).some(sealedWith))) return;
+  throw new OperatorError(
+    'The secrets of webhooks are encrypted: set SPS_ENCRYPTION_KEY, as it is set for the service.',
+  );
+}
+
 /** Adds an enabled endpoint; its secret is shown this once. */
 export async function addWebhook(
   deps: EndpointDeps,
@@ -71,6 +82,7 @@ export async function addWebhook(
 ): Promise<{ webhook_id: string; secret: string }> {
   const { app_id } = await getApp(deps, input.appId);
   checkInput(deps, input);
+  await requireKey(deps);
   const now = deps.now();
   const webhook_id = randomUUID();
   const secret = newSecret();
@@ -148,6 +160,7 @@ export function resumeWebhook(deps: EndpointDeps, webhookId: string) {
 /** A new secret, shown this once; the old one signs too for a day. */
 export async function rotateWebhookSecret(deps: EndpointDeps, webhookId: string) {
   const { webhook_id } = await getWebhook(deps, webhookId);
+  await requireKey(deps);
   const secret = newSecret();
   const previousUntil = new Date(deps.now().getTime() + OVERLAP_MS);
   await replaceSecret(deps.db, { webhookId: webhook_id, secret: toStored(secret, deps.config), previousUntil });

@@ -34,6 +34,11 @@ export function readSecrets(row: SecretColumns, keys: SealingKeys, now: Date): S
   };
 }
 
+/** Of a row: what it keeps of secrets, sealed or in clear. */
+export function storedValues({ secret, previous_secret, authorization_value }: SecretColumns): string[] {
+  return [secret, previous_secret, authorization_value].filter((value) => value !== null);
+}
+
 /** What is stored of a secret or an Authorization value. */
 export function toStored<T extends string | null>(value: T, { SPS_ENCRYPTION_KEY }: SealingKeys): T {
   return value === null || !SPS_ENCRYPTION_KEY ? value : (seal(value, SPS_ENCRYPTION_KEY) as T);

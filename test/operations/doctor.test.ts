@@ -90,6 +90,17 @@ describe('on a real database', () => {
     expect((await statesOf())['webhook secrets']).toBeUndefined();
   });
 
+  test('a secret in clear is a warning where there is a key', async () => {
+    await addWebhook({ secret: 'whsec_abc' });
+    const withKey = (SPS_ENCRYPTION_KEY: Buffer | undefined) => {
+      deps = { ...deps, config: { ...deps.config, SPS_ENCRYPTION_KEY } };
+    };
+    withKey(undefined);
+    expect((await statesOf())['webhook secrets']).toBeUndefined();
+    withKey(randomBytes(32));
+    expect(await wordsOf('webhook secrets')).toMatch(/1 webhooks are stored in clear/);
+  });
+
   test('what waits for totals and labels is counted', async () => {
     const { db } = service.database;
     const { app_key } = service.app;

@@ -112,6 +112,15 @@ describe('a service', () => {
     });
   });
 
+  it('stores nothing in clear beside what is encrypted because the key is not at hand', async () => {
+    const { webhook_id } = await add(withKeys(oldKey));
+    const before = await readStored();
+    await expect(rotateWebhookSecret(withKeys(), webhook_id)).rejects.toThrow(/SPS_ENCRYPTION_KEY/);
+    await expect(add(withKeys())).rejects.toThrow(/SPS_ENCRYPTION_KEY/);
+    expect(await readStored()).toEqual(before);
+    expect(await world.service.database.db.selectFrom('webhook').select('webhook_id').execute()).toHaveLength(1);
+  });
+
   it('without the key sends nothing, says so, counts no failure; with it the same delivery goes out', async () => {
     const { webhook_id, secret } = await add(withKeys(oldKey), 'Bearer hidden');
     await world.grant('ann');
