@@ -1,6 +1,5 @@
 // The chart catalogue (analytics.md 2): one record per chart, from which follow validation, SQL, answer and
 // docs/charts.md. A new chart is one record here. Pure.
-
 import { FILTERS, type FilterVariantName, SEGMENTATIONS, type SegmentationGroup } from './chart-options.ts';
 import { active, type Entries, events, INSTALLS, REFUNDS, REVENUE, recurring } from './entries.ts';
 

@@ -3,17 +3,15 @@ import type { DimensionName } from './dimensions.ts';
 
 type Names = readonly DimensionName[];
 
-const PROFILE: Names = [
-  'country',
-  'store',
+const LABEL: Names = [
   'attribution_status',
   'attribution_channel',
   'attribution_campaign',
   'attribution_adgroup',
   'attribution_adset',
   'attribution_creative',
-  'attribution_source',
 ];
+const PROFILE: Names = ['country', 'store', ...LABEL, 'attribution_source'];
 const PURCHASE: Names = [...PROFILE, 'store_product_id', 'paywall_id', 'audience_id', 'placement_id', 'duration'];
 const OFFER: Names = ['offer_category', 'offer_type', 'offer_id'];
 
@@ -33,15 +31,7 @@ export const EVERY_SEGMENTATION: Names = [...new Set(Object.values(SEGMENTATIONS
 
 export type SegmentationGroup = keyof typeof SEGMENTATIONS;
 
-const ATTRIBUTION: Names = [
-  'attribution_source',
-  'attribution_status',
-  'attribution_channel',
-  'attribution_campaign',
-  'attribution_adgroup',
-  'attribution_adset',
-  'attribution_creative',
-];
+const ATTRIBUTION: Names = ['attribution_source', ...LABEL];
 
 interface FilterVariant {
   dimensions: Names;

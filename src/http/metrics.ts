@@ -79,18 +79,14 @@ export function registerMetrics(
   async function readPart(part: () => Promise<string>): Promise<string> {
     const reading = underWay.get(part) ?? part().finally(() => underWay.delete(part));
     underWay.set(part, reading);
-    const ending = new AbortController();
-    const patience = sleep(PART_MS, undefined, { signal: ending.signal }).then(() => {
+    const tooLate = sleep(PART_MS, undefined, { ref: false }).then(() => {
       throw new Error(`not read within ${PART_MS / 1000} s`);
     });
     try {
-      return await Promise.race([reading, patience]);
+      return await Promise.race([reading, tooLate]);
     } catch (error) {
       deps.log.warn({ err: error }, 'some metrics could not be read');
       return '';
-    } finally {
-      patience.catch(() => undefined);
-      ending.abort();
     }
   }
 

@@ -87,14 +87,11 @@ function isToTell(before: ShownLevel | undefined, after: ShownLevel): boolean {
 /** `access_level_updated` for each level that the profile shows differently, or no longer; `at` gives when it came to that. */
 export function accessEvents(before: Glance, after: Glance, at: (accessLevelId: string) => string): WebhookEvent[] {
   const [old, current] = [shownAccess(before), shownAccess(after)];
-  const tell = (level: string, source: AccessSource, isGone: boolean) =>
-    accessEvent({ event_id: randomUUID(), at: at(level), now: after.now, state: after.state, source, isGone });
+  const tell = (source: AccessSource, isGone: boolean) =>
+    accessEvent({ ...after, event_id: randomUUID(), at: at(source.access_level_id), source, isGone });
   const changed = [...current].filter(([level, shown]) => isToTell(old.get(level), shown));
   const gone = [...old].filter(([level]) => !current.has(level));
-  return [
-    ...changed.map(([level, { source }]) => tell(level, source, false)),
-    ...gone.map(([level, { source }]) => tell(level, source, true)),
-  ];
+  return [...changed.map(([, { source }]) => tell(source, false)), ...gone.map(([, { source }]) => tell(source, true))];
 }
 
 /** The last moment, as the database's text, between two (timestamps) at which time alone changed how a profile shows an access level. */
@@ -115,7 +112,6 @@ export function findChange(
   const found = moments
     .filter((moment) => since < moment && moment <= now)
     .sort()
-    .reverse()
-    .find((moment) => shownAt(moment) !== shownAt(microsecondBefore(moment)));
+    .findLast((moment) => shownAt(moment) !== shownAt(microsecondBefore(moment)));
   return toDatabase(found ?? now);
 }

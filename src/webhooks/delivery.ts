@@ -43,7 +43,7 @@ export interface SenderOptions {
   ca?: string;
 }
 
-/** What of it lies outside of the process, and how long it may take; tests put their own in. */
+/** What lies outside of the process, and how long an attempt may take; tests put their own in. */
 export type SenderEdges = Pick<SenderOptions, 'resolve' | 'deadlineMs'>;
 
 const DEADLINE_MS = 10_000;

@@ -21,7 +21,7 @@ export interface DispatcherDeps extends Pick<Deps, 'db' | 'config' | 'log' | 'no
   connectionString: string;
 }
 
-/** The same of the whole dispatcher. */
+/** What lies outside of the process, and how long things take; tests put their own in. */
 export interface Edges extends SenderEdges {
   random?: () => number;
   /** How often the queue is looked at when no nudge comes. */

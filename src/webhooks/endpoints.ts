@@ -67,8 +67,8 @@ function checkInput({ config }: EndpointDeps, { url, authorization, events }: Ne
 /** Where secrets are encrypted, none is stored in clear because the key was not at hand. */
 async function requireKey({ db, config }: EndpointDeps): Promise<void> {
   if (config.SPS_ENCRYPTION_KEY) return;
-  const rows = await listStoredSecrets(db);
-  if (rows.every((row) => !storedValues(row).some(sealedWith))) return;
+  const stored = (await listStoredSecrets(db)).flatMap(storedValues);
+  if (!stored.some(sealedWith)) return;
   throw new OperatorError(
     'The secrets of webhooks are encrypted: set SPS_ENCRYPTION_KEY, as it is set for the service.',
   );

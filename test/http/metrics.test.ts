@@ -63,8 +63,9 @@ test('figures that the database does not give in time are left out', async () =>
   await sql`lock table webhook`.execute(trx);
   const began = performance.now();
   const { status, text } = await read();
-  expect(performance.now() - began).toBeLessThan(8_000);
+  const took = performance.now() - began;
   await trx.commit().execute();
+  expect(took).toBeLessThan(8_000);
   expect(status).toBe(200);
   expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
   expect(text).not.toContain('sps_webhook_waiting');

@@ -22,11 +22,10 @@ async function onServer(statement: string): Promise<void> {
   }
 }
 
-/** Files are copied faster, where nothing is synced, than pages are logged. */
-const TEMPLATE = () => `template ${inject('templateName')} strategy file_copy`;
-
-/** `like` says of what it is made. */
-export async function createTestDatabase(like = TEMPLATE()): Promise<TestDatabase> {
+/** `like` says of what it is made: where nothing is synced, files are copied faster than pages are logged. */
+export async function createTestDatabase(
+  like = `template ${inject('templateName')} strategy file_copy`,
+): Promise<TestDatabase> {
   const name = `sps_test_${randomBytes(6).toString('hex')}`;
   await onServer(`create database ${name} ${like}`);
   const url = new URL(inject('postgresUrl'));
