@@ -1,6 +1,6 @@
 // Statements about apps and what they configure.
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
-import type { AccessLevel, ApiKey, App, CurrencyRate, DB, Product, StoreSetting } from '../db/types.ts';
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type { AccessLevel, ApiKey, App, DB, Product, StoreSetting } from '../db/types.ts';
 
 export async function findKeyByPrefix(db: Kysely<DB>, prefix: string) {
   return db
@@ -97,14 +97,24 @@ export async function upsertStoreSetting(db: Kysely<DB>, values: Insertable<Stor
     .execute();
 }
 
-export async function upsertRates(db: Kysely<DB>, rates: readonly Insertable<CurrencyRate>[]): Promise<void> {
-  await db
-    .insertInto('currency_rate')
-    .values([...rates])
-    .onConflict((conflict) =>
-      conflict
-        .columns(['currency', 'rate_date'])
-        .doUpdateSet((eb) => ({ usd_per_unit: eb.ref('excluded.usd_per_unit') })),
-    )
-    .execute();
+/** USD per unit of a currency on a day: `YYYY-MM-DD`, and a decimal number as text. */
+export interface Rate {
+  rate_date: string;
+  currency: string;
+  usd_per_unit: string;
+}
+
+/** Keeps other writers of rates out, not readers. */
+export async function lockRates(trx: Transaction<DB>): Promise<void> {
+  await sql`lock table currency_rate in share row exclusive mode`.execute(trx);
+}
+
+export async function upsertRates(trx: Transaction<DB>, rates: readonly Rate[]): Promise<void> {
+  await sql`
+    insert into currency_rate (currency, rate_date, usd_per_unit)
+    select * from unnest(
+      ${rates.map(({ currency }) => currency)}::text[],
+      ${rates.map(({ rate_date }) => rate_date)}::date[],
+      ${rates.map(({ usd_per_unit }) => usd_per_unit)}::numeric[])
+    on conflict (currency, rate_date) do update set usd_per_unit = excluded.usd_per_unit`.execute(trx);
 }

@@ -1,6 +1,5 @@
 // Currency rates from a CSV with the columns date,currency,usd_per_unit. All of them are taken or, if one is wrong, none.
-import { upsertRates } from '../apps/queries.ts';
-import { inTransaction } from '../db/client.ts';
+import { lockRates, type Rate, upsertRates } from '../apps/queries.ts';
 import type { Deps } from '../deps.ts';
 import { parseDatetime } from '../lib/datetime.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -10,12 +9,6 @@ import { openSource } from './source.ts';
 
 const PER_STATEMENT = 5_000;
 const COLUMNS = ['date', 'currency', 'usd_per_unit'];
-
-interface Rate {
-  rate_date: string;
-  currency: string;
-  usd_per_unit: string;
-}
 
 function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && parseDatetime(`${text}T00:00:00Z`) !== undefined;
@@ -48,7 +41,9 @@ export async function importRates({ db }: Pick<Deps, 'db'>, file: string): Promi
     throw new OperatorError(`Rates are read from a CSV: the name of ${file} must end in .csv.`);
   const source = await openSource(file, (cells) => cells);
   try {
-    return await inTransaction(db, async (trx) => {
+    // Not inTransaction, which begins anew after a conflict: the file is read once. There is none: writers of rates take turns.
+    return await db.transaction().execute(async (trx) => {
+      await lockRates(trx);
       let read = 0;
       let waiting = new Map<string, Rate>();
       const write = async () => {

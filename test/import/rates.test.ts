@@ -38,6 +38,18 @@ test('more rates than one statement takes', async () => {
   expect(await rates()).toHaveLength(12_000);
 });
 
+test('two files at once whose rates stand in opposite orders: one waits for the other', async () => {
+  const line = (day: number) => `${new Date(Date.UTC(1950, 0, day)).toISOString().slice(0, 10)},EUR,1\n`;
+  const lines = Array.from({ length: 40_000 }, (_, index) => line(index + 1));
+  const header = 'date,currency,usd_per_unit\n';
+  const taken = await Promise.all([
+    take(header + lines.join(''), 'rising.csv'),
+    take(header + lines.toReversed().join(''), 'falling.csv'),
+  ]);
+  expect(taken).toEqual([{ read: 40_000 }, { read: 40_000 }]);
+  expect(await rates()).toHaveLength(40_000);
+});
+
 test.each([
   ['2025-02-29,EUR,1', 'date must be YYYY-MM-DD, not "2025-02-29".'],
   ['0000-01-01,EUR,1', 'date must be YYYY-MM-DD, not "0000-01-01".'],
