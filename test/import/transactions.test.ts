@@ -210,6 +210,22 @@ test('a chain of a deleted profile that a request moves meanwhile is left where 
   expect(owners).toEqual([{ profile_id: cid }]);
 });
 
+test('a name that moves to another profile while its profile is waited for is followed', async () => {
+  await world.profiles({ customer_user_id: 'moving' }, { customer_user_id: 'next' });
+  const [former, next] = [await profileIdOf('moving'), await profileIdOf('next')];
+  const held = await world.database.db.startTransaction().execute();
+  await sql`update profile set customer_user_id = null where profile_id = ${former}`.execute(held);
+  const importing = world.transactions({ ...MONTH, customer_user_id: 'moving' });
+  await waitForBlocked(world);
+  await sql`update profile set customer_user_id = 'moving' where profile_id = ${next}`.execute(held);
+  await sql`delete from profile_identity where customer_user_id = 'next'`.execute(held);
+  await sql`update profile_identity set profile_id = ${next} where customer_user_id = 'moving'`.execute(held);
+  await held.commit().execute();
+  expect(await importing).toMatchObject({ written: 1, rejected: 0 });
+  const owners = await world.database.db.selectFrom('purchase').select('profile_id').execute();
+  expect(owners).toEqual([{ profile_id: next }]);
+});
+
 test('CSV says the same as NDJSON', async () => {
   const csv = [
     'customer_user_id,purchase_type,store,store_product_id,store_transaction_id,store_original_transaction_id,price_country,price_currency,price_value,purchased_at,originally_purchased_at,expires_at,renew_status,offer_category,offer_type',

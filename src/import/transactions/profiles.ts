@@ -1,5 +1,6 @@
 // Whose is a transaction? The profiles that records name, locked.
 import { type Kysely, sql } from 'kysely';
+import { StaleReadError } from '../../db/failures.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import type { FieldError } from '../../errors.ts';
@@ -18,13 +19,13 @@ async function findOwners(trx: Kysely<DB>, app: App, customerIds: readonly strin
   return new Map(rows.map(({ customer_user_id, profile_id }) => [customer_user_id, profile_id]));
 }
 
-/** Locks the living profiles of these in the order of profile_id. */
-async function lockLiving(trx: Kysely<DB>, app: App, ids: readonly string[]): Promise<Set<string>> {
-  const { rows } = await sql<{ profile_id: string }>`
-    select profile_id from profile
+/** Locks the living profiles of these in the order of profile_id: their customer ids by theirs. */
+async function lockLiving(trx: Kysely<DB>, app: App, ids: readonly string[]): Promise<Map<string, string | null>> {
+  const { rows } = await sql<{ profile_id: string; customer_user_id: string | null }>`
+    select profile_id, customer_user_id from profile
     where app_id = ${app.app_id} and profile_id = any(${ids}::uuid[]) and deleted_at is null
     order by profile_id for no key update`.execute(trx);
-  return new Set(rows.map(({ profile_id }) => profile_id));
+  return new Map(rows.map(({ customer_user_id, profile_id }) => [profile_id, customer_user_id]));
 }
 
 /** The living profile that each record names, in the same order; all of them are locked. */
@@ -33,6 +34,9 @@ export async function lockOwners(trx: Kysely<DB>, app: App, identities: readonly
   const idOf = ({ profile_id, customer_user_id }: Identity) =>
     customer_user_id === null ? profile_id : owners.get(customer_user_id);
   const living = await lockLiving(trx, app, distinct(identities.map(idOf)));
+  for (const [customerId, id] of owners) {
+    if (living.get(id) !== customerId) throw new StaleReadError('a name was taken from its profile meanwhile');
+  }
   return identities.map((identity) => {
     const id = idOf(identity);
     const isNamedTwice = identity.profile_id !== null && identity.profile_id !== id;
