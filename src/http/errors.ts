@@ -40,7 +40,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
 export function answerUnroutable(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   setCommonHeaders(request, reply);
   sendError(error, request, reply);
-  logRequest(request, reply);
+  logRequest(request, reply, reply.statusCode);
 }
 
 export function registerErrors(app: FastifyInstance): void {

@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
@@ -12,14 +12,14 @@ collectDefaultMetrics({ register: registry });
 
 const requests = new Counter({
   name: 'sps_http_requests_total',
-  help: 'Requests answered, by operation and status.',
+  help: 'Requests by operation and status; 499 where the client left before its answer.',
   labelNames: ['operation', 'status'],
   registers: [registry],
 });
 
 const seconds = new Histogram({
   name: 'sps_http_request_seconds',
-  help: 'Time from the arrival of a request to its answer.',
+  help: 'Time from the arrival of a request to its answer, or to the client leaving.',
   labelNames: ['operation'],
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   registers: [registry],
@@ -60,18 +60,17 @@ function hasToken({ headers: { authorization = '' } }: FastifyRequest, token: st
   return token !== undefined && timingSafeEqual(sha256(authorization), sha256(`Bearer ${token}`));
 }
 
+export function countRequest({ routeOptions }: FastifyRequest, reply: FastifyReply, status: number): void {
+  const { operation = routeOptions.url ?? 'none' } = routeOptions.config;
+  requests.inc({ operation, status });
+  seconds.observe({ operation }, reply.elapsedTime / 1000);
+}
+
 export function registerMetrics(
   app: FastifyInstance,
   deps: Pick<Deps, 'config' | 'log'>,
   options: MetricsOptions,
 ): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    const { operation = request.routeOptions.url ?? 'none' } = request.routeOptions.config;
-    requests.inc({ operation, status: reply.statusCode });
-    seconds.observe({ operation }, reply.elapsedTime / 1000);
-    done();
-  });
-
   /** What is still being read; it is not begun once more. */
   const underWay = new Map<() => Promise<string>, Promise<string>>();
 

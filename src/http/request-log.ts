@@ -1,5 +1,5 @@
 // One log line per request. The path without its query, never a header: no key reaches the log.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const KEYS = /(public|secret)_live_[^/]*/gi;
 const MOST_LOGGED = 200;
@@ -9,25 +9,18 @@ function pathOf({ routeOptions, url }: FastifyRequest): string {
   return routeOptions.url ?? url.split('?', 1)[0]?.slice(0, MOST_LOGGED).replaceAll(KEYS, '$1_live_…') ?? '';
 }
 
-export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
+export function logRequest(request: FastifyRequest, reply: FastifyReply, status: number): void {
   const { method, caller } = request;
   request.server.log.info(
     {
       request_id: request.id,
       method,
       path: pathOf(request),
-      status: reply.statusCode,
+      status,
       ms: Math.round(reply.elapsedTime * 1000) / 1000,
       app_id: caller?.app.app_id,
       key_id: caller?.key_id,
     },
     'request',
   );
-}
-
-export function registerRequestLog(app: FastifyInstance): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    logRequest(request, reply);
-    done();
-  });
 }

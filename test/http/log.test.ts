@@ -1,12 +1,13 @@
 // The log: one line per request with the id that its answer carries, and never a key.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createKey, revokeKey } from '../../src/apps/service.ts';
 import { ATTRIBUTION, post } from '../attribution/world.ts';
 import { GRANT, grant } from '../grants/world.ts';
+import { holdProfile, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';
-import { sendRaw } from './raw.ts';
+import { openRaw, sendRaw } from './raw.ts';
 
 let service: TestService;
 const lines: string[] = [];
@@ -54,6 +55,37 @@ test('refused requests have theirs, even those that never became requests', asyn
   for (const { status, answer } of answers) {
     expect(await findLine(answer.headers['request-id'])).toMatchObject({ status });
   }
+});
+
+test('a client that leaves before its answer has a line and is counted, as 499; what it asked for is done', async () => {
+  const letGo = await holdProfile(service, 'anna');
+  const connection = openRaw(service.port);
+  const body = JSON.stringify({ access_level_id: 'premium' });
+  connection.send(
+    [
+      `POST ${GRANT} HTTP/1.1`,
+      'Host: x',
+      `Authorization: Api-Key ${service.secretKey}`,
+      'service-customer-user-id: anna',
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      '',
+      body,
+    ].join('\r\n'),
+  );
+  await waitForBlocked(service);
+  const before = lines.length;
+  connection.close();
+  await vi.waitFor(() => {
+    expect(lines.slice(before).map((line) => JSON.parse(line))).toMatchObject([
+      { msg: 'request', method: 'POST', path: expect.stringContaining('/grant/'), status: 499, app_id: service.appId },
+    ]);
+  });
+  expect((await service.call('GET', '/metrics')).text).toMatch(/^sps_http_requests_total\{.*status="499"\} 1$/m);
+  await letGo();
+  await vi.waitFor(async () => {
+    expect(await service.database.db.selectFrom('access_grant').select('access_level_id').execute()).toHaveLength(1);
+  });
 });
 
 test('what is logged while a request is answered has its id too', async () => {
