@@ -19,6 +19,8 @@ export interface Deps {
   db: Kysely<DB>;
   /** Charts and the event feed: a small pool of its own, so that a heavy chart never starves a grant. */
   analyticsDb: Kysely<DB>;
+  /** One connection for probes: whether the database answers is not to be asked behind what keeps the others busy. */
+  probeDb: Kysely<DB>;
   config: Config;
   log: Logger;
   /**

@@ -15,6 +15,7 @@ import { startSweeps } from './sweeps.ts';
 import { startDispatcher } from './webhooks/dispatcher.ts';
 
 const STATEMENT_TIMEOUT_MS = 30_000;
+const PROBE_TIMEOUT_MS = 5_000;
 const SWEEP_MS = 100;
 /** Together well within the time after which the process ends at once: the embedded server is always told to stop, though its last checkpoint may outlast us. */
 const STOPPING = { requestsMs: 15_000, workMs: 16_000, poolsMs: 3_000 };
@@ -56,7 +57,12 @@ async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<O
   if (migrated.length > 0) log.info({ migrations: migrated }, 'database migrated');
 
   const pools = openPools(config, log, connectionString);
-  stops.push(() => within(STOPPING.poolsMs, [pools.db.destroy(), pools.analyticsDb.destroy()]));
+  stops.push(() =>
+    within(
+      STOPPING.poolsMs,
+      Object.values(pools).map((one) => one.destroy()),
+    ),
+  );
   const clock = await openClock(pools.db, log);
   const deps: Deps = { ...pools, config, log, now: clock.now };
   // At once, as each may take long.
@@ -80,13 +86,18 @@ async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<O
   return { deps, connectionString, baseUrl, adminUrl };
 }
 
-function openPools(config: Config, log: Logger, connectionString: string): Pick<Deps, 'db' | 'analyticsDb'> {
+function openPools(
+  config: Config,
+  log: Logger,
+  connectionString: string,
+): Pick<Deps, 'db' | 'analyticsDb' | 'probeDb'> {
   const onError = (err: Error) => log.warn({ err }, 'a database connection broke');
   const open = (applicationName: string, max: number, statementTimeoutMs: number) =>
     createDb(createPool({ connectionString, max, statementTimeoutMs, applicationName }, onError));
   const db = open('sps', config.DATABASE_POOL_SIZE, STATEMENT_TIMEOUT_MS);
   const analyticsDb = open('sps-analytics', config.ANALYTICS_POOL_SIZE, config.ANALYTICS_TIMEOUT_MS);
-  return { db, analyticsDb };
+  const probeDb = open('sps-probe', 1, PROBE_TIMEOUT_MS);
+  return { db, analyticsDb, probeDb };
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {

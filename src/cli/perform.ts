@@ -61,7 +61,7 @@ async function withOperator<T>(
       const clock = createDatabaseClock(db);
       // `sps doctor` tells of a database that cannot be asked.
       await clock.read().catch(() => undefined);
-      const deps = { db, analyticsDb: db, config, log, now: clock.now };
+      const deps = { db, analyticsDb: db, probeDb: db, config, log, now: clock.now };
       return await work({ deps, connectionString, migrated, signal: ending.signal });
     } finally {
       await db.destroy();

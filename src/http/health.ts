@@ -1,20 +1,26 @@
-// /healthz: the process runs. /readyz: it can serve: the database answers and has every migration.
+// /healthz: the process runs. /readyz: it can serve: the database answers and has every migration. A process that is busy is ready: taken
+// out of rotation, it would leave its load to the others (docs/decisions/0014).
 import type { FastifyInstance } from 'fastify';
 import { compareMigrations } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 
-async function canServe({ db }: Deps): Promise<boolean> {
-  const { missing } = await compareMigrations(db);
+async function canServe({ probeDb }: Deps): Promise<boolean> {
+  const { missing } = await compareMigrations(probeDb);
   return missing.length === 0;
 }
 
 export function registerHealth(app: FastifyInstance, deps: Deps): { startDraining: () => void } {
   let isDraining = false;
+  let asking: Promise<boolean> | undefined;
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async (request) => {
     if (isDraining) throw apiError('unavailable');
-    const isReady = await canServe(deps).catch((err: unknown) => {
+    // Those who ask at once share the connection and the answer.
+    asking ??= canServe(deps).finally(() => {
+      asking = undefined;
+    });
+    const isReady = await asking.catch((err: unknown) => {
       request.log.error({ err }, 'the database cannot be asked');
       return false;
     });

@@ -1,6 +1,7 @@
 // /healthz says that the process runs, /readyz that it can serve: the database answers and has every migration.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { POOL } from '../setup/database.ts';
 import { startService, type TestService } from '../setup/service.ts';
 
 let service: TestService;
@@ -12,6 +13,14 @@ afterAll(() => service.close());
 test('a service that can serve is healthy and ready, without a key', async () => {
   expect(await service.call('GET', '/healthz')).toMatchObject({ status: 200, json: { status: 'ok' } });
   expect(await service.call('GET', '/readyz')).toMatchObject({ status: 200, json: { status: 'ready' } });
+});
+
+test('a service all of whose connections are busy is ready: others would have its load', async () => {
+  const { db } = service.database;
+  const held = await Promise.all(Array.from({ length: POOL }, () => db.startTransaction().execute()));
+  const answers = await Promise.all(Array.from({ length: 4 }, () => service.call('GET', '/readyz')));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  await Promise.all(held.map((trx) => trx.rollback().execute()));
 });
 
 test('a database that lacks a migration is not ready, but healthy', async () => {

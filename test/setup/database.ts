@@ -22,6 +22,9 @@ async function onServer(statement: string): Promise<void> {
   }
 }
 
+/** Connections of a test's own pool. */
+export const POOL = 5;
+
 /** `like` says of what it is made: where nothing is synced, files are copied faster than pages are logged. */
 export async function createTestDatabase(
   like = `template ${inject('templateName')} strategy file_copy`,
@@ -31,7 +34,7 @@ export async function createTestDatabase(
   const url = new URL(inject('postgresUrl'));
   url.pathname = name;
   const pool = createPool(
-    { connectionString: url.href, max: 5, statementTimeoutMs: 60_000, applicationName: 'sps-test' },
+    { connectionString: url.href, max: POOL, statementTimeoutMs: 60_000, applicationName: 'sps-test' },
     () => {},
   );
   const db = createDb(pool);
