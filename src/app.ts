@@ -11,6 +11,7 @@ import { registerBodies } from './http/body.ts';
 import { answerOddRequests } from './http/broken-request.ts';
 import { registerEnding } from './http/ending.ts';
 import { registerErrors } from './http/errors.ts';
+import { registerForwarded } from './http/forwarded.ts';
 import { registerHealth } from './http/health.ts';
 import { createLimits } from './http/limits.ts';
 import { countRequest, registerMetrics } from './http/metrics.ts';
@@ -46,6 +47,7 @@ export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admi
   registerRequestLogger(app);
   registerErrors(app);
   registerEnding(app, [logRequest, countRequest]);
+  registerForwarded(app, config);
   const arrival = registerArrival(app);
   registerPressure(app, config.MAX_LOOP_DELAY_MS);
   registerUnrouted(app);

@@ -4,9 +4,8 @@ import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import type { Config } from '../config.ts';
 import { apiError } from '../errors.ts';
+import { LimitWindows } from './limit-windows.ts';
 import type { Route } from './operation.ts';
-
-const MOST_CALLERS = 50_000;
 
 /** The hook that counts requests to a route after authentication; undefined where there is no limit. */
 export type LimitOf = (route: Route) => onRequestAsyncHookHandler | undefined;
@@ -17,7 +16,7 @@ export async function createLimits(app: FastifyInstance, config: Config): Promis
     global: false,
     enableDraftSpec: true,
     timeWindow: 1_000,
-    cache: MOST_CALLERS,
+    store: LimitWindows,
     errorResponseBuilder: () => apiError('throttled') as never,
   });
 
@@ -25,7 +24,6 @@ export async function createLimits(app: FastifyInstance, config: Config): Promis
     if (max === 0) return undefined;
     return app.rateLimit({
       max,
-      cache: MOST_CALLERS,
       ...(byKey && { keyGenerator: ({ caller }) => caller?.key_id ?? '' }),
     });
   }

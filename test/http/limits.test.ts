@@ -59,6 +59,16 @@ describe('server-side operations', () => {
     });
   });
 
+  test('of a burst as many are served as the limit allows, also while its key is being looked up', async () => {
+    await withService({ RATE_LIMIT_SERVER: '3' }, async (service) => {
+      // Connections are there, and the key is no longer known.
+      await Promise.all(Array.from({ length: 10 }, () => grantOnce(service)));
+      await new Promise((resolve) => setTimeout(resolve, 1_600));
+      const answers = await Promise.all(Array.from({ length: 10 }, () => grantOnce(service)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429, 429, 429, 429, 429, 429]);
+    });
+  });
+
   test('a request without a good key is a 401, not counted', async () => {
     await withService({ RATE_LIMIT_SERVER: '1' }, async (service) => {
       for (let i = 0; i < 3; i++) expect((await grantOnce(service, service.publicKey)).status).toBe(401);
@@ -112,5 +122,18 @@ describe('attribution', () => {
       expectThrottled(await from(service, '2001:db8:1:2:ffff::2'));
       expect((await from(service, '2001:db8:1:3::1')).status).toBe(201);
     });
+  });
+
+  test('a port behind an address in X-Forwarded-For makes no other client of it', async () => {
+    await withService(
+      { RATE_LIMIT_ATTRIBUTION_PER_IP: '1', TRUST_PROXY: '127.0.0.1, 198.51.100.9' },
+      async (service) => {
+        expect((await from(service, '203.0.113.1:50001')).status).toBe(201);
+        expectThrottled(await from(service, '203.0.113.1:50002'));
+        expectThrottled(await from(service, '203.0.113.1, 198.51.100.9:443'));
+        expect((await from(service, '[2001:db8:1:2::1]:50001')).status).toBe(201);
+        expectThrottled(await from(service, '[2001:db8:1:2::2]'));
+      },
+    );
   });
 });
