@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // sps: the operator's program. It works on the database of the service, while the service runs or not.
 import { Command } from 'commander';
-import { createPerform, type Perform } from './cli/perform.ts';
+import { createPerform, INTERRUPTED_CODE, InterruptedError, type Perform } from './cli/perform.ts';
 import { inWords } from './failure.ts';
 
 interface Noun {
@@ -38,6 +38,9 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   process.exitCode = 1;
 });
 
+// A terminal that was closed is no reason to leave anything half done.
+process.stderr.on('error', () => undefined);
+
 try {
   const named = process.argv.slice(2).find((word) => Object.hasOwn(NOUNS, word));
   const nouns = named === undefined ? Object.values(NOUNS) : [NOUNS[named] as () => Promise<Noun>];
@@ -45,5 +48,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   process.stderr.write(`sps: ${inWords(error)}\n`);
+  if (error instanceof InterruptedError) process.exit(INTERRUPTED_CODE);
   process.exitCode = 1;
 }

@@ -3,10 +3,10 @@ import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { inWords } from './failure.ts';
+import { onInterrupts } from './interrupts.ts';
 
 /** For what is under way: a request, a delivery (10 s), mostly the last checkpoint of the embedded server, too. */
 const GRACE_MS = 30_000;
-const REPEAT_MS = 2_000;
 
 interface Running {
   stop: () => Promise<void>;
@@ -23,7 +23,7 @@ export async function runUntilStopped(config: Config, log: Logger, start: () => 
       await stop(starting, log);
     },
   );
-  stopOnSignals(grace.close);
+  onInterrupts(['SIGINT', 'SIGTERM'], { onFirst: grace.close, onAgain: () => process.exit(1) });
   try {
     await starting;
   } catch (error) {
@@ -41,18 +41,4 @@ async function stop(starting: Promise<Running>, log: Logger): Promise<void> {
     log.error({ err }, 'did not stop cleanly');
     throw err;
   }
-}
-
-/** On Ctrl-C under npm both the terminal and npm send the signal, so a repetition counts only after a while: then it ends at once. */
-function stopOnSignals(close: () => void): void {
-  let first = 0;
-  const onSignal = () => {
-    if (first === 0) {
-      first = Date.now();
-      close();
-    } else if (Date.now() - first > REPEAT_MS) {
-      process.exit(1);
-    }
-  };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
 }

@@ -13,6 +13,9 @@ setFlagsFromString('--heap-growing-percent=50');
 // space, where each kept its request until the next full collection. That cost a fifth of what the process could do.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
+// Nobody may care for the line.
+process.stdout.on('error', () => undefined);
+
 try {
   const config = loadConfig();
   const log = await createLog(config.LOG_LEVEL);

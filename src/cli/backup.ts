@@ -20,12 +20,12 @@ export function addCommands(program: Command, perform: Perform): void {
     .action(async (folder: string) => {
       const { SPS_DATA_DIR } = loadEmbeddedConfig();
       await perform(
-        async ({ connectionString }) => {
-          const answer = await backUp({ dataDir: SPS_DATA_DIR, connectionString }, folder);
+        async ({ connectionString, signal }) => {
+          const answer = await backUp({ dataDir: SPS_DATA_DIR, connectionString, signal }, folder);
           const size = `${(answer.bytes / 1024 ** 2).toFixed(0)} MiB`;
           return { answer, text: `Backed up to ${answer.folder} (${size}). Back: sps restore ${answer.folder}` };
         },
-        { migrates: false },
+        { migrates: false, endsInOrder: true },
       );
     });
 }

@@ -50,16 +50,19 @@ export function addCommands(program: Command, perform: Perform): void {
       .argument('<file>')
       .addOption(appOption())
       .action((file: string, { app: appId }: { app: string }) =>
-        perform(async ({ deps, connectionString, signal }) => {
-          const app = await getApp(deps, appId);
-          const { stop, ...bar } = startBar();
-          try {
-            const answer = await importFile(kind, { connectionString, app, file, now: deps.now, signal, ...bar });
-            return { answer, text: inWords(answer, file) };
-          } finally {
-            stop();
-          }
-        }),
+        perform(
+          async ({ deps, connectionString, signal }) => {
+            const app = await getApp(deps, appId);
+            const { stop, ...bar } = startBar();
+            try {
+              const answer = await importFile(kind, { connectionString, app, file, now: deps.now, signal, ...bar });
+              return { answer, text: inWords(answer, file) };
+            } finally {
+              stop();
+            }
+          },
+          { endsInOrder: true },
+        ),
       );
   }
 }

@@ -6,17 +6,25 @@ import { createDatabaseClock } from '../db/clock.ts';
 import { migrateToLatest } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
 import type { Deps } from '../deps.ts';
+import { onInterrupts } from '../interrupts.ts';
 import { createLog } from '../log.ts';
+import { OperatorError } from '../operator-error.ts';
 
 /** Products of a whole app may have their facts derived again. */
 const LONGEST_STATEMENT_MS = 3_600_000;
+
+/** As a shell has it for SIGINT. */
+export const INTERRUPTED_CODE = 130;
+
+/** The work may still be under way: the process has to be ended. */
+export class InterruptedError extends OperatorError {}
 
 export interface Operator {
   deps: Deps;
   connectionString: string;
   /** Names of the migrations that were applied just now. */
   migrated: readonly string[];
-  /** Aborted by Ctrl-C or a request to end. */
+  /** Aborted by Ctrl-C or a request to end, where the command ends in order. */
   signal: AbortSignal;
 }
 
@@ -31,43 +39,86 @@ export interface PerformOptions {
   migrates?: boolean;
   /** Whether an embedded database is made where there is none; elsewhere that would be a wrong directory, taken for an empty database. */
   makes?: boolean;
+  /** Whether the work heeds `signal`. Others are left where they are: what was not committed is rolled back. */
+  endsInOrder?: boolean;
 }
 
 export type Perform = (work: (operator: Operator) => Promise<Outcome>, options?: PerformOptions) => Promise<void>;
 
+interface Ending {
+  /** Aborted when the command is to end in order. */
+  signal: AbortSignal;
+  /** Rejects when it is to be left at once. */
+  interrupted: Promise<never>;
+  ignore: () => void;
+}
+
+/** The first signal asks a command that can to end in order; the next one, and any of the others' first, leaves it at once. */
+function watchSignals(endsInOrder: boolean): Ending {
+  const inOrder = new AbortController();
+  const atOnce = new AbortController();
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    atOnce.signal.onabort = () => reject(new InterruptedError('Interrupted.'));
+  });
+  // It may come before anybody waits for it.
+  interrupted.catch(() => undefined);
+  const leave = () => {
+    if (atOnce.signal.aborted) process.exit(INTERRUPTED_CODE);
+    atOnce.abort();
+  };
+  const endInOrder = () => {
+    process.stderr.write('Ending after what is being written; once more ends at once.\n');
+    inOrder.abort();
+  };
+  const ignore = onInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP'], {
+    onFirst: endsInOrder ? endInOrder : leave,
+    onAgain: leave,
+  });
+  return { signal: inOrder.signal, interrupted, ignore };
+}
+
+type Surroundings = Pick<Operator, 'connectionString' | 'signal'> & Pick<Deps, 'config' | 'log'>;
+
+async function operate<T>(
+  work: (operator: Operator) => Promise<T>,
+  { connectionString, signal, config, log }: Surroundings,
+  migrates: boolean,
+): Promise<T> {
+  const migrated = migrates ? await migrateToLatest(connectionString) : [];
+  const pool = createPool(
+    { connectionString, max: 4, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-cli' },
+    (err) => log.debug({ err }, 'a database connection broke'),
+  );
+  const db = createDb(pool);
+  try {
+    const clock = createDatabaseClock(db);
+    // `sps doctor` tells of a database that cannot be asked.
+    await clock.read().catch(() => undefined);
+    const deps = { db, analyticsDb: db, probeDb: db, config, log, now: clock.now };
+    return await work({ deps, connectionString, migrated, signal });
+  } finally {
+    await db.destroy();
+  }
+}
+
 async function withOperator<T>(
   work: (operator: Operator) => Promise<T>,
-  { migrates = true, makes = false }: PerformOptions,
+  { migrates = true, makes = false, endsInOrder = false }: PerformOptions,
 ): Promise<T> {
   const config = loadConfig();
   const log = await createLog('warn');
-  const ending = new AbortController();
-  const end = () => {
-    if (ending.signal.aborted) process.exit(130);
-    process.stderr.write('Ending after what is being written; once more ends at once.\n');
-    ending.abort();
-  };
-  process.on('SIGINT', end).on('SIGTERM', end);
-  const database = await openDatabase(config, { log, role: 'cli', mustExist: !makes });
+  const { signal, interrupted, ignore } = watchSignals(endsInOrder);
   try {
-    const { connectionString } = database;
-    const migrated = migrates ? await migrateToLatest(connectionString) : [];
-    const pool = createPool(
-      { connectionString, max: 4, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-cli' },
-      (err) => log.debug({ err }, 'a database connection broke'),
-    );
-    const db = createDb(pool);
+    const database = await openDatabase(config, { log, role: 'cli', mustExist: !makes });
     try {
-      const clock = createDatabaseClock(db);
-      // `sps doctor` tells of a database that cannot be asked.
-      await clock.read().catch(() => undefined);
-      const deps = { db, analyticsDb: db, probeDb: db, config, log, now: clock.now };
-      return await work({ deps, connectionString, migrated, signal: ending.signal });
+      const { connectionString } = database;
+      return await Promise.race([operate(work, { connectionString, signal, config, log }, migrates), interrupted]);
     } finally {
-      await db.destroy();
+      // The embedded server is not left running, whatever becomes of the work.
+      await database.close();
     }
   } finally {
-    await database.close();
+    ignore();
   }
 }
 

@@ -10,9 +10,9 @@ for (const name of ['stdout', 'stderr']) {
     return true;
   };
 }
-// Each command listens for signals and stays.
-process.setMaxListeners(0);
+// Each command listens to these and stays.
 process.stdout.setMaxListeners(0);
+process.stderr.setMaxListeners(0);
 
 let count = 0;
 process.on('message', async (args) => {

@@ -87,6 +87,9 @@ describe('a backup', { timeout: 120_000 }, () => {
 
   it('is refused where something is already, and leaves nothing half-made', async () => {
     const from = { dataDir: folder.path, connectionString: service.url };
+    await expect(backUp({ ...from, signal: AbortSignal.abort() }, join(place, 'never'))).rejects.toThrow(
+      /no backup was made/,
+    );
     await expect(backUp(from, place)).rejects.toThrow(/is there already/);
     const away = { ...from, connectionString: service.url.replace(/:\d+\//, ':9/') };
     await expect(backUp(away, join(place, 'never'))).rejects.toThrow(/ECONNREFUSED/);

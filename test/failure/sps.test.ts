@@ -1,11 +1,14 @@
 // doctor, backup, restore and secrets rotate as an operator runs them: the built program, its exit codes and what it prints.
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSps, type Ended } from '../cli/sps.ts';
+import { createSps, type Ended, ended } from '../cli/sps.ts';
 import { createFolder, type Folder } from '../db/embedded-world.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 import { startProgram } from '../setup/processes.ts';
@@ -140,6 +143,49 @@ describe('on the embedded database', { timeout: 120_000 }, () => {
     answerOf(await sps.run('app', 'create', '--name', 'Shop', '--json'));
     expect(answerOf(await sps.run('app', 'list', '--json')).apps).toHaveLength(1);
     await nowhere.remove();
+  });
+
+  /** A command on a data directory of its own that reads a pipe which nobody writes to; to be interrupted. */
+  async function interrupt(args: (pipe: string, app: string) => string[], ending: string) {
+    const own = await createFolder();
+    const sps = createSps({ SPS_DATA_DIR: own.path });
+    const { app_id } = answerOf(await sps.run('app', 'create', '--name', 'Shop', '--json'));
+    const pipe = join(own.path, `pipe.${ending}`);
+    execFileSync('mkfifo', [pipe]);
+    const child = sps.start(...args(pipe, app_id));
+    const end = ended(child);
+    // Opened as soon as the command opens it.
+    const feed = await open(pipe, 'w');
+    const isServerRunning = async () => (await own.serverPid()) !== undefined;
+    expect(await isServerRunning()).toBe(true);
+    return { child, end, feed, isServerRunning, remove: own.remove };
+  }
+
+  it('Ctrl-C, which npm sends once more, lets an import end in order and stops the server', async () => {
+    const { child, end, feed, ...own } = await interrupt(
+      (pipe, app) => ['import', 'profiles', pipe, '--app', app],
+      'ndjson',
+    );
+    for (const signal of ['SIGINT', 'SIGINT'] as const) child.kill(signal);
+    await once(child.stderr as Readable, 'data');
+    await feed.write('{"customer_user_id": "anna"}\n');
+    await feed.close();
+    const { code, stderr } = await end;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('run the same import again') });
+    expect(await own.isServerRunning()).toBe(false);
+    await own.remove();
+  });
+
+  it('other commands are left at once, and the server is stopped', async () => {
+    const { child, end, feed, ...own } = await interrupt((pipe) => ['rate', 'import', pipe], 'csv');
+    child.kill('SIGHUP');
+    await once(child.stderr as Readable, 'data');
+    // Node waits for the read that is under way.
+    await feed.close();
+    const { code, stdout, stderr } = await end;
+    expect({ code, stdout, stderr }).toEqual({ code: 130, stdout: '', stderr: 'sps: Interrupted.\n' });
+    expect(await own.isServerRunning()).toBe(false);
+    await own.remove();
   });
 
   async function serve({ path }: Folder) {

@@ -45,15 +45,21 @@ export async function copyDurably(from: string, to: string): Promise<number> {
   }
 }
 
-async function copyFolder(from: string, to: string, isTop = true): Promise<number> {
+interface Copying {
+  isTop?: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+async function copyFolder(from: string, to: string, { isTop = true, signal }: Copying): Promise<number> {
   await mkdir(to, { mode: 0o700 });
   let bytes = 0;
   for (const entry of await readdir(from, { withFileTypes: true })) {
+    if (signal?.aborted) throw new EmbeddedDatabaseError('Interrupted: no backup was made.');
     if (LEFT_OUT.test(entry.name)) continue;
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isFile()) bytes += await copyDurably(source, target);
     else if (isTop && EMPTY.has(entry.name)) await makeEmpty(source, target);
-    else if (entry.isDirectory()) bytes += await copyFolder(source, target, false);
+    else if (entry.isDirectory()) bytes += await copyFolder(source, target, { isTop: false, signal });
     else
       throw new EmbeddedDatabaseError(`${source} is neither a file nor a folder: back this database up with pg_dump.`);
   }
@@ -79,7 +85,10 @@ async function copyLog(from: string, to: string, { first, last }: { first: strin
 }
 
 /** Copies the cluster between the start and the stop of a backup. The slot keeps the log from being recycled meanwhile. */
-async function copyRunning(client: pg.Client, home: string, target: string): Promise<number> {
+async function copyRunning(
+  client: pg.Client,
+  { home, target, signal }: { home: string; target: string; signal: AbortSignal | undefined },
+): Promise<number> {
   const [from, to] = [dataFolder(home), dataFolder(target)];
   const ask = async (statement: string) => (await client.query(statement)).rows[0];
   await ask(`select pg_create_physical_replication_slot('${SLOT}', true, true)`).catch((error: { code?: string }) => {
@@ -87,16 +96,16 @@ async function copyRunning(client: pg.Client, home: string, target: string): Pro
     throw new EmbeddedDatabaseError('Another backup of this database is running: wait until it is done.');
   });
   const { first } = await ask(`select pg_walfile_name(pg_backup_start('sps backup', true)) as first`);
-  let bytes = await copyFolder(from, to);
+  let bytes = await copyFolder(from, to, { signal });
   const { last, labelfile } = await ask('select pg_walfile_name(lsn) as last, labelfile from pg_backup_stop(false)');
   await writeFile(join(to, 'backup_label'), labelfile, { mode: 0o600, flush: true });
   bytes += await copyLog(join(from, 'pg_wal'), join(to, 'pg_wal'), { first, last });
   return bytes;
 }
 
-/** Writes a backup to a folder that must not exist. The database may be in use. */
+/** Writes a backup to a folder that must not exist. The database may be in use. Aborted, it leaves nothing behind. */
 export async function backUp(
-  { dataDir, connectionString }: { dataDir: string; connectionString: string },
+  { dataDir, connectionString, signal }: { dataDir: string; connectionString: string; signal?: AbortSignal },
   to: string,
 ): Promise<Backup> {
   const folder = resolve(to);
@@ -112,7 +121,7 @@ export async function backUp(
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const bytes = await copyRunning(client, home, unfinished);
+    const bytes = await copyRunning(client, { home, target: unfinished, signal });
     await writeFile(join(unfinished, 'password'), await readFile(join(home, 'password')), { mode: 0o600, flush: true });
     await rename(unfinished, folder);
     return { folder, bytes };
