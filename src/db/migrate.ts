@@ -5,12 +5,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { KEEP_ALIVE } from './client.ts';
 import { failConnecting, isLockTimeout } from './failures.ts';
 import type { DB } from './types.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
-const LOCK = 0x5b5f_0001;
 const LONGEST_MS = 30 * 60_000;
 
 interface Waiting {
@@ -83,11 +83,11 @@ function refuseGaps(missing: readonly Migration[], applied: readonly { name: str
 
 /** Several may start at once; one that waits for another says so, and gives up where that would be for ever. */
 async function takeTurn(client: pg.Client, { log, longestMs = LONGEST_MS }: Waiting): Promise<void> {
-  const { rows } = await client.query('select pg_try_advisory_lock($1) as is_free', [LOCK]);
+  const { rows } = await client.query('select pg_try_advisory_lock($1) as is_free', [MIGRATION_LOCK]);
   if (rows[0].is_free) return;
   log?.info('waiting for another process that migrates the database');
   await client.query(`set lock_timeout = ${longestMs}`);
-  await client.query('select pg_advisory_lock($1)', [LOCK]).catch((error: unknown) => {
+  await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]).catch((error: unknown) => {
     if (!isLockTimeout(error)) throw error;
     throw new MigrationError('Another process holds the lock of migrations: end it, or wait for it and start again.');
   });

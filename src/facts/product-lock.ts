@@ -1,13 +1,12 @@
 // Who derives facts reads how products are configured, and locks that until the facts are committed. A change in between would not see these
 // facts, and so would never have them derived again.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { PRODUCTS_LOCK } from '../db/advisory-locks.ts';
 import type { DB } from '../db/types.ts';
-
-const LOCK_CLASS = 0x5b5f_0003;
 
 /** An expression that takes the shared lock; any number may hold it. To be taken before any other lock: who waits for it may wait for all its holders. */
 export function holdingProducts(appKey: number): RawBuilder<unknown> {
-  return sql`pg_advisory_xact_lock_shared(${LOCK_CLASS}, ${appKey})`;
+  return sql`pg_advisory_xact_lock_shared(${PRODUCTS_LOCK}, ${appKey})`;
 }
 
 export async function holdProducts(trx: Kysely<DB>, appKey: number): Promise<void> {
@@ -16,5 +15,5 @@ export async function holdProducts(trx: Kysely<DB>, appKey: number): Promise<voi
 
 /** Waits until nobody holds the products of the app; until the transaction ends nobody does. */
 export async function lockProducts(trx: Kysely<DB>, appKey: number): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${LOCK_CLASS}, ${appKey})`.execute(trx);
+  await sql`select pg_advisory_xact_lock(${PRODUCTS_LOCK}, ${appKey})`.execute(trx);
 }

@@ -1,6 +1,7 @@
 // Keeps the totals: takes facts that are pending and images that are retired, and adds them up into fact_total, in the
 // background and in batches. Charts are exact at every moment: they add what is not yet totalled themselves.
 import { type Kysely, sql } from 'kysely';
+import { TOTALS_LOCK } from '../db/advisory-locks.ts';
 import { raiseTimeout } from '../db/deadline.ts';
 import type { DB } from '../db/types.ts';
 import { createSteps } from '../lib/steps.ts';
@@ -11,7 +12,6 @@ export const TOTALS_BATCH = 10_000;
 /** Images of moved facts that wait for each other: the more are added at once, the fewer totals they touch. Nobody waits for their locks. */
 export const MOVES_BATCH = 20_000;
 const TIMEOUT_MS = 120_000;
-const LOCK_CLASS = 0x5b5f_0002;
 
 const WORK_MEM = '64MB';
 
@@ -58,12 +58,12 @@ export async function holdTotals(
 ): Promise<number> {
   return db.connection().execute(async (connection) => {
     const { rows } = await sql<{ free: boolean }>`
-      select pg_try_advisory_lock(${LOCK_CLASS}, ${appKey}) as free`.execute(connection);
+      select pg_try_advisory_lock(${TOTALS_LOCK}, ${appKey}) as free`.execute(connection);
     if (!rows[0]?.free) return 0;
     try {
       return await work(connection);
     } finally {
-      await sql`select pg_advisory_unlock(${LOCK_CLASS}, ${appKey})`.execute(connection);
+      await sql`select pg_advisory_unlock(${TOTALS_LOCK}, ${appKey})`.execute(connection);
     }
   });
 }

@@ -1,5 +1,6 @@
 // Answers kept under an Idempotency-Key, per app, operation and profile, for a day.
 import { type Kysely, sql } from 'kysely';
+import { ANSWER_SEED } from '../db/advisory-locks.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
@@ -31,7 +32,7 @@ function oldest(now: Date): string {
 export async function takeAnswerKey(trx: Kysely<DB>, key: AnswerKey): Promise<boolean> {
   const name = JSON.stringify([key.app_id, key.profile_id, key.operation, key.idempotency_key]);
   const { rows } = await sql<{ is_taken: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended(${name}, 5)) as is_taken`.execute(trx);
+    select pg_try_advisory_xact_lock(hashtextextended(${name}, ${ANSWER_SEED})) as is_taken`.execute(trx);
   return rows[0]?.is_taken === true;
 }
 

@@ -1,6 +1,7 @@
 // A chain as events see it: its transactions with what is derived of them, sandbox and family-shared ones too.
 // The derivation is that of the charts (facts/chains.ts), here without writing facts.
 import { type Kysely, sql } from 'kysely';
+import { CHAIN_SEED } from '../db/advisory-locks.ts';
 import { fixed, fixedColumns } from '../db/fixed.ts';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
@@ -82,6 +83,6 @@ export async function lockChain(
   chain: Omit<ChainKey, 'profile_id'>,
 ): Promise<void> {
   const name = JSON.stringify([chain.app_id, chain.store, chain.store_original_transaction_id]);
-  const statement = sql`select ${holdingProducts(app_key)}, pg_advisory_xact_lock(hashtextextended(${name}, 6))`;
+  const statement = sql`select ${holdingProducts(app_key)}, pg_advisory_xact_lock(hashtextextended(${name}, ${sql.lit(CHAIN_SEED)}))`;
   await executePrepared(trx, 'lock_chain', statement);
 }
