@@ -1,5 +1,5 @@
-// Lines → CSV records. A quote that is opened and never closed would take the rest of the file with it: if what it opens is no
-// record, its first line alone is given up, and reading goes on with the second.
+// Lines → CSV records. A quote that is opened by mistake would take what follows with it, to the next quote or the end of the file: if what
+// it opens is no record, or none of as many cells as the first, its first line alone is given up, and reading goes on with the second.
 import { isUtf8 } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
 import { type FaultyEntry, NOT_UTF8, TOO_LONG, unreadableEntry } from './entry.ts';
@@ -29,13 +29,14 @@ function parseCells(text: string): string[] | undefined {
   }
 }
 
-function readRecord(lines: readonly Line[]): CsvRecord {
+function readRecord(lines: readonly Line[], width: number | undefined): CsvRecord {
   const [{ number }] = lines as [Line];
   const parts = lines.flatMap(({ bytes, hadReturn }) => (bytes ? [bytes, hadReturn ? CRLF : LF] : []));
   const bytes = Buffer.concat(parts.slice(0, -1));
   if (!isUtf8(bytes)) return unreadableEntry(number, NOT_UTF8, bytes);
   const cells = parseCells(bytes.toString());
-  return cells ? { line: number, cells } : unreadableEntry(number, 'The quotes of the record do not fit.', bytes);
+  const isRecord = cells && (lines.length === 1 || width === undefined || cells.length === width);
+  return isRecord ? { line: number, cells } : unreadableEntry(number, 'The quotes of the record do not fit.', bytes);
 }
 
 /** Makes a function from lines to the records that they complete; with `isEnd` also what waits for its end. */
@@ -43,6 +44,7 @@ export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean)
   let waiting: Line[] = [];
   let isOpen = false;
   let size = 0;
+  let width: number | undefined;
 
   function wait(line: Line): void {
     waiting.push(line);
@@ -53,7 +55,8 @@ export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean)
   function settle(): { record: CsvRecord; rest: Line[] } {
     const [first] = waiting as [Line];
     const isTooLong = size > LONGEST_LINE_BYTES;
-    const record = isTooLong ? unreadableEntry(first.number, TOO_LONG, first.bytes) : readRecord(waiting);
+    const record = isTooLong ? unreadableEntry(first.number, TOO_LONG, first.bytes) : readRecord(waiting, width);
+    if ('cells' in record) width ??= record.cells.length;
     const rest = 'cells' in record ? [] : waiting.slice(1);
     waiting = [];
     isOpen = false;

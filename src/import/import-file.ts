@@ -10,8 +10,9 @@ import type { FieldError } from '../errors.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type Batch, type Parse, readBatches } from './batches.ts';
 import { createCellReader } from './columns.ts';
+import { lockFile } from './file-lock.ts';
 import { createLanes } from './lanes.ts';
-import { openRejects, type Reject, toReason } from './rejects.ts';
+import { createRejects, type Reject, toReason } from './rejects.ts';
 import { openSource } from './source.ts';
 
 const LONGEST_STATEMENT_MS = 600_000;
@@ -100,8 +101,9 @@ function rejectsOf<T>({ items, rejects }: Batch<T>, refused: Written['refused'])
 export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Promise<Summary> {
   const { connectionString, app, file, now, onProgress, signal } = options;
   const source = await openSource(file, createCellReader(kind.schema));
-  const rejectsFile = await openRejects(file);
-  const lanes = createLanes<Written>(await openSessions(kind.namesOf ? 2 : 1, connectionString));
+  const sessions = await openSessions(kind.namesOf ? 2 : 1, connectionString);
+  const lanes = createLanes<Written>(sessions);
+  const rejectsFile = createRejects(file);
   const summary: Summary = { read: 0, written: 0, unchanged: 0, rejected: 0 };
 
   async function write({ items }: Batch<T>, session: Session, onHandedOver: () => void): Promise<Written> {
@@ -127,6 +129,8 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
   const { namesOf } = kind;
   const isOfOne = namesOf && ((one: T, next: T) => namesOf(one)[0] === namesOf(next)[0]);
   try {
+    await lockFile(sessions[0] as Session, file);
+    await rejectsFile.clear();
     let isFirst = true;
     for await (const batch of readBatches(source, kind.parse, isOfOne)) {
       // The others wait for the first, after which the planner knows of the tables.
@@ -140,6 +144,9 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
       });
     }
     await lanes.finish();
+    if (source.bytesRead() < source.sizeBytes) {
+      throw new OperatorError(`${file} was cut short while it was read: what was written is kept.`);
+    }
     return summary;
   } finally {
     source.close();

@@ -3,6 +3,8 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { FieldError } from '../errors.ts';
 import { OperatorError } from '../operator-error.ts';
 
+const ENDING = '.rejects.ndjson';
+
 export interface Reject {
   line: number;
   reason: string;
@@ -17,6 +19,12 @@ export function toReason(errors: readonly FieldError[]): string {
     .join(' ');
 }
 
+/** What makes records of the lines of a file: of rejects that were mended it takes the record out. */
+export function recordReader(file: string): (value: unknown) => unknown {
+  if (!file.endsWith(ENDING)) return (value) => value;
+  return (value) => (value as Partial<Reject> | null)?.record ?? value;
+}
+
 /** Without the record if it is nested more deeply than JSON.stringify can go: its line says where it is. */
 function toLine({ record, ...reject }: Reject): string {
   try {
@@ -28,20 +36,21 @@ function toLine({ record, ...reject }: Reject): string {
 
 export interface RejectsFile {
   path: string;
+  /** Removes those of an earlier run. */
+  clear: () => Promise<void>;
   write: (rejects: readonly Reject[]) => Promise<void>;
   close: () => Promise<void>;
 }
 
-export async function openRejects(file: string): Promise<RejectsFile> {
-  const path = `${file}.rejects.ndjson`;
+export function createRejects(file: string): RejectsFile {
+  const path = `${file}${ENDING}`;
   let handle: FileHandle | undefined;
   const unwritable = (error: unknown) =>
     Promise.reject(new OperatorError(`Cannot write ${path}: ${(error as Error).message}.`));
 
-  await rm(path, { force: true }).catch(unwritable);
-
   return {
     path,
+    clear: () => rm(path, { force: true }).catch(unwritable),
     write: async (rejects) => {
       if (rejects.length === 0) return;
       handle ??= await open(path, 'w').catch(unwritable);

@@ -8,6 +8,7 @@ import { type Cells, readCsv } from './csv.ts';
 import type { Entry } from './entry.ts';
 import { readLines } from './lines.ts';
 import { readNdjson } from './ndjson.ts';
+import { recordReader } from './rejects.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -52,7 +53,7 @@ export async function openSource(file: string, toValue: (cells: Cells) => unknow
   }
   const lines = readLines(chunks());
   return {
-    entries: ending === '.csv' ? readCsv(lines, toValue) : readNdjson(lines),
+    entries: ending === '.csv' ? readCsv(lines, toValue) : readNdjson(lines, recordReader(file)),
     sizeBytes: stats.size,
     bytesRead: () => stream.bytesRead,
     close: () => stream.destroy(),

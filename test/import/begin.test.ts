@@ -1,13 +1,16 @@
-// An import that cannot begin says why, and leaves nothing behind.
+// An import that cannot begin, or not go on to the end, says why and leaves nothing behind.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { truncateSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { importFile } from '../../src/import/import-file.ts';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
-import { createWorld, NOW, type World } from './world.ts';
+import { waitForBlocked } from '../setup/locks.ts';
+import { createWorld, NOW, toNdjson, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -39,4 +42,33 @@ test('a database that gives the first connection and refuses the second', async 
   } finally {
     await sql.raw(`drop role ${role}`).execute(db);
   }
+});
+
+test('a file that is just being imported, whose rejects would be mixed with those of the other', async () => {
+  const file = await world.file('once.ndjson', toNdjson([{ customer_user_id: 'anna' }, { customer_user_id: '' }]));
+  const held = await world.database.db.startTransaction().execute();
+  await sql`lock table profile in share mode`.execute(held);
+  const first = world.importAs(PROFILES, file);
+  await waitForBlocked(world);
+  await expect(world.importAs(PROFILES, file)).rejects.toThrow('once.ndjson is just being imported');
+  await held.commit().execute();
+  expect(await first).toMatchObject({ written: 1, rejected: 1 });
+  expect(await world.rejects('once.ndjson')).toMatchObject([{ line: 2 }]);
+  expect(await world.importAs(PROFILES, file)).toMatchObject({ unchanged: 1, rejected: 1 });
+});
+
+test('rejects that were mended are imported from their file', async () => {
+  const file = await world.file('mend.ndjson', toNdjson([{ customer_user_id: 'bert', country: 'Germany' }]));
+  expect(await world.importAs(PROFILES, file)).toMatchObject({ rejected: 1 });
+  const rejects = `${file}.rejects.ndjson`;
+  await writeFile(rejects, (await readFile(rejects, 'utf8')).replace('"Germany"', '"DE"'));
+  expect(await world.importAs(PROFILES, rejects)).toEqual({ read: 1, written: 1, unchanged: 0, rejected: 0 });
+});
+
+test('a file that is cut short while it is read is not taken for all of it', async () => {
+  const lines = Array.from({ length: 30_000 }, (_, index) => ({ customer_user_id: `${index}`.padStart(40, '0') }));
+  const file = await world.file('shrinking.ndjson', toNdjson(lines));
+  const onProgress = () => truncateSync(file, 1_000);
+  const options = { connectionString: world.database.url, app: world.app, file, now: () => NOW, onProgress };
+  await expect(importFile(PROFILES, options)).rejects.toThrow('shrinking.ndjson was cut short while it was read');
 });

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openRejects } from '../../src/import/rejects.ts';
+import { createRejects } from '../../src/import/rejects.ts';
 
 const REJECT = { line: 1, reason: 'store is missing.', text: '{}' };
 const FULL = '/dev/full';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 test('what is written at several times stands line by line', async () => {
-  const rejects = await openRejects(join(folder, 'a.ndjson'));
+  const rejects = createRejects(join(folder, 'a.ndjson'));
   await rejects.write([REJECT, { ...REJECT, line: 2 }]);
   await rejects.write([]);
   await rejects.write([{ ...REJECT, line: 7 }]);
@@ -27,13 +27,13 @@ test('what is written at several times stands line by line', async () => {
 });
 
 test('a folder that is not there is told', async () => {
-  const gone = await openRejects(join(folder, 'gone', 'b.ndjson'));
+  const gone = createRejects(join(folder, 'gone', 'b.ndjson'));
   await expect(gone.write([REJECT])).rejects.toThrow(/^Cannot write .*b\.ndjson\.rejects\.ndjson: ENOENT/);
   await gone.close();
 });
 
 test.skipIf(!existsSync(FULL))('a disk that is full is told, every time, and the file can be closed', async () => {
-  const full = await openRejects(join(folder, 'c.ndjson'));
+  const full = createRejects(join(folder, 'c.ndjson'));
   await symlink(FULL, full.path);
   await expect(full.write([REJECT])).rejects.toThrow(/^Cannot write .*c\.ndjson\.rejects\.ndjson: ENOSPC/);
   await expect(full.write([REJECT])).rejects.toThrow('ENOSPC');

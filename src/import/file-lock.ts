@@ -1,0 +1,15 @@
+// One import of a file at a time: two would write their rejects over each other's.
+import { realpath } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { sql } from 'kysely';
+import { FILE_SEED } from '../db/advisory-locks.ts';
+import type { Session } from '../db/session.ts';
+import { OperatorError } from '../operator-error.ts';
+
+/** Takes the file until the session ends, be it by kill -9. Throws an OperatorError where another session has it. */
+export async function lockFile({ db }: Session, file: string): Promise<void> {
+  const name = JSON.stringify([hostname(), await realpath(file)]);
+  const { rows } = await sql<{ is_free: boolean }>`
+    select pg_try_advisory_lock(hashtextextended(${name}, ${FILE_SEED})) as is_free`.execute(db);
+  if (!rows[0]?.is_free) throw new OperatorError(`${file} is just being imported: wait until that is done.`);
+}
