@@ -44,8 +44,8 @@ export function readFilters(problems: FieldError[], value: unknown, { chart, uni
   const members: Record<string, unknown> = { ...value };
   const { dimensions, compares } = chart ? filtersOf(chart) : FILTERS.C;
   const allowed: readonly string[] = ['date', ...(compares ? ['compare_date'] : []), ...dimensions];
-  const refuse = (name: string) =>
-    note(name, 'value_error', `This chart has no such filter; it has: ${allowed.join(', ')}.`);
+  const words = `This chart has no such filter; it has: ${allowed.join(', ')}.`;
+  const refuse = (name: string) => note(name, 'value_error', words);
   const refuseGiven = (name: string) => (isGiven(members, name) ? refuse(name) : undefined);
 
   if (!isGiven(members, 'date')) note('date', 'missing', 'The field filters.date is required.');

@@ -1,4 +1,6 @@
-// A JSON value as text that is the same for the same value, whatever the order of its members. Pure.
+// A JSON value as text that is the same for the same value, whatever the order of its members; one that is null is the same as none
+// (decisions.md 1). Pure.
+const isGiven = ([, member]: [string, unknown]) => member !== null;
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
 
 /**
@@ -15,7 +17,7 @@ export function canonicalText(body: unknown): string {
       continue;
     }
     const isArray = Array.isArray(value);
-    const members = isArray ? value : Object.entries(value).sort(byName).flat();
+    const members = isArray ? value : Object.entries(value).filter(isGiven).sort(byName).flat();
     parts.push(`${isArray ? 'array' : 'object'} of ${members.length}`);
     // Not as arguments, of which the stack holds so many.
     for (const member of members) ahead.push(member);

@@ -22,7 +22,8 @@ const POLICY = {
 
 export async function registerReference(app: FastifyInstance, routes: readonly Route[]): Promise<void> {
   const document = buildOpenApi(routes, version);
-  app.get('/openapi.json', async () => document);
+  const text = JSON.stringify(document);
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(text));
   await app.register(async (pages) => {
     await pages.register(swagger, { mode: 'static', specification: { document: document as never } });
     await pages.register(swaggerUi, {

@@ -390,3 +390,11 @@ describe('what is not refused', () => {
     expect((await service.call('POST', CHARTS_PATH.slice(0, -1), options)).status).toBe(200);
   });
 });
+
+test('of a body that is wrong in more places than anybody reads the first hundred are told', async () => {
+  const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`x${index}`, 1]));
+  const answer = await askChart(service, { filters: { date, ...unknown } });
+  expect(answer.status).toBe(400);
+  expect(answer.json.errors).toHaveLength(100);
+  expect(answer.text.length).toBeLessThan(100_000);
+});

@@ -6,6 +6,11 @@ test('the order of members makes no other text', () => {
   expect(canonicalText({ a: 1, b: [{ c: 2, d: 3 }] })).toBe(canonicalText({ b: [{ d: 3, c: 2 }], a: 1 }));
 });
 
+test('nor does a member that is null; an element is one', () => {
+  expect(canonicalText({ a: 1, b: null, c: { d: null } })).toBe(canonicalText({ a: 1, c: {} }));
+  expect(canonicalText([null])).not.toBe(canonicalText([]));
+});
+
 test('different values have different texts, also those that JSON writes alike', () => {
   const bodies = [
     'null',
