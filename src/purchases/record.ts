@@ -42,8 +42,24 @@ function decimal(value: number | null | undefined): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
+/** What only a subscription has. */
+const OF_SUBSCRIPTIONS = [
+  'expires_at',
+  'renew_status',
+  'renew_status_changed_at',
+  'billing_issue_detected_at',
+  'grace_period_expires_at',
+] as const;
+
+/** Without what means nothing for its type: a one-time purchase may carry members of a subscription. */
+function meaningOf(body: TransactionBody): TransactionBody {
+  if (body.purchase_type !== 'one_time_purchase') return body;
+  return { ...body, ...Object.fromEntries(OF_SUBSCRIPTIONS.map((name) => [name, null])) };
+}
+
 /** The record of a body that passed the schema and its rules. */
-export function toRecord(body: TransactionBody): TransactionRecord {
+export function toRecord(given: TransactionBody): TransactionRecord {
+  const body = meaningOf(given);
   const { price, offer } = body;
   return {
     store: body.store,

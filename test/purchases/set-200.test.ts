@@ -76,6 +76,23 @@ test('a subscription is shown as sections 2.3 and 2.4 have it, opens its level a
   expect(data.total_revenue_usd).toBe(9.99);
 });
 
+test('a one-time purchase that carries members of a subscription is none', async () => {
+  const members = {
+    expires_at: '2025-03-01T00:00:00Z',
+    renew_status: false,
+    renew_status_changed_at: '2025-02-10T00:00:00Z',
+    billing_issue_detected_at: '2025-02-20T00:00:00Z',
+    grace_period_expires_at: '2099-01-01T00:00:00Z',
+  };
+  const { access_levels } = await set(ownOneTime({ store_product_id: 'monthly', ...members }));
+  expect(access_levels.premium).toMatchObject({
+    expires_at: null,
+    is_in_grace_period: false,
+    renewal_cancelled_at: null,
+    billing_issue_detected_at: null,
+  });
+});
+
 test('the answer is what reading the profile gives', async () => {
   const set1 = await set(period(own()));
   const { json } = await readProfile(service, { customer });
