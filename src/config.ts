@@ -82,6 +82,17 @@ function isNetwork(value: string): boolean {
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
+function isDatabaseAddress(value: string): boolean {
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
+  const { username, password, pathname } = new URL(value);
+  try {
+    return [username, password, pathname].every((part) => typeof decodeURIComponent(part) === 'string');
+  } catch {
+    // A percent sign that begins no escape.
+    return false;
+  }
+}
+
 function isOrigin(value: string): boolean {
   return URL.canParse(value) && new URL(value).origin === value;
 }
@@ -98,7 +109,7 @@ export const VARIABLES = {
     whole(0, 65535, 0, 'Port of its own for analytics, the event feed, the API reference and the dashboard.'),
   ),
   DATABASE_URL: matching(
-    (value) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value),
+    isDatabaseAddress,
     'a postgres:// address',
     'PostgreSQL 15 to 18 to use. Unset: a private PostgreSQL in `SPS_DATA_DIR`.',
   ),

@@ -38,9 +38,15 @@ function createTimestamp(): () => string {
   };
 }
 
+/** PostgreSQL's errors quote rows and keys: of those the log has the statement's fault alone. */
+function describeError(error: Error): object {
+  const { detail: _detail, where: _where, internalQuery: _query, ...rest } = pino.stdSerializers.err(error);
+  return rest;
+}
+
 function logTo(level: string, stream: DestinationStream): Logger {
   const hooks = { streamWrite: strikeSecrets };
-  return pino({ level, base: null, timestamp: createTimestamp(), hooks }, stream);
+  return pino({ level, base: null, timestamp: createTimestamp(), serializers: { err: describeError }, hooks }, stream);
 }
 
 export async function createLog(level: string, stream?: DestinationStream): Promise<Logger> {

@@ -24,6 +24,19 @@ test('keys, webhook secrets, Authorization values and passwords are struck out, 
   expect(text).toContain(secretKey.split('.')[0]);
 });
 
+test('of an error of the database what quotes rows is left out, and the rest is there', async () => {
+  const lines: string[] = [];
+  const log = await createLog('info', { write: (line) => lines.push(line) });
+  const quoting = { detail: 'Failing row contains (anna@example.com).', where: 'COPY purchase, line 3: "anna"' };
+  log.error({ err: Object.assign(new Error('violates check constraint'), { code: '23514', ...quoting }) }, 'failed');
+  expect(JSON.parse(lines[0] as string).err).toMatchObject({
+    message: 'violates check constraint',
+    code: '23514',
+    stack: expect.stringContaining('log.test.ts'),
+  });
+  expect(lines[0]).not.toContain('anna');
+});
+
 test('what is no secret stays as it is', async () => {
   const lines: string[] = [];
   const log = await createLog('info', { write: (line) => lines.push(line) });

@@ -48,7 +48,7 @@ const SESSION_PARAMETERS = [
 ];
 
 /** An address without settings, which would hold instead of ours, and its `options`, which may hold beside them. */
-function splitAddress(connectionString: string): { address: string; options: string[] } {
+export function splitAddress(connectionString: string): { address: string; options: string[] } {
   const url = new URL(connectionString);
   if (!SESSION_PARAMETERS.some((name) => url.searchParams.has(name))) return { address: connectionString, options: [] };
   const options = url.searchParams.getAll('options');

@@ -6,12 +6,20 @@ import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { MIGRATION_LOCK } from './advisory-locks.ts';
-import { KEEP_ALIVE } from './client.ts';
+import { KEEP_ALIVE, splitAddress } from './client.ts';
 import { failConnecting, isLockTimeout } from './failures.ts';
 import type { DB } from './types.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 const LONGEST_MS = 30 * 60_000;
+
+/** Whatever the role or the address has: an index of a large table takes as long as it takes. The last of a name holds. */
+const SETTINGS = [
+  '-c statement_timeout=0',
+  '-c lock_timeout=0',
+  '-c idle_in_transaction_session_timeout=0',
+  '-c timezone=UTC',
+];
 
 interface Waiting {
   /** Is told that there is another process. */
@@ -97,8 +105,10 @@ async function takeTurn(client: pg.Client, { log, longestMs = LONGEST_MS }: Wait
 /** Applies what is missing and returns the names of what was applied. */
 export async function migrateToLatest(connectionString: string, waiting: Waiting = {}): Promise<string[]> {
   const known = await listMigrations();
+  const { address, options } = splitAddress(connectionString);
   const client = new pg.Client({
-    connectionString,
+    connectionString: address,
+    options: [...options, ...SETTINGS].join(' '),
     connectionTimeoutMillis: 10_000,
     application_name: 'sps-migrate',
     ...KEEP_ALIVE,

@@ -31,6 +31,17 @@ test('of several that start at once one applies them, the others find nothing to
   expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
 });
 
+test('time-outs of the role or the address do not cut migrations short', async () => {
+  const own = `${name}_slow`;
+  await server.query(`create database ${own}`);
+  const slow = Object.assign(new URL(url), { pathname: own });
+  slow.searchParams.set('statement_timeout', '1');
+  slow.searchParams.set('query_timeout', '1');
+  slow.searchParams.set('options', '-c statement_timeout=1 -c timezone=Asia/Tokyo');
+  expect((await migrateToLatest(slow.href)).length).toBeGreaterThan(3);
+  await server.query(`drop database ${own} with (force)`);
+});
+
 test('a migration that fails leaves no trace, and those before it stay', async () => {
   await client.query(`delete from schema_migration where name = (select max(name) from schema_migration)`);
   const before = await client.query('select * from schema_migration order by name');
