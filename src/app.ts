@@ -9,6 +9,7 @@ import { compileValidator } from './http/ajv.ts';
 import { registerArrival } from './http/arrival.ts';
 import { registerBodies } from './http/body.ts';
 import { answerOddRequests } from './http/broken-request.ts';
+import { registerConnections } from './http/connections.ts';
 import { registerEnding } from './http/ending.ts';
 import { registerErrors } from './http/errors.ts';
 import { registerForwarded } from './http/forwarded.ts';
@@ -40,10 +41,10 @@ export interface AppParts {
 export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admin']): Promise<AppParts> {
   const { config } = deps;
   const app = Fastify(serverOptions(deps)) as unknown as FastifyInstance;
-  app.server.maxConnections = config.MAX_CONNECTIONS;
   answerOddRequests(app.server, deps.log);
   app.decorateRequest('caller', null);
   app.setValidatorCompiler(compileValidator as never);
+  registerConnections(app, config.MAX_CONNECTIONS);
   registerRequestLogger(app);
   registerErrors(app);
   registerEnding(app, [logRequest, countRequest]);

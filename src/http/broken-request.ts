@@ -4,6 +4,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { type ApiError, apiError, type ConditionName } from '../errors.ts';
+import { countRefused } from './metrics.ts';
 import { newRequestId } from './request-id.ts';
 
 const CONDITIONS_BY_CODE: Record<string, ConditionName> = {
@@ -30,6 +31,7 @@ function refuse(log: Logger, socket: Duplex, { error, cause }: { error: ApiError
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.end([`HTTP/1.1 ${error.statusCode} ${error.body.error_code}`, ...lines, '', text].join('\r\n'));
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  countRefused(error.statusCode);
   log.info({ request_id: requestId, status: error.statusCode, cause }, 'request');
 }
 

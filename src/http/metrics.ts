@@ -25,6 +25,21 @@ const seconds = new Histogram({
   registers: [registry],
 });
 
+const dropped = new Counter({
+  name: 'sps_http_connections_dropped_total',
+  help: 'Connections closed unanswered because there were MAX_CONNECTIONS.',
+  registers: [registry],
+});
+
+export function countDropped(): void {
+  dropped.inc();
+}
+
+/** Of a request that never became one of Fastify's: broken, too large or too slow. */
+export function countRefused(status: number): void {
+  requests.inc({ operation: 'none', status });
+}
+
 /** Well within the 10 s that Prometheus waits for all. */
 const PART_MS = 3_000;
 

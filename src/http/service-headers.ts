@@ -16,7 +16,7 @@ export function findServiceHeader(
   for (const prefix of ['service', ...aliases]) {
     const name = `${prefix}-${suffix}`;
     const value = headers[name];
-    if (typeof value === 'string' && value.trim() !== '') return { name, value };
+    if (typeof value === 'string' && /[^ \t]/.test(value)) return { name, value };
   }
   return undefined;
 }

@@ -18,6 +18,8 @@ const WITH_BODY: readonly ConditionName[] = [
   'body_too_large',
   'unsupported_media_type',
 ];
+/** What may come where no body is wanted, and is read all the same. */
+const WITH_UNWANTED_BODY: readonly ConditionName[] = ['malformed_body', 'body_too_large', 'unsupported_media_type'];
 const ALWAYS: readonly ConditionName[] = ['internal', 'unavailable'];
 
 const ERROR_EXAMPLE_DETAIL: Partial<Record<ConditionName, string>> = { access_level_not_found: 'premium' };
@@ -33,10 +35,10 @@ Datetimes are ISO 8601 with microseconds and a numeric offset without a colon. E
 clients branch on \`error_code\`. A trailing slash makes no difference.`;
 
 /** Groups the examples of conditions by status. */
-function errorsOf({ key, operation }: Route): Map<number, Map<string, ErrorBody>> {
+function errorsOf({ method, key, operation }: Route): Map<number, Map<string, ErrorBody>> {
   const names: ConditionName[] = [
     ...(key === 'none' ? [] : WITH_KEY),
-    ...(operation.body ? WITH_BODY : []),
+    ...(operation.body ? WITH_BODY : method === 'GET' ? [] : WITH_UNWANTED_BODY),
     ...operation.errors,
     ...ALWAYS,
   ];

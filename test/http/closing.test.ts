@@ -62,3 +62,12 @@ test('closing finishes the request under way and its connection; one that is com
   await stopping;
   await service.close();
 });
+
+test('a connection over which nothing ever came does not hold up closing', async () => {
+  const service = await startService();
+  const silent = openRaw(service.port);
+  expect(await service.call('GET', '/healthz')).toMatchObject({ status: 200 });
+  await service.stop();
+  await silent.ended;
+  await service.close();
+});

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { post } from '../attribution/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
+import { openRaw, sendRaw } from './raw.ts';
 
 const TOKEN = 'a-token-of-some-length';
 
@@ -99,4 +100,22 @@ test('no path that a client made up, and no key, becomes a label', async () => {
   await service.call('GET', `/made-up/${service.secretKey}`);
   const { text } = await read();
   expect(text).not.toMatch(/made-up|_live_/);
+});
+
+test('what never became a request is counted, too', async () => {
+  expect((await sendRaw(service.port, 'GET / HTTP/7.1\r\n\r\n')).status).toBe(400);
+  expect((await sendRaw(service.port, `GET / HTTP/1.1\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`)).status).toBe(431);
+  const { text } = await read();
+  expect(text).toMatch(/^sps_http_requests_total\{operation="none",status="400"\} 1$/m);
+  expect(text).toMatch(/^sps_http_requests_total\{operation="none",status="431"\} 1$/m);
+});
+
+test('connections beyond MAX_CONNECTIONS are closed, and counted', async () => {
+  const small = await startService({ env: { MAX_CONNECTIONS: '1' } });
+  const [first, second] = [openRaw(small.port), openRaw(small.port)];
+  await second.ended;
+  first.close();
+  await first.ended;
+  await small.close();
+  expect((await read()).text).toMatch(/^sps_http_connections_dropped_total 1$/m);
 });
