@@ -3,7 +3,7 @@ import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { inWords } from './failure.ts';
-import { onInterrupts } from './interrupts.ts';
+import { onInterrupts } from './lib/interrupts.ts';
 
 /** For what is under way: a request, a delivery (10 s), mostly the last checkpoint of the embedded server, too. */
 const GRACE_MS = 30_000;

@@ -6,7 +6,7 @@ import { createDatabaseClock } from '../db/clock.ts';
 import { migrateToLatest } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
 import type { Deps } from '../deps.ts';
-import { onInterrupts } from '../interrupts.ts';
+import { onInterrupts } from '../lib/interrupts.ts';
 import { createLog } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 

@@ -4,7 +4,8 @@ type Cell = string | number | boolean | null | undefined | readonly string[];
 
 function show(cell: Cell): string {
   if (cell === null || cell === undefined) return '-';
-  return Array.isArray(cell) ? cell.join(',') : String(cell);
+  // A name may hold what a terminal would obey.
+  return (Array.isArray(cell) ? cell.join(',') : String(cell)).replace(/\p{Cc}/gu, '\uFFFD');
 }
 
 /** A header line and a line per row; columns are named by their members. */

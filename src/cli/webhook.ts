@@ -15,7 +15,7 @@ import {
   testWebhook,
 } from '../webhooks/endpoints.ts';
 import { DELIVERY_STATES, type DeliveryState } from '../webhooks/queue.ts';
-import { listDeliveries, replayDeliveries } from '../webhooks/replay.ts';
+import { listDeliveries, type Replay, replayDeliveries } from '../webhooks/replay.ts';
 import { appOption, choice } from './options.ts';
 import type { Operator, Perform } from './perform.ts';
 import { formatMembers, formatTable } from './table.ts';
@@ -89,6 +89,12 @@ function addListCommand(webhook: Command, perform: Perform): void {
     );
 }
 
+function selectionOf(webhookId?: string, since?: string, deliveryId?: string): Replay {
+  if (webhookId !== undefined && since !== undefined && deliveryId === undefined) return { webhookId, since };
+  if (deliveryId !== undefined && webhookId === undefined && since === undefined) return { deliveryId };
+  throw new OperatorError('Give a webhook and --since, or --delivery alone.');
+}
+
 function addDeliveryCommands(webhook: Command, perform: Perform): void {
   webhook
     .command('deliveries')
@@ -118,14 +124,7 @@ function addDeliveryCommands(webhook: Command, perform: Perform): void {
     .option('--delivery <id>', 'this delivery alone, dead or delivered')
     .action((webhookId: string | undefined, { since, delivery }: { since?: string; delivery?: string }) =>
       perform(async ({ deps }) => {
-        const isRange = webhookId !== undefined && since !== undefined;
-        if (isRange === (delivery !== undefined)) {
-          throw new OperatorError('Give a webhook and --since, or --delivery.');
-        }
-        const answer = await replayDeliveries(
-          deps,
-          isRange ? { webhookId, since } : { deliveryId: delivery as string },
-        );
+        const answer = await replayDeliveries(deps, selectionOf(webhookId, since, delivery));
         return { answer, text: `${answer.replayed} deliveries wait to be sent again.` };
       }),
     );

@@ -103,7 +103,7 @@ export function createSender({
     const post = { url, headers: headersOf(message, now()), body: message.body };
     const { status, headers, kept, failure } = await exchange(agent, post, limits);
     attempt.status = status;
-    if (failure !== undefined) attempt.error = inWords(failure).slice(0, 500);
+    if (failure !== undefined) attempt.error = inWords(failure).replaceAll('\u0000', '').slice(0, 500);
     if (status !== null) {
       attempt.answer = toKeptText(kept);
       if (headers['retry-after'] !== undefined) {

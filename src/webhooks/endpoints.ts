@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { getApp } from '../apps/service.ts';
 import { inTransaction } from '../db/client.ts';
 import type { Deps } from '../deps.ts';
-import { toWire } from '../lib/datetime.ts';
+import { timestampOf, toDatabase, toWire } from '../lib/datetime.ts';
 import { isUuid } from '../lib/uuid.ts';
 import { OperatorError } from '../operator-error.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
@@ -164,7 +164,7 @@ export async function rotateWebhookSecret(deps: EndpointDeps, webhookId: string)
   const secret = newSecret();
   const previousUntil = new Date(deps.now().getTime() + OVERLAP_MS);
   await replaceSecret(deps.db, { webhookId: webhook_id, secret: toStored(secret, deps.config), previousUntil });
-  return { webhook_id, secret, previous_secret_until: previousUntil.toISOString() };
+  return { webhook_id, secret, previous_secret_until: toWire(toDatabase(timestampOf(previousUntil))) };
 }
 
 function openSecrets({ config, now }: EndpointDeps, row: SecretColumns): Secrets {

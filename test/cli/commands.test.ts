@@ -161,6 +161,8 @@ describe('webhook', PATIENCE, () => {
     expect(await sps.json('webhook', 'test', webhook_id)).toMatchObject({ status: 200 });
     expect(await sps.json('webhook', 'deliveries', webhook_id, '--state', 'dead')).toEqual({ deliveries: [] });
     expect(await sps.json('webhook', 'replay', webhook_id, '--since', '2025-01-01T00:00:00Z')).toEqual({ replayed: 0 });
+    const both = ['webhook', 'replay', webhook_id, '--delivery', `1-${webhook_id}`];
+    expect(await sps.run(...both)).toMatchObject({ code: 1, stderr: expect.stringContaining('or --delivery alone') });
     await sps.json('webhook', 'remove', webhook_id);
     expect(await sps.json('webhook', 'list')).toEqual({ webhooks: [] });
   });
@@ -197,7 +199,7 @@ describe(
       [['app', 'create', '--name', 'X', '--profile-shape', 'cube'], 'Allowed choices are dictionary, array.'],
       [['app', 'create'], "required option '--name <name>' not specified"],
       [['key', 'list', '--app', nowhere], `There is no app ${nowhere}`],
-      [['webhook', 'replay', '--since', '2025-01-01T00:00:00Z'], 'Give a webhook and --since, or --delivery.'],
+      [['webhook', 'replay', '--since', '2025-01-01T00:00:00Z'], 'Give a webhook and --since, or --delivery alone.'],
       [['product', 'import', '/nowhere.json', '--app', nowhere], 'Cannot read /nowhere.json: there is no such file.'],
       [['rate', 'import', '/nowhere.csv'], 'Cannot read /nowhere.csv: there is no such file.'],
     ])('sps %j', async (args, message) => {
