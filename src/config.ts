@@ -128,7 +128,7 @@ export const VARIABLES = {
     0,
     600_000,
     0,
-    'Milliseconds from failing `/readyz` to closing the listeners, for load balancers to notice.',
+    'Milliseconds from failing `/readyz` to closing the listeners, for load balancers to notice. A stop takes at most 30 s more.',
   ),
   MAX_CONNECTIONS: whole(1, 1_000_000, 10_000, 'Connections at once; more are closed unanswered.'),
   MAX_LOOP_DELAY_MS: whole(

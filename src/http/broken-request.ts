@@ -53,7 +53,7 @@ export function createBrokenRequestHandler(log: Logger): (error: Error & { code?
 /** What Node would answer by itself with an empty body, or not at all. */
 export function answerOddRequests(server: Server, log: Logger): void {
   server.on('connect', (_request, socket) => {
-    const error = apiError('method_not_allowed', 'CONNECT', { allow: 'GET, HEAD, POST' });
+    const error = apiError('method_not_allowed', 'CONNECT', { allow: 'GET, HEAD, POST, PATCH, DELETE' });
     refuse(log, socket, { error, cause: 'CONNECT' });
   });
   // An unknown Expect may be ignored (RFC 9110, 10.1.1).
