@@ -1,7 +1,8 @@
 // Series → the JSON of an answer (analytics.md 4), pure.
+
+import { formatMicros } from '../lib/money.ts';
 import { listStarts } from './calendar.ts';
 import { keysOf, unitOf } from './catalogue.ts';
-import { formatMicros } from './exact.ts';
 import type { ChartQuery } from './request.ts';
 import type { ChartMetric } from './schema.ts';
 import type { Line, Series } from './series.ts';

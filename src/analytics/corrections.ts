@@ -2,6 +2,7 @@
 // added or taken off.
 import { sql } from 'kysely';
 import { isIn } from '../facts/columns.ts';
+import { FACT_IS } from '../facts/conditions.ts';
 import { todayIn } from './calendar.ts';
 import type { Entries } from './entries.ts';
 import {
@@ -85,7 +86,7 @@ interface Totalled {
 function asKept({ where }: Entries, { at }: Counted, { horizon }: Kept): Totalled {
   return {
     days: sql`${dayOf(at)} < ${sql.lit(horizon)}`,
-    refunds: where.includes('not_refunded') ? [sql`f.refunded_at is null`] : [],
+    refunds: where.includes('not_refunded') ? [sql.raw(FACT_IS.not_refunded)] : [],
   };
 }
 

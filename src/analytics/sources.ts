@@ -1,7 +1,7 @@
 // The narrow facts as SQL: moments and buckets, keys of dimensions, what a query asks of a fact.
 // Days are compared where the zone is the app's, instants elsewhere; both give the same buckets.
 import { type RawBuilder, sql } from 'kysely';
-import { PERIODS } from '../facts/codes.ts';
+import { FACT_IS } from '../facts/conditions.ts';
 import type { Span } from './calendar.ts';
 import type { Dimension } from './dimensions.ts';
 import type { Condition, Entries, Moment } from './entries.ts';
@@ -45,16 +45,14 @@ const MOMENTS: Record<Counting, { at: string; day: string }> = {
   either: { at: 'either.at', day: 'either.day' },
 };
 
-const period = (name: (typeof PERIODS)[number]) => sql.lit(PERIODS.indexOf(name));
-
 const CONDITIONS: Record<Condition, (now: Sql) => Sql> = {
-  priced: () => sql`f.revenue > 0`,
-  trial: () => sql`f.period = ${period('trial')}`,
-  paid: () => sql`f.period between ${period('activation')} and ${period('renewal_6_plus')}`,
-  first_paid: () => sql`f.period = ${period('activation')}`,
-  one_time: () => sql`f.period = ${period('one_time')}`,
-  not_refunded: (now) => sql`(f.refunded_at is null or f.refunded_at > ${now})`,
-  adds_monthly: () => sql`f.monthly_revenue is not null`,
+  priced: () => sql.raw(FACT_IS.priced),
+  trial: () => sql.raw(FACT_IS.trial),
+  paid: () => sql.raw(FACT_IS.paid),
+  first_paid: () => sql.raw(FACT_IS.first_paid),
+  one_time: () => sql.raw(FACT_IS.one_time),
+  adds_monthly: () => sql.raw(FACT_IS.adds_monthly),
+  not_refunded: (now) => sql`(${sql.raw(FACT_IS.not_refunded)} or f.refunded_at > ${now})`,
 };
 
 /** Of the facts: the key of their label. */

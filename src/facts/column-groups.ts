@@ -4,7 +4,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { createSteps } from '../lib/steps.ts';
 import { type ColumnChunk, encodeColumn, encodePlaces, ROWS_PER_GROUP } from './column-chunk.ts';
-import { holdTotals } from './totals.ts';
+import { withTotalsLocked } from './totals.ts';
 
 /** Once more rows were appended than this share of what a month had at first, its columns are made anew. */
 export const MOST_APPENDED = 0.5;
@@ -93,7 +93,7 @@ export async function refreshMonths<Month extends OwnMonth>(
   let count = 0;
   const steps = createSteps();
   for (const month of months) {
-    count += await steps.take(holdTotals(db, month.app_key, (connection) => work(month, connection)));
+    count += await steps.take(withTotalsLocked(db, month.app_key, (connection) => work(month, connection)));
   }
   steps.end();
   return count;

@@ -6,6 +6,7 @@ import { PAGE } from './column-chunk.ts';
 import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, refreshMonths, writeGroups } from './column-groups.ts';
 import { FACT_KIND } from './kind.ts';
 import { setLimits } from './totals.ts';
+import { GRAINS, TOTAL_MOMENTS } from './totals-schema.ts';
 
 /** What of a fact is kept, as text: keys and codes, days, amounts of each money basis. */
 export const COLUMNS = {
@@ -58,6 +59,9 @@ interface Thresholds {
   mostAppended: number;
 }
 
+const MONTH = sql.lit(GRAINS.indexOf('month'));
+const PURCHASED = sql.lit(TOTAL_MOMENTS.findIndex(([name]) => name === 'purchased'));
+
 /** Of each app the month most in need of its columns: without them, or with many changes since. */
 async function findMonths(db: Kysely<DB>, { leastFacts, leastChanges, mostAppended }: Thresholds): Promise<Month[]> {
   const { rows } = await sql<Month>`
@@ -65,7 +69,7 @@ async function findMonths(db: Kysely<DB>, { leastFacts, leastChanges, mostAppend
     from app
     cross join lateral (
       select t.day, t.n from fact_total t
-      where t.app_key = app.app_key and t.grain = 1 and t.home = 0 and t.moment = 0 and t.key = 0
+      where t.app_key = app.app_key and t.grain = ${MONTH} and t.home = 0 and t.moment = ${PURCHASED} and t.key = 0
     ) t
     left join fact_column_month m on m.app_key = app.app_key and m.month = t.day
     where case when m.month is null then t.n >= ${leastFacts} else m.changes >= ${leastChanges} end

@@ -1,5 +1,6 @@
 // The column `kind` of facts and installs: what conditions ask of one, and whether the row takes it off, as bits of a number.
 import { type RawBuilder, sql } from 'kysely';
+import { FACT_IS } from './conditions.ts';
 
 /** The code of the period is below. */
 const REFUNDED = 16;
@@ -14,8 +15,8 @@ const bit = (value: number, condition: RawBuilder<unknown>) => sql`${sql.lit(val
 export const INSTALL_KIND = sql`(${bit(TAKEN_OFF, sql`f.sign < 0`)})`;
 
 /** Of the image `f` of a fact. */
-export const FACT_KIND = sql`(f.period + ${bit(REFUNDED, sql`f.refunded_at is not null`)} + ${bit(PRICED, sql`f.revenue > 0`)}
-  + ${bit(ADDS_MONTHLY, sql`f.monthly_revenue is not null`)} + ${INSTALL_KIND})`;
+export const FACT_KIND = sql`(f.period + ${bit(REFUNDED, sql`not (${sql.raw(FACT_IS.not_refunded)})`)} + ${bit(PRICED, sql.raw(FACT_IS.priced))}
+  + ${bit(ADDS_MONTHLY, sql.raw(FACT_IS.adds_monthly))} + ${INSTALL_KIND})`;
 
 export interface Kind {
   /** The code in PERIODS. */

@@ -1,5 +1,5 @@
 // What the totals are split by, and the codes under which fact_total keeps it. Append only.
-import { PERIODS } from './codes.ts';
+import { FACT_IS } from './conditions.ts';
 
 /** A moment of a fact that charts count at, and its column of days. The code is the place in the list. */
 export const TOTAL_MOMENTS = [
@@ -52,25 +52,25 @@ export const TOTALLED_ATTRIBUTES = ['status', 'channel', 'campaign', 'source'] a
 
 export const GRAINS = ['day', 'month'] as const;
 
-const isPeriod = (name: (typeof PERIODS)[number]) => `f.period = ${PERIODS.indexOf(name)}`;
-const IS_PAID = `f.period between ${PERIODS.indexOf('activation')} and ${PERIODS.indexOf('renewal_6_plus')}`;
+const signIf = (condition: string) => `case when ${condition} then f.sign else 0 end`;
+const ifKept = (amount: string) => `case when ${FACT_IS.not_refunded} then f.sign * coalesce(${amount}, 0) else 0 end`;
 
 /** Counts and amounts of a total, as sums over facts `f`. */
 export const TOTAL_SUMS = {
   n: 'f.sign',
-  n_priced: 'case when f.revenue > 0 then f.sign else 0 end',
-  n_trial: `case when ${isPeriod('trial')} then f.sign else 0 end`,
-  n_paid: `case when ${IS_PAID} then f.sign else 0 end`,
-  n_first_paid: `case when ${isPeriod('activation')} then f.sign else 0 end`,
-  n_one_time: `case when ${isPeriod('one_time')} then f.sign else 0 end`,
-  n_kept: `case when ${IS_PAID} and f.refunded_at is null then f.sign else 0 end`,
-  n_monthly: 'case when f.monthly_revenue is not null and f.refunded_at is null then f.sign else 0 end',
+  n_priced: signIf(FACT_IS.priced),
+  n_trial: signIf(FACT_IS.trial),
+  n_paid: signIf(FACT_IS.paid),
+  n_first_paid: signIf(FACT_IS.first_paid),
+  n_one_time: signIf(FACT_IS.one_time),
+  n_kept: signIf(`${FACT_IS.paid} and ${FACT_IS.not_refunded}`),
+  n_monthly: signIf(`${FACT_IS.adds_monthly} and ${FACT_IS.not_refunded}`),
   revenue: 'f.sign * f.revenue',
   proceeds: 'f.sign * f.proceeds',
   net: 'f.sign * f.net',
-  monthly_revenue: 'case when f.refunded_at is null then f.sign * coalesce(f.monthly_revenue, 0) else 0 end',
-  monthly_proceeds: 'case when f.refunded_at is null then f.sign * coalesce(f.monthly_proceeds, 0) else 0 end',
-  monthly_net: 'case when f.refunded_at is null then f.sign * coalesce(f.monthly_net, 0) else 0 end',
+  monthly_revenue: ifKept('f.monthly_revenue'),
+  monthly_proceeds: ifKept('f.monthly_proceeds'),
+  monthly_net: ifKept('f.monthly_net'),
 } as const;
 
 export type TotalSum = keyof typeof TOTAL_SUMS;

@@ -51,7 +51,7 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
  * Runs `work` on a connection that has an app's totals, and what is kept beside them, for itself; 0 if another has them. The lock is
  * had before any snapshot of the work: it sees what the last holder wrote.
  */
-export async function holdTotals(
+export async function withTotalsLocked(
   db: Kysely<DB>,
   appKey: number,
   work: (connection: Kysely<DB>) => Promise<number>,
@@ -80,7 +80,7 @@ async function refreshApps(
   let most = 0;
   const steps = createSteps();
   for (const appKey of appKeys) {
-    const count = holdTotals(db, appKey, (connection) =>
+    const count = withTotalsLocked(db, appKey, (connection) =>
       connection
         .transaction()
         .setIsolationLevel('repeatable read')

@@ -1,26 +1,20 @@
 // Grant access level (interface 4.3) and revoke access level.
 import type { Deps } from '../deps.ts';
-import { readOnce } from '../http/idempotency.ts';
 import { operation } from '../http/operation.ts';
-import { OnceHeaders, requireIdentity } from '../profile/identity.ts';
+import { handleChange } from '../profile/change-route.ts';
+import { OnceHeaders } from '../profile/identity.ts';
 import { ProfileAnswer } from '../profile/schema.ts';
 import { GrantBody, RevokeBody } from './schema.ts';
 import { createGrantor, revokeAccessLevel } from './service.ts';
 
 export function grantAccessLevelRoute(deps: Deps) {
-  const grantAccessLevel = createGrantor(deps);
   return operation({
     summary: 'Grant access level',
     headers: OnceHeaders,
     body: GrantBody,
     answers: { 200: ProfileAnswer },
     errors: ['profile_not_named', 'profile_not_found', 'access_level_not_found', 'idempotency_in_flight'],
-    async handle({ app, body, request, reply }) {
-      const identity = requireIdentity(request.headers, deps.config.HEADER_ALIASES);
-      const once = readOnce(request.headers, body);
-      const answer = await grantAccessLevel({ app, identity, once, body });
-      return reply.type('application/json; charset=utf-8').send(answer);
-    },
+    handle: handleChange(deps, createGrantor(deps)),
   });
 }
 
@@ -39,11 +33,6 @@ export function revokeAccessLevelRoute(deps: Deps) {
       'revocation_after_end',
       'idempotency_in_flight',
     ],
-    async handle({ app, body, request, reply }) {
-      const identity = requireIdentity(request.headers, deps.config.HEADER_ALIASES);
-      const once = readOnce(request.headers, body);
-      const answer = await revokeAccessLevel(deps, { app, identity, once, body });
-      return reply.type('application/json; charset=utf-8').send(answer);
-    },
+    handle: handleChange(deps, (request) => revokeAccessLevel(deps, request)),
   });
 }

@@ -1,16 +1,7 @@
 // The body of grant access level (interface 4.3).
 import { type Static, Type } from '@sinclair/typebox';
-import type { FieldError } from '../errors.ts';
-import { parseDatetime } from '../lib/datetime.ts';
+import { mustFollow } from '../http/order-rule.ts';
 import { NullableDatetime, Text } from '../lib/typebox.ts';
-
-function endsAfterStart(body: Record<string, unknown>): FieldError[] {
-  const [start, end] = [body.starts_at, body.expires_at].map((value) =>
-    typeof value === 'string' ? parseDatetime(value) : undefined,
-  );
-  if (start === undefined || end === undefined || end > start) return [];
-  return [{ source: 'expires_at', code: 'value_error', message: 'Must be after starts_at.' }];
-}
 
 export const GrantBody = Type.Object(
   {
@@ -22,7 +13,7 @@ export const GrantBody = Type.Object(
       NullableDatetime({ description: 'When it expires; may be in the past. Null: lifetime access.' }),
     ),
   },
-  { rules: endsAfterStart },
+  { rules: mustFollow('expires_at', 'starts_at') },
 );
 
 export type GrantBody = Static<typeof GrantBody>;

@@ -1,8 +1,9 @@
 // What webhooks are told of an access level (decisions.md 7): of one source of it, a grant or a purchase. Pure.
 import { fromDatabase, toDatabase } from '../lib/datetime.ts';
+import { toUsd } from '../lib/money.ts';
 import { type AccessLevelChange, accessLevelUpdated, type WebhookEvent } from '../webhooks/events.ts';
 import { type AccessSource, isActive, isInGracePeriod, listAccess } from './access.ts';
-import { revenueOf, toUsd } from './object.ts';
+import { revenueOf } from './object.ts';
 import type { GrantState, ProfileState, PurchaseState } from './state.ts';
 
 type Told = Omit<

@@ -2,14 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { App } from '../deps.ts';
 import { fromDatabase, toDatabase, toWire } from '../lib/datetime.ts';
+import { toUsd } from '../lib/money.ts';
 import { type AccessSource, isInGracePeriod, listAccess } from './access.ts';
 import type { GrantState, ProfileState, PurchaseState } from './state.ts';
-
-/** 10^-9 USD as a number of at most 6 decimals; one rounding, half away from zero. */
-export function toUsd(nano: bigint): number {
-  const micro = (nano < 0n ? nano - 500n : nano + 500n) / 1000n;
-  return Number(micro) / 1e6;
-}
 
 /** Production purchases minus refunds that have happened, in 10^-9 USD; family-shared copies do not count. */
 export function revenueOf({ purchases, past_revenue_nano }: ProfileState, now: string): bigint {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { refreshInstallColumns } from '../../src/facts/install-columns.ts';
 import { writeInstalls } from '../../src/facts/installs.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
-import { holdTotals } from '../../src/facts/totals.ts';
+import { withTotalsLocked } from '../../src/facts/totals.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addApp, askChart, type Home, importProfiles } from './import.ts';
 
@@ -126,7 +126,7 @@ test('an app that another process is at keeps none of the others from their colu
     );
   await add(service, ['v', 'w', 'x', 'y', 'z']);
   await add(other, ['x', 'y', 'z']);
-  await holdTotals(service.deps.db, service.app.app_key, async () => {
+  await withTotalsLocked(service.deps.db, service.app.app_key, async () => {
     expect([await refreshMonth(), await refreshMonth()]).toEqual([1, 0]);
     return 1;
   });

@@ -9,7 +9,7 @@ import {
   type PeriodUnit,
   parseDate,
 } from '../../src/analytics/calendar.ts';
-import { formatMicros, toMicros } from '../../src/analytics/exact.ts';
+import { formatMicros, toMicros } from '../../src/lib/money.ts';
 import { findZone } from '../../src/lib/zone.ts';
 
 const day = (date: string) => parseDate(date)!;

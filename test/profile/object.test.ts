@@ -1,7 +1,8 @@
 // What of the profile object is computed: money as numbers, and the hash of what segments are made from.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { renderProfile, toUsd } from '../../src/profile/object.ts';
+import { toUsd } from '../../src/lib/money.ts';
+import { renderProfile } from '../../src/profile/object.ts';
 import type { ProfileState } from '../../src/profile/state.ts';
 
 const ANNA: ProfileState = {

@@ -1,8 +1,9 @@
 // The cells of a question that was summed up in the process: segments ranked as the answer does, by the value shown under the first key,
 // then by code point; what ranks too low is "other".
+
+import { toMicros } from '../../lib/money.ts';
 import { unitOf } from '../catalogue.ts';
 import type { Cell } from '../cells.ts';
-import { toMicros } from '../exact.ts';
 import type { ChartQuery } from '../request.ts';
 import { NO_SEGMENT } from '../segments.ts';
 import type { PayerCount, PayerCounts } from './payer-counts.ts';

@@ -1,5 +1,6 @@
 // The six figures of the overview: a chart over the last 28 days beside the 28 before.
-import type { ChartRecord, Metric } from '../service/answers.ts';
+import { metricOf } from '../chart/question.ts';
+import type { ChartRecord } from '../service/answers.ts';
 import type { Client } from '../service/client.ts';
 import { rangeBefore } from '../view/days.ts';
 import { chartView, rangeOf, toRequest } from '../view/view.ts';
@@ -24,17 +25,13 @@ export interface Figure {
 
 const ys = (points: readonly { y: number }[] | null | undefined) => (points ?? []).map(({ y }) => y);
 
-function metricOf(metrics: Record<string, Metric>): Metric {
-  return (metrics.revenue ?? metrics.common) as Metric;
-}
-
 /** Asked once where the chart compares, else twice. */
 export async function askFigure(client: Client, chart: ChartRecord, signal: AbortSignal): Promise<Figure> {
   const today = await client.askToday(null);
   const view = chartView(chart.chart_id);
   const range = rangeOf(view, today);
   const ask = async (asked: typeof view) =>
-    metricOf(await client.askChart({ body: toRequest(asked, today), zone: null, signal }));
+    metricOf(await client.askChart({ body: toRequest(asked, today), zone: null, signal }), 'revenue');
   if (chart.compares) {
     const { unit, value, compare_value, data } = await ask({ ...view, compare: 'previous' });
     const [total] = data;

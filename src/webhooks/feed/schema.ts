@@ -1,19 +1,10 @@
 // The query and the answer of the event feed (decisions.md 7).
 import { type Static, Type } from '@sinclair/typebox';
-import type { FieldError } from '../../errors.ts';
-import { parseDatetime } from '../../lib/datetime.ts';
+import { mustFollow } from '../../http/order-rule.ts';
 import { Datetime, OneOf, Text } from '../../lib/typebox.ts';
 import { UUID_FORM } from '../../lib/uuid.ts';
 import { EVENT_TYPE_NAMES } from '../catalogue.ts';
 import { DELIVERY_STATES } from '../queue.ts';
-
-function endsAfterStart(query: Record<string, unknown>): FieldError[] {
-  const [since, until] = [query.since, query.until].map((value) =>
-    typeof value === 'string' ? parseDatetime(value) : undefined,
-  );
-  if (since === undefined || until === undefined || until > since) return [];
-  return [{ source: 'until', code: 'value_error', message: 'Must be after since.' }];
-}
 
 // Query strings are text, so the limit is text of a certain form.
 export const EventsQuery = Type.Object(
@@ -33,7 +24,7 @@ export const EventsQuery = Type.Object(
     since: Type.Optional(Datetime({ description: 'Events from this moment on.' })),
     until: Type.Optional(Datetime({ description: 'Events before this moment.' })),
   },
-  { additionalProperties: false, rules: endsAfterStart },
+  { additionalProperties: false, rules: mustFollow('until', 'since') },
 );
 
 export type EventsQuery = Static<typeof EventsQuery>;

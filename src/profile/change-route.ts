@@ -1,0 +1,18 @@
+// What operations that change one profile have in common over HTTP.
+import type { Deps } from '../deps.ts';
+import { readOnce } from '../http/idempotency.ts';
+import type { Call } from '../http/operation.ts';
+import type { ChangeRequest } from './change.ts';
+import { requireIdentity } from './identity.ts';
+
+/** The handler: reads who is meant and under which Idempotency-Key; the change gives the body of the answer as JSON text. */
+export function handleChange<Body>(
+  { config }: Pick<Deps, 'config'>,
+  change: (request: ChangeRequest & { body: Body }) => Promise<string>,
+): (call: Call<Body>) => Promise<unknown> {
+  return async ({ app, body, request, reply }) => {
+    const identity = requireIdentity(request.headers, config.HEADER_ALIASES);
+    const once = readOnce(request.headers, body);
+    return reply.type('application/json; charset=utf-8').send(await change({ app, identity, once, body }));
+  };
+}
