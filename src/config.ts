@@ -1,5 +1,6 @@
 // The only reader of process.env. One record per variable: the README's table and .env.example are printed from it.
 import { isIP } from 'node:net';
+import pg from 'pg';
 
 /** One environment variable: how it is read, what it is when unset, and what the README says of it. */
 interface Variable<T> {
@@ -82,13 +83,13 @@ function isNetwork(value: string): boolean {
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
+/** Whether the driver can read it, which takes more than a URL may have, such as a bare percent sign, but no broken escape. */
 function isDatabaseAddress(value: string): boolean {
   if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
-  const { username, password, pathname } = new URL(value);
   try {
-    return [username, password, pathname].every((part) => typeof decodeURIComponent(part) === 'string');
+    new pg.Client({ connectionString: value });
+    return true;
   } catch {
-    // A percent sign that begins no escape.
     return false;
   }
 }

@@ -39,7 +39,8 @@ function createTimestamp(): () => string {
 }
 
 /** PostgreSQL's errors quote rows and keys: of those the log has the statement's fault alone. */
-function describeError(error: Error): object {
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
   const { detail: _detail, where: _where, internalQuery: _query, ...rest } = pino.stdSerializers.err(error);
   return rest;
 }

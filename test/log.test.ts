@@ -35,6 +35,8 @@ test('of an error of the database what quotes rows is left out, and the rest is 
     stack: expect.stringContaining('log.test.ts'),
   });
   expect(lines[0]).not.toContain('anna');
+  for (const err of [null, 'text', 7]) log.error({ err }, 'failed');
+  expect(lines.slice(1).map((line) => JSON.parse(line).err)).toEqual([null, 'text', 7]);
 });
 
 test('what is no secret stays as it is', async () => {

@@ -39,7 +39,7 @@ export interface PerformOptions {
   migrates?: boolean;
   /** Whether an embedded database is made where there is none; elsewhere that would be a wrong directory, taken for an empty database. */
   makes?: boolean;
-  /** Whether the work heeds `signal`. Others are left where they are: what was not committed is rolled back. */
+  /** Whether the work heeds `signal`. Others are left where they are: an open transaction is rolled back. */
   endsInOrder?: boolean;
 }
 
@@ -56,15 +56,17 @@ interface Ending {
 /** The first signal asks a command that can to end in order; the next one, and any of the others' first, leaves it at once. */
 function watchSignals(endsInOrder: boolean): Ending {
   const inOrder = new AbortController();
-  const atOnce = new AbortController();
+  let interrupt: (error: Error) => void = () => undefined;
   const interrupted = new Promise<never>((_resolve, reject) => {
-    atOnce.signal.onabort = () => reject(new InterruptedError('Interrupted.'));
+    interrupt = reject;
   });
   // It may come before anybody waits for it.
   interrupted.catch(() => undefined);
+  let isLeaving = false;
   const leave = () => {
-    if (atOnce.signal.aborted) process.exit(INTERRUPTED_CODE);
-    atOnce.abort();
+    if (isLeaving) process.exit(INTERRUPTED_CODE);
+    isLeaving = true;
+    interrupt(new InterruptedError('Interrupted.'));
   };
   const endInOrder = () => {
     process.stderr.write('Ending after what is being written; once more ends at once.\n');
@@ -112,6 +114,8 @@ async function withOperator<T>(
     const database = await openDatabase(config, { log, role: 'cli', mustExist: !makes });
     try {
       const { connectionString } = database;
+      // Nothing is begun after a signal that came meanwhile.
+      await Promise.race([interrupted, Promise.resolve()]);
       return await Promise.race([operate(work, { connectionString, signal, config, log }, migrates), interrupted]);
     } finally {
       // The embedded server is not left running, whatever becomes of the work.

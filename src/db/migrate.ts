@@ -13,13 +13,8 @@ import type { DB } from './types.ts';
 const FOLDER = new URL('../../migrations/', import.meta.url);
 const LONGEST_MS = 30 * 60_000;
 
-/** Whatever the role or the address has: an index of a large table takes as long as it takes. The last of a name holds. */
-const SETTINGS = [
-  '-c statement_timeout=0',
-  '-c lock_timeout=0',
-  '-c idle_in_transaction_session_timeout=0',
-  '-c timezone=UTC',
-];
+/** Settings that do not hold here, whatever role, database and address have: an index of a large table takes as long as it takes. */
+const LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'];
 
 interface Waiting {
   /** Is told that there is another process. */
@@ -99,7 +94,7 @@ async function takeTurn(client: pg.Client, { log, longestMs = LONGEST_MS }: Wait
     if (!isLockTimeout(error)) throw error;
     throw new MigrationError('Another process holds the lock of migrations: end it, or wait for it and start again.');
   });
-  await client.query('reset lock_timeout');
+  await client.query('set lock_timeout = 0');
 }
 
 /** Applies what is missing and returns the names of what was applied. */
@@ -108,7 +103,7 @@ export async function migrateToLatest(connectionString: string, waiting: Waiting
   const { address, options } = splitAddress(connectionString);
   const client = new pg.Client({
     connectionString: address,
-    options: [...options, ...SETTINGS].join(' '),
+    options: [...options, '-c timezone=UTC'].join(' '),
     connectionTimeoutMillis: 10_000,
     application_name: 'sps-migrate',
     ...KEEP_ALIVE,
@@ -117,6 +112,8 @@ export async function migrateToLatest(connectionString: string, waiting: Waiting
   client.on('error', () => undefined);
   await client.connect().catch(failConnecting);
   try {
+    // Not all of them are known to every version.
+    await client.query(`select set_config(name, '0', false) from pg_settings where name = any($1)`, [LIMITS]);
     await refuseEncoding(client);
     await takeTurn(client, waiting);
     await client.query(`create table if not exists schema_migration (

@@ -1,6 +1,7 @@
 // Answers what never becomes a Fastify request: broken HTTP, headers too large, requests too slow, CONNECT.
 // A parser's error holds the bytes of the request, key included: only its code is logged.
 import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { type ApiError, apiError, type ConditionName } from '../errors.ts';
@@ -15,7 +16,15 @@ const CONDITIONS_BY_CODE: Record<string, ConditionName> = {
 /** Time for the client to read the answer before the connection is cut. */
 const LINGER_MS = 1_000;
 
+const refused = new WeakSet<object>();
+
+/** Whether the connection ended with an answer from here. */
+export function wasRefused(socket: Duplex): boolean {
+  return refused.has(socket);
+}
+
 function refuse(log: Logger, socket: Duplex, { error, cause }: { error: ApiError; cause: string }): void {
+  refused.add(socket);
   // Node has let go of some, as after CONNECT: without this a client that resets one would end the process.
   socket.on('error', () => socket.destroy());
   const requestId = newRequestId();
@@ -42,7 +51,9 @@ function hasAnswerBegun(socket: Duplex): boolean {
 /** Fastify's clientErrorHandler. */
 export function createBrokenRequestHandler(log: Logger): (error: Error & { code?: string }, socket: Duplex) => void {
   return ({ code = '' }, socket) => {
-    if (code === 'ECONNRESET' || !socket.writable || hasAnswerBegun(socket)) {
+    // Over some nothing ever came: load balancers connect ahead.
+    const isSilent = (socket as Socket).bytesRead === 0;
+    if (code === 'ECONNRESET' || isSilent || !socket.writable || hasAnswerBegun(socket)) {
       socket.destroy();
       return;
     }

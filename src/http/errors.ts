@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../db/failures.ts';
 import { ApiError, apiError, type ConditionName } from '../errors.ts';
 import { setCommonHeaders } from './arrival.ts';
+import { countRequest } from './metrics.ts';
 import { logRequest } from './request-log.ts';
 
 const FASTIFY_CODES: Record<string, ConditionName> = {
@@ -41,6 +42,7 @@ export function answerUnroutable(error: Error, request: FastifyRequest, reply: F
   setCommonHeaders(request, reply);
   sendError(error, request, reply);
   logRequest(request, reply, reply.statusCode);
+  countRequest(request, reply, reply.statusCode);
 }
 
 export function registerErrors(app: FastifyInstance): void {

@@ -19,7 +19,7 @@ export const IdempotencyHeader = Type.Optional(
 /** A request that is to take effect once. */
 export interface Once {
   key: string;
-  /** Of the body in canonical form: white space and the order of members do not make another body. */
+  /** Of the body in canonical form: white space, the order of members and those that are null make no other body. */
   body_sha256: Buffer;
 }
 

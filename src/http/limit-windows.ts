@@ -1,6 +1,7 @@
 // Where the rate limiter counts. Not its own store, which gives all requests of a caller one object to read, later than it was counted: of
 // a burst that waited for the same key every request saw the last one's number, and all were refused.
 import type { FastifyRateLimitStore } from '@fastify/rate-limit';
+import { LRUCache } from 'lru-cache';
 
 const MOST_CALLERS = 50_000;
 
@@ -11,22 +12,17 @@ interface Window {
 
 /** A fixed window per caller, which begins with its first request; the callers seen last are remembered. */
 export class LimitWindows implements FastifyRateLimitStore {
-  readonly #windows = new Map<string, Window>();
+  readonly #windows = new LRUCache<string, Window>({ max: MOST_CALLERS });
 
   incr(caller: string, callback: Parameters<FastifyRateLimitStore['incr']>[1], windowMs: number): void {
     const now = performance.now();
-    const known = this.#windows.get(caller);
-    const window = known && now < known.beganAt + windowMs ? known : { beganAt: now, count: 0 };
+    let window = this.#windows.get(caller);
+    if (!window || now >= window.beganAt + windowMs) {
+      window = { beganAt: now, count: 0 };
+      this.#windows.set(caller, window);
+    }
     window.count++;
-    this.#windows.delete(caller);
-    this.#windows.set(caller, window);
-    if (this.#windows.size > MOST_CALLERS) this.#forgetOldest();
     callback(null, { current: window.count, ttl: window.beganAt + windowMs - now });
-  }
-
-  #forgetOldest(): void {
-    const oldest = this.#windows.keys().next();
-    if (!oldest.done) this.#windows.delete(oldest.value);
   }
 
   /** Each limit counts for itself. */

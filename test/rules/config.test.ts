@@ -76,7 +76,7 @@ test('every problem is told at once, a line each, by the name of its variable an
 
 describe.each<[string, string[]]>([
   ['PORT', ['-1', '65536', '80.5', '1e3', '0x50', 'eighty']],
-  ['DATABASE_URL', ['mysql://db', 'postgres', 'http://db', 'postgres://db/%', 'postgres://user:50%@db/sps']],
+  ['DATABASE_URL', ['mysql://db', 'postgres', 'http://db', 'postgres://db/%', 'postgres://u:%c3@db/x']],
   ['LOG_LEVEL', ['verbose', 'INFO']],
   ['HEADER_ALIASES', ['Acme', 'acme-', 'acme other', 'acme,,other', '9lives']],
   ['RATE_LIMIT_SERVER', ['-1', 'none', '1.5']],
