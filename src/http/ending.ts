@@ -1,5 +1,4 @@
-// The end of every request. Fastify's onResponse tells of answers that left alone, and not of a client that went before its own; and a
-// response that waits behind another one of its connection is not told that the connection is gone.
+// The end of every request. Fastify's onResponse tells of answers that left alone, not of a client that went before its own.
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { wasRefused } from './broken-request.ts';
@@ -11,31 +10,31 @@ export type EndListener = (request: FastifyRequest, reply: FastifyReply, status:
 
 /** To be called before other hooks, so that what they refuse is told of too. */
 export function registerEnding(app: FastifyInstance, listeners: readonly EndListener[]): void {
-  /** Per connection how to end what it has not been answered. */
-  const open = new WeakMap<Socket, Set<() => void>>();
+  /** Several of one connection where its client does not wait for answers. */
+  const unanswered = new WeakMap<Socket, Set<FastifyReply>>();
+  const tell = (reply: FastifyReply, status: number) => {
+    for (const listener of listeners) listener(reply.request, reply, status);
+  };
 
-  function unansweredOf(socket: Socket): Set<() => void> {
-    const known = open.get(socket);
-    if (known) return known;
-    const unanswered = new Set<() => void>();
-    open.set(socket, unanswered);
+  function watch(socket: Socket): Set<FastifyReply> {
+    const replies = new Set<FastifyReply>();
+    unanswered.set(socket, replies);
     socket.once('close', () => {
-      for (const end of unanswered) end();
+      for (const reply of replies) {
+        // What the parser refused while the body was still coming has been told of.
+        if (!wasRefused(socket) || reply.request.raw.complete) tell(reply, CLIENT_GONE);
+      }
+      replies.clear();
     });
-    return unanswered;
+    return replies;
   }
 
-  app.addHook('onRequest', (request, reply, done) => {
-    const { socket } = request.raw;
-    const unanswered = unansweredOf(socket);
-    const end = () => {
-      // What the parser refused while the body was still coming has been told of.
-      if (!unanswered.delete(end) || (wasRefused(socket) && !request.raw.complete)) return;
-      const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE;
-      for (const listener of listeners) listener(request, reply, status);
-    };
-    unanswered.add(end);
-    reply.raw.once('close', end);
+  app.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
+    (unanswered.get(socket) ?? watch(socket)).add(reply);
+    done();
+  });
+  app.addHook('onResponse', ({ raw: { socket } }, reply, done) => {
+    if (unanswered.get(socket)?.delete(reply)) tell(reply, reply.statusCode);
     done();
   });
 }
