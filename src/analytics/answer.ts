@@ -1,5 +1,4 @@
 // Series → the JSON of an answer (analytics.md 4), pure.
-
 import { formatMicros } from '../lib/money.ts';
 import { listStarts } from './calendar.ts';
 import { keysOf, unitOf } from './catalogue.ts';

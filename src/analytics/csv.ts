@@ -1,5 +1,4 @@
 // Series → CSV (RFC 4180), a chunk of text per series and key. A cell that a spreadsheet would run as a formula is defused. Pure.
-
 import { formatMicros } from '../lib/money.ts';
 import { formatDate, listStarts } from './calendar.ts';
 import { keysOf, unitOf } from './catalogue.ts';

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import type { Deps } from '../deps.ts';
 import { departureOf } from '../http/departure.ts';
+import { JSON_TYPE } from '../http/json-type.ts';
 import { operation } from '../http/operation.ts';
 import { findServiceHeader } from '../http/service-headers.ts';
 import { csvChunks, csvFileName } from './csv.ts';
@@ -11,7 +12,6 @@ import { ChartAnswer, ChartBody, ChartHeaders } from './schema.ts';
 import { createChartAnswers, plotChart } from './service.ts';
 
 const BODY_LIMIT = 1024 * 1024;
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 export function retrieveAnalytics(deps: Deps) {
   const answers = createChartAnswers(deps);

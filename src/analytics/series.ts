@@ -1,6 +1,5 @@
 // Cells → series, pure: the total, the segments in order, and what ranked too low as "other". Figures stay exact: counts,
 // or whole 10^-6 USD.
-
 import { toMicros } from '../lib/money.ts';
 import { countBuckets, type Span } from './calendar.ts';
 import { isPer, keysOf, unitOf } from './catalogue.ts';

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { type ApiError, apiError, type ConditionName } from '../errors.ts';
+import { JSON_TYPE } from './json-type.ts';
 import { countRefused } from './metrics.ts';
 import { newRequestId } from './request-id.ts';
 
@@ -31,7 +32,7 @@ function refuse(log: Logger, socket: Duplex, { error, cause }: { error: ApiError
   const text = JSON.stringify(error.body);
   const headers = {
     ...error.headers,
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': JSON_TYPE,
     'content-length': Buffer.byteLength(text),
     'request-id': requestId,
     'x-content-type-options': 'nosniff',

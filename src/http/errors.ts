@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../db/failures.ts';
 import { ApiError, apiError, type ConditionName } from '../errors.ts';
 import { setCommonHeaders } from './arrival.ts';
+import { JSON_TYPE } from './json-type.ts';
 import { countRequest } from './metrics.ts';
 import { logRequest } from './request-log.ts';
 
@@ -30,11 +31,7 @@ function toApiError(error: unknown): ApiError {
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = toApiError(error);
   if (answer.statusCode >= 500 && answer !== error) request.log.error({ err: error }, 'request failed');
-  return reply
-    .code(answer.statusCode)
-    .headers(answer.headers)
-    .type('application/json; charset=utf-8')
-    .send(answer.body);
+  return reply.code(answer.statusCode).headers(answer.headers).type(JSON_TYPE).send(answer.body);
 }
 
 /** Answers requests whose URL the router cannot read; no hook has seen them. */

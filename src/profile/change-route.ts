@@ -1,6 +1,7 @@
 // What operations that change one profile have in common over HTTP.
 import type { Deps } from '../deps.ts';
 import { readOnce } from '../http/idempotency.ts';
+import { JSON_TYPE } from '../http/json-type.ts';
 import type { Call } from '../http/operation.ts';
 import type { ChangeRequest } from './change.ts';
 import { requireIdentity } from './identity.ts';
@@ -13,6 +14,6 @@ export function handleChange<Body>(
   return async ({ app, body, request, reply }) => {
     const identity = requireIdentity(request.headers, config.HEADER_ALIASES);
     const once = readOnce(request.headers, body);
-    return reply.type('application/json; charset=utf-8').send(await change({ app, identity, once, body }));
+    return reply.type(JSON_TYPE).send(await change({ app, identity, once, body }));
   };
 }

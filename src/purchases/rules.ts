@@ -1,14 +1,9 @@
 // The rules between the members of a transaction record (analytics.md 1), each with its own message. Pure.
 import type { FieldError } from '../errors.ts';
 import { OFFER_CATEGORIES } from '../facts/values.ts';
-import { parseDatetime } from '../lib/datetime.ts';
+import { momentOf } from '../http/order-rule.ts';
 
 type Body = Record<string, unknown>;
-
-function moment(body: Body, name: string): string | undefined {
-  const value = body[name];
-  return typeof value === 'string' ? parseDatetime(value) : undefined;
-}
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
@@ -48,8 +43,8 @@ const ORDER: readonly (readonly [string, string, boolean])[] = [
 function datesInOrder(body: Body): FieldError[] {
   return ORDER.flatMap(([earlier, later, mayBeEqual]) => {
     // Most records have few of the later ones.
-    const to = moment(body, later);
-    const from = to === undefined ? undefined : moment(body, earlier);
+    const to = momentOf(body, later);
+    const from = to === undefined ? undefined : momentOf(body, earlier);
     if (from === undefined || to === undefined || from < to || (mayBeEqual && from === to)) return [];
     const isOriginal = earlier === 'originally_purchased_at';
     if (isOriginal) return [wrong(earlier, `Must not be after ${later}.`)];

@@ -19,7 +19,7 @@ const WITH_BODY: readonly ConditionName[] = [
   'unsupported_media_type',
 ];
 /** What may come where no body is wanted, and is read all the same. */
-const WITH_UNWANTED_BODY: readonly ConditionName[] = ['malformed_body', 'body_too_large', 'unsupported_media_type'];
+const WITH_UNWANTED_BODY = WITH_BODY.filter((name) => name !== 'body_not_object');
 const ALWAYS: readonly ConditionName[] = ['internal', 'unavailable'];
 
 const ERROR_EXAMPLE_DETAIL: Partial<Record<ConditionName, string>> = { access_level_not_found: 'premium' };

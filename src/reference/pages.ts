@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import { JSON_TYPE } from '../http/json-type.ts';
 import type { Route } from '../http/operation.ts';
 import { buildOpenApi } from './openapi.ts';
 
@@ -23,7 +24,7 @@ const POLICY = {
 export async function registerReference(app: FastifyInstance, routes: readonly Route[]): Promise<void> {
   const document = buildOpenApi(routes, version);
   const text = JSON.stringify(document);
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(text));
+  app.get('/openapi.json', async (_request, reply) => reply.type(JSON_TYPE).send(text));
   await app.register(async (pages) => {
     await pages.register(swagger, { mode: 'static', specification: { document: document as never } });
     await pages.register(swaggerUi, {

@@ -1,6 +1,7 @@
 // One attempt to deliver: a signed POST under one deadline for the whole exchange, the beginning of the answer kept.
 import { StringDecoder } from 'node:string_decoder';
 import { Agent } from 'undici';
+import { JSON_TYPE } from '../http/json-type.ts';
 import { createConnector, DestinationRefused } from './connector.ts';
 import { type DestinationPolicy, refusalOfUrl } from './destinations.ts';
 import { exchange } from './exchange.ts';
@@ -119,7 +120,7 @@ export function createSender({
 
 function headersOf({ authorization, id, body, secrets }: Message, now: Date): Record<string, string> {
   return {
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': JSON_TYPE,
     'user-agent': USER_AGENT,
     ...(authorization !== null && { authorization }),
     ...signatureHeaders({ id, timestampS: Math.floor(now.getTime() / 1000), body, secrets }),

@@ -1,6 +1,5 @@
 // The cells of a question that was summed up in the process: segments ranked as the answer does, by the value shown under the first key,
 // then by code point; what ranks too low is "other".
-
 import { toMicros } from '../../lib/money.ts';
 import { unitOf } from '../catalogue.ts';
 import type { Cell } from '../cells.ts';

@@ -22,7 +22,6 @@ const LEFT_OUT =
   /^(postmaster\.(pid|opts)|pgsql_tmp.*|pg_internal\.init.*|backup_label(\.old)?|tablespace_map(\.old)?)$/;
 const SEGMENT = /^[0-9A-F]{24}$/;
 const SLOT = 'sps_backup';
-const INTERRUPTED = 'Interrupted: no backup was made.';
 
 export interface Backup {
   folder: string;
@@ -46,6 +45,10 @@ export async function copyDurably(from: string, to: string): Promise<number> {
   }
 }
 
+function heed(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new EmbeddedDatabaseError('Interrupted: no backup was made.');
+}
+
 interface Copying {
   isTop?: boolean;
   signal?: AbortSignal | undefined;
@@ -55,7 +58,7 @@ async function copyFolder(from: string, to: string, { isTop = true, signal }: Co
   await mkdir(to, { mode: 0o700 });
   let bytes = 0;
   for (const entry of await readdir(from, { withFileTypes: true })) {
-    if (signal?.aborted) throw new EmbeddedDatabaseError(INTERRUPTED);
+    heed(signal);
     if (LEFT_OUT.test(entry.name)) continue;
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isFile()) bytes += await copyDurably(source, target);
@@ -124,7 +127,7 @@ export async function backUp(
     await client.connect();
     const bytes = await copyRunning(client, { home, target: unfinished, signal });
     await writeFile(join(unfinished, 'password'), await readFile(join(home, 'password')), { mode: 0o600, flush: true });
-    if (signal?.aborted) throw new EmbeddedDatabaseError(INTERRUPTED);
+    heed(signal);
     await rename(unfinished, folder);
     return { folder, bytes };
   } catch (error) {
