@@ -1,5 +1,6 @@
 // Segments by number: the values of the dimension that a question is split by. Several keys may have the same value.
 import { type Kysely, sql } from 'kysely';
+import { overlapping } from '../db/overlap.ts';
 import type { DB } from '../db/types.ts';
 import type { Dimension } from './dimensions.ts';
 import type { ChartQuery } from './request.ts';
@@ -16,7 +17,7 @@ export interface Segments {
 
 /** Labels are those of all apps, and whoever has a public key can make more. With more keys the database puts segments together. */
 export const MOST_KEYS = 200_000;
-/** So many are read at a time, and other requests answered between. */
+/** So many arrive at a time, and other requests are answered between. */
 const KEYS_AT_ONCE = 10_000;
 
 interface KeyOfValue {
@@ -30,13 +31,14 @@ async function readKeys(db: Kysely<DB>, segmentation: Dimension): Promise<KeyOfV
   const { rows } = await sql<{ highest: number | null }>`select max(key) as highest from ${values}`.execute(db);
   const highest = rows[0]?.highest ?? 0;
   if (highest > MOST_KEYS) return undefined;
-  const keys: KeyOfValue[] = [];
-  for (let from = 0; from <= highest; from += KEYS_AT_ONCE) {
-    const page = await sql<KeyOfValue>`
-      select key, value from ${values} where key >= ${from} and key < ${from + KEYS_AT_ONCE}`.execute(db);
-    keys.push(...page.rows);
-  }
-  return keys;
+  const pages = await overlapping(db, (each) =>
+    Array.from({ length: Math.ceil((highest + 1) / KEYS_AT_ONCE) }, (_, i) => {
+      const from = i * KEYS_AT_ONCE;
+      return sql<KeyOfValue>`
+        select key, value from ${values} where key >= ${from} and key < ${from + KEYS_AT_ONCE}`.execute(each);
+    }),
+  );
+  return pages.flatMap(({ rows: keys }) => keys);
 }
 
 /** Undefined where there are too many keys. */

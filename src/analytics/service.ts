@@ -3,7 +3,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { readCancellably } from '../db/cancellable.ts';
-import { overlapping } from '../db/overlap.ts';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
@@ -29,30 +28,52 @@ interface Plot {
   storeTitles: StoreTitles;
 }
 
+/** What is known of the app before the facts are read. */
+interface Known {
+  facts: FactsState;
+  storeTitles: StoreTitles;
+}
+
+async function readKnown(each: Kysely<DB>, app: App, query: ChartQuery): Promise<Known> {
+  const isByStore = query.segmentation?.name === 'store';
+  const [facts, storeTitles] = await Promise.all([
+    readFactsState(each, app, query),
+    isByStore ? listStoreTitles(each, app.app_id) : new Map(),
+  ]);
+  return { facts, storeTitles };
+}
+
+/** A step with no more takes less than a turn of the event loop does while others write. */
+const FEW_POINTS = 2_000;
+
+/** Has other requests answered before work on so many points. */
+async function giveWay(points: number): Promise<void> {
+  if (points > FEW_POINTS) await setImmediate();
+}
+
 async function plot(
-  trx: Kysely<DB>,
+  snapshot: Kysely<DB>,
   app: App,
-  { query, facts, signal }: { query: ChartQuery; facts: FactsState; signal: AbortSignal },
+  { query, facts, storeTitles, signal }: Known & { query: ChartQuery; signal: AbortSignal },
 ): Promise<Plot> {
   signal.throwIfAborted();
-  const cells = await findCells(trx, { query, owner: app, mostSeries: mostSeriesOf(query), facts, signal });
+  const cells = await findCells(snapshot, { query, owner: app, mostSeries: mostSeriesOf(query), facts, signal });
   if (query.format === 'csv' && cells.some(({ place }) => place === 'other')) {
     throw valueError(
       'segmentation',
       `The CSV would have more than ${MOST_CSV_ROWS} rows; filter or shorten the range.`,
     );
   }
-  const isByStore = query.segmentation?.name === 'store';
-  const storeTitles: StoreTitles = isByStore ? await listStoreTitles(trx, app.app_id) : new Map();
-  await setImmediate();
+  await giveWay(cells.length);
   return { series: assembleSeries(query, cells), storeTitles };
 }
 
 /** Throws `value_error` where a CSV would be too long. */
 export async function plotChart(deps: Deps, app: App, query: ChartQuery, signal: AbortSignal): Promise<Plot> {
-  return readCancellably(deps, signal, async (trx) =>
-    plot(trx, app, { query, facts: await readFactsState(trx, app, query), signal }),
-  );
+  return readCancellably(deps, signal, {
+    first: (each) => readKnown(each, app, query),
+    rest: (snapshot, known) => plot(snapshot, app, { query, ...known, signal }),
+  });
 }
 
 interface Question {
@@ -80,29 +101,35 @@ export function createChartAnswers(deps: Deps) {
     },
     /** The body of the answer: JSON. */
     async compute(app: App, { key, query, signal }: Question): Promise<Buffer> {
-      return readCancellably(deps, signal, async (trx) => {
-        const [facts, until] = await overlapping(trx, (each) => [
-          readFactsState(each, app, query),
-          findValidity(each, app, query),
-        ]);
-        const { series, storeTitles } = await plot(trx, app, { query, facts, signal });
-        await setImmediate();
-        const data = renderAnswer(query, series, storeTitles);
-        await setImmediate();
-        const body = Buffer.from(JSON.stringify({ data }));
-        signal.throwIfAborted();
-        answers.keep(key, { body, version: facts.version, until });
-        return body;
+      return readCancellably(deps, signal, {
+        first: (each) => Promise.all([readKnown(each, app, query), findValidity(each, app, query)]),
+        async rest(snapshot, [known, until]) {
+          const { series, storeTitles } = await plot(snapshot, app, { query, ...known, signal });
+          const [asked, compared] = countPoints(query);
+          const points = series.length * (asked + compared);
+          await giveWay(points);
+          const data = renderAnswer(query, series, storeTitles);
+          await giveWay(points);
+          const body = Buffer.from(JSON.stringify({ data }));
+          signal.throwIfAborted();
+          answers.keep(key, { body, version: known.facts.version, until });
+          return body;
+        },
       });
     },
   };
 }
 
+/** Of a series: those asked for, and those they are compared with. */
+function countPoints({ span, compared }: ChartQuery): [number, number] {
+  return [countBuckets(span), compared ? countBuckets(compared) : 0];
+}
+
 /** How many series an answer has room for, the total and "other" too. */
-function mostSeriesOf({ chart, format, span, compared }: ChartQuery): number {
-  const [buckets, comparedBuckets] = [countBuckets(span), compared ? countBuckets(compared) : 0];
-  if (format === 'csv') {
-    return Math.floor(MOST_CSV_ROWS / keysOf(chart).length / Math.max(buckets, comparedBuckets, 1));
+function mostSeriesOf(query: ChartQuery): number {
+  const [asked, compared] = countPoints(query);
+  if (query.format === 'csv') {
+    return Math.floor(MOST_CSV_ROWS / keysOf(query.chart).length / Math.max(asked, compared, 1));
   }
-  return Math.min(MOST_SERIES, Math.floor(MOST_POINTS / Math.max(buckets + comparedBuckets, 1)));
+  return Math.min(MOST_SERIES, Math.floor(MOST_POINTS / Math.max(asked + compared, 1)));
 }

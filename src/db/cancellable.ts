@@ -1,27 +1,47 @@
-// One read-only snapshot on the pool of charts and of the event feed. When the client leaves or the time is over, its statement is
-// cancelled over the other pool.
-import { type Kysely, sql } from 'kysely';
+// One read-only snapshot on the pool of charts and of the event feed, in as few round trips as can be: each may take ten milliseconds while
+// others write. When the client leaves or the time is over, its statement is cancelled over the other pool.
+import { CompiledQuery, type Kysely, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
-import { inSnapshot } from './client.ts';
+import { overlapping } from './overlap.ts';
 import type { DB } from './types.ts';
 
+const BEGIN = CompiledQuery.raw('start transaction isolation level repeatable read read only');
+const END = CompiledQuery.raw('commit');
+
+interface Reading<First, Result> {
+  /** Sends the statements that are known beforehand: together with the beginning. */
+  first: (each: Kysely<DB>) => Promise<First>;
+  /** What follows from what they gave, in the same snapshot. */
+  rest: (snapshot: Kysely<DB>, found: First) => Result | Promise<Result>;
+}
+
+async function readPid(db: Kysely<DB>): Promise<number> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+  return rows[0]!.pid;
+}
+
 /** Throws `unavailable` once the signal has aborted. */
-export async function readCancellably<T>(
-  { db, analyticsDb, log }: Deps,
+export async function readCancellably<First, Result>(
+  { db, analyticsDb, log }: Pick<Deps, 'db' | 'analyticsDb' | 'log'>,
   signal: AbortSignal,
-  work: (trx: Kysely<DB>) => Promise<T>,
-): Promise<T> {
-  return inSnapshot(analyticsDb, async (trx) => {
-    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
+  { first, rest }: Reading<First, Result>,
+): Promise<Result> {
+  return analyticsDb.connection().execute(async (connection) => {
+    if (signal.aborted) throw apiError('unavailable');
+    let pid: Promise<number> | undefined;
     let cancelling: Promise<unknown> | undefined;
     const cancel = () => {
-      cancelling = sql`select pg_cancel_backend(${rows[0]!.pid})`.execute(db).catch(() => {});
+      cancelling = pid?.then((known) => sql`select pg_cancel_backend(${known})`.execute(db)).catch(() => {});
     };
     signal.addEventListener('abort', cancel, { once: true });
     try {
-      if (signal.aborted) throw apiError('unavailable');
-      return await work(trx);
+      const [, , found] = await overlapping(connection, (each) => {
+        const begun = each.executeQuery(BEGIN);
+        pid = readPid(each);
+        return [begun, pid, first(each)];
+      });
+      return await rest(connection, found);
     } catch (error) {
       if (!signal.aborted) throw error;
       if (signal.reason.name === 'TimeoutError')
@@ -31,6 +51,8 @@ export async function readCancellably<T>(
       signal.removeEventListener('abort', cancel);
       // Else it could hit whoever gets this connection next.
       await cancelling;
+      // Nobody waits for its answer: nothing was written, and whatever the next one sends comes behind it.
+      connection.executeQuery(END).catch(() => undefined);
     }
   });
 }

@@ -108,8 +108,3 @@ export async function inTransaction<T>(db: Kysely<DB>, work: (trx: Transaction<D
     }
   }
 }
-
-/** Runs `work` in one read-only snapshot. */
-export function inSnapshot<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
-  return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work);
-}

@@ -1,6 +1,7 @@
 // Distinct payers from the columns instead of fact by fact. Distinct ones do not add up: profiles of which anything changed since the columns
 // were made are counted by themselves, fact by fact.
 import { type Kysely, sql } from 'kysely';
+import { overlapping } from '../../db/overlap.ts';
 import type { DB } from '../../db/types.ts';
 import { CODE_OFFSET, PAGE } from '../../facts/column-chunk.ts';
 import { readKind, TAKEN_OFF } from '../../facts/kind.ts';
@@ -73,8 +74,10 @@ export async function startPayers(
   { values, segmentOf }: Segments,
 ): Promise<PayerCounts> {
   const payers = new PayerCounts(countBuckets(source.span), values.length);
-  const corrections = await readCorrections(db, source);
-  const taken = await listTakenOff(db, source, listMonths(source, PURCHASES));
+  const [corrections, taken] = await overlapping(db, (each) => [
+    readCorrections(each, source),
+    listTakenOff(each, source, listMonths(source, PURCHASES)),
+  ]);
   const changed = new Set([...taken, ...corrections.map(({ profile_no }) => Number(profile_no))]);
   if (changed.size > MOST_CHANGED) throw new TooMuch();
   for (const profile of changed) payers.setApart(profile);

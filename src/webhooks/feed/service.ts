@@ -34,9 +34,10 @@ export async function listEvents(
     since: query.since && parseDatetime(query.since),
     until: query.until && parseDatetime(query.until),
   };
-  const rows = await readCancellably(deps, signal, (trx) =>
-    listEventRows(trx, app.app_id, { filters, after, limit: limit + 1 }),
-  );
+  const rows = await readCancellably(deps, signal, {
+    first: (each) => listEventRows(each, app.app_id, { filters, after, limit: limit + 1 }),
+    rest: (_, found) => found,
+  });
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   return { data: page.map(toEntry), next_cursor: rows.length > limit && last ? encodeCursor(last) : null };

@@ -1,0 +1,107 @@
+// Snapshots of charts and of the event feed (src/db/cancellable.ts).
+import { type Kysely, sql } from 'kysely';
+import pino from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { readCancellably } from '../../src/db/cancellable.ts';
+import { createDb, createPool } from '../../src/db/client.ts';
+import type { DB } from '../../src/db/types.ts';
+import { createCuttableWay } from '../http/cuttable.ts';
+import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+
+let database: TestDatabase;
+let analyticsDb: Kysely<DB>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  analyticsDb = connectTo(database.url);
+  await sql`create table counted (n integer)`.execute(database.db);
+});
+beforeEach(async () => {
+  await sql`truncate counted`.execute(database.db);
+});
+afterAll(async () => {
+  await analyticsDb.destroy();
+  await database.close();
+});
+
+/** By a single connection: whoever comes next gets the same. */
+function connectTo(connectionString: string): Kysely<DB> {
+  return createDb(
+    createPool({ connectionString, max: 1, statementTimeoutMs: 5_000, applicationName: 'sps-test' }, () => {}),
+  );
+}
+
+const log = pino({ level: 'silent' });
+const depsOf = (charts: Kysely<DB>) => ({ db: database.db, analyticsDb: charts, log });
+const FOREVER = new AbortController().signal;
+
+async function ask(db: Kysely<DB>, value: string): Promise<string> {
+  const { rows } = await sql<{ value: string }>`select ${value}::text as value`.execute(db);
+  return rows[0]!.value;
+}
+
+const write = (db: Kysely<DB>) => sql`insert into counted values (1)`.execute(db);
+
+async function count(db: Kysely<DB>): Promise<number> {
+  const { rows } = await sql<{ n: number }>`select count(*)::integer as n from counted`.execute(db);
+  return rows[0]!.n;
+}
+
+test('the first statements are sent before the beginning is answered', async () => {
+  const way = await createCuttableWay();
+  const held = connectTo(way.throughProxy(database.url));
+  await ask(held, 'a connection');
+  way.holdUntil('another');
+  const answers = await readCancellably(depsOf(held), FOREVER, {
+    first: (each) => Promise.all([ask(each, 'one'), ask(each, 'another')]),
+    rest: (_, found) => found,
+  });
+  expect(answers).toEqual(['one', 'another']);
+  await held.destroy();
+  await way.close();
+});
+
+test('all statements see one snapshot', async () => {
+  await write(database.db);
+  const counts = await readCancellably(depsOf(analyticsDb), FOREVER, {
+    first: count,
+    async rest(snapshot, first) {
+      await write(database.db);
+      return [first, await count(snapshot)];
+    },
+  });
+  expect(counts).toEqual([1, 1]);
+  expect(await count(analyticsDb)).toBe(2);
+});
+
+test('nothing can be written in it, and whoever has the connection next is rid of it', async () => {
+  const written = readCancellably(depsOf(analyticsDb), FOREVER, { first: write, rest: () => 'written' });
+  await expect(written).rejects.toThrow('read-only transaction');
+  await write(analyticsDb);
+  const late = readCancellably(depsOf(analyticsDb), FOREVER, { first: count, rest: write });
+  await expect(late).rejects.toThrow('read-only transaction');
+  await write(analyticsDb);
+  await readCancellably(depsOf(analyticsDb), FOREVER, { first: count, rest: (_, found) => found });
+  await write(analyticsDb);
+  expect(await count(database.db)).toBe(3);
+});
+
+test('once its signal has aborted it is unavailable, at whatever point', async () => {
+  const error = { statusCode: 503 };
+  const early = new AbortController();
+  early.abort();
+  const never = readCancellably(depsOf(analyticsDb), early.signal, { first: count, rest: (_, found) => found });
+  await expect(never).rejects.toMatchObject(error);
+
+  const sleep = async (db: Kysely<DB>): Promise<void> => void (await sql`select pg_sleep(4)`.execute(db));
+  const nothing = async (): Promise<void> => undefined;
+  for (const reading of [
+    { first: sleep, rest: nothing },
+    { first: nothing, rest: sleep },
+  ]) {
+    const began = performance.now();
+    const slow = readCancellably(depsOf(analyticsDb), AbortSignal.timeout(200), reading);
+    await expect(slow).rejects.toMatchObject(error);
+    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(await ask(analyticsDb, 'serves on')).toBe('serves on');
+  }
+});
