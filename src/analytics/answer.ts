@@ -1,5 +1,5 @@
 // Series → the JSON of an answer (analytics.md 4), pure.
-import { formatMicros } from '../lib/money.ts';
+import { microsToUsd } from '../lib/money.ts';
 import { listStarts } from './calendar.ts';
 import { keysOf, unitOf } from './catalogue.ts';
 import type { ChartQuery } from './request.ts';
@@ -17,7 +17,7 @@ export function renderAnswer(
 ): Record<string, ChartMetric> {
   const { chart } = query;
   const unit = unitOf(chart);
-  const shown = (value: bigint) => (unit === 'USD' ? Number(formatMicros(value)) : Number(value));
+  const shown = (value: bigint) => (unit === 'USD' ? microsToUsd(value) : Number(value));
   const points = (starts: readonly string[], { values }: Line) => starts.map((x, i) => ({ x, y: shown(values[i]!) }));
   const starts = listStarts(query.span, query.zone);
   const comparedStarts = query.compared ? listStarts(query.compared, query.zone) : [];

@@ -27,7 +27,14 @@ export function formatMicros(micros: bigint): string {
   return `${micros < 0n ? '-' : ''}${size / MICRO_PER_USD}${fraction && '.'}${fraction}`;
 }
 
+/** 10^-6 USD as the number of USD that is nearest to it. */
+export function microsToUsd(micros: bigint): number {
+  const number = Number(micros);
+  // A division rounds once, as reading the text does, which takes ten times as long.
+  return Number.isSafeInteger(number) ? number / 1e6 : Number(formatMicros(micros));
+}
+
 /** 10^-9 USD as a number of USD. */
 export function toUsd(nanos: bigint): number {
-  return Number(toMicros(nanos)) / 1e6;
+  return microsToUsd(toMicros(nanos));
 }

@@ -96,7 +96,7 @@ describe('sums', () => {
     const amounts = splitAmounts([['3002399751580331']], 3);
     sums.add(4, 1, 3, amounts, 0);
     sums.add(NO_SEGMENT, 0, 1, amounts, 0);
-    sums.addSums(4, 0, 2, ['18014398509481986']);
+    sums.addSums(4, 0, { facts: 2, sums: ['18014398509481986'] });
     expect(sums.sumUp([4])).toEqual([
       { bucket: 0, sums: [18_014_398_509_481_986n] },
       { bucket: 1, sums: [27_021_597_764_222_979n] },
@@ -126,7 +126,7 @@ describe('sums', () => {
   test('are bounded', () => {
     const sums = new ColumnSums(1000, 3, 3000);
     const fill = () => {
-      for (let segment = 0; segment < 3000; segment++) sums.addSums(segment, 0, 1, ['1', '1', '1']);
+      for (let segment = 0; segment < 3000; segment++) sums.addSums(segment, 0, { facts: 1, sums: ['1', '1', '1'] });
     };
     expect(fill).toThrow(TooMuch);
   });

@@ -9,7 +9,7 @@ import {
   type PeriodUnit,
   parseDate,
 } from '../../src/analytics/calendar.ts';
-import { formatMicros, toMicros } from '../../src/lib/money.ts';
+import { formatMicros, microsToUsd, toMicros } from '../../src/lib/money.ts';
 import { findZone } from '../../src/lib/zone.ts';
 
 const day = (date: string) => parseDate(date)!;
@@ -88,5 +88,13 @@ test.each([
   [1n, 0n, '0'],
   [123_456_789_012_345_678_901_000_000n, 1n, '123456789012345678.901'],
 ])('%s of 10^-9 USD over %s is %s', (nanos, per, expected) => {
-  expect(formatMicros(toMicros(nanos, per))).toBe(expected);
+  const micros = toMicros(nanos, per);
+  expect(formatMicros(micros)).toBe(expected);
+  expect(microsToUsd(micros)).toBe(Number(expected));
+});
+
+test('the number of an amount is the one nearest to it, however large it is', () => {
+  for (let size = 1n; size < 10n ** 20n; size = size * 7n + 3n) {
+    for (const micros of [size, -size]) expect(microsToUsd(micros)).toBe(Number(formatMicros(micros)));
+  }
 });

@@ -74,6 +74,7 @@ export class PayerCounts {
   }
 
   /** Adds purchases of the profile at a place, or takes them off if it is apart. Throws TooMuch. */
+  // biome-ignore lint/complexity/useMaxParams: called for every row of a scan; an object for each would be its garbage.
   add(place: number, bucket: number, segment: number, purchases: number): void {
     const first = place * this.#size;
     const tag = this.#firsts[first]!;

@@ -124,6 +124,9 @@ function correctionsOf(source: Source, entries: Entries): NamedRows | undefined 
 /** More would be too much to hold. */
 const MOST_ROWS = 400_000;
 
+/** Other requests are answered between buckets of more. */
+const MANY_ROWS = 1_000;
+
 interface Added {
   sums: ColumnSums;
   /** The bucket that the first of the rows is, from 0. */
@@ -146,7 +149,8 @@ async function addRows(db: Kysely<DB>, segments: Segments, { sums, first, named 
     for (let i = 0; i < count; i++) {
       const segment = segments.segmentOf(keys[i] === '' ? null : Number(keys[i]));
       const amounts = numbers.map((list) => list[i]!);
-      sums.addSums(segment, first + bucket - 1, Number(facts?.[i] ?? 1), amounts);
+      sums.addSums(segment, first + bucket - 1, { facts: Number(facts?.[i] ?? 1), sums: amounts });
     }
+    if (count > MANY_ROWS) await setImmediate();
   }
 }

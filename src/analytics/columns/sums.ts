@@ -52,6 +52,7 @@ export class ColumnSums {
   }
 
   /** Adds so many facts, with an amount of the table each. Throws TooMuch. */
+  // biome-ignore lint/complexity/useMaxParams: called for every combination of a scan; an object for each would be its garbage.
   add(segment: number, bucket: number, facts: number, amounts: Amounts, code: number): void {
     const cell = this.#cellOf(segment, bucket);
     const cells = this.#cells;
@@ -61,7 +62,7 @@ export class ColumnSums {
   }
 
   /** Adds what so many facts sum up to, in decimal. Throws TooMuch. */
-  addSums(segment: number, bucket: number, facts: number, sums: readonly string[]): void {
+  addSums(segment: number, bucket: number, { facts, sums }: { facts: number; sums: readonly string[] }): void {
     const cell = this.#cellOf(segment, bucket);
     this.#cells[cell]! += facts;
     for (const [i, sum] of sums.entries()) {
@@ -96,9 +97,12 @@ export class ColumnSums {
     }
     const found: BucketSums[] = [];
     for (let bucket = 0; bucket < this.#buckets; bucket++) {
-      const cell = summed.subarray(bucket * this.#size, (bucket + 1) * this.#size);
-      if (cell.every((number) => number === 0)) continue;
-      const sums = Array.from({ length: (this.#size - 1) / 2 }, (_, i) => join(cell[1 + 2 * i]!, cell[2 + 2 * i]!));
+      const cell = bucket * this.#size;
+      let end = cell + this.#size;
+      while (end > cell && summed[end - 1] === 0) end--;
+      if (end === cell) continue;
+      const sums: bigint[] = [];
+      for (let i = cell + 1; i < cell + this.#size; i += 2) sums.push(join(summed[i]!, summed[i + 1]!));
       found.push({ bucket, sums });
     }
     return found;
@@ -135,5 +139,8 @@ export class ColumnSums {
 }
 
 function join(millions: number, rest: number): bigint {
+  const whole = millions * 1e6;
+  const number = whole + rest;
+  if (Number.isSafeInteger(whole) && Number.isSafeInteger(number)) return BigInt(number);
   return BigInt(millions) * MILLION + BigInt(rest);
 }
