@@ -11,7 +11,7 @@ interface Variable<T> {
 
 class Problem extends Error {}
 
-function whole(least: number, most: number, fallback: number, words: string): Variable<number> {
+function whole([least, most]: readonly [number, number], fallback: number, words: string): Variable<number> {
   const parse = (text: string) => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     if (!(value >= least && value <= most)) throw new Problem(`must be a whole number from ${least} to ${most}`);
@@ -101,13 +101,12 @@ function isOrigin(value: string): boolean {
 export const VARIABLES = {
   HOST: text('127.0.0.1', 'Address to listen on.'),
   PORT: whole(
-    0,
-    65535,
+    [0, 65535],
     8080,
     'Port of `{base_url}`, and of `{admin_url}` unless `ADMIN_PORT` is set; 0 takes a free one.',
   ),
   ADMIN_PORT: maybe(
-    whole(0, 65535, 0, 'Port of its own for analytics, the event feed, the API reference and the dashboard.'),
+    whole([0, 65535], 0, 'Port of its own for analytics, the event feed, the API reference and the dashboard.'),
   ),
   DATABASE_URL: matching(
     isDatabaseAddress,
@@ -116,25 +115,22 @@ export const VARIABLES = {
   ),
   SPS_DATA_DIR: text('./.data', 'Where the private PostgreSQL keeps its data.'),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info', 'What is logged.'),
-  DATABASE_POOL_SIZE: whole(2, 200, 16, 'Connections for everything but charts.'),
-  ANALYTICS_POOL_SIZE: whole(1, 100, 4, 'Connections for charts and the event feed.'),
-  ANALYTICS_TIMEOUT_MS: whole(100, 600_000, 30_000, 'Longest time a chart may compute, in milliseconds.'),
+  DATABASE_POOL_SIZE: whole([2, 200], 16, 'Connections for everything but charts.'),
+  ANALYTICS_POOL_SIZE: whole([1, 100], 4, 'Connections for charts and the event feed.'),
+  ANALYTICS_TIMEOUT_MS: whole([100, 600_000], 30_000, 'Longest time a chart may compute, in milliseconds.'),
   REQUEST_TIMEOUT_MS: whole(
-    100,
-    600_000,
+    [100, 600_000],
     30_000,
     'Longest time in which a request must have arrived, in milliseconds.',
   ),
   SHUTDOWN_DELAY_MS: whole(
-    0,
-    600_000,
+    [0, 600_000],
     0,
     'Milliseconds from failing `/readyz` to closing the listeners, for load balancers to notice. A stop takes at most 30 s more.',
   ),
-  MAX_CONNECTIONS: whole(1, 1_000_000, 10_000, 'Connections at once; more are closed unanswered.'),
+  MAX_CONNECTIONS: whole([1, 1_000_000], 10_000, 'Connections at once; more are closed unanswered.'),
   MAX_LOOP_DELAY_MS: whole(
-    0,
-    60_000,
+    [0, 60_000],
     1_000,
     'Milliseconds by which the process may be behind its work before it answers new requests with 503; 0 is no limit.',
   ),
@@ -144,15 +140,17 @@ export const VARIABLES = {
     'Prefixes whose `-customer-user-id`, `-profile-id` and `-tz` headers mean the same as the `service-` ones.',
   ),
   RATE_LIMIT_SERVER: whole(
-    0,
-    1_000_000,
+    [0, 1_000_000],
     1000,
     'Requests per second and key of the server-side operations; 0 is no limit.',
   ),
-  RATE_LIMIT_ANALYTICS: whole(0, 1_000_000, 20, 'Requests per second and key of charts and event feed; 0 is no limit.'),
+  RATE_LIMIT_ANALYTICS: whole(
+    [0, 1_000_000],
+    20,
+    'Requests per second and key of charts and event feed; 0 is no limit.',
+  ),
   RATE_LIMIT_ATTRIBUTION_PER_IP: whole(
-    0,
-    1_000_000,
+    [0, 1_000_000],
     0,
     'Attribution requests per second and client address; 0 is no limit.',
   ),
@@ -178,8 +176,7 @@ export const VARIABLES = {
   WEBHOOK_ALLOW_HTTP: flag('Allow webhook addresses with `http:`.'),
   WEBHOOK_ALLOW_PRIVATE: flag('Allow webhook addresses on private and loopback networks, and `http:`.'),
   EVENT_RETENTION_DAYS: whole(
-    1,
-    3650,
+    [1, 3650],
     90,
     'Days after which events are deleted. Deliveries that still wait then are dead, and kept 7 days more.',
   ),

@@ -41,15 +41,17 @@ interface Kept extends RowForm {
 export function correctionRows(source: Source, entries: Entries, kept: Kept): Sql[] {
   const counted = countOnce(entries);
   const totalled = asKept(entries, counted, kept);
-  const once = foundOnce(source, entries, kept, totalled);
+  const once = foundOnce(source, entries, { kept, totalled });
   const which = stillOpen(source, entries, kept);
   // Later days are found by an index, of each moment by itself.
   const later = source.span.days.at(-1)! > kept.horizon ? listCounted(entries) : [];
   return [
     ...once.map((facts) =>
-      factRows(source, entries, counted, { ...facts, where: [...facts.where, ...which], ...kept }),
+      factRows(source, entries, { ...counted, ...facts, where: [...facts.where, ...which], ...kept }),
     ),
-    ...later.map((each) => factRows(source, entries, each, { ...recent(source, each, kept, totalled), ...kept })),
+    ...later.map((each) =>
+      factRows(source, entries, { ...each, ...recent(source, each, { ...kept, ...totalled }), ...kept }),
+    ),
   ];
 }
 
@@ -58,7 +60,7 @@ function stillOpen({ span }: Source, { until }: Entries, { horizon }: Kept): Sql
   return until ? [sql`(${dayOf(until)} >= ${sql.lit(Math.min(span.days[0]!, horizon))}) is not false`] : [];
 }
 
-function foundOnce(source: Source, entries: Entries, kept: Kept, totalled: Totalled): Facts[] {
+function foundOnce(source: Source, entries: Entries, { kept, totalled }: { kept: Kept; totalled: Totalled }): Facts[] {
   const { has } = source.facts;
   return [
     ...(has.pending ? [pending(source)] : []),
@@ -69,7 +71,7 @@ function foundOnce(source: Source, entries: Entries, kept: Kept, totalled: Total
       : []),
     ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source)] : []),
     ...(kept.months && has.changes ? [changes(totalled)] : []),
-    ...(kept.months ? otherMonths(source, entries, kept.months, totalled) : []),
+    ...(kept.months ? otherMonths(source, entries, { ...totalled, months: kept.months }) : []),
   ];
 }
 
@@ -112,7 +114,7 @@ function ofKept({ days, refunds }: Totalled, { months }: Kept): Sql[] {
   return [days, ...refunds, ...(months ? [isInRanges(dayOf('purchased'), rangesOfMonths(months))] : [])];
 }
 
-function recent(source: Source, { at }: Counted, { horizon }: Kept, { refunds }: Totalled): Facts {
+function recent(source: Source, { at }: Counted, { horizon, refunds }: Kept & Totalled): Facts {
   const relation = sql`fact_transaction f ${pendingLabels(source)}`;
   const where = [sql`${dayOf(at)} >= ${sql.lit(horizon)}`, ...notPending(source), ...refunds];
   return { relation, where, weight: sql`1`, label: currentLabel(source) };
@@ -138,8 +140,7 @@ function changes({ days, refunds }: Totalled): Facts {
 function otherMonths(
   source: Source,
   { until }: Entries,
-  months: readonly number[],
-  { days, refunds }: Totalled,
+  { days, refunds, months }: Totalled & { months: readonly number[] },
 ): Facts[] {
   const ranges = rangesWithout(source, months, until !== undefined);
   if (ranges.length === 0) return [];

@@ -29,8 +29,8 @@ export function eventParts(source: Source, entries: Entries): Sql[] {
   const { of, at } = entries;
   const counted = countOnce(entries);
   const written = cutAtToday(source, at).map(({ source: piece, where }) =>
-    factRows(piece, entries, counted, asWritten(of, where)),
+    factRows(piece, entries, { ...counted, ...asWritten(of, where) }),
   );
   if (!readsPendingLabels(source)) return written;
-  return [...written, factRows(source, entries, counted, relabelled(source, entries, []))];
+  return [...written, factRows(source, entries, { ...counted, ...relabelled(source, entries, []) })];
 }

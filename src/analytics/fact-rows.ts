@@ -78,9 +78,7 @@ export interface RowForm {
 }
 
 /** The key under which totals have a fact, and what is joined to know it: those by a value of labels have a key of that value. */
-function keyIn(source: Source, entries: Entries, label: Sql, home: RowForm['home']): { key: Sql; join: Sql } {
-  const key = segmentKey(source, entries, label);
-  const { segmentation } = source.query;
+function keyIn({ query: { segmentation } }: Source, key: Sql, home: RowForm['home']): { key: Sql; join: Sql } {
   if (!segmentation || !home || (home as string) === segmentation.home.column) return { key, join: sql`` };
   return {
     key: sql.ref(`label.${home}`),
@@ -98,12 +96,11 @@ function inSpan(source: Source, { until }: Entries, at: Counting): Sql[] {
 export function factRows(
   source: Source,
   entries: Entries,
-  { at, sign }: Counted,
-  { relation, where, weight, label, home, byProfile }: Facts & RowForm,
+  { at, sign, relation, where, weight, label, home, byProfile }: Counted & Facts & RowForm,
 ): Sql {
   const { until, amount } = entries;
   const bucket = until ? sql`greatest(${bucketOf(source, at)}, 1)` : bucketOf(source, at);
-  const { key, join } = keyIn(source, entries, label, home);
+  const { key, join } = keyIn(source, segmentKey(source, entries, label), home);
   const factor = sql`${weight} * ${sign}`;
   const sums = AMOUNTS[amount].map((name, i) => sql`, sum(${sql.ref(`f.${name}`)} * ${factor}) as ${sql.ref(`a${i}`)}`);
   const moments = until && at === 'either' ? bothMoments(entries.at, until) : sql``;

@@ -24,7 +24,7 @@ export function installCorrectionRows(source: Source, { horizon, months }: Kept)
     ...(source.span.days.at(-1)! > horizon ? [recent(source, sql`${day} >= ${sql.lit(horizon)}`)] : []),
     ...(readsPendingLabels(source) ? [relabelled(source, INSTALLS, [past])] : []),
   ];
-  return parts.map((part) => factRows(source, INSTALLS, countOnce(INSTALLS), part));
+  return parts.map((part) => factRows(source, INSTALLS, { ...countOnce(INSTALLS), ...part }));
 }
 
 function changed(where: Sql[]): Facts {

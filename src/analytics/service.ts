@@ -69,7 +69,11 @@ async function plot(
 }
 
 /** Throws `value_error` where a CSV would be too long. */
-export async function plotChart(deps: Deps, app: App, query: ChartQuery, signal: AbortSignal): Promise<Plot> {
+export async function plotChart(
+  deps: Deps,
+  app: App,
+  { query, signal }: Pick<Question, 'query' | 'signal'>,
+): Promise<Plot> {
   return readCancellably(deps, signal, {
     first: (each) => readKnown(each, app, query),
     rest: (snapshot, known) => plot(snapshot, app, { query, ...known, signal }),

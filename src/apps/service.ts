@@ -31,7 +31,7 @@ export interface NewApp {
 
 const MOST_CHARACTERS = 255;
 
-async function issueKey(db: Kysely<DB>, appId: string, kind: KeyKind, scope: KeyScope = 'all') {
+async function issueKey(db: Kysely<DB>, appId: string, { kind, scope = 'all' }: { kind: KeyKind; scope?: KeyScope }) {
   const { key, prefix, sha256 } = mintKey(kind);
   const { key_id } = await insertKey(db, { app_id: appId, kind, scope, prefix, sha256 });
   return { key_id, key };
@@ -48,8 +48,8 @@ export async function createApp(
     throw new OperatorError('A name has 1 to 255 characters.');
   return inTransaction(db, async (trx) => {
     const app = (await insertApp(trx, { ...values, timezone })) as App;
-    const { key: public_key } = await issueKey(trx, app.app_id, 'public');
-    const { key: secret_key } = await issueKey(trx, app.app_id, 'secret');
+    const { key: public_key } = await issueKey(trx, app.app_id, { kind: 'public' });
+    const { key: secret_key } = await issueKey(trx, app.app_id, { kind: 'secret' });
     return { app, public_key, secret_key };
   });
 }
@@ -71,7 +71,7 @@ export async function createKey(
 ): Promise<{ key_id: string; key: string }> {
   const { app_id } = await getApp(deps, appId);
   if (kind === 'public' && scope !== 'all') throw new OperatorError('Only a secret key can have the scope analytics.');
-  return issueKey(deps.db, app_id, kind, scope);
+  return issueKey(deps.db, app_id, { kind, scope });
 }
 
 export async function listKeys(deps: Pick<Deps, 'db'>, appId: string) {

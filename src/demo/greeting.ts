@@ -26,19 +26,19 @@ Public key       ${publicKey}
 Secret key       ${secretKey}
 
 Record attribution (answers 201, no body):
-${curl(`${baseUrl}/api/v2/web-api/attribution/`, publicKey, attribution, '-i')}
+${curl(`${baseUrl}/api/v2/web-api/attribution/`, publicKey, { body: attribution, more: '-i' })}
 
 Grant an access level (answers the profile; the webhook follows):
-${curl(`${baseUrl}/api/v2/server-side-api/purchase/profile/grant/access-level/`, secretKey, { access_level_id: 'premium' }, "-H 'service-customer-user-id: user-1'")}
+${curl(`${baseUrl}/api/v2/server-side-api/purchase/profile/grant/access-level/`, secretKey, { body: { access_level_id: 'premium' }, more: "-H 'service-customer-user-id: user-1'" })}
 
 Ask for a chart (monthly recurring revenue of a year by country):
-${curl(`${adminUrl}/api/v1/client-api/metrics/analytics/`, secretKey, chart)}
+${curl(`${adminUrl}/api/v1/client-api/metrics/analytics/`, secretKey, { body: chart })}
 
 Ctrl-C stops it. Running it again keeps the data and prints new keys.
 `;
 }
 
-function curl(url: string, key: string, body: object, more = ''): string {
+function curl(url: string, key: string, { body, more = '' }: { body: object; more?: string }): string {
   const options = `-H 'Authorization: Api-Key ${key}' -H 'Content-Type: application/json'${more && ` ${more}`}`;
   return `curl -s ${options} ${url} -d '${JSON.stringify(body)}'`;
 }

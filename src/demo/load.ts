@@ -47,7 +47,11 @@ export async function provideKeys({ deps }: Service, folder: DemoFolder, { app_i
 }
 
 /** Loads the people unless an earlier run did; one that was interrupted is continued. */
-export async function loadPeople(service: Service, folder: DemoFolder, app: App, count: number): Promise<void> {
+export async function loadPeople(
+  service: Service,
+  folder: DemoFolder,
+  { app, count }: { app: App; count: number },
+): Promise<void> {
   if (folder.state.is_loaded) return;
   const until = folder.state.until ?? service.deps.now().toISOString();
   await folder.save({ until });

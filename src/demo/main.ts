@@ -14,7 +14,11 @@ const PEOPLE = 5_000;
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 
-async function provideWebhook({ deps }: Service, folder: DemoFolder, appId: string, receiver: Receiver): Promise<void> {
+async function provideWebhook(
+  { deps }: Service,
+  folder: DemoFolder,
+  { appId, receiver }: { appId: string; receiver: Receiver },
+): Promise<void> {
   const { webhook } = folder.state;
   const isKnown = webhook && (await getWebhook(deps, webhook.webhook_id).catch(() => undefined));
   if (isKnown && webhook.port === receiver.port) return receiver.trust(webhook.secret);
@@ -26,8 +30,8 @@ async function provideWebhook({ deps }: Service, folder: DemoFolder, appId: stri
 
 async function prepare(service: Service, folder: DemoFolder, receiver: Receiver): Promise<void> {
   const app = await provideApp(service, folder);
-  await loadPeople(service, folder, app, PEOPLE);
-  await provideWebhook(service, folder, app.app_id, receiver);
+  await loadPeople(service, folder, { app, count: PEOPLE });
+  await provideWebhook(service, folder, { appId: app.app_id, receiver });
   const keys = await provideKeys(service, folder, app);
   const { baseUrl, adminUrl } = service;
   print(greet({ baseUrl, adminUrl, receiverUrl: receiver.url, until: folder.state.until ?? '', ...keys }));

@@ -43,7 +43,11 @@ export function simulateSubscription(random: Random, subscribing: Subscribing): 
   let plan = subscribing.plan;
   let offer: Offer | undefined;
   let beginMs: number | undefined = startMs;
-  const add = (expiresMs: number, usd: number, given: Offer | undefined, members: Partial<TransactionRecord>) => {
+  const add = (
+    expiresMs: number,
+    { usd, given }: { usd: number; given: Offer | undefined },
+    members: Partial<TransactionRecord>,
+  ) => {
     records.push({
       customer_user_id: buyer.customer_user_id,
       purchase_type: 'subscription',
@@ -67,14 +71,14 @@ export function simulateSubscription(random: Random, subscribing: Subscribing): 
   if (random.chance(plan.trial)) {
     const endMs = startMs + TRIAL_DAYS * DAY_MS;
     const converts = random.chance(CONVERSION);
-    const members = converts ? {} : cancelBetween(random, startMs, endMs, untilMs);
-    add(endMs, 0, { category: 'introductory', type: 'free_trial', id: null }, members);
+    const members = converts ? {} : cancelBetween(random, [startMs, endMs], untilMs);
+    add(endMs, { usd: 0, given: { category: 'introductory', type: 'free_trial', id: null } }, members);
     beginMs = converts ? endMs : undefined;
   }
   while (beginMs !== undefined && beginMs < untilMs) {
     const endMs = endOfPeriod(beginMs, plan);
     const { members, nextMs, nextPlan, nextOffer } = endPeriod(random, { plan, beginMs, endMs, untilMs });
-    add(endMs, offer ? plan.usd / 2 : plan.usd, offer, members);
+    add(endMs, { usd: offer ? plan.usd / 2 : plan.usd, given: offer }, members);
     plan = nextPlan ?? plan;
     offer = nextOffer;
     beginMs = nextMs;
@@ -102,7 +106,7 @@ function endPeriod(random: Random, { plan, beginMs, endMs, untilMs }: Period): E
   }
   if (random.chance(BILLING_TROUBLE) && endMs < untilMs) return troubleAtEnd(random, endMs, untilMs);
   if (random.chance(plan.retention)) return { members: {}, nextMs: endMs };
-  const members = cancelBetween(random, beginMs, endMs, untilMs);
+  const members = cancelBetween(random, [beginMs, endMs], untilMs);
   if (!random.chance(RETURN)) return { members };
   const nextOffer: Offer = { category: 'win_back', type: 'pay_as_you_go', id: 'come_back' };
   return { members, nextMs: endMs + random.between(15, 120) * DAY_MS, nextOffer };
@@ -117,8 +121,12 @@ function troubleAtEnd(random: Random, endMs: number, untilMs: number): Ending {
 }
 
 /** Switched off at some moment of the period; if that is still to come, nothing is known of it yet. */
-function cancelBetween(random: Random, beginMs: number, endMs: number, untilMs: number): Partial<TransactionRecord> {
-  const cancelMs = random.between(beginMs, endMs);
+function cancelBetween(
+  random: Random,
+  period: readonly [beginMs: number, endMs: number],
+  untilMs: number,
+): Partial<TransactionRecord> {
+  const cancelMs = random.between(...period);
   if (cancelMs > untilMs) return {};
   const reason = random.chance(0.9) ? 'voluntarily_cancelled' : 'price_increase';
   return { cancellation_reason: reason, ...notRenewing(iso(cancelMs)) };

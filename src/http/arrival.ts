@@ -25,6 +25,7 @@ export function registerArrival(app: FastifyInstance): { startDraining: () => vo
     isClosing = true;
     done();
   });
+  // biome-ignore lint/complexity/useMaxParams: Fastify's signature.
   app.addHook('onSend', (_request, reply, payload, done) => {
     // Or the client's next request might be under way on the connection when it is closed.
     if (isDraining) reply.header('connection', 'close');

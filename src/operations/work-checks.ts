@@ -101,7 +101,7 @@ async function timeChart(
   const query = readChartRequest({ body, zoneHeader: undefined, appZone: app.timezone, now });
   const began = performance.now();
   const signal = AbortSignal.timeout(mostMs);
-  await plotChart(deps, app, query, signal).catch((error: unknown) => {
+  await plotChart(deps, app, { query, signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
   return { app_id: app.app_id, chart_id, ms: Math.round(performance.now() - began) };

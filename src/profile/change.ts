@@ -96,7 +96,7 @@ async function runOnce(
   return runChange(
     trx,
     { app, identity: { ...identity, profile_id: profileId } },
-    { change, keep: (each, answer) => keepAnswer(each, key, { body_sha256: once.body_sha256, answer }, now) },
+    { change, keep: (each, answer) => keepAnswer(each, { ...key, body_sha256: once.body_sha256, answer }, now) },
   );
 }
 

@@ -49,8 +49,9 @@ export async function findAnswer(trx: Kysely<DB>, key: AnswerKey, now: Date): Pr
 }
 
 /** In place of one that is older than a day. */
-export async function keepAnswer(trx: Kysely<DB>, key: AnswerKey, kept: KeptAnswer, now: Date): Promise<void> {
-  const values = { ...kept, kept_at: now.toISOString() };
+export async function keepAnswer(trx: Kysely<DB>, kept: AnswerKey & KeptAnswer, now: Date): Promise<void> {
+  const { body_sha256, answer, ...key } = kept;
+  const values = { body_sha256, answer, kept_at: now.toISOString() };
   await trx
     .insertInto('kept_answer')
     .values({ ...key, ...values })

@@ -16,10 +16,9 @@ const GONE = ['profile_attribution', 'access_grant', 'kept_answer', 'lapse_watch
 async function deleteRows(
   trx: Kysely<DB>,
   table: (typeof GONE)[number] | 'profile_identity',
-  appId: string,
-  profileId: string,
+  { app_id, profile_id }: { app_id: string; profile_id: string },
 ): Promise<void> {
-  await sql`delete from ${sql.table(table)} where app_id = ${appId} and profile_id = ${profileId}`.execute(trx);
+  await sql`delete from ${sql.table(table)} where app_id = ${app_id} and profile_id = ${profile_id}`.execute(trx);
 }
 
 async function buryRow(trx: Kysely<DB>, appId: string, profileId: string): Promise<void> {
@@ -36,10 +35,11 @@ export async function deleteProfile(
   await inTransaction(db, async (trx) => {
     const profileId = await lockProfileToDelete(trx, app.app_id, identity);
     if (profileId === undefined) throw apiError('profile_not_found');
+    const gone = { app_id: app.app_id, profile_id: profileId };
     // First, as attributions that name the profile by it hold its lock: what they wrote is there from here on.
-    await deleteRows(trx, 'profile_identity', app.app_id, profileId);
+    await deleteRows(trx, 'profile_identity', gone);
     await settleLabel(trx, app, profileId);
-    for (const table of GONE) await deleteRows(trx, table, app.app_id, profileId);
+    for (const table of GONE) await deleteRows(trx, table, gone);
     await buryRow(trx, app.app_id, profileId);
     await scrubEventsOf(trx, app.app_id, profileId);
   });

@@ -71,17 +71,12 @@ async function applyBody(
 /** Gives the name to a profile that the caller has locked; another name of it is free from then on. */
 async function attachCustomer(
   trx: Kysely<DB>,
-  app: App,
-  profileId: string,
+  profile: { app_id: string; profile_id: string },
   customer: { user_id: string; source: string },
 ): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const owner = await claimCustomer(trx, {
-      app_id: app.app_id,
-      profile_id: profileId,
-      customer_user_id: customer.user_id,
-    });
-    if (owner === profileId) return;
+    const owner = await claimCustomer(trx, { ...profile, customer_user_id: customer.user_id });
+    if (owner === profile.profile_id) return;
     if (owner !== undefined) throw valueError(customer.source, 'Belongs to another profile.');
   }
   throw apiError('unavailable');
@@ -97,7 +92,11 @@ async function lockOrCreate(
     const profileId = await lockProfile(trx, app_id, { profile_id, customer_user_id: undefined });
     if (profileId === undefined) throw apiError('profile_not_found');
     if (customer_user_id !== undefined) {
-      await attachCustomer(trx, app, profileId, { user_id: customer_user_id, source: customer_source });
+      await attachCustomer(
+        trx,
+        { app_id, profile_id: profileId },
+        { user_id: customer_user_id, source: customer_source },
+      );
     }
     return { profileId, isNew: false };
   }

@@ -83,7 +83,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
     const { signing, authorization } = secrets;
     const attempt = await sender.send({ url, authorization, secrets: signing, id, body });
     attemptSeconds.observe({ app_id: delivery.app_id }, attempt.seconds);
-    const outcome = judgeAttempt(delivery, attempt, now(), random());
+    const outcome = judgeAttempt(delivery, attempt, { at: now(), random: random() });
     settler.add(delivery, outcome);
     return outcome.succeeded;
   }

@@ -16,7 +16,11 @@ export interface Outcome {
 }
 
 /** `at` is when the attempt ended, `random` lies in [0, 1). */
-export function judgeAttempt(delivery: Claimed, attempt: Attempt, at: Date, random: number): Outcome {
+export function judgeAttempt(
+  delivery: Claimed,
+  attempt: Attempt,
+  { at, random }: { at: Date; random: number },
+): Outcome {
   const succeeded = isDelivered(attempt);
   const waitS = waitAfterFailure(delivery.attempts + 1, random, attempt.retryAfterS);
   const isPending = !succeeded && waitS !== undefined;

@@ -33,9 +33,9 @@ export function listCells(query: ChartQuery, parts: readonly SummedPart[], { seg
   const kept = ranked.length < mostSeries ? ranked : ranked.slice(0, mostSeries - 2);
   const others = ranked.slice(kept.length);
   return parts.flatMap((part) => [
-    ...cellsOf(part, 'total', '', undefined),
-    ...kept.flatMap((segment) => cellsOf(part, 'segment', segments[segment]!, [segment])),
-    ...(others.length > 0 ? cellsOf(part, 'other', '', others) : []),
+    ...cellsOf(part, { place: 'total', segment: '' }, undefined),
+    ...kept.flatMap((segment) => cellsOf(part, { place: 'segment', segment: segments[segment]! }, [segment])),
+    ...(others.length > 0 ? cellsOf(part, { place: 'other', segment: '' }, others) : []),
     ...payerCells(part, kept, { segments, hasOthers: others.length > 0 }),
   ]);
 }
@@ -65,13 +65,12 @@ function rank(
 /** Of these segments together; of all there is, if undefined. */
 function cellsOf(
   { index, entries, installs }: SummedPart,
-  place: Cell['place'],
-  segment: string,
+  shown: Pick<Cell, 'place' | 'segment'>,
   segments: readonly number[] | undefined,
 ): Cell[] {
   const sides = [['entries', entries] as const, ['per', installs] as const];
   return sides.flatMap(([side, summed]) =>
-    summed.sumUp(segments).map(({ bucket, sums }) => ({ place, segment, side, span: index, bucket: bucket + 1, sums })),
+    summed.sumUp(segments).map(({ bucket, sums }) => ({ ...shown, side, span: index, bucket: bucket + 1, sums })),
   );
 }
 

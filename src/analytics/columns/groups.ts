@@ -103,7 +103,7 @@ export async function* listGroups(db: Kysely<DB>, source: Source, reading: Readi
   const months = listMonths(source, entries);
   let free: Promise<unknown> = Promise.resolve();
   const read = (month: number) => {
-    const groups = free.then(() => readGroups(db, source, reading, month));
+    const groups = free.then(() => readGroups(db, source, { ...reading, month }));
     free = groups.then(() => meanwhile.shift()?.());
     // Whoever awaits it hears of it.
     free.catch(() => undefined);
@@ -131,8 +131,7 @@ export async function* listGroups(db: Kysely<DB>, source: Source, reading: Readi
 async function readGroups(
   db: Kysely<DB>,
   { owner }: Source,
-  { scan, entries }: Reading,
-  month: number,
+  { scan, entries, month }: Reading & { month: number },
 ): Promise<Group[]> {
   const table = sql.table(CHUNKS[entries.of]);
   const ofMonth = sql`c.app_key = ${owner.app_key} and c.month = ${month}`;

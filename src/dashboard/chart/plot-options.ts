@@ -29,6 +29,7 @@ const WHOLE_STEPS = [1, 2, 5]
 
 /** Bars of one layer, narrower where several stand side by side; with a height only their upper ends. */
 function drawBars({ slot }: Layer, height?: number): uPlot.Series.PathBuilder {
+  // biome-ignore lint/complexity/useMaxParams: uPlot's signature.
   return (plot, seriesIndex, first, last) => {
     const path = new Path2D();
     const ys = plot.data[seriesIndex]!;

@@ -23,8 +23,7 @@ interface Depth {
 /** Asks page after page anew, so that what is shown is of one moment and nothing is missing between two pages. */
 async function listPages(
   client: Client,
-  filters: Record<string, string>,
-  pages: number,
+  { filters, pages }: { filters: Record<string, string>; pages: number },
   signal: AbortSignal,
 ): Promise<Events> {
   const events: FeedEvent[] = [];
@@ -46,7 +45,7 @@ export function useEvents({ page: _, ...members }: FeedView): Asked<Events> & { 
   const [depth, setDepth] = useState<Depth>({ filters, pages: 1 });
   const pages = depth.filters === filters ? depth.pages : 1;
   const asked = useAnswer(`${filters} ${pages}`, (signal) =>
-    listPages(client, Object.fromEntries(given), pages, signal),
+    listPages(client, { filters: Object.fromEntries(given), pages }, signal),
   );
   return { ...asked, askMore: () => setDepth({ filters, pages: pages + 1 }) };
 }

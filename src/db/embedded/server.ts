@@ -58,7 +58,7 @@ async function launchOnce(
   const log = await openLog(cluster);
   const { size } = await log.stat();
   try {
-    const child = spawnServer(cluster, port, settings, log.fd);
+    const child = spawnServer(cluster, { ...settings, port: String(port) }, log.fd);
     const failure = await waitForServer(child, dataFolder(cluster.home));
     if (failure === undefined) return undefined;
     return failure || findComplaint(await readFrom(log, size));
@@ -67,9 +67,9 @@ async function launchOnce(
   }
 }
 
-function spawnServer(cluster: Cluster, port: number, settings: Record<string, string>, log: number): ChildProcess {
+function spawnServer(cluster: Cluster, settings: Record<string, string>, log: number): ChildProcess {
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
-  const all = { ...serverSettings(memory), ...settings, port: String(port) };
+  const all = { ...serverSettings(memory), ...settings };
   const child = spawn(join(cluster.bin, 'postgres'), ['-D', dataFolder(cluster.home), ...settingArguments(all)], {
     ...spawnOptions(cluster.account),
     // A session of its own: Ctrl-C must not reach PostgreSQL before us.

@@ -30,8 +30,7 @@ const CHAIN_REFUSED: FieldError = {
 async function price(
   trx: Kysely<DB>,
   app: App,
-  records: readonly NamedTransaction[],
-  refused: Map<number, FieldError>,
+  { records, refused }: { records: readonly NamedTransaction[]; refused: Map<number, FieldError> },
 ): Promise<Priced[]> {
   const owners = await lockOwners(trx, app, records);
   const book = await loadPriceBook(
@@ -73,7 +72,7 @@ async function write(
   return inTransaction(session.db, async (trx) => {
     await holdProducts(trx, app.app_key);
     const refused = new Map<number, FieldError>();
-    const priced = await price(trx, app, records, refused);
+    const priced = await price(trx, app, { records, refused });
     const { copied, others } = await writeNewChains(trx, session, { app, priced, onCopied: onHandedOver });
     let written = copied;
     if (others.length > 0) {
