@@ -178,7 +178,7 @@ function startWriting({ service, keys, dataset }: Charting) {
   return [
     startJob<Drive, Driven>('drive.ts', {
       ...load,
-      connections: 16,
+      connections: 64,
       pace: 500,
       requests: { ...posts, kind: 'attribution', path: '/api/v2/web-api/attribution/', key: keys.public },
     }),
