@@ -54,8 +54,8 @@ async function giveWay(points: number): Promise<void> {
 async function plot(
   snapshot: Kysely<DB>,
   app: App,
-  { query, facts, storeTitles, signal }: Known & { query: ChartQuery; signal: AbortSignal },
-): Promise<Plot> {
+  { query, facts, signal }: { query: ChartQuery; facts: FactsState; signal: AbortSignal },
+): Promise<Series[]> {
   signal.throwIfAborted();
   const cells = await findCells(snapshot, { query, owner: app, mostSeries: mostSeriesOf(query), facts, signal });
   if (query.format === 'csv' && cells.some(({ place }) => place === 'other')) {
@@ -65,7 +65,7 @@ async function plot(
     );
   }
   await giveWay(cells.length);
-  return { series: assembleSeries(query, cells), storeTitles };
+  return assembleSeries(query, cells);
 }
 
 /** Throws `value_error` where a CSV would be too long. */
@@ -76,7 +76,10 @@ export async function plotChart(
 ): Promise<Plot> {
   return readCancellably(deps, signal, {
     first: (each) => readKnown(each, app, query),
-    rest: (snapshot, known) => plot(snapshot, app, { query, ...known, signal }),
+    rest: async (snapshot, { facts, storeTitles }) => ({
+      series: await plot(snapshot, app, { query, facts, signal }),
+      storeTitles,
+    }),
   });
 }
 
@@ -107,8 +110,8 @@ export function createChartAnswers(deps: Deps) {
     async compute(app: App, { key, query, signal }: Question): Promise<Buffer> {
       return readCancellably(deps, signal, {
         first: (each) => Promise.all([readKnown(each, app, query), findValidity(each, app, query)]),
-        async rest(snapshot, [known, until]) {
-          const { series, storeTitles } = await plot(snapshot, app, { query, ...known, signal });
+        async rest(snapshot, [{ facts, storeTitles }, until]) {
+          const series = await plot(snapshot, app, { query, facts, signal });
           const [asked, compared] = countPoints(query);
           const points = series.length * (asked + compared);
           await giveWay(points);
@@ -116,7 +119,7 @@ export function createChartAnswers(deps: Deps) {
           await giveWay(points);
           const body = Buffer.from(JSON.stringify({ data }));
           signal.throwIfAborted();
-          answers.keep(key, { body, version: known.facts.version, until });
+          answers.keep(key, { body, version: facts.version, until });
           return body;
         },
       });

@@ -3,10 +3,10 @@ import { type Kysely, sql } from 'kysely';
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readCancellably } from '../../src/db/cancellable.ts';
-import { createDb, createPool } from '../../src/db/client.ts';
 import type { DB } from '../../src/db/types.ts';
 import { createCuttableWay } from '../http/cuttable.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+import { connectTo } from './one-connection.ts';
 
 let database: TestDatabase;
 let analyticsDb: Kysely<DB>;
@@ -22,13 +22,6 @@ afterAll(async () => {
   await analyticsDb.destroy();
   await database.close();
 });
-
-/** By a single connection: whoever comes next gets the same. */
-function connectTo(connectionString: string): Kysely<DB> {
-  return createDb(
-    createPool({ connectionString, max: 1, statementTimeoutMs: 5_000, applicationName: 'sps-test' }, () => {}),
-  );
-}
 
 const log = pino({ level: 'silent' });
 const depsOf = (charts: Kysely<DB>) => ({ db: database.db, analyticsDb: charts, log });

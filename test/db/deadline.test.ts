@@ -1,11 +1,11 @@
 // A database that dies without a word: its statements fail in time, and the pool is of use again when it is back.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDb, createPool } from '../../src/db/client.ts';
 import { raiseTimeout } from '../../src/db/deadline.ts';
 import { isDatabaseUnavailable } from '../../src/db/failures.ts';
 import { type CuttableWay, createCuttableWay } from '../http/cuttable.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+import { connectTo } from './one-connection.ts';
 
 let database: TestDatabase;
 let way: CuttableWay;
@@ -18,11 +18,7 @@ afterAll(async () => {
   await database.close();
 });
 
-function connect(url: string) {
-  return createDb(
-    createPool({ connectionString: url, max: 1, statementTimeoutMs: 100, applicationName: 'sps-test' }, () => {}),
-  );
-}
+const connect = (url: string) => connectTo(url, 100);
 
 test('a statement without an answer fails as of a database that is away, and so does its transaction', async () => {
   const db = connect(way.throughProxy(database.url));

@@ -1,11 +1,11 @@
 // Statements of one transaction that are under way at once (src/db/overlap.ts).
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDb, createPool } from '../../src/db/client.ts';
 import { overlapping } from '../../src/db/overlap.ts';
 import type { DB } from '../../src/db/types.ts';
 import { createCuttableWay } from '../http/cuttable.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+import { connectTo } from './one-connection.ts';
 
 let database: TestDatabase;
 let db: Kysely<DB>;
@@ -17,12 +17,6 @@ afterAll(async () => {
   await db.destroy();
   await database.close();
 });
-
-function connectTo(connectionString: string): Kysely<DB> {
-  return createDb(
-    createPool({ connectionString, max: 1, statementTimeoutMs: 5_000, applicationName: 'sps-test' }, () => {}),
-  );
-}
 
 async function ask(trx: Kysely<DB>, value: string): Promise<string> {
   const { rows } = await sql<{ value: string }>`select ${value}::text as value`.execute(trx);
