@@ -55,6 +55,8 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   const leases = createLeases(deps, leaseMs);
   let isStopping = false;
   let lookAhead = 0;
+  /** When what was put off is due again, should whatever it waits behind have ended unseen: in milliseconds since 1970. */
+  let putOffUntil = 0;
 
   const settler = createSettler({ ...deps, queueDb, mostHeld: limits.total }, (deliveries) => {
     for (const delivery of deliveries) leases.release(delivery);
@@ -92,11 +94,12 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   async function takeDue(): Promise<number> {
     const room = limits.total - leases.size;
     if (room <= 0) return pollMs;
-    const leaseUntil = new Date(now().getTime() + leaseMs);
+    const began = now();
+    const leaseUntil = new Date(began.getTime() + leaseMs);
     const { claimed, putOff: putOffCount } = await claimDue(queueDb, {
       ...limits,
       total: room,
-      now: now(),
+      now: began,
       leaseUntil,
       claimId: randomUUID(),
       held: leases.count(),
@@ -108,9 +111,11 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
       leases.hold(delivery, leaseUntil);
       turns.take(delivery);
     }
-    if (putOffCount === 0) return pollMs;
+    if (putOffCount > 0) putOffUntil = began.getTime() + PUT_OFF_MS;
     // Others may be due behind those that were put off.
-    return claimed.length > 0 ? 0 : Math.min(PUT_OFF_MS, pollMs);
+    if (putOffCount > 0 && claimed.length > 0) return 0;
+    const putOffMs = putOffUntil - began.getTime();
+    return putOffMs > 0 ? Math.min(putOffMs, pollMs) : pollMs;
   }
 
   async function run(): Promise<void> {

@@ -145,6 +145,21 @@ describe('a dispatcher', () => {
     await eventually(() => expect(receiver.received).toHaveLength(1));
   });
 
+  it('looks again in a moment at what waits behind a delivery that ends unseen, whatever else it sends meanwhile', async () => {
+    const receiver = await world.receive();
+    await world.addEndpoint(receiver.url);
+    await world.grant('ann');
+    await claim();
+    await world.grant('ann');
+    await world.grant('bob');
+    world.dispatch({ pollMs: 60_000 });
+    await eventually(() => expect(receiver.received).toHaveLength(1));
+    await sleep(100);
+    // As if the statement that settles it had not met its successor.
+    await db.updateTable('webhook_delivery').set({ state: 'delivered' }).where('claim_id', 'is not', null).execute();
+    await eventually(() => expect(receiver.received).toHaveLength(2));
+  });
+
   it('finishes what is under way when it stops, takes nothing more and leaves nothing claimed', async () => {
     const receiver = await world.receive((response) => {
       setTimeout(() => response.end(), 200);
