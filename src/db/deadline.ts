@@ -1,6 +1,7 @@
 // How long an answer of the database is waited for, that of statements ahead of it on the connection included. The server ends what
 // takes too long by itself; one that has died without a word, or that no packet reaches any more, would be waited for until TCP gives
 // up, which takes a quarter of an hour.
+import type { Duplex } from 'node:stream';
 import { CompiledQuery, type Kysely } from 'kysely';
 import type pg from 'pg';
 import type { DB } from './types.ts';
@@ -25,10 +26,15 @@ export interface BoundedClient {
   release: () => void;
 }
 
+/** The socket of a connection. */
+export function streamOf(client: pg.PoolClient): Duplex {
+  return (client as unknown as { connection: pg.Connection }).connection.stream;
+}
+
 /** A connection that is broken off when a statement has no answer in time: the driver fails the statement, the pool drops it. */
 export function boundStatements(client: pg.PoolClient, timeoutMs: number): BoundedClient {
   let longestMs = timeoutMs;
-  const { stream } = (client as unknown as { connection: pg.Connection }).connection;
+  const stream = streamOf(client);
   return {
     async query(statement) {
       if (statement.text === RAISE_TIMEOUT) longestMs = Number(statement.values[0]);

@@ -4,8 +4,9 @@
 // a newer version adds one.
 import { CompiledQuery, type Kysely, type OperationNode, type RawBuilder, RawNode, ValueNode } from 'kysely';
 import type pg from 'pg';
-import { boundStatements } from './deadline.ts';
+import { boundStatements, streamOf } from './deadline.ts';
 import { failConnecting } from './failures.ts';
+import { writingAtOnce } from './one-write.ts';
 import type { DB } from './types.ts';
 
 /** The text of a statement → its name. */
@@ -95,8 +96,10 @@ export function lendPrepared(pool: pg.Pool, timeoutMs: number) {
     const known = lent.get(client);
     if (known) return known;
     const { query, release } = boundStatements(client, timeoutMs);
+    const holdBack = writingAtOnce(streamOf(client));
     const made: Lent = {
       query: (text, values) => {
+        holdBack();
         const name = names.get(text);
         return query(name === undefined ? { text, values } : { name, text, values });
       },

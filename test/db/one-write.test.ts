@@ -1,0 +1,62 @@
+// What is sent in one turn of the event loop (src/db/one-write.ts).
+import { type Duplex, PassThrough } from 'node:stream';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { createDb, createPool } from '../../src/db/client.ts';
+import { streamOf } from '../../src/db/deadline.ts';
+import { writingAtOnce } from '../../src/db/one-write.ts';
+import { overlapping } from '../../src/db/overlap.ts';
+import { executePrepared } from '../../src/db/prepared.ts';
+import { createTestDatabase } from '../setup/database.ts';
+
+/** How many calls have written to a socket. */
+function countWrites(stream: Duplex): () => number {
+  let count = 0;
+  for (const name of ['_write', '_writev'] as const) {
+    const write = stream[name]?.bind(stream) as (...args: unknown[]) => void;
+    Object.assign(stream, {
+      [name]: (...args: unknown[]) => {
+        count++;
+        write(...args);
+      },
+    });
+  }
+  return () => count;
+}
+
+test('statements that are sent together reach the socket in one call, those of the next turn in another', async () => {
+  const database = await createTestDatabase();
+  const settings = { connectionString: database.url, max: 1, statementTimeoutMs: 5_000, applicationName: 'sps-test' };
+  const pool = createPool(settings, () => {});
+  let writes = () => 0;
+  pool.on('connect', (client) => {
+    writes = countWrites(streamOf(client));
+  });
+  const db = createDb(pool);
+  const ask = (each: typeof db, value: number) =>
+    executePrepared(each, 'one_write', sql<{ value: number }>`select ${value}::integer as value`);
+  await db.transaction().execute(async (trx) => {
+    for (const values of [
+      [1, 2, 3],
+      [4, 5],
+    ]) {
+      const before = writes();
+      const answers = await overlapping(trx, (each) => values.map((value) => ask(each, value)));
+      expect(answers.flat()).toEqual(values.map((value) => ({ value })));
+      expect(writes() - before).toBe(1);
+    }
+  });
+  await db.destroy();
+  await database.close();
+});
+
+test('a stream that ends meanwhile does not mind', async () => {
+  const stream = new PassThrough();
+  const holdBack = writingAtOnce(stream);
+  holdBack();
+  stream.write('lost');
+  stream.destroy();
+  holdBack();
+  await new Promise(setImmediate);
+  expect(stream.destroyed).toBe(true);
+});
