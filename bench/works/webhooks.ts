@@ -3,7 +3,7 @@ import pino from 'pino';
 import { loadConfig } from '../../src/config.ts';
 import { addWebhook } from '../../src/webhooks/endpoints.ts';
 import type { Dataset } from '../data/datasets.ts';
-import { openBenchSession, query } from '../database.ts';
+import { openBenchSession, query, withClient } from '../database.ts';
 
 export async function addEndpoints({ url, app }: Dataset, addresses: readonly string[]): Promise<void> {
   const session = await openBenchSession(url);
@@ -18,9 +18,14 @@ export async function suspendEndpoints({ url }: Dataset): Promise<void> {
   await query(url, "update webhook set state = 'suspended'");
 }
 
-export async function resumeEndpoints({ url }: Dataset): Promise<void> {
-  await query(url, "update webhook set state = 'enabled'");
-  await query(url, "select pg_notify('webhook_delivery', '')");
+/** Returns when it began to, in milliseconds since 1970: connecting takes longer than resuming, and is nobody's work. */
+export async function resumeEndpoints({ url }: Dataset): Promise<number> {
+  return withClient(url, async (client) => {
+    const began = Date.now();
+    await client.query("update webhook set state = 'enabled'");
+    await client.query("select pg_notify('webhook_delivery', '')");
+    return began;
+  });
 }
 
 export async function countWaiting({ url }: Dataset): Promise<number> {
