@@ -7,7 +7,7 @@ import { createLeases } from './leases.ts';
 import { listenForNudges } from './listener.ts';
 import { attemptSeconds } from './metrics.ts';
 import { judgeAttempt } from './outcome.ts';
-import { type Claimed, type ClaimLimits, claimDue } from './queue.ts';
+import { type Claimed, type ClaimLimits, claimDue, PUT_OFF_BEHIND_RUNNING_MS } from './queue.ts';
 import { openQueuePool } from './queue-pool.ts';
 import { startRetention } from './retention.ts';
 import { readSecrets, type Secrets } from './secrets.ts';
@@ -40,8 +40,6 @@ const LIMITS = { total: 2048, perEndpoint: 32, ahead: 224, ailingAfter: 5, ailin
 const POLL_MS = 1_000;
 const LEASE_MS = 30_000;
 const LOOK_AHEAD = 256;
-/** Wait before looking again at what had to be put off behind a delivery that was under way. */
-const PUT_OFF_MS = 250;
 const LONGEST_BACKOFF_MS = 5_000;
 const SETTLE_ON_STOP_MS = 5_000;
 
@@ -111,9 +109,11 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
       leases.hold(delivery, leaseUntil);
       turns.take(delivery);
     }
-    if (putOffCount > 0) putOffUntil = began.getTime() + PUT_OFF_MS;
-    // Others may be due behind those that were put off.
-    if (putOffCount > 0 && claimed.length > 0) return 0;
+    if (putOffCount > 0) {
+      putOffUntil = began.getTime() + PUT_OFF_BEHIND_RUNNING_MS;
+      // Others may be due behind those that were put off.
+      if (claimed.length > 0) return 0;
+    }
     const putOffMs = putOffUntil - began.getTime();
     return putOffMs > 0 ? Math.min(putOffMs, pollMs) : pollMs;
   }

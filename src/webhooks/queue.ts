@@ -48,7 +48,8 @@ export interface Claimed extends SecretColumns {
 /** A delivery that was looked at; nulls where it was put off. */
 type Taken = Omit<Claimed, 'claim_id' | 'body'> & { claim_id: string | null; body: string | null };
 
-const PUT_OFF_BEHIND_RUNNING = '250 milliseconds';
+/** After so long one that was put off behind a delivery under way is due again. */
+export const PUT_OFF_BEHIND_RUNNING_MS = 250;
 const PUT_OFF_BEHIND_WAITING = '30 seconds';
 
 /** Takes what is due, fairly among endpoints; also says how many had to be put off. */
@@ -76,7 +77,7 @@ export async function claimDue(db: Kysely<DB>, request: ClaimRequest): Promise<{
       select due.*, put_off_until,
         row_number() over (partition by webhook_id, put_off_until is null order by due_at, sequence) as place
       from due left join lateral (
-        select case when claim_id is not null then ${now}::timestamptz + ${PUT_OFF_BEHIND_RUNNING}::interval
+        select case when claim_id is not null then ${now}::timestamptz + ${`${PUT_OFF_BEHIND_RUNNING_MS} milliseconds`}::interval
           else greatest(earlier.due_at, ${now}::timestamptz + ${PUT_OFF_BEHIND_WAITING}::interval) end as put_off_until
         from webhook_delivery earlier
         where earlier.webhook_id = due.webhook_id and earlier.profile_id = due.profile_id and earlier.state = 'pending'

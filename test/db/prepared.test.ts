@@ -1,17 +1,16 @@
 // Prepared statements and the texts by which they are known (src/db/prepared.ts).
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDb, createPool } from '../../src/db/client.ts';
 import { executePrepared } from '../../src/db/prepared.ts';
 import type { DB } from '../../src/db/types.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+import { connectTo } from './one-connection.ts';
 
 let database: TestDatabase;
 let db: Kysely<DB>;
 beforeAll(async () => {
   database = await createTestDatabase();
-  const settings = { connectionString: database.url, max: 1, statementTimeoutMs: 5_000, applicationName: 'sps-test' };
-  db = createDb(createPool(settings, () => {}));
+  db = connectTo(database.url);
 });
 afterAll(async () => {
   await db.destroy();
