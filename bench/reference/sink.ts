@@ -36,6 +36,7 @@ const server = createServer((request, response) => {
     tellReceived();
   });
 });
+
 /** As nginx does. With the 5 s of Node.js every round would begin with 256 new connections, where the load generator's are open. */
 server.keepAliveTimeout = 75_000;
 

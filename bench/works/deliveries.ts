@@ -43,7 +43,9 @@ async function fillOutbox(
 async function drain(dataset: Dataset, sink: Running, waiting: number): Promise<number> {
   const { count } = await readSink<Received>(sink, '/received');
   const began = await resumeEndpoints(dataset);
-  const { lastAt } = await readSink<Received>(sink, `/received?count=${count + waiting}`);
+  const { lastAt } = await readSink<Received>(sink, `/received?count=${count + waiting}`).catch((cause) => {
+    throw new Error(`${waiting} deliveries did not arrive within ${LONGEST_MS / 1000} s`, { cause });
+  });
   await waitUntil(async () => (await countWaiting(dataset)) === 0, {
     longestMs: LONGEST_MS,
     everyMs: POLL_MS,
