@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { isIn } from '../facts/columns.ts';
 import { FACT_IS } from '../facts/conditions.ts';
-import { todayIn } from './calendar.ts';
+import { appDaysOf, appToday } from './app-days.ts';
 import type { Entries } from './entries.ts';
 import {
   asWritten,
@@ -44,7 +44,7 @@ export function correctionRows(source: Source, entries: Entries, kept: Kept): Sq
   const once = foundOnce(source, entries, { kept, totalled });
   const which = stillOpen(source, entries, kept);
   // Later days are found by an index, of each moment by itself.
-  const later = source.span.days.at(-1)! > kept.horizon ? listCounted(entries) : [];
+  const later = appDaysOf(source).end > kept.horizon ? listCounted(entries) : [];
   return [
     ...once.map((facts) =>
       factRows(source, entries, { ...counted, ...facts, where: [...facts.where, ...which], ...kept }),
@@ -56,8 +56,8 @@ export function correctionRows(source: Source, entries: Entries, kept: Kept): Sq
 }
 
 /** Of a stock: what closed before the span had opened before it, too, and makes no difference where what is kept has both moments. */
-function stillOpen({ span }: Source, { until }: Entries, { horizon }: Kept): Sql[] {
-  return until ? [sql`(${dayOf(until)} >= ${sql.lit(Math.min(span.days[0]!, horizon))}) is not false`] : [];
+function stillOpen(source: Source, { until }: Entries, { horizon }: Kept): Sql[] {
+  return until ? [sql`(${dayOf(until)} >= ${sql.lit(Math.min(appDaysOf(source).first, horizon))}) is not false`] : [];
 }
 
 function foundOnce(source: Source, entries: Entries, { kept, totalled }: { kept: Kept; totalled: Totalled }): Facts[] {
@@ -121,10 +121,9 @@ function recent(source: Source, { at }: Counted, { horizon, refunds }: Kept & To
 }
 
 function refundToCome(source: Source): Facts {
-  const { zone, now } = source.query;
   const relation = sql`fact_transaction f ${pendingLabels(source)}`;
   const where = [
-    sql`f.refunded_day >= ${sql.lit(todayIn(zone, now))}`,
+    sql`f.refunded_day >= ${sql.lit(appToday(source.query))}`,
     sql`f.refunded_at > ${nowOf(source.query)}`,
     ...notPending(source),
   ];
@@ -149,8 +148,8 @@ function otherMonths(
 }
 
 /** Days that these months do not have, as far as they are of the span; or before it, for stocks. */
-export function rangesWithout({ span }: Source, months: readonly number[], isStock: boolean): DayRange[] {
-  const [first, end] = [span.days[0]!, span.days.at(-1)!];
+export function rangesWithout(source: Source, months: readonly number[], isStock: boolean): DayRange[] {
+  const { first, end } = appDaysOf(source);
   return rangesBetween(rangesOfMonths(months)).filter(
     ([from, to]) => (from === null || from < end) && (to === null || isStock || to > first),
   );

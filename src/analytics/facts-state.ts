@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { versionOf } from '../facts/version.ts';
-import { todayIn } from './calendar.ts';
+import { appToday } from './app-days.ts';
 import type { Entries } from './entries.ts';
 import type { ChartQuery } from './request.ts';
 import type { Owner } from './sources.ts';
@@ -53,7 +53,7 @@ export async function readFactsState(db: Kysely<DB>, { app_key }: Owner, query: 
       exists (select from fact_column_change where app_key = ${app_key}) as changes,
       exists (select from install_column_change where app_key = ${app_key}) as install_changes,
       exists (select from fact_transaction where app_key = ${app_key}
-        and refunded_day >= ${todayIn(query.zone, query.now)} and refunded_at > ${query.now}::timestamptz) as refunds,
+        and refunded_day >= ${appToday(query)} and refunded_at > ${query.now}::timestamptz) as refunds,
       exists (select from label_pending where app_key = ${app_key}) as labels`.execute(db);
   const { version, pending, retired, moved, changes, refunds, labels, ...row } = rows[0]!;
   return {

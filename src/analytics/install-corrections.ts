@@ -1,5 +1,6 @@
 // What the columns of installs lack or have too much of, as src/analytics/corrections.ts has it for facts.
 import { sql } from 'kysely';
+import { appDaysOf } from './app-days.ts';
 import { isInRanges, rangesWithout } from './corrections.ts';
 import { INSTALLS } from './entries.ts';
 import { asWritten, countOnce, type Facts, factRows, relabelled } from './fact-rows.ts';
@@ -21,7 +22,7 @@ export function installCorrectionRows(source: Source, { horizon, months }: Kept)
   const parts = [
     ...(source.facts.has.installChanges ? [changed([past, isInRanges(day, rangesOfMonths(months))])] : []),
     ...(otherDays.length > 0 ? [asWritten(INSTALLS.of, [past, isInRanges(day, otherDays)])] : []),
-    ...(source.span.days.at(-1)! > horizon ? [recent(source, sql`${day} >= ${sql.lit(horizon)}`)] : []),
+    ...(appDaysOf(source).end > horizon ? [recent(source, sql`${day} >= ${sql.lit(horizon)}`)] : []),
     ...(readsPendingLabels(source) ? [relabelled(source, INSTALLS, [past])] : []),
   ];
   return parts.map((part) => factRows(source, INSTALLS, { ...countOnce(INSTALLS), ...part }));

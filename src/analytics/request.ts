@@ -25,7 +25,9 @@ export interface ChartQuery {
   /** The span of `compare_date`. */
   compared: Span | null;
   zone: Zone;
-  /** Whether the zone is the app's, in whose days the facts are kept. */
+  /** In whose days the facts are kept. */
+  appZone: Zone;
+  /** Whether that is the zone of the question. */
   inAppZone: boolean;
   /** Nothing later exists: the last microsecond of the request's millisecond, so that what was just committed is in. */
   now: string;
@@ -83,6 +85,7 @@ export function readChartRequest({ body, zoneHeader, appZone, now }: ChartReques
     span: makeSpan(date, cut),
     compared: compareDate && makeSpan(compareDate, cut),
     zone,
+    appZone: ownZone,
     inAppZone: zone === ownZone,
     now: now.toISOString().replace('Z', '999Z'),
   };

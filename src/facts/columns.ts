@@ -5,14 +5,17 @@ import type { DB } from '../db/types.ts';
 import { PAGE } from './column-chunk.ts';
 import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, refreshMonths, writeGroups } from './column-groups.ts';
 import { FACT_KIND } from './kind.ts';
+import { quarterOf } from './quarters.ts';
 import { setLimits } from './totals.ts';
 import { GRAINS, TOTAL_MOMENTS } from './totals-schema.ts';
 
-/** What of a fact is kept, as text: keys and codes, days, amounts of each money basis. */
+/** What of a fact is kept, as text: keys and codes, days and quarters of an hour, amounts of each money basis. */
 export const COLUMNS = {
   kind: FACT_KIND,
   purchased_day: sql`f.purchased_day`,
   active_until_day: sql`f.active_until_day`,
+  purchased_quarter: quarterOf('purchased_at', 'purchased_day'),
+  active_until_quarter: quarterOf('active_until', 'active_until_day'),
   price: sql`f.revenue || ':' || f.proceeds || ':' || f.net`,
   monthly: sql`f.monthly_revenue || ':' || f.monthly_proceeds || ':' || f.monthly_net`,
   profile_page: sql`f.profile_no / ${sql.lit(PAGE)}`,
@@ -32,7 +35,7 @@ export const COLUMNS = {
 /** What of a fact `f` these are made of. */
 const READ = sql.join(
   [
-    ...['app_key', 'profile_id', 'purchased_day', 'active_until_day', 'refunded_at'],
+    ...['app_key', 'profile_id', 'purchased_day', 'purchased_at', 'active_until_day', 'active_until', 'refunded_at'],
     ...['revenue', 'proceeds', 'net', 'monthly_revenue', 'monthly_proceeds', 'monthly_net'],
     ...['country_key', 'store_key', 'product_key', 'placement_key', 'offer_key', 'attribution_key'],
     ...['period', 'duration', 'renewal_status', 'cancellation_reason'],

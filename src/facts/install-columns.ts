@@ -4,12 +4,14 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, refreshMonths, writeGroups } from './column-groups.ts';
 import { INSTALL_KIND } from './kind.ts';
+import { quarterOf } from './quarters.ts';
 import { setLimits } from './totals.ts';
 
 /** What of an image is kept, as text. */
 export const INSTALL_COLUMNS = {
   kind: INSTALL_KIND,
   installed_day: sql`f.installed_day`,
+  installed_quarter: quarterOf('installed_at', 'installed_day'),
   country_key: sql`f.country_key`,
   store_key: sql`f.store_key`,
   attribution_key: sql`f.attribution_key`,

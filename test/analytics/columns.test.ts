@@ -1,11 +1,13 @@
 // The parts of which answers from columns are made: the format, and sums and sets that stay exact and bounded.
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { BEFORE, bucketUntil, joinBuckets } from '../../src/analytics/columns/moments.ts';
 import { PayerCounts } from '../../src/analytics/columns/payer-counts.ts';
 import { countCombined, type Numbers, selectRows } from '../../src/analytics/columns/rows.ts';
 import { ColumnSums, splitAmounts, TooMuch } from '../../src/analytics/columns/sums.ts';
 import { NO_SEGMENT } from '../../src/analytics/segments.ts';
 import { CODE_OFFSET, encodeColumn, encodePlaces, ROWS_PER_GROUP } from '../../src/facts/column-chunk.ts';
+import { toQuarters } from '../../src/facts/quarters.ts';
 import { createTestDatabase } from '../setup/database.ts';
 
 function decode({ dictionary, codes }: { dictionary: string; codes: string }): (string | undefined)[] {
@@ -41,6 +43,49 @@ describe('a column chunk', () => {
       await client.end();
       await database.close();
     }
+  });
+});
+
+describe('moments by day and quarter', () => {
+  /** Days of 25 hours in a zone five hours behind, as columns have them: `''` where there is none. */
+  const DAYS = ['', ...Array.from({ length: 9 }, (_, i) => String(20_000 + i))];
+  const QUARTERS = ['', ...Array.from({ length: 100 }, (_, i) => String(20 + i))];
+  const codes = DAYS.slice(1).flatMap((_, day) =>
+    QUARTERS.slice(1).map((__, quarter) => [day + 1, quarter + 1] as const),
+  );
+  const column = (values: string[], of: readonly number[]) => ({
+    values,
+    codes: Uint16Array.from([0, ...of], (code) => code + CODE_OFFSET),
+  });
+  const days = column(
+    DAYS,
+    codes.map(([day]) => day),
+  );
+  const quarters = column(
+    QUARTERS,
+    codes.map(([, quarter]) => quarter),
+  );
+
+  test.each([
+    ['of several days', [1_920_130, 1_920_400, 1_920_590]],
+    ['that begin and end within a day', [1_920_200, 1_920_204, 1_920_205]],
+    ['of none of the days', [1_800_000, 1_800_096]],
+  ])('are in the buckets %s', (_, edges) => {
+    const last = edges.length - 1;
+    const bucketOf = (quarter: number) => (quarter < edges[0]! ? BEFORE : bucketUntil(edges, quarter));
+    const bucketOfDay = (day: string) => (day === '' ? last : undefined);
+    const joined = joinBuckets({ days, quarters, bucketOf, bucketOfDay, last, place: 0 });
+    const told = [...joined.codes].map((code) => joined.numbers[code - CODE_OFFSET]);
+    const expected = codes.map(([day, quarter]) => {
+      const at = 96 * Number(DAYS[day]) + Number(QUARTERS[quarter]);
+      return at < edges[0]! ? BEFORE : edges.filter((edge) => edge <= at).length - 1;
+    });
+    expect(told).toEqual([last, ...expected]);
+  });
+
+  test('say nothing of edges within a quarter', () => {
+    expect(toQuarters([0, 900, 1_800])).toEqual([0, 1, 2]);
+    expect(toQuarters([0, 900, 1_801])).toBeUndefined();
   });
 });
 

@@ -5,10 +5,10 @@ import type { DB } from '../../db/types.ts';
 import { PERIODS } from '../../facts/codes.ts';
 import { monthAfter } from '../../facts/column-groups.ts';
 import type { Kind } from '../../facts/kind.ts';
-import { todayIn } from '../calendar.ts';
+import { toQuarters } from '../../facts/quarters.ts';
+import { appDaysOf, appToday } from '../app-days.ts';
 import type { Condition, Entries } from '../entries.ts';
 import { findKeys } from '../filter-keys.ts';
-import type { ChartQuery } from '../request.ts';
 import { MOST_KEYS, type Segments } from '../segments.ts';
 import { type Source, segmentationOf } from '../sources.ts';
 import { type ColumnName, canCount, type Group, type Into, judge, listJudged, listNeeded, type Scan } from './scan.ts';
@@ -30,18 +30,19 @@ const CONDITIONS: Record<Condition, (kind: Kind) => boolean> = {
 };
 
 /** The months, of purchase or of install, whose facts can count, and are kept in columns. */
-export function listMonths({ span, facts }: Source, { of, until }: Entries): number[] {
-  const [first, end] = [span.days[0]!, span.days.at(-1)!];
-  return facts.months[of].filter((month) => month < end && (until !== undefined || monthAfter(month) > first));
+export function listMonths(source: Source, { of, until }: Entries): number[] {
+  const { first, end } = appDaysOf(source);
+  return source.facts.months[of].filter((month) => month < end && (until !== undefined || monthAfter(month) > first));
 }
 
 /** Whether columns are kept of these entries, and of the days in question. */
 export function isInColumns(source: Source, entries: Entries): boolean {
   const { at, until } = entries;
   const { inAppZone, dateType } = source.query;
+  const hasEdges = inAppZone || toQuarters(source.span.instants) !== undefined;
   const isPurchase = at === 'purchased' && (until === undefined || until === 'active_until');
   const isKept = at === 'installed' || (isPurchase && dateType === 'purchase_date');
-  return source.facts.usesTotals && inAppZone && isKept && listMonths(source, entries).length > 0;
+  return source.facts.usesTotals && hasEdges && isKept && listMonths(source, entries).length > 0;
 }
 
 /** Throws TooMuch. */
@@ -53,6 +54,7 @@ export async function planScan(
   const { of, where, until, amount, times } = entries;
   const { query, span, filters } = source;
   const segmentation = segmentationOf(query, entries);
+  const days = appDaysOf(source);
   const judges: Scan['judges'] = {};
   for (const filter of filters) {
     const keys = new Set(await findKeys(db, filter, MOST_KEYS));
@@ -64,9 +66,10 @@ export async function planScan(
   return {
     judges,
     isCounted: (kind) => where.every((name) => CONDITIONS[name](kind)),
-    day: of === 'install' ? 'installed_day' : 'purchased_day',
-    edges: span.days,
-    end: Math.min(span.days.at(-1)!, columnsHorizon(query)),
+    at: of === 'install' ? 'installed' : 'purchased',
+    days: { first: days.first, end: Math.min(days.end, appToday(query)) },
+    edges: query.inAppZone ? span.days : toQuarters(span.instants)!,
+    byQuarter: !query.inAppZone,
     isStock: until !== undefined,
     amount: amount === 'one' || !into.sums ? undefined : amount,
     times,
@@ -74,11 +77,6 @@ export async function planScan(
     segmentOf: segments.segmentOf,
     profiles: into.payers !== undefined,
   };
-}
-
-/** The first day that is not read from the columns. */
-export function columnsHorizon({ zone, now }: ChartQuery): number {
-  return todayIn(zone, now);
 }
 
 interface Chunk {

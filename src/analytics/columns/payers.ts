@@ -5,12 +5,13 @@ import { overlapping } from '../../db/overlap.ts';
 import type { DB } from '../../db/types.ts';
 import { CODE_OFFSET, PAGE } from '../../facts/column-chunk.ts';
 import { readKind, TAKEN_OFF } from '../../facts/kind.ts';
+import { appToday } from '../app-days.ts';
 import { countBuckets } from '../calendar.ts';
 import { correctionRows } from '../corrections.ts';
 import { PURCHASES } from '../entries.ts';
 import type { Segments } from '../segments.ts';
 import type { Source } from '../sources.ts';
-import { columnsHorizon, listMonths } from './groups.ts';
+import { listMonths } from './groups.ts';
 import { PayerCounts } from './payer-counts.ts';
 import { TooMuch } from './sums.ts';
 
@@ -25,7 +26,7 @@ interface Correction {
 }
 
 async function readCorrections(db: Kysely<DB>, source: Source): Promise<Correction[]> {
-  const kept = { horizon: columnsHorizon(source.query), months: listMonths(source, PURCHASES), byProfile: true };
+  const kept = { horizon: appToday(source.query), months: listMonths(source, PURCHASES), byProfile: true };
   const parts = correctionRows(source, { ...PURCHASES, amount: 'one' }, kept);
   if (parts.length === 0) return [];
   const { rows } = await sql<Correction>`

@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
+import { appToday } from '../app-days.ts';
 import { countBuckets, cutSpan } from '../calendar.ts';
 import { isPer } from '../catalogue.ts';
 import type { Cell } from '../cells.ts';
@@ -15,7 +16,7 @@ import { numberSegments, type Segments } from '../segments.ts';
 import type { Part, Source, Sql } from '../sources.ts';
 import { hasTotals } from '../totals.ts';
 import { listCells, type SummedPart } from './cells.ts';
-import { columnsHorizon, isInColumns, listGroups, listMonths, planScan } from './groups.ts';
+import { isInColumns, listGroups, listMonths, planScan } from './groups.ts';
 import { startPayers } from './payers.ts';
 import { scanGroup } from './scan.ts';
 import { ColumnSums, TooMuch } from './sums.ts';
@@ -116,7 +117,7 @@ function rowsOf(source: Source, entries: Entries): NamedRows {
 
 /** What columns lack or have too much of. */
 function correctionsOf(source: Source, entries: Entries): NamedRows | undefined {
-  const kept = { horizon: columnsHorizon(source.query), months: listMonths(source, entries) };
+  const kept = { horizon: appToday(source.query), months: listMonths(source, entries) };
   const parts = entries.of === 'install' ? installCorrectionRows(source, kept) : correctionRows(source, entries, kept);
   return parts.length > 0 ? { rows: partRows(entries, parts), names: ['n', ...amountsOf(entries)] } : undefined;
 }

@@ -19,11 +19,17 @@ export interface Numbers {
 /** The same for every group: new ones would be the garbage of gigabytes. */
 const scratch: Buffer[] = [];
 
-/** The characters of a text: looked up in an array they take half of the time. Until the next group has its column at this place. */
-export function readCodes(codes: string, place: number): Uint16Array {
+/** An array of codes, until the next group has one at this place. */
+export function scratchCodes(place: number, length: number): Uint16Array {
   scratch[place] ??= Buffer.alloc(ROWS_PER_GROUP * Uint16Array.BYTES_PER_ELEMENT);
-  scratch[place].write(codes, 'utf16le');
-  return new Uint16Array(scratch[place].buffer, 0, codes.length);
+  return new Uint16Array(scratch[place].buffer, 0, length);
+}
+
+/** The characters of a text: looked up in an array they take half of the time. */
+export function readCodes(codes: string, place: number): Uint16Array {
+  const read = scratchCodes(place, codes.length);
+  scratch[place]!.write(codes, 'utf16le');
+  return read;
 }
 
 const ALL_FIRST = new Uint16Array(ROWS_PER_GROUP).fill(CODE_OFFSET);

@@ -3,6 +3,7 @@ import type { COLUMNS } from '../../facts/columns.ts';
 import type { INSTALL_COLUMNS } from '../../facts/install-columns.ts';
 import { type Kind, readKind } from '../../facts/kind.ts';
 import { NO_SEGMENT, type Segments } from '../segments.ts';
+import { BEFORE, bucketOf, bucketUntil, joinBuckets } from './moments.ts';
 import type { PayerCounts } from './payer-counts.ts';
 import { type Column, constant, countCombined, type Numbers, readCodes, selectRows } from './rows.ts';
 import { type Amounts, type ColumnSums, splitAmounts } from './sums.ts';
@@ -10,14 +11,16 @@ import { type Amounts, type ColumnSums, splitAmounts } from './sums.ts';
 export type ColumnName = keyof typeof COLUMNS | keyof typeof INSTALL_COLUMNS;
 
 export interface Scan {
-  /** The day at which a fact counts. */
-  day: 'purchased_day' | 'installed_day';
+  /** The moment at which a fact counts. */
+  at: 'purchased' | 'installed';
   /** What the dimensions of a fact must be. */
   judges: Partial<Record<ColumnName, (key: number) => boolean>>;
   isCounted: (kind: Kind) => boolean;
-  /** The days of the buckets' edges, and the first day that does not count. */
+  /** The days of the app of which something can count, and the first that does not. */
+  days: { first: number; end: number };
+  /** The buckets' edges, as days or as quarters of an hour. */
   edges: readonly number[];
-  end: number;
+  byQuarter: boolean;
   isStock: boolean;
   amount: 'price' | 'monthly' | undefined;
   /** By which the amounts are multiplied. */
@@ -31,14 +34,19 @@ export interface Scan {
 export type Group = Map<ColumnName, Column>;
 
 /** Columns of which the values alone say whether a fact can count. */
-export function listJudged({ judges, day, isStock }: Scan): ColumnName[] {
-  return ['kind', day, ...(isStock ? (['active_until_day'] as const) : []), ...(Object.keys(judges) as ColumnName[])];
+export function listJudged({ judges, at, isStock }: Scan): ColumnName[] {
+  return [
+    'kind',
+    `${at}_day`,
+    ...(isStock ? (['active_until_day'] as const) : []),
+    ...(Object.keys(judges) as ColumnName[]),
+  ];
 }
 
-function judgeOf({ judges, day, isCounted, isStock, edges, end }: Scan, name: ColumnName): (value: string) => boolean {
-  const first = edges[0]!;
+function judgeOf({ judges, at, isCounted, isStock, days }: Scan, name: ColumnName): (value: string) => boolean {
+  const { first, end } = days;
   if (name === 'kind') return (value) => isCounted(readKind(Number(value)));
-  if (name === day) return (value) => Number(value) < end && (isStock || Number(value) >= first);
+  if (name === `${at}_day`) return (value) => Number(value) < end && (isStock || Number(value) >= first);
   // What ended before the first bucket was opened and closed before it: nothing.
   if (name === 'active_until_day') return (value) => value === '' || Number(value) >= first;
   const isAsked = judges[name];
@@ -59,23 +67,14 @@ export function canCount(group: Group): boolean {
 }
 
 /** Columns whose rows make a difference. */
-export function listNeeded({ day, amount, segment, isStock, profiles }: Scan, group: Group): ColumnName[] {
+export function listNeeded({ at, byQuarter, amount, segment, isStock, profiles }: Scan, group: Group): ColumnName[] {
   const selecting = [...group].filter(([, { passes }]) => passes.includes(0)).map(([name]) => name);
-  const others: (ColumnName | undefined)[] = [amount, segment, isStock ? 'active_until_day' : undefined];
-  const valued = others.filter((name) => name !== undefined);
+  const moments = [at, ...(isStock ? (['active_until'] as const) : [])].flatMap((name) =>
+    byQuarter ? ([`${name}_day`, `${name}_quarter`] as const) : [`${name}_day` as const],
+  );
+  const valued = [amount, segment].filter((name) => name !== undefined);
   const pages = profiles ? (['profile_page', 'profile_place'] as const) : [];
-  return [...new Set<ColumnName>([...selecting, 'kind', day, ...valued, ...pages])];
-}
-
-/** The bucket of a day, from 0; what was before the first is in it. */
-function bucketOf(edges: readonly number[], day: number): number {
-  let [low, high] = [0, edges.length - 1];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (edges[middle]! <= day) low = middle;
-    else high = middle;
-  }
-  return low;
+  return [...new Set<ColumnName>([...selecting, 'kind', ...moments, ...valued, ...pages])];
 }
 
 /** What facts are added to. */
@@ -86,26 +85,74 @@ export interface Into {
 
 /** Adds what counts of a group. Throws TooMuch. */
 export function scanGroup(scan: Scan, group: Group, into: Into): void {
-  const { day, edges, segment, segmentOf } = scan;
+  const { segment, segmentOf } = scan;
   const columns = [...group].filter(([, { codes }]) => codes !== '');
-  const read = new Map(columns.map(([name, column], i) => [name, { ...column, codes: readCodes(column.codes, i) }]));
+  const read: ReadColumns = new Map(
+    columns.map(([name, column], i) => [name, { ...column, codes: readCodes(column.codes, i) }]),
+  );
   const numbersOf: NumbersOf = (name, numberOf) => {
     const { values, codes } = read.get(name)!;
     const numbers = new Int32Array(values.length);
     for (let code = 0; code < values.length; code++) numbers[code] = numberOf(values[code]!, code);
     return { codes, numbers };
   };
+  const buckets = openingsOf(scan, read, numbersOf);
+  const inSpan = {
+    codes: buckets.codes,
+    passes: Uint8Array.from(buckets.numbers, (bucket) => Number(bucket !== BEFORE && bucket < lastOf(scan))),
+  };
   const rows = {
-    selected: selectRows(read.get('kind')!.codes.length, read.values()),
+    selected: selectRows(read.get('kind')!.codes.length, [...read.values(), inSpan]),
     signs: numbersOf('kind', (value) => readKind(Number(value)).sign),
-    buckets: numbersOf(day, (value) => bucketOf(edges, Number(value))),
+    buckets,
     segments: segment ? numbersOf(segment, (value) => segmentOf(Number(value))) : constant(NO_SEGMENT),
   };
   const { sums, payers } = into;
-  if (sums) sumUp(scan, { ...rows, numbersOf, amounts: readAmounts(scan, group) }, sums);
+  if (sums) {
+    const closings = scan.isStock ? closingsOf(scan, read, numbersOf) : constant(lastOf(scan));
+    sumUp(scan, { ...rows, closings, numbersOf, amounts: readAmounts(scan, group) }, sums);
+  }
   if (!payers) return;
   const pages = numbersOf('profile_page', (page) => payers.placeOfPage(Number(page)));
   payers.addRows({ ...rows, pages, places: read.get('profile_place')!.codes });
+}
+
+type ReadColumns = Map<ColumnName, Omit<Column, 'codes'> & { codes: Uint16Array }>;
+
+/** The number after those of the buckets. */
+function lastOf({ edges }: Scan): number {
+  return edges.length - 1;
+}
+
+/** Buckets in which facts count or, of a stock, open. Where days do not tell, there are moments before the first and after the last, too. */
+function openingsOf(scan: Scan, read: ReadColumns, numbersOf: NumbersOf): Numbers {
+  const { at, edges, byQuarter, isStock } = scan;
+  if (!byQuarter) return numbersOf(`${at}_day`, (value) => bucketOf(edges, Number(value)));
+  const last = lastOf(scan);
+  return joinBuckets({
+    days: read.get(`${at}_day`)!,
+    quarters: read.get(`${at}_quarter`)!,
+    bucketOf: (quarter) => (quarter < edges[0]! && !isStock ? BEFORE : bucketUntil(edges, quarter)),
+    bucketOfDay: () => undefined,
+    last,
+    place: read.size,
+  });
+}
+
+/** Buckets in which what is in stock closes; what stays open closes after the last. */
+function closingsOf(scan: Scan, read: ReadColumns, numbersOf: NumbersOf): Numbers {
+  const { edges, byQuarter, days } = scan;
+  const last = lastOf(scan);
+  const isOpen = (day: string) => day === '' || Number(day) >= days.end;
+  if (!byQuarter) return numbersOf('active_until_day', (day) => (isOpen(day) ? last : bucketOf(edges, Number(day))));
+  return joinBuckets({
+    days: read.get('active_until_day')!,
+    quarters: read.get('active_until_quarter')!,
+    bucketOf: (quarter) => bucketUntil(edges, quarter),
+    bucketOfDay: (day) => (isOpen(day) ? last : undefined),
+    last,
+    place: read.size + 1,
+  });
 }
 
 type NumbersOf = (name: ColumnName, numberOf: (value: string, code: number) => number) => Numbers;
@@ -115,17 +162,19 @@ interface Rows {
   selected: Int32Array;
   signs: Numbers;
   buckets: Numbers;
+  closings: Numbers;
   segments: Numbers;
   numbersOf: NumbersOf;
   amounts: Amounts;
 }
 
-function sumUp(scan: Scan, { selected, signs, buckets, segments, numbersOf, amounts }: Rows, sums: ColumnSums): void {
-  const { edges, end, isStock, amount } = scan;
-  const last = edges.length - 1;
-  // What stays open closes after the last bucket.
-  const closing = (value: string) => (value === '' || Number(value) >= end ? last : bucketOf(edges, Number(value)));
-  const closings = isStock ? numbersOf('active_until_day', closing) : constant(last);
+function sumUp(
+  scan: Scan,
+  { selected, signs, buckets, closings, segments, numbersOf, amounts }: Rows,
+  sums: ColumnSums,
+): void {
+  const { amount } = scan;
+  const last = lastOf(scan);
   const codes = amount ? numbersOf(amount, (_, code) => code) : constant(0);
   countCombined(selected, [signs, buckets, closings, codes, segments], (has, count) => {
     const [sign, from, to, code, segment] = has as [number, number, number, number, number];
