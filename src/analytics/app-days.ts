@@ -1,5 +1,5 @@
 // The days of the app, in which facts are kept, whatever the zone of the question.
-import { localDay } from '../lib/zone.ts';
+import { dayStart, localDay } from '../lib/zone.ts';
 import { todayIn } from './calendar.ts';
 import type { ChartQuery } from './request.ts';
 import type { Source } from './sources.ts';
@@ -14,4 +14,22 @@ export function appDaysOf({ query, span }: Pick<Source, 'query' | 'span'>): { fi
   if (query.inAppZone) return { first: span.days[0]!, end: span.days.at(-1)! };
   const dayOf = (at: number) => localDay(query.appZone, at);
   return { first: dayOf(span.instants[0]!), end: dayOf(span.instants.at(-1)! - 1) + 1 };
+}
+
+interface WholeDays {
+  /** Days on which a bucket begins or ends after midnight. */
+  cut: number[];
+  /** Edges of the buckets for all other days. */
+  edges: number[];
+}
+
+/** How the days of the app lie in the buckets. */
+export function wholeDaysOf({ query, span }: Pick<Source, 'query' | 'span'>): WholeDays {
+  if (query.inAppZone) return { cut: [], edges: [...span.days] };
+  const edges = span.instants.map((at) => {
+    const day = localDay(query.appZone, at);
+    return { day, isCut: dayStart(query.appZone, day) !== at };
+  });
+  const cut = edges.filter(({ isCut }) => isCut).map(({ day }) => day);
+  return { cut, edges: edges.map(({ day, isCut }, i) => (isCut && i < edges.length - 1 ? day + 1 : day)) };
 }

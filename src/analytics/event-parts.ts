@@ -1,7 +1,8 @@
 // Events of a moment read fact by fact, in parts that an index of the moment answers alone: it holds days and keys, neither instants nor
-// profiles. So instants are looked at today only, and profiles whose label is pending are counted anew by themselves.
+// profiles. So instants are looked at today only, and on days that another zone cuts in two; profiles whose label is pending are counted anew by
+// themselves.
 import { sql } from 'kysely';
-import { todayIn } from './calendar.ts';
+import { appDaysOf, appToday, wholeDaysOf } from './app-days.ts';
 import type { Entries, Moment } from './entries.ts';
 import { asWritten, countOnce, factRows, relabelled } from './fact-rows.ts';
 import { dayOf, readsPendingLabels, type Source, type Sql } from './sources.ts';
@@ -11,16 +12,21 @@ interface Piece {
   where: Sql[];
 }
 
-/** Past days, all of which are before now, and the others. */
-function cutAtToday(source: Source, at: Moment): Piece[] {
+/** Past days that are within a bucket, whatever the zone, and the others. */
+function cutAtEdges(source: Source, at: Moment): Piece[] {
   const { query, span } = source;
-  if (!span.reachesNow || !query.inAppZone) return [{ source, where: [] }];
+  const { cut, edges } = wholeDaysOf(source);
+  const { first, end } = appDaysOf(source);
+  if (!span.reachesNow && cut.length === 0) return [{ source, where: [] }];
+  if (cut.length >= end - first) return [{ source, where: [] }];
   const day = dayOf(at);
-  const today = sql.lit(todayIn(query.zone, query.now));
-  const past = { ...source, span: { ...span, reachesNow: false } };
+  const today = sql.lit(appToday(query));
+  // Not `<> all`: the planner would take each of them for as rare as moments are.
+  const isCut = sql`${day} = any(${cut}::integer[])`;
+  const whole = { ...source, query: { ...query, inAppZone: true }, span: { ...span, days: edges, reachesNow: false } };
   return [
-    { source: past, where: [sql`${day} < ${today}`] },
-    { source, where: [sql`${day} >= ${today}`] },
+    { source: whole, where: [sql`${day} < ${today}`, sql`(${isCut}) is not true`] },
+    { source, where: [span.reachesNow ? sql`(${day} >= ${today} or ${isCut})` : isCut] },
   ];
 }
 
@@ -28,7 +34,7 @@ function cutAtToday(source: Source, at: Moment): Piece[] {
 export function eventParts(source: Source, entries: Entries): Sql[] {
   const { of, at } = entries;
   const counted = countOnce(entries);
-  const written = cutAtToday(source, at).map(({ source: piece, where }) =>
+  const written = cutAtEdges(source, at).map(({ source: piece, where }) =>
     factRows(piece, entries, { ...counted, ...asWritten(of, where) }),
   );
   if (!readsPendingLabels(source)) return written;

@@ -88,7 +88,7 @@ function keyIn({ query: { segmentation } }: Source, key: Sql, home: RowForm['hom
 
 /** What of a fact counts at a moment in the span; of a stock also what opened or closed before it. */
 function inSpan(source: Source, { until }: Entries, at: Counting): Sql[] {
-  if (!until) return [...beforeEnd(source, at), sinceStart(source, at)];
+  if (!until) return [...beforeEnd(source, at), ...sinceStart(source, at)];
   return [...beforeEnd(source, at), ...openedBeforeNow(source, at)];
 }
 

@@ -46,7 +46,8 @@ export function payerRows(source: Source): Sql {
 }
 
 function eventConditions(source: Source, entries: Entries, at: Entries['at']): Sql {
-  if (at === entries.at) return and([...conditions(source, entries), sinceStart(source, at), ...beforeEnd(source, at)]);
+  if (at === entries.at)
+    return and([...conditions(source, entries), ...sinceStart(source, at), ...beforeEnd(source, at)]);
   const happened = sql`${moment(entries.at)} <= ${nowOf(source.query)}`;
   return and([...conditions(source, entries), ofInstalledInSpan(source), happened]);
 }
@@ -72,7 +73,7 @@ function installRows(source: Source, entries: Entries): Sql {
 
 /** Transactions of the profiles that were installed in the span; the install is the indexed side. */
 function ofInstalledInSpan(source: Source): Sql {
-  const inSpan = [sinceStart(source, 'installed'), ...beforeEnd(source, 'installed')];
+  const inSpan = [...sinceStart(source, 'installed'), ...beforeEnd(source, 'installed')];
   return sql`f.profile_id in (
     select f.profile_id from fact_install f where ${and([sql`f.app_key = ${source.owner.app_key}`, ...inSpan])})`;
 }
@@ -99,7 +100,7 @@ function stockRows(source: Source, entries: Entries): Sql {
   const isSeen = [
     ...beforeEnd(source, entries.at),
     ...openedBeforeNow(source, entries.at),
-    sinceStart(source, entries.until!),
+    ...sinceStart(source, entries.until!),
   ];
   const width = AMOUNTS[entries.amount].length || 1;
   const differences = Array.from(

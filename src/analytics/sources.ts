@@ -2,6 +2,7 @@
 // Days are compared where the zone is the app's, instants elsewhere; both give the same buckets.
 import { type RawBuilder, sql } from 'kysely';
 import { FACT_IS } from '../facts/conditions.ts';
+import { appDaysOf } from './app-days.ts';
 import type { Span } from './calendar.ts';
 import type { Dimension } from './dimensions.ts';
 import type { Condition, Entries, Moment } from './entries.ts';
@@ -200,8 +201,8 @@ export function conditions(source: Source, { where }: Entries, label = currentLa
 /** The moment lies before the end of the span, and not after now. */
 export function beforeEnd(source: Source, name: Counting): Sql[] {
   const { value, end } = scale(source, name);
-  const inSpan = sql`${value} < ${end}`;
-  return source.span.reachesNow ? [inSpan, sql`${moment(name)} <= ${nowOf(source.query)}`] : [inSpan];
+  const inSpan = withDay(source, sql`${value} < ${end}`, sql`${dayOf(name)} < ${sql.lit(appDaysOf(source).end)}`);
+  return source.span.reachesNow ? [...inSpan, sql`${moment(name)} <= ${nowOf(source.query)}`] : inSpan;
 }
 
 /** A stock, in the bucket of now, is that of just before. */
@@ -209,9 +210,17 @@ export function openedBeforeNow({ span, query }: Source, name: Counting): Sql[] 
   return span.reachesNow ? [sql`${moment(name)} < ${nowOf(query)}`] : [];
 }
 
-export function sinceStart(source: Source, name: Counting): Sql {
+export function sinceStart(source: Source, name: Counting): Sql[] {
   const { value, first } = scale(source, name);
-  return sql`${value} >= ${first}`;
+  return withDay(source, sql`${value} >= ${first}`, sql`${dayOf(name)} >= ${sql.lit(appDaysOf(source).first)}`);
+}
+
+/**
+ * In another zone days, which are indexed, say nearly as much as instants. The planner would take the two for coincidences, and few moments
+ * of all for hardly any; of a `case` it knows nothing.
+ */
+function withDay({ query }: Source, test: Sql, ofDay: Sql): Sql[] {
+  return query.inAppZone ? [test] : [ofDay, sql`case when ${test} then true end`];
 }
 
 export function and(parts: readonly Sql[]): Sql {
