@@ -26,10 +26,6 @@ interface WholeDays {
 /** How the days of the app lie in the buckets. */
 export function wholeDaysOf({ query, span }: Pick<Source, 'query' | 'span'>): WholeDays {
   if (query.inAppZone) return { cut: [], edges: [...span.days] };
-  const edges = span.instants.map((at) => {
-    const day = localDay(query.appZone, at);
-    return { day, isCut: dayStart(query.appZone, day) !== at };
-  });
-  const cut = edges.filter(({ isCut }) => isCut).map(({ day }) => day);
-  return { cut, edges: edges.map(({ day, isCut }, i) => (isCut && i < edges.length - 1 ? day + 1 : day)) };
+  const edges = span.instants.map((at) => localDay(query.appZone, at));
+  return { cut: edges.filter((day, i) => dayStart(query.appZone, day) !== span.instants[i]), edges };
 }
