@@ -17,13 +17,13 @@ function cutAtEdges(source: Source, at: Moment): Piece[] {
   const { query, span } = source;
   const { cut, edges } = wholeDaysOf(source);
   const { first, end } = appDaysOf(source);
-  if (!span.reachesNow && cut.length === 0) return [{ source, where: [] }];
   if (cut.length >= end - first) return [{ source, where: [] }];
+  const whole = { ...source, query: { ...query, inAppZone: true }, span: { ...span, days: edges, reachesNow: false } };
+  if (!span.reachesNow && cut.length === 0) return [{ source: whole, where: [] }];
   const day = dayOf(at);
   const today = sql.lit(appToday(query));
   // Not `<> all`: the planner would take each of them for as rare as moments are.
   const isCut = sql`${day} = any(${cut}::integer[])`;
-  const whole = { ...source, query: { ...query, inAppZone: true }, span: { ...span, days: edges, reachesNow: false } };
   return [
     { source: whole, where: [sql`${day} < ${today}`, sql`(${isCut}) is not true`] },
     { source, where: [span.reachesNow ? sql`(${day} >= ${today} or ${isCut})` : isCut] },

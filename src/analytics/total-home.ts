@@ -1,6 +1,7 @@
 // Which totals a question reads: by which column they are split, and up to which day.
 import { MONTHLY_HOMES, TOTAL_HOMES, TOTALLED_ATTRIBUTES, type TotalHome } from '../facts/totals-schema.ts';
-import { todayIn, unitStart } from './calendar.ts';
+import { appToday } from './app-days.ts';
+import { unitStart } from './calendar.ts';
 import type { Dimension } from './dimensions.ts';
 import type { Moment } from './entries.ts';
 import { listRanges, type Range } from './ranges.ts';
@@ -40,7 +41,6 @@ export function rangesOf(source: Source, until: Moment | undefined): Range[] {
 
 /** The first day for which the totals are not read: today, or the first of its month. */
 export function totalsHorizon(source: Source): number {
-  const { zone, now } = source.query;
-  const today = todayIn(zone, now);
+  const today = appToday(source.query);
   return isMonthly(source) ? unitStart(today, 'month') : today;
 }

@@ -2,7 +2,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
-import { dayStart, findZone, type Zone } from '../lib/zone.ts';
+import { dayStart, type Zone } from '../lib/zone.ts';
+import { appToday } from './app-days.ts';
 import { todayIn } from './calendar.ts';
 import { isPer } from './catalogue.ts';
 import { type Entries, INSTALLS, type Moment } from './entries.ts';
@@ -32,12 +33,11 @@ function listMoments({ chart, dateType, span, compared }: ChartQuery): Set<`${En
 
 /** The instant in microseconds before which the answer stays the same unless facts change. */
 export async function findValidity(trx: Kysely<DB>, app: App, query: ChartQuery): Promise<number> {
-  const appZone = findZone(app.timezone) ?? query.zone;
-  const moments = [nextMidnight(query.zone, query.now), nextMidnight(appZone, query.now)];
+  const moments = [nextMidnight(query.zone, query.now), nextMidnight(query.appZone, query.now)];
   const ahead = [...listMoments(query)].map((name) => {
     const [of, at] = name.split('.') as [Entries['of'], Moment];
     return sql`(select min(${moment(at)}) from ${tableOf({ of })} f
-      where f.app_key = ${app.app_key} and ${dayOf(at)} = ${sql.lit(todayIn(appZone, query.now))}
+      where f.app_key = ${app.app_key} and ${dayOf(at)} = ${sql.lit(appToday(query))}
         and ${moment(at)} >= ${nowOf(query)})`;
   });
   if (ahead.length > 0) {

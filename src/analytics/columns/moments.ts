@@ -35,7 +35,7 @@ interface Joined {
   /** From BEFORE to the last; never less for a later quarter. */
   bucketOf: (quarter: number) => number;
   /** Of days whose quarters make no difference. */
-  bucketOfDay: (day: string) => number | undefined;
+  bucketOfDay?: (day: string) => number | undefined;
   last: number;
   /** Of the codes. */
   place: number;
@@ -50,7 +50,7 @@ export function joinBuckets({ days, quarters, bucketOf, bucketOfDay, last, place
   for (const [code, value] of days.values.entries()) {
     const from = code * width;
     const at = (offset: number) => bucketOf(joinQuarter(Number(value), offset));
-    const known = bucketOfDay(value) ?? (at(first) === at(end) ? at(first) : undefined);
+    const known = bucketOfDay?.(value) ?? (at(first) === at(end) ? at(first) : undefined);
     if (known !== undefined) table.fill(known - BEFORE, from, from + width);
     else for (let i = 0; i < width; i++) table[from + i] = at(Number(quarters.values[i])) - BEFORE;
   }

@@ -133,7 +133,6 @@ function openingsOf(scan: Scan, read: ReadColumns, numbersOf: NumbersOf): Number
     days: read.get(`${at}_day`)!,
     quarters: read.get(`${at}_quarter`)!,
     bucketOf: (quarter) => (quarter < edges[0]! && !isStock ? BEFORE : bucketUntil(edges, quarter)),
-    bucketOfDay: () => undefined,
     last,
     place: read.size,
   });
