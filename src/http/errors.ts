@@ -31,6 +31,8 @@ function toApiError(error: unknown): ApiError {
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = toApiError(error);
   if (answer.statusCode >= 500 && answer !== error) request.log.error({ err: error }, 'request failed');
+  // Fastify would close the connection while the client still sends, which often loses the answer. Node reads what is left and drops it.
+  if (answer.statusCode === 413) reply.removeHeader('connection');
   return reply.code(answer.statusCode).headers(answer.headers).type(JSON_TYPE).send(answer.body);
 }
 

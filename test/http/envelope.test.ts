@@ -167,6 +167,25 @@ describe('bodies', () => {
     expect(await sendRaw(service.port, chunked)).toMatchObject(envelope(413, 'request_too_large'));
   });
 
+  test('a body far too large is read and dropped, and the connection stays', async () => {
+    const head = [
+      `POST ${ATTRIBUTION} HTTP/1.1`,
+      'Host: x',
+      `Authorization: Api-Key ${service.publicKey}`,
+      'Content-Type: application/json',
+    ];
+    const megabytes = 'x'.repeat(8 * 1024 * 1024);
+    const connection = openRaw(service.port);
+    for (const [framing, body] of [
+      [`Content-Length: ${megabytes.length}`, megabytes],
+      ['Transfer-Encoding: chunked', `${megabytes.length.toString(16)}\r\n${megabytes}\r\n0\r\n\r\n`],
+    ]) {
+      connection.send([...head, framing, '', body].join('\r\n'));
+      expect(await connection.next()).toMatchObject(envelope(413, 'request_too_large'));
+    }
+    connection.close();
+  });
+
   test('chunks are taken, and deep nesting disturbs nobody', async () => {
     const body = `{"status":"organic","customer_user_id":"anna","deep":${'['.repeat(30_000)}${']'.repeat(30_000)}}`;
     expect(await post(service, body)).toMatchObject({ status: 201 });
