@@ -23,6 +23,7 @@ describe('the retry schedule', () => {
   it('reads Retry-After as seconds or as a date', () => {
     const now = new Date('2025-01-15T10:30:00Z');
     expect(parseRetryAfter('120', now)).toBe(120);
+    expect(waitAfterFailure(1, 0, parseRetryAfter('9'.repeat(400), now))).toBe(3600);
     expect(parseRetryAfter('Wed, 15 Jan 2025 10:31:00 GMT', now)).toBe(60);
     expect(parseRetryAfter('Wed, 15 Jan 2025 10:29:00 GMT', now)).toBe(0);
     expect(parseRetryAfter('soon', now)).toBe(0);
