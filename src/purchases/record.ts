@@ -44,6 +44,7 @@ function decimal(value: number | null | undefined): string | null {
 
 /** What only a subscription has. */
 const OF_SUBSCRIPTIONS = [
+  'originally_purchased_at',
   'expires_at',
   'renew_status',
   'renew_status_changed_at',

@@ -78,6 +78,7 @@ test('a subscription is shown as sections 2.3 and 2.4 have it, opens its level a
 
 test('a one-time purchase that carries members of a subscription is none', async () => {
   const members = {
+    originally_purchased_at: '2024-01-01T00:00:00Z',
     expires_at: '2025-03-01T00:00:00Z',
     renew_status: false,
     renew_status_changed_at: '2025-02-10T00:00:00Z',
@@ -86,6 +87,7 @@ test('a one-time purchase that carries members of a subscription is none', async
   };
   const { access_levels } = await set(ownOneTime({ store_product_id: 'monthly', ...members }));
   expect(access_levels.premium).toMatchObject({
+    originally_purchased_at: access_levels.premium.purchased_at,
     expires_at: null,
     is_in_grace_period: false,
     renewal_cancelled_at: null,
