@@ -1,6 +1,7 @@
-// Cells → series, pure: the total, the segments in order, and what ranked too low as "other". Figures stay exact: counts,
-// or whole 10^-6 USD.
+// Cells → series: the total, the segments in order, and what ranked too low as "other". Figures stay exact: counts, or whole 10^-6 USD.
+import { compareCodePoints } from '../lib/code-points.ts';
 import { toMicros } from '../lib/money.ts';
+import { inSlices, sortInSlices } from '../lib/slices.ts';
 import { countBuckets, type Span } from './calendar.ts';
 import { isPer, keysOf, unitOf } from './catalogue.ts';
 import type { Cell } from './cells.ts';
@@ -35,27 +36,31 @@ type Group = Pick<Series, 'place' | 'segment'> & { spans: Map<Cell['span'], Sums
 
 const PLACES: readonly Cell['place'][] = ['total', 'segment', 'other'];
 
+/** Cells, or points of series, that are worked on without a pause: a CSV may have a million. */
+const SLICE = 2_000;
+
 /** In the order of the answer: the total, segments by the value under the first key, then by code point; "other" last. */
-export function assembleSeries(query: ChartQuery, cells: readonly Cell[]): Series[] {
+export async function assembleSeries(query: ChartQuery, cells: readonly Cell[]): Promise<Series[]> {
   const total = newGroup(query, { place: 'total', segment: '' });
   const groups = new Map([['total:', total]]);
-  for (const cell of cells) {
+  await inSlices(cells, SLICE, (cell) => {
     const name = `${cell.place}:${cell.segment}`;
     const group = groups.get(name) ?? newGroup(query, cell);
     groups.set(name, group);
     put(group.spans.get(cell.span)!, cell);
-  }
+  });
   const { chart, segmentation } = query;
   const isUnsplit = isPer(chart, 'installs') && segmentation?.ofInstalls === false;
-  const series = [...groups.values()].map(({ place, segment, spans }) => {
+  const series: Series[] = [];
+  await inSlices([...groups.values()], Math.ceil(SLICE / countBuckets(query.span)), ({ place, segment, spans }) => {
     const lineOf = (span: Cell['span'], key: number) => {
       const sums = spans.get(span);
       return sums ? drawLine(query, sums, { key, per: isUnsplit ? total.spans.get(span)! : sums }) : null;
     };
     const lines = keysOf(chart).map((_, key) => ({ main: lineOf(0, key)!, compared: lineOf(1, key) }));
-    return { place, segment, lines };
+    series.push({ place, segment, lines });
   });
-  return series.sort(inOrder);
+  return sortInSlices(series, SLICE, inOrder);
 }
 
 function newGroup(query: ChartQuery, { place, segment }: Pick<Series, 'place' | 'segment'>): Group {
@@ -107,5 +112,5 @@ function inOrder(a: Series, b: Series): number {
   if (a.place !== b.place) return PLACES.indexOf(a.place) - PLACES.indexOf(b.place);
   const [valueA, valueB] = [a.lines[0]!.main.value, b.lines[0]!.main.value];
   if (valueA !== valueB) return valueA > valueB ? -1 : 1;
-  return Buffer.compare(Buffer.from(a.segment), Buffer.from(b.segment));
+  return compareCodePoints(a.segment, b.segment);
 }

@@ -1,5 +1,6 @@
 // The cells of a question that was summed up in the process: segments ranked as the answer does, by the value shown under the first key,
 // then by code point; what ranks too low is "other".
+import { compareCodePoints } from '../../lib/code-points.ts';
 import { toMicros } from '../../lib/money.ts';
 import { unitOf } from '../catalogue.ts';
 import type { Cell } from '../cells.ts';
@@ -57,8 +58,8 @@ function rank(
     return unitOf(query.chart) === 'USD' ? toMicros(sum, perOf(segment)) : sum;
   };
   return seen
-    .map(({ segment, text }) => ({ segment, value: shownOf(segment), text: Buffer.from(text) }))
-    .sort((a, b) => (a.value === b.value ? Buffer.compare(a.text, b.text) : a.value > b.value ? -1 : 1))
+    .map(({ segment, text }) => ({ segment, value: shownOf(segment), text }))
+    .sort((a, b) => (a.value === b.value ? compareCodePoints(a.text, b.text) : a.value > b.value ? -1 : 1))
     .map(({ segment }) => segment);
 }
 

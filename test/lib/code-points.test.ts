@@ -1,0 +1,21 @@
+// Texts by code point, as databases and RFCs order them and JavaScript does not.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { compareCodePoints } from '../../src/lib/code-points.ts';
+
+test('the order is that of the bytes in UTF-8', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 6 });
+  fc.assert(
+    fc.property(text, text, (a, b) => {
+      expect(Math.sign(compareCodePoints(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    }),
+    {
+      examples: [
+        ['\u{10000}', '\uffff'],
+        ['\ud7ff', '\ue000'],
+        ['a', 'ab'],
+        ['\u{10000}', '\u{10001}'],
+      ],
+    },
+  );
+});

@@ -1,0 +1,28 @@
+// Long work in slices: the same outcome, and others get their turn.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { inSlices, sortInSlices } from '../../src/lib/slices.ts';
+
+test('items are sorted as by sort, equal ones in the order in which they came', async () => {
+  const item = fc.record({ rank: fc.integer({ min: 0, max: 5 }), name: fc.string() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(item, { maxLength: 40 }), fc.integer({ min: 1, max: 9 }), async (items, size) => {
+      const compare = (a: { rank: number }, b: { rank: number }) => a.rank - b.rank;
+      expect(await sortInSlices(items, size, compare)).toEqual([...items].sort(compare));
+    }),
+  );
+});
+
+test('between slices the event loop turns', async () => {
+  const turns: number[] = [];
+  let done = 0;
+  const ticking = setInterval(() => turns.push(done), 0);
+  await inSlices(Array.from({ length: 40 }), 10, () => {
+    const until = performance.now() + 1;
+    while (performance.now() < until);
+    done++;
+  });
+  clearInterval(ticking);
+  expect(done).toBe(40);
+  expect(turns).toEqual([10, 20, 30]);
+});
