@@ -133,7 +133,8 @@ async function close(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** Waits for all of it, but no longer than this. */
+/** Waits for all of it, but no longer than this; what failed is thrown when the others have ended, too. */
 async function within(longestMs: number, work: readonly Promise<unknown>[]): Promise<void> {
-  await Promise.race([Promise.all(work), sleep(longestMs, undefined, { ref: false })]);
+  const ended = Promise.allSettled(work).then(() => Promise.all(work));
+  await Promise.race([ended, sleep(longestMs, undefined, { ref: false })]);
 }
