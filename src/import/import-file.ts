@@ -101,7 +101,10 @@ function rejectsOf<T>({ items, rejects }: Batch<T>, refused: Written['refused'])
 export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Promise<Summary> {
   const { connectionString, app, file, now, onProgress, signal } = options;
   const source = await openSource(file, createCellReader(kind.schema));
-  const sessions = await openSessions(kind.namesOf ? 2 : 1, connectionString);
+  const sessions = await openSessions(kind.namesOf ? 2 : 1, connectionString).catch((error: unknown) => {
+    source.close();
+    throw error;
+  });
   const lanes = createLanes<Written>(sessions);
   const rejectsFile = createRejects(file);
   const summary: Summary = { read: 0, written: 0, unchanged: 0, rejected: 0 };
