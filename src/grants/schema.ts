@@ -1,4 +1,4 @@
-// The body of grant access level (interface 4.3).
+// The bodies of grant access level (interface 4.3) and of its revocation.
 import { type Static, Type } from '@sinclair/typebox';
 import { mustFollow } from '../http/order-rule.ts';
 import { NullableDatetime, Text } from '../lib/typebox.ts';
