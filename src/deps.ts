@@ -17,6 +17,8 @@ export interface App {
 export interface Deps {
   /** Everything but charts. */
   db: Kysely<DB>;
+  /** Groups of attribution posts: whatever else waits keeps none of these busy, and a group gives up a lock early. */
+  groupDb: Kysely<DB>;
   /** Charts and the event feed: a small pool of its own, so that a heavy chart never starves a grant. */
   analyticsDb: Kysely<DB>;
   /** One connection for probes: whether the database answers is not to be asked behind what keeps the others busy. */

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type AppParts, buildApp } from './app.ts';
 import type { Config } from './config.ts';
-import { createDb, createPool } from './db/client.ts';
+import { createDb, createPool, type PoolSettings } from './db/client.ts';
 import { openClock } from './db/clock.ts';
 import { migrateToLatest } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
@@ -15,6 +15,10 @@ import { startSweeps } from './sweeps.ts';
 import { startDispatcher } from './webhooks/dispatcher.ts';
 
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** Requests for a profile that somebody holds take connections that others need. */
+const LOCK_TIMEOUT_MS = 5_000;
+const GROUP_CONNECTIONS = 4;
+const GROUP_LOCK_TIMEOUT_MS = 250;
 const PROBE_TIMEOUT_MS = 5_000;
 const SWEEP_MS = 100;
 /** Together well within the time after which the process ends at once: the embedded server is always told to stop, though its last checkpoint may outlast us. */
@@ -90,14 +94,21 @@ function openPools(
   config: Config,
   log: Logger,
   connectionString: string,
-): Pick<Deps, 'db' | 'analyticsDb' | 'probeDb'> {
+): Pick<Deps, 'db' | 'groupDb' | 'analyticsDb' | 'probeDb'> {
   const onError = (err: Error) => log.warn({ err }, 'a database connection broke');
-  const open = (applicationName: string, max: number, statementTimeoutMs: number) =>
-    createDb(createPool({ connectionString, max, statementTimeoutMs, applicationName }, onError));
-  const db = open('sps', config.DATABASE_POOL_SIZE, STATEMENT_TIMEOUT_MS);
-  const analyticsDb = open('sps-analytics', config.ANALYTICS_POOL_SIZE, config.ANALYTICS_TIMEOUT_MS);
-  const probeDb = open('sps-probe', 1, PROBE_TIMEOUT_MS);
-  return { db, analyticsDb, probeDb };
+  const open = (
+    applicationName: string,
+    max: number,
+    timeouts: Pick<PoolSettings, 'statementTimeoutMs' | 'lockTimeoutMs'>,
+  ) => createDb(createPool({ connectionString, max, ...timeouts, applicationName }, onError));
+  const statementTimeoutMs = STATEMENT_TIMEOUT_MS;
+  const db = open('sps', config.DATABASE_POOL_SIZE, { statementTimeoutMs, lockTimeoutMs: LOCK_TIMEOUT_MS });
+  const groupDb = open('sps-groups', GROUP_CONNECTIONS, { statementTimeoutMs, lockTimeoutMs: GROUP_LOCK_TIMEOUT_MS });
+  const analyticsDb = open('sps-analytics', config.ANALYTICS_POOL_SIZE, {
+    statementTimeoutMs: config.ANALYTICS_TIMEOUT_MS,
+  });
+  const probeDb = open('sps-probe', 1, { statementTimeoutMs: PROBE_TIMEOUT_MS });
+  return { db, groupDb, analyticsDb, probeDb };
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {

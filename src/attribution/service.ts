@@ -1,5 +1,7 @@
 // Recording an attribution: answered once it is committed, together with whatever else arrived meanwhile.
+import type { Kysely } from 'kysely';
 import { createGroupWriter } from '../db/group.ts';
+import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 import { isUuid } from '../lib/uuid.ts';
@@ -28,7 +30,9 @@ function postOf(app: App, body: AttributionBody): Post {
 /** Makes `recordAttribution(app, body)`; it throws profile_not_found, or unavailable when too much is waiting. */
 export function createAttributionRecorder({
   db,
-}: Pick<Deps, 'db'>): (app: App, body: AttributionBody) => Promise<void> {
+  groupDb,
+  config,
+}: Pick<Deps, 'db' | 'groupDb' | 'config'>): (app: App, body: AttributionBody) => Promise<void> {
   const labels = createLabels(db);
   let isFirst = true;
 
@@ -48,7 +52,7 @@ export function createAttributionRecorder({
   }
 
   /** Whether each post found its profile. */
-  async function write(posts: readonly Post[], replaces: boolean): Promise<boolean[]> {
+  async function write(via: Kysely<DB>, posts: readonly Post[], replaces: boolean): Promise<boolean[]> {
     groupSize.observe(posts.length);
     // Nobody waits for it, and without it labels are looked up as they come.
     if (isFirst) labels.recall().catch(() => undefined);
@@ -57,13 +61,16 @@ export function createAttributionRecorder({
     const rows = posts.map(({ app_id, customer_user_id, profile_id, attribution_user_id }, index) => {
       return { app_id, customer_user_id, profile_id, attribution_key: keys[index] ?? null, attribution_user_id };
     });
-    return writeAttributions(db, rows, replaces);
+    return writeAttributions(via, rows, replaces);
   }
 
-  const enqueue = {
-    first: createGroupWriter((posts: readonly Post[]) => write(posts, false)),
-    last: createGroupWriter((posts: readonly Post[]) => write(posts, true)),
-  };
+  const createWriter = (replaces: boolean) =>
+    createGroupWriter((posts: readonly Post[]) => write(groupDb, posts, replaces), {
+      write: async (post) => (await write(db, [post], replaces))[0] === true,
+      // Others need connections, too.
+      atOnce: Math.ceil(config.DATABASE_POOL_SIZE / 4),
+    });
+  const enqueue = { first: createWriter(false), last: createWriter(true) };
 
   return async (app, body) => {
     if (body.profile_id && !isUuid(body.profile_id)) throw apiError('profile_not_found');

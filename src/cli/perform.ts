@@ -96,7 +96,7 @@ async function operate<T>(
     const clock = createDatabaseClock(db);
     // `sps doctor` tells of a database that cannot be asked.
     await clock.read().catch(() => undefined);
-    const deps = { db, analyticsDb: db, probeDb: db, config, log, now: clock.now };
+    const deps = { db, groupDb: db, analyticsDb: db, probeDb: db, config, log, now: clock.now };
     return await work({ deps, connectionString, migrated, signal });
   } finally {
     await db.destroy();

@@ -29,6 +29,8 @@ export interface PoolSettings {
   max: number;
   /** Longest statement, in milliseconds. */
   statementTimeoutMs: number;
+  /** Longest wait for a lock, in milliseconds: 10 s unless given. */
+  lockTimeoutMs?: number | undefined;
   /** Shown in pg_stat_activity. */
   applicationName: string;
   /** Whether its connections are used for COPY, beside which no statements can be under way at once (overlap.ts). */
@@ -62,7 +64,7 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
   const sessionSettings = [
     // The last of a name holds.
     ...options,
-    `-c lock_timeout=${Math.min(settings.statementTimeoutMs, 10_000)}`,
+    `-c lock_timeout=${Math.min(settings.statementTimeoutMs, settings.lockTimeoutMs ?? 10_000)}`,
     '-c idle_in_transaction_session_timeout=60000',
     '-c timezone=UTC',
     '-c datestyle=ISO',

@@ -1,7 +1,7 @@
 // Group commit: while one group is being written the next one gathers, so that the cost of a commit is shared. Nobody waits
 // for others to come, no acknowledgement before the commit, a bounded queue. Apps take turns, so that a busy one does not delay the others.
 import { apiError } from '../errors.ts';
-import { isDatabaseAway } from './failures.ts';
+import { isDatabaseAway, isLockTimeout } from './failures.ts';
 
 const MOST_WAITING = 20_000;
 const MOST_PER_GROUP = 200;
@@ -10,6 +10,8 @@ const NEVER_SPLIT = 16;
 const MOST_WRITING = 4;
 /** A group that takes longer waits for a lock or for a distant database, not for a processor: another is written beside it. */
 const SLOW_MS = 8;
+/** Items that somebody holds a lock of and that are not being tried. */
+const MOST_HELD = 200;
 
 interface Waiting<Item, Result> {
   item: Item;
@@ -17,9 +19,17 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
+/** For an item for which even by itself a lock was waited for too long. */
+export interface Patient<Item, Result> {
+  write: (item: Item) => Promise<Result>;
+  /** So many are tried at once, beside the groups. */
+  atOnce: number;
+}
+
 /** Turns `write`, which writes many items in one commit, into a function that writes one. */
 export function createGroupWriter<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly Result[]>,
+  patient?: Patient<Item, Result>,
 ): (lane: string, item: Item) => Promise<Result> {
   const lanes = new Map<string, Waiting<Item, Result>[]>();
   let waiting = 0;
@@ -29,6 +39,8 @@ export function createGroupWriter<Item, Result>(
   /** Whether the group that was begun last takes long. */
   let isSlow = false;
   let timer: NodeJS.Timeout | undefined;
+  const held: Waiting<Item, Result>[] = [];
+  let writingHeld = 0;
 
   /**
    * Clients who wait for their answers come again together. Half of them at a time, so that one half is answered and read while the
@@ -67,10 +79,29 @@ export function createGroupWriter<Item, Result>(
         for (const one of group) (await settle([one]))();
         return () => undefined;
       }
+      if (patient && isLockTimeout(error)) {
+        for (const one of group) waitBeside(one, patient);
+        return () => undefined;
+      }
       return () => {
         for (const { reject } of group) reject(error);
       };
     }
+  }
+
+  function waitBeside(one: Waiting<Item, Result>, { write, atOnce }: Patient<Item, Result>): void {
+    if (held.length === MOST_HELD) {
+      one.reject(apiError('unavailable'));
+      return;
+    }
+    held.push(one);
+    if (writingHeld < atOnce) void workBeside(write);
+  }
+
+  async function workBeside(writeOne: Patient<Item, Result>['write']): Promise<void> {
+    writingHeld++;
+    for (let one = held.shift(); one; one = held.shift()) await writeOne(one.item).then(one.resolve, one.reject);
+    writingHeld--;
   }
 
   /** What waits meanwhile makes a larger group, of which each costs less. */

@@ -169,6 +169,36 @@ test.each([
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
+test('one that somebody holds waits beside the groups, which go on', async () => {
+  let letGo = () => {};
+  const free = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const enqueue = createGroupWriter(
+    async (items: readonly string[]) => {
+      if (items.includes('held')) throw Object.assign(new Error('of one item'), { code: '55P03' });
+      return items;
+    },
+    {
+      write: async (item) => {
+        await free;
+        return `${item} at last`;
+      },
+      atOnce: 8,
+    },
+  );
+  const held = enqueue('app', 'held');
+  expect(await Promise.all(['a', 'b'].map((item) => enqueue('app', item)))).toEqual(['a', 'b']);
+  // Not without bound: 8 are tried and 200 wait.
+  const more = Array.from({ length: 300 }, () => enqueue('app', 'held'));
+  const ended = Promise.allSettled(more);
+  const refusals = await Promise.all(more.slice(207).map((one) => one.catch((error: ApiError) => error)));
+  expect(refusals.map((error) => (error as ApiError).statusCode)).toEqual(refusals.map(() => 503));
+  letGo();
+  expect(await held).toBe('held at last');
+  expect((await ended).filter(({ status }) => status === 'fulfilled')).toHaveLength(207);
+});
+
 test('while the database is away a group fails as a whole, at once', async () => {
   let attempts = 0;
   const enqueue = createGroupWriter(async () => {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createAttributionRecorder } from '../../src/attribution/service.ts';
+import { loadConfig } from '../../src/config.ts';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
 import { waitForBlocked } from '../setup/locks.ts';
 import { createWorld, NOW, toNdjson, type World } from './world.ts';
@@ -203,7 +204,7 @@ test('and one that is posted while a batch is being written, too', async () => {
     select app_id, 'held', profile_id from profile`.execute(trx);
   const importing = first.profiles(ANN, { customer_user_id: 'held' });
   await waitForBlocked(first);
-  const record = createAttributionRecorder(first.database);
+  const record = createAttributionRecorder({ db, groupDb: db, config: loadConfig({}) });
   await record(first.app, { customer_user_id: 'ann', status: 'organic', attribution_user_id: 'posted' });
   await trx.rollback().execute();
   await importing;

@@ -66,8 +66,9 @@ function createLog(lines: string[], onLog: ServiceOptions['onLog']) {
   return pino({ level: 'debug' }, { write });
 }
 
-function connectServiceDb(url: string, max: number) {
-  const settings = { connectionString: url, max, statementTimeoutMs: 10_000, applicationName: 'sps-test' };
+function connectServiceDb(url: string, max: number, lockTimeoutMs?: number) {
+  const timeouts = { statementTimeoutMs: 10_000, lockTimeoutMs };
+  const settings = { connectionString: url, max, ...timeouts, applicationName: 'sps-test' };
   return createDb(createPool(settings, () => {}));
 }
 
@@ -76,12 +77,13 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const databaseUrl = options.throughProxy?.(database.url) ?? database.url;
   const db = options.throughProxy ? connectServiceDb(databaseUrl, 10) : database.db;
   const probeDb = connectServiceDb(databaseUrl, 1);
+  const groupDb = connectServiceDb(databaseUrl, 2, 250);
   // Nothing is refused because the machine that runs the tests is busy.
   const unlimited = { RATE_LIMIT_ANALYTICS: '0', RATE_LIMIT_SERVER: '0', MAX_LOOP_DELAY_MS: '0' };
   const config = loadConfig({ ...unlimited, ...options.env });
   const lines: string[] = [];
   const log = createLog(lines, options.onLog);
-  const deps: Deps = { db, analyticsDb: db, probeDb, config, log, now: options.now ?? (() => new Date()) };
+  const deps: Deps = { db, groupDb, analyticsDb: db, probeDb, config, log, now: options.now ?? (() => new Date()) };
   const created = await createApp(database, options.app ?? { name: 'Test' });
   const addresses = options.addresses ?? ['base', 'admin'];
   const { app, startDraining } = await buildApp(deps, addresses);
@@ -115,7 +117,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   async function stop(): Promise<void> {
     stopping ??= app
       .close()
-      .then(() => Promise.all([probeDb, ...(db === database.db ? [] : [db])].map((one) => one.destroy())));
+      .then(() => Promise.all([probeDb, groupDb, ...(db === database.db ? [] : [db])].map((one) => one.destroy())));
     await stopping;
   }
 

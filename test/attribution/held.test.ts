@@ -1,0 +1,36 @@
+// A record that somebody holds: its posts wait for it, those of others do not.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startService, type TestService } from '../setup/service.ts';
+import { addProfile } from '../setup/world.ts';
+import { post, readRecord } from './world.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ env: { DATABASE_POOL_SIZE: '4' } });
+});
+afterAll(() => service.close());
+
+test('posts of others are answered while a record is held, and its own when it is let go', async () => {
+  const names = ['held', 'ben', 'cleo', 'dora'];
+  const ids = await Promise.all(names.map((name) => addProfile(service, name)));
+  const say = (name: string, attribution_user_id: string) =>
+    post(service, { status: 'organic', customer_user_id: name, attribution_user_id });
+  for (const name of names) expect(await say(name, 'first')).toMatchObject({ status: 201 });
+
+  const trx = await service.database.db.startTransaction().execute();
+  await sql`select from profile_attribution where profile_id = ${ids[0]} for update`.execute(trx);
+  let isHeld = true;
+  const waiting = Array.from({ length: 6 }, (_, i) =>
+    say('held', `late ${i}`).finally(() => expect(isHeld).toBe(false)),
+  );
+  for (let round = 0; round < 3; round++) {
+    const answers = await Promise.all(names.slice(1).map((name) => say(name, `round ${round}`)));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+  }
+  isHeld = false;
+  await trx.commit().execute();
+  for (const answer of await Promise.all(waiting)) expect(answer).toMatchObject({ status: 201 });
+  expect((await readRecord(service, ids[0]!))?.attribution_user_id).toMatch(/^late \d$/);
+  expect((await readRecord(service, ids[1]!))?.attribution_user_id).toBe('round 2');
+});
