@@ -16,7 +16,7 @@ interface Running {
 export async function runUntilStopped(config: Config, log: Logger, start: () => Promise<Running>): Promise<void> {
   const starting = start();
   const grace = closeWithGrace(
-    { delay: GRACE_MS + config.SHUTDOWN_DELAY_MS, logger: false, skip: ['SIGINT', 'SIGTERM', 'beforeExit'] },
+    { delay: GRACE_MS + config.SHUTDOWN_DELAY_MS, logger: lateness(log), skip: ['SIGINT', 'SIGTERM', 'beforeExit'] },
     async ({ err }) => {
       if (err) log.fatal({ err }, 'stopping after an error');
       else log.info('stopping');
@@ -30,6 +30,16 @@ export async function runUntilStopped(config: Config, log: Logger, start: () => 
     process.stderr.write(`${inWords(error)}\n`);
     process.exit(1);
   }
+}
+
+/** Tells of an end before everything has stopped. */
+function lateness(log: Logger) {
+  const error = (reason: unknown) =>
+    log.error(
+      { reason: String(reason) },
+      'ended at once; an embedded PostgreSQL that recovers runs on until the next start finds it',
+    );
+  return { error };
 }
 
 async function stop(starting: Promise<Running>, log: Logger): Promise<void> {

@@ -21,7 +21,7 @@ const GROUP_CONNECTIONS = 4;
 const GROUP_LOCK_TIMEOUT_MS = 250;
 const PROBE_TIMEOUT_MS = 5_000;
 const SWEEP_MS = 100;
-/** Together well within the time after which the process ends at once: the embedded server is always told to stop, though its last checkpoint may outlast us. */
+/** Together well within the time after which the process ends at once: the embedded server is told to stop, unless it recovers, though its last checkpoint may outlast us. */
 const STOPPING = { requestsMs: 15_000, workMs: 16_000, poolsMs: 3_000 };
 
 export interface Service {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openRaw } from '../http/raw.ts';
 import { statusOf, useMainProgram } from '../setup/main-program.ts';
 
-const { databaseUrl, startReady } = useMainProgram();
+const { databaseUrl, start, startReady } = useMainProgram();
 
 describe('the service', { timeout: 60_000 }, () => {
   it('finishes what is under way, also when the signal comes twice at once', async () => {
@@ -48,6 +48,18 @@ describe('the service', { timeout: 60_000 }, () => {
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(0);
     await client.ended;
+  });
+
+  it('says so where it cannot wait for what still starts', async () => {
+    const blocker = new pg.Client({ connectionString: databaseUrl() });
+    await blocker.connect();
+    await blocker.query('begin; lock table schema_migration in access exclusive mode');
+    const service = start();
+    await sleep(3_000);
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toBe(1);
+    expect(service.stderr()).toMatch(/"msg":"stopping".*\n.*"reason":"killed by timeout.*"msg":"ended at once/);
+    await blocker.end();
   });
 
   it('fails readiness before it closes', async () => {
