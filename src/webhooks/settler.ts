@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
-import { recordHealth, sumUpHealth } from './health.ts';
+import { recordHealth, type Sign, sumUpHealth } from './health.ts';
 import { attemptCounter } from './metrics.ts';
 import type { Outcome } from './outcome.ts';
 import { type Claimed, claimName, releaseClaims, settle } from './queue.ts';
@@ -22,6 +22,8 @@ interface Result extends Outcome {
 }
 
 const RETRY_MS = 250;
+/** What endpoints showed while it could not be recorded. */
+const MOST_SIGNS = 10_000;
 
 function logResults(log: Logger, group: readonly Result[]): void {
   for (const { delivery, settlement } of group) {
@@ -46,6 +48,7 @@ export function createSettler(
 ): Settler {
   const waiting: Result[] = [];
   const returned: Claimed[] = [];
+  const signs: Sign[] = [];
   let running: Promise<void> | undefined;
   let hasGivenUp = false;
 
@@ -62,21 +65,26 @@ export function createSettler(
       attemptCounter.inc({ app_id: delivery.app_id, result });
     }
     logResults(log, results);
-    await recordHealthOf(group);
+    for (const { delivery, settlement, succeeded, isGone } of group) {
+      const { webhook_id, attempted_at: at } = settlement;
+      // An endpoint that was well and still is has nothing to record.
+      if (!succeeded || delivery.is_ailing) signs.push({ webhook_id, succeeded, isGone, at });
+    }
+    signs.splice(0, signs.length - MOST_SIGNS);
+    await recordSigns();
   }
 
-  async function recordHealthOf(group: readonly Result[]): Promise<void> {
-    // An endpoint that was well and still is has nothing to record.
-    const telling = group.filter(({ succeeded, delivery }) => !succeeded || delivery.is_ailing);
-    if (telling.length === 0) return;
-    const signs = telling.map(({ settlement: { webhook_id, attempted_at: at }, succeeded, isGone }) => ({
-      webhook_id,
-      succeeded,
-      isGone,
-      at,
-    }));
-    for (const { webhook_id, app_id, reason } of await recordHealth(db, sumUpHealth(signs), now())) {
-      log.warn({ webhook_id, app_id, reason }, 'webhook endpoint suspended');
+  /** What cannot be recorded is recorded with the next results: the deliveries are settled, and what follows them does not wait for it. */
+  async function recordSigns(): Promise<void> {
+    if (signs.length === 0) return;
+    try {
+      const suspended = await recordHealth(db, sumUpHealth(signs), now());
+      signs.length = 0;
+      for (const { webhook_id, app_id, reason } of suspended) {
+        log.warn({ webhook_id, app_id, reason }, 'webhook endpoint suspended');
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'the health of webhook endpoints cannot be recorded yet');
     }
   }
 

@@ -1,7 +1,9 @@
 // Claims and leases: what a process that died held is taken over, what a live one holds is left alone.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { judgeAttempt } from '../../src/webhooks/outcome.ts';
 import {
   type ClaimRequest,
   claimDue,
@@ -10,6 +12,7 @@ import {
   type Settlement,
   settle,
 } from '../../src/webhooks/queue.ts';
+import { createSettler } from '../../src/webhooks/settler.ts';
 import { hanging } from './receiver.ts';
 import { createWorld, eventually, type World } from './world.ts';
 
@@ -95,6 +98,30 @@ describe('a claim', () => {
     expect(await settle(db, again.claimed.map(of), now)).toEqual([]);
     const [successor] = (await claim()).claimed;
     expect(successor?.sequence).toBe(2n);
+  });
+
+  it('is let go of also while the health of its endpoint cannot be recorded, which is made up for', async () => {
+    const { deps } = world.service;
+    const settled: unknown[] = [];
+    // Its connections do not wait long for a lock.
+    const settler = createSettler({ ...deps, db: deps.groupDb, queueDb: db, mostHeld: 10 }, (group) =>
+      settled.push(...group),
+    );
+    const { claimed } = await claim();
+    const fail = (delivery: (typeof claimed)[0] | undefined) => {
+      const attempt = { status: 500, error: null, answer: null, retryAfterS: 0, seconds: 0 };
+      settler.add(delivery!, judgeAttempt(delivery!, attempt, { at: deps.now(), random: 0.5 }));
+    };
+    const failures = async () => (await db.selectFrom('webhook').select('failed_attempts').execute())[0];
+    const trx = await db.startTransaction().execute();
+    await sql`select from webhook for update`.execute(trx);
+    fail(claimed[0]);
+    await eventually(() => expect(settled).toEqual([claimed[0]]));
+    await trx.commit().execute();
+    expect(await failures()).toEqual({ failed_attempts: 0 });
+    fail(claimed[1]);
+    await eventually(() => expect(settled).toEqual(claimed));
+    expect(await failures()).toEqual({ failed_attempts: 2 });
   });
 
   it('counts what the process already holds of an endpoint', async () => {
