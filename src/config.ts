@@ -89,7 +89,10 @@ function isDatabaseAddress(value: string): boolean {
   try {
     new pg.Client({ connectionString: value });
     return true;
-  } catch {
+  } catch (error) {
+    // The driver reads certificates at once.
+    const { path, code } = error as NodeJS.ErrnoException;
+    if (path) throw new Problem(`names the file ${path}, which cannot be read (${code})`);
     return false;
   }
 }

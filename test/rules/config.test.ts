@@ -74,6 +74,13 @@ test('every problem is told at once, a line each, by the name of its variable an
   ]);
 });
 
+test('a certificate that the address of the database names must be there', () => {
+  const DATABASE_URL = 'postgres://u:hunter2@db/x?sslmode=verify-full&sslrootcert=/nowhere/ca.pem';
+  const words = 'DATABASE_URL names the file /nowhere/ca.pem, which cannot be read (ENOENT)';
+  expect(() => loadConfig({ DATABASE_URL })).toThrow(words);
+  expect(() => loadConfig({ DATABASE_URL })).not.toThrow('hunter2');
+});
+
 describe.each<[string, string[]]>([
   ['PORT', ['-1', '65536', '80.5', '1e3', '0x50', 'eighty']],
   ['DATABASE_URL', ['mysql://db', 'postgres', 'http://db', 'postgres://db/%', 'postgres://u:%c3@db/x']],
