@@ -304,7 +304,7 @@ const RARE: [World, Question[]] = [
     products: PRODUCTS,
     now: NOW,
   },
-  ['subscriptions_active', 'subscriptions_new', 'installs'].flatMap((chart_id) =>
+  ['subscriptions_active', 'mrr', 'subscriptions_new', 'installs'].flatMap((chart_id) =>
     [['2025-04-20'], ['2025-04-04', '2025-04-20'], ['2025-01-01', '2025-05-31']].flatMap((date) => [
       { chart_id, ...BY_DAY, segmentation: 'attribution_channel', filters: { date } },
       { chart_id, ...BY_DAY, segmentation: 'attribution_status', filters: { date } },

@@ -126,6 +126,14 @@ describe('methods', () => {
   });
 });
 
+/** Of a request that goes on with how its body is framed. */
+const headOfPost = () => [
+  `POST ${ATTRIBUTION} HTTP/1.1`,
+  'Host: x',
+  `Authorization: Api-Key ${service.publicKey}`,
+  'Content-Type: application/json',
+];
+
 describe('bodies', () => {
   test.each([
     'text/plain',
@@ -156,24 +164,14 @@ describe('bodies', () => {
     expect(largest).toHaveLength(64 * 1024);
     expect(await post(service, largest)).toMatchObject({ status: 201 });
     expect(await post(service, `${largest} `)).toMatchObject(envelope(413, 'request_too_large'));
-    const head = [
-      `POST ${ATTRIBUTION} HTTP/1.1`,
-      'Host: x',
-      `Authorization: Api-Key ${service.publicKey}`,
-      'Content-Type: application/json',
-    ];
+    const head = headOfPost();
     const chunk = `${(70_000).toString(16)}\r\n${'x'.repeat(70_000)}\r\n0\r\n\r\n`;
     const chunked = [...head, 'Transfer-Encoding: chunked', '', chunk].join('\r\n');
     expect(await sendRaw(service.port, chunked)).toMatchObject(envelope(413, 'request_too_large'));
   });
 
   test('a body far too large is read and dropped, and the connection stays', async () => {
-    const head = [
-      `POST ${ATTRIBUTION} HTTP/1.1`,
-      'Host: x',
-      `Authorization: Api-Key ${service.publicKey}`,
-      'Content-Type: application/json',
-    ];
+    const head = headOfPost();
     const megabytes = 'x'.repeat(8 * 1024 * 1024);
     const connection = openRaw(service.port);
     for (const [framing, body] of [
