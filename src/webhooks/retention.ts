@@ -41,11 +41,16 @@ async function sweepBatch(db: Kysely<DB>, after: string, { cutoff, now }: { cuto
         order by later.sequence limit 1
       ) next
       where d.sequence = next.sequence and d.webhook_id = died.webhook_id and d.claim_id is null
+    ), ended as materialized (
+      -- Locked, and so looked at as they are by then: one that is being replayed is not among them.
+      select d.sequence, d.webhook_id from old join webhook_delivery d using (sequence)
+      where d.state <> 'pending' and (d.finished_at > ${now}::timestamptz - ${KEPT_AFTER_DEATH}::interval) is not true
+      for update of d
     ), pruned as (
       delete from webhook_event e using old
       where e.sequence = old.sequence and not exists (
         select from webhook_delivery d where d.sequence = old.sequence
-          and (d.state = 'pending' or d.finished_at > ${now}::timestamptz - ${KEPT_AFTER_DEATH}::interval))
+          and (d.sequence, d.webhook_id) not in (select sequence, webhook_id from ended))
       returning e.sequence
     ), pruned_delivery as (
       delete from webhook_delivery d using pruned where d.sequence = pruned.sequence

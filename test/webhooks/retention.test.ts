@@ -6,6 +6,7 @@ import { addWebhook } from '../../src/webhooks/endpoints.ts';
 import { recordEvents } from '../../src/webhooks/outbox.ts';
 import { replayDeliveries } from '../../src/webhooks/replay.ts';
 import { sweepEvents } from '../../src/webhooks/retention.ts';
+import { waitForBlocked } from '../setup/locks.ts';
 import { createWorld, type World } from './world.ts';
 
 const DAY = 86_400;
@@ -111,6 +112,22 @@ it('counts the wait of a delivery that was replayed from then on', async () => {
   await replayDeliveries(deps, { webhookId, since: '2000-01-01T00:00:00Z' });
   expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 0 });
   expect(await left()).toEqual({ events: [12], deliveries: ['pending'] });
+});
+
+it('keeps an event whose delivery is replayed while it is being pruned', async () => {
+  const { world, deps, appId, db } = inWorld();
+  const { webhook_id: webhookId } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
+  await record(30, { state: 'dead' });
+  await record(29, { state: 'dead' });
+  let sweep: Promise<{ pruned: number }> | undefined;
+  await db.transaction().execute(async (trx) => {
+    const first = await trx.selectFrom('webhook_delivery').select('sequence').orderBy('sequence').executeTakeFirst();
+    await replayDeliveries({ ...deps, db: trx }, { deliveryId: `${first?.sequence}-${webhookId}` });
+    sweep = sweepEvents(deps);
+    await waitForBlocked(world.service);
+  });
+  expect(await sweep).toMatchObject({ pruned: 1 });
+  expect(await left()).toEqual({ events: [30], deliveries: ['pending'] });
 });
 
 it('prunes an event that nobody wanted', async () => {
