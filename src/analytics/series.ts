@@ -1,11 +1,11 @@
 // Cells → series: the total, the segments in order, and what ranked too low as "other". Figures stay exact: counts, or whole 10^-6 USD.
-import { compareCodePoints } from '../lib/code-points.ts';
 import { toMicros } from '../lib/money.ts';
-import { inSlices, sortInSlices } from '../lib/slices.ts';
+import { inSlices } from '../lib/slices.ts';
 import { countBuckets, type Span } from './calendar.ts';
 import { isPer, keysOf, unitOf } from './catalogue.ts';
 import type { Cell } from './cells.ts';
 import type { ChartQuery } from './request.ts';
+import { sortSegments } from './segment-order.ts';
 
 /** A series under one key over one span. */
 export interface Line {
@@ -34,12 +34,10 @@ interface Sums {
 
 type Group = Pick<Series, 'place' | 'segment'> & { spans: Map<Cell['span'], Sums> };
 
-const PLACES: readonly Cell['place'][] = ['total', 'segment', 'other'];
-
 /** Cells, or points of series, that are worked on without a pause: a CSV may have a million. */
 const SLICE = 2_000;
 
-/** In the order of the answer: the total, segments by the value under the first key, then by code point; "other" last. */
+/** In the order of the answer: the total, the segments, and "other" last. */
 export async function assembleSeries(query: ChartQuery, cells: readonly Cell[]): Promise<Series[]> {
   const total = newGroup(query, { place: 'total', segment: '' });
   const groups = new Map([['total:', total]]);
@@ -60,7 +58,8 @@ export async function assembleSeries(query: ChartQuery, cells: readonly Cell[]):
     const lines = keysOf(chart).map((_, key) => ({ main: lineOf(0, key)!, compared: lineOf(1, key) }));
     series.push({ place, segment, lines });
   });
-  return sortInSlices(series, SLICE, inOrder);
+  const of = (place: Cell['place']) => series.filter((one) => one.place === place);
+  return [...of('total'), ...(await sortSegments(of('segment'), ({ lines }) => lines[0]!.main.value)), ...of('other')];
 }
 
 function newGroup(query: ChartQuery, { place, segment }: Pick<Series, 'place' | 'segment'>): Group {
@@ -106,11 +105,4 @@ function accumulate(changes: readonly bigint[]): bigint[] {
     state += change;
     return state;
   });
-}
-
-function inOrder(a: Series, b: Series): number {
-  if (a.place !== b.place) return PLACES.indexOf(a.place) - PLACES.indexOf(b.place);
-  const [valueA, valueB] = [a.lines[0]!.main.value, b.lines[0]!.main.value];
-  if (valueA !== valueB) return valueA > valueB ? -1 : 1;
-  return compareCodePoints(a.segment, b.segment);
 }

@@ -1,10 +1,9 @@
-// The cells of a question that was summed up in the process: segments ranked as the answer does, by the value shown under the first key,
-// then by code point; what ranks too low is "other".
-import { compareCodePoints } from '../../lib/code-points.ts';
+// The cells of a question that was summed up in the process: segments in the order of the answer; what ranks too low is "other".
 import { toMicros } from '../../lib/money.ts';
 import { unitOf } from '../catalogue.ts';
 import type { Cell } from '../cells.ts';
 import type { ChartQuery } from '../request.ts';
+import { sortSegments } from '../segment-order.ts';
 import { NO_SEGMENT } from '../segments.ts';
 import type { PayerCount, PayerCounts } from './payer-counts.ts';
 import type { ColumnSums } from './sums.ts';
@@ -23,44 +22,38 @@ interface Shown {
   mostSeries: number;
 }
 
-export function listCells(query: ChartQuery, parts: readonly SummedPart[], { segments, mostSeries }: Shown): Cell[] {
+export async function listCells(
+  query: ChartQuery,
+  parts: readonly SummedPart[],
+  { segments, mostSeries }: Shown,
+): Promise<Cell[]> {
   const seen = new Set(parts.flatMap(({ entries, installs }) => [...entries.listSeen(), ...installs.listSeen()]));
   seen.delete(NO_SEGMENT);
-  const ranked = rank(
-    query,
-    parts,
-    [...seen].map((segment) => ({ segment, text: segments[segment]! })),
-  );
+  const named = [...seen].map((number) => ({ number, segment: segments[number]! }));
+  const ranked = await sortSegments(named, shownBy(query, parts));
   const kept = ranked.length < mostSeries ? ranked : ranked.slice(0, mostSeries - 2);
   const others = ranked.slice(kept.length);
+  const numbersOf = (some: typeof ranked) => some.map(({ number }) => number);
   return parts.flatMap((part) => [
     ...cellsOf(part, { place: 'total', segment: '' }, undefined),
-    ...kept.flatMap((segment) => cellsOf(part, { place: 'segment', segment: segments[segment]! }, [segment])),
-    ...(others.length > 0 ? cellsOf(part, { place: 'other', segment: '' }, others) : []),
-    ...payerCells(part, kept, { segments, hasOthers: others.length > 0 }),
+    ...kept.flatMap(({ number, segment }) => cellsOf(part, { place: 'segment', segment }, [number])),
+    ...(others.length > 0 ? cellsOf(part, { place: 'other', segment: '' }, numbersOf(others)) : []),
+    ...payerCells(part, numbersOf(kept), { segments, hasOthers: others.length > 0 }),
   ]);
 }
 
-/** Segments in their order. */
-function rank(
-  query: ChartQuery,
-  parts: readonly SummedPart[],
-  seen: readonly { segment: number; text: string }[],
-): number[] {
+/** What tells the value that is shown of a segment, by its number, over the range asked. */
+function shownBy(query: ChartQuery, parts: readonly SummedPart[]): (segment: { number: number }) => bigint {
   const asked = parts.find(({ index }) => index === 0);
   const isSplit = query.chart.kind === 'ratio' && query.segmentation?.ofInstalls;
-  const perOf = (segment: number) => {
-    if (asked?.payers) return BigInt(asked.payers.payersOf(segment));
-    return isSplit ? asked?.installs.total(segment) : 1n;
+  const perOf = (number: number) => {
+    if (asked?.payers) return BigInt(asked.payers.payersOf(number));
+    return isSplit ? asked?.installs.total(number) : 1n;
   };
-  const shownOf = (segment: number) => {
-    const sum = asked?.entries.total(segment) ?? 0n;
-    return unitOf(query.chart) === 'USD' ? toMicros(sum, perOf(segment)) : sum;
+  return ({ number }) => {
+    const sum = asked?.entries.total(number) ?? 0n;
+    return unitOf(query.chart) === 'USD' ? toMicros(sum, perOf(number)) : sum;
   };
-  return seen
-    .map(({ segment, text }) => ({ segment, value: shownOf(segment), text }))
-    .sort((a, b) => (a.value === b.value ? compareCodePoints(a.text, b.text) : a.value > b.value ? -1 : 1))
-    .map(({ segment }) => segment);
 }
 
 /** Of these segments together; of all there is, if undefined. */
