@@ -1,5 +1,6 @@
 // What the service does by itself in the background, beside delivering webhooks; several processes on one database may.
 import type { DatabaseClock } from './db/clock.ts';
+import { rebuildEmptied } from './db/queue-indexes.ts';
 import { analyzeSmallTables } from './db/statistics.ts';
 import type { Deps } from './deps.ts';
 import { startUpkeep } from './facts/upkeep.ts';
@@ -9,6 +10,7 @@ import { startExpiry } from './purchases/expiry.ts';
 
 const STATISTICS_REST_MS = 1_000;
 const CLOCK_REST_MS = 10_000;
+const INDEXES_REST_MS = 10 * 60_000;
 
 function startStatistics({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   return startLoop({
@@ -17,6 +19,17 @@ function startStatistics({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
     async run() {
       await analyzeSmallTables(db);
       return STATISTICS_REST_MS;
+    },
+  });
+}
+
+function startRebuilding({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
+  return startLoop({
+    log,
+    name: 'indexes of queues',
+    async run() {
+      await rebuildEmptied(db);
+      return INDEXES_REST_MS;
     },
   });
 }
@@ -40,6 +53,7 @@ export function startSweeps(deps: Pick<Deps, 'db' | 'log' | 'now'>, clock: Datab
     startUpkeep(deps),
     startPruning(deps),
     startStatistics(deps),
+    startRebuilding(deps),
   ];
   return {
     async stop() {
