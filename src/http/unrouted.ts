@@ -2,7 +2,7 @@
 // Answered before the body is read, so that its type and size do not matter.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { apiError } from '../errors.ts';
-import { preflightHeaders } from './cors.ts';
+import { corsHeaders, preflightHeaders } from './cors.ts';
 
 interface KnownPath {
   methods: Set<string>;
@@ -47,6 +47,7 @@ export function registerUnrouted(app: FastifyInstance): void {
         .send();
       return;
     }
+    if (path?.corsOrigin) reply.headers(corsHeaders(path.corsOrigin));
     const allow = path && [...path.methods].join(', ');
     done(allow ? apiError('method_not_allowed', request.method, { allow }) : apiError('path_not_found'));
   });

@@ -46,8 +46,9 @@ describe('by default', () => {
       await post(service, '{', { headers }),
       await post(service, {}, { headers: { ...headers, 'content-type': 'text/plain' } }),
       await service.call('POST', ATTRIBUTION, { body: {}, headers }),
+      await service.call('PUT', ATTRIBUTION, { body: {}, headers }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([404, 400, 415, 401]);
+    expect(answers.map(({ status }) => status)).toEqual([404, 400, 415, 401, 405]);
     for (const answer of answers) {
       expect(answer.headers['access-control-allow-origin']).toBe('*');
       expect(answer.headers['access-control-expose-headers']).toMatch(/Request-Id/);
