@@ -238,6 +238,28 @@ describe('a dispatcher', () => {
     expect(rows.filter(({ state }) => state === 'delivered')).toHaveLength(receiver.received.length - 1);
   });
 
+  it('sends nothing whose lease ended while it waited for its turn: another process has it', async () => {
+    let answerLast = () => {};
+    const receiver = await world.receive((response) => {
+      if (receiver.received.length === 8) answerLast = () => response.end();
+      else response.end();
+    });
+    await world.addEndpoint(receiver.url);
+    for (let i = 0; i < 12; i++) {
+      await world.addProfile(`p${i}`);
+      await world.grant(`p${i}`);
+    }
+    world.dispatch({ pollMs: 60_000, limits: { perEndpoint: 1, ahead: 20 } });
+    await eventually(() => expect(receiver.received).toHaveLength(8));
+    await eventually(async () => expect(await world.countClaimed()).toBeGreaterThan(1));
+    await sleep(50);
+    world.pass(31);
+    expect((await claim()).claimed.length).toBeGreaterThan(1);
+    answerLast();
+    await sleep(100);
+    expect(receiver.received).toHaveLength(8);
+  });
+
   it('is woken by a grant of any process; polling is only behind it', async () => {
     const receiver = await world.receive();
     await world.addEndpoint(receiver.url);
