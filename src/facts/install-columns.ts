@@ -23,9 +23,7 @@ const LEAST_INSTALLS = 10_000;
 const LEAST_CHANGES = 1_024;
 
 interface Month extends OwnMonth {
-  /** Whether its columns are there. */
-  is_kept: boolean;
-  /** Whether they are, and would still be mostly as they were made with the changes appended. */
+  /** Whether its columns are there, and would still be mostly as they were made with the changes appended. */
   has_room: boolean;
 }
 
@@ -35,7 +33,7 @@ async function findMonths(
   { leastChanges, mostAppended }: { leastChanges: number; mostAppended: number },
 ): Promise<Month[]> {
   const { rows } = await sql<Month>`
-    select distinct on (app_key) app_key, month, m.month is not null as is_kept, coalesce(m.appended + c.changes <= ${mostAppended}::float8 * m.installs, false) as has_room
+    select distinct on (app_key) app_key, month, coalesce(m.appended + c.changes <= ${mostAppended}::float8 * m.installs, false) as has_room
     from (
       select app_key, first_of_month(installed_day) as month, count(*) as changes
       from install_column_change group by 1, 2
@@ -45,12 +43,13 @@ async function findMonths(
   return rows;
 }
 
-async function isLarge(trx: Kysely<DB>, month: Month, leastInstalls: number): Promise<boolean> {
-  const { rows } = await sql<{ is_large: boolean }>`
-    select count(*) >= ${leastInstalls} as is_large from (
-      select from fact_install f where ${ofMonth('installed_day', month)} limit ${leastInstalls}
-    ) f`.execute(trx);
-  return rows[0]!.is_large;
+/** Whether the month has columns, which another process may have made since it was listed, or enough installs for some. */
+async function isKept(trx: Kysely<DB>, month: Month, leastInstalls: number): Promise<boolean> {
+  const { rows } = await sql<{ is_kept: boolean }>`
+    select count(*) >= ${leastInstalls}
+      or exists (select from install_column_month where app_key = ${month.app_key} and month = ${month.month}) as is_kept
+    from (select from fact_install f where ${ofMonth('installed_day', month)} limit ${leastInstalls}) f`.execute(trx);
+  return rows[0]!.is_kept;
 }
 
 async function removeChanges(trx: Kysely<DB>, month: Month): Promise<void> {
@@ -93,7 +92,7 @@ export async function refreshInstallColumns(
       .execute(async (trx) => {
         await setLimits(trx);
         if (month.has_room) await append(trx, month);
-        else if (month.is_kept || (await isLarge(trx, month, leastInstalls))) await makeAnew(trx, month);
+        else if (await isKept(trx, month, leastInstalls)) await makeAnew(trx, month);
         await removeChanges(trx, month);
         return 1;
       }),

@@ -5,6 +5,7 @@ import { refreshInstallColumns } from '../../src/facts/install-columns.ts';
 import { writeInstalls } from '../../src/facts/installs.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { withTotalsLocked } from '../../src/facts/totals.ts';
+import { waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addApp, askChart, type Home, importProfiles } from './import.ts';
 
@@ -131,4 +132,26 @@ test('an app that another process is at keeps none of the others from their colu
     return 1;
   });
   expect(await refreshMonth()).toBe(1);
+});
+
+test('what changed in a month that another process gave columns meanwhile is in them', async () => {
+  const { db } = service.deps;
+  const [first, second] = [await addApp(service, { name: 'First' }), await addApp(service, { name: 'Second' })];
+  const inMarch = ['a', 'b', 'c'].map((id) => install(id, '2025-03-10T00:00:00Z', 'social'));
+  for (const one of [first, second]) await importProfiles(one, inMarch);
+  // The slow process has seen that neither app has columns, and is held up at the first one.
+  const holder = await db.startTransaction().execute();
+  const march = Date.UTC(2025, 2, 1) / 86_400_000;
+  await sql`insert into install_column_month (app_key, month, installs) values (${first.app.app_key}, ${march}, 0)`.execute(
+    holder,
+  );
+  const slow = refreshMonth();
+  await waitForBlocked(service);
+  expect(await refreshMonth()).toBe(1);
+  await importProfiles(second, [install('a', '2025-02-10T00:00:00Z', 'social')]);
+  await holder.rollback().execute();
+  await slow;
+  while ((await refreshMonth()) > 0);
+  const { json } = await askChart(second, { chart_id: 'installs', filters: { date: ['2025-03-01', '2025-03-31'] } });
+  expect(json.data.common).toMatchObject({ value: 2 });
 });
