@@ -121,6 +121,7 @@ export async function killWaiting(
   const { rows } = await sql`
     with batch as (
       select sequence from webhook_delivery where webhook_id = ${webhookId} and state = 'pending' limit ${LARGEST_BATCH}
+      for update
     )
     update webhook_delivery d set state = 'dead', claim_id = null, finished_at = ${now}, last_error = ${reason}
     from batch where d.sequence = batch.sequence and d.webhook_id = ${webhookId}

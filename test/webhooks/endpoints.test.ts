@@ -11,6 +11,7 @@ import {
   rotateWebhookSecret,
   testWebhook,
 } from '../../src/webhooks/endpoints.ts';
+import { waitForBlocked } from '../setup/locks.ts';
 import { answering, hanging, type Receiver } from './receiver.ts';
 import { createWorld, eventually, type World } from './world.ts';
 
@@ -186,6 +187,18 @@ it('remove: what waits is dead, the feed keeps its history, grants write no more
   expect(deliveries).toEqual([{ webhook_id, state: 'dead', attempts: 0, last_status: null, next_attempt_at: null }]);
   await world.grant('ann');
   expect((await world.feed()).data).toHaveLength(rest.length + 1);
+});
+
+it('remove: what is settled as delivered at the same moment stays delivered', async () => {
+  const { webhook_id } = await world.addEndpoint(receiver.url);
+  await world.grant('ann');
+  const settling = await deps.db.startTransaction().execute();
+  await settling.updateTable('webhook_delivery').set({ state: 'delivered' }).where('state', '=', 'pending').execute();
+  const removing = removeWebhook(deps, webhook_id);
+  await waitForBlocked(world.service);
+  await settling.commit().execute();
+  await removing;
+  expect((await world.feed()).data[0].deliveries).toMatchObject([{ webhook_id, state: 'delivered' }]);
 });
 
 it('list: of one app or of all, with what waits and what is dead', async () => {
