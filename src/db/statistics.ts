@@ -18,7 +18,7 @@ interface Outgrown {
 
 /**
  * Analyzes those of the tables that have more than doubled since that was last done. The columns of the key alone, as a whole table takes a
- * second; autovacuum, which does not count this, sees to the others.
+ * second; autovacuum, which does not count this, sees to the others. Not those that somebody else holds, as vacuum does.
  */
 export async function analyzeKeys(db: Kysely<DB>, tables: readonly (keyof DB)[]): Promise<void> {
   const { rows } = await sql<Outgrown>`
@@ -29,11 +29,13 @@ export async function analyzeKeys(db: Kysely<DB>, tables: readonly (keyof DB)[])
     where c.oid = any(${[...tables]}::text[]::regclass[]) and ${HAS_DOUBLED}
     group by c.relname order by c.relname`.execute(db);
   for (const { name, columns } of rows) {
-    await sql`analyze ${sql.table(name)} (${sql.join(columns.map((column) => sql.ref(column)))})`.execute(db);
+    await sql`analyze (skip_locked) ${sql.table(name)} (${sql.join(columns.map((column) => sql.ref(column)))})`.execute(
+      db,
+    );
   }
 }
 
-/** Analyzes small tables that have more than doubled since that was last done, but for those that somebody else holds. */
+/** Analyzes small tables that have more than doubled since that was last done; not those that somebody else holds. */
 export async function analyzeSmallTables(db: Kysely<DB>): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
