@@ -28,7 +28,8 @@ const passwordFile = (home: string) => join(home, 'password');
 /** initdb in `home`; without a locale in the environment it would make SQL_ASCII, so both are named. */
 export async function createCluster({ home, account, bin }: Cluster, options: readonly string[] = []): Promise<void> {
   await mkdir(dataFolder(home), { mode: 0o700 });
-  await writeFile(passwordFile(home), randomBytes(24).toString('base64url'), { mode: 0o600 });
+  // On disk before anything is in the database that it opens.
+  await writeFile(passwordFile(home), randomBytes(24).toString('base64url'), { mode: 0o600, flush: true });
   if (account.ids) {
     const { uid, gid } = account.ids;
     await Promise.all([dataFolder(home), passwordFile(home)].map((path) => chown(path, uid, gid)));
