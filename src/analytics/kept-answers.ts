@@ -19,10 +19,14 @@ export interface KeptAnswer {
   until: number;
 }
 
-/** The question as asked: of whom, in which zone, with which body. Found before it is read: what was answered is valid. */
+/**
+ * The question as asked: of whom, in which zone, with which body. Found before it is read: what was answered is valid. With a member more
+ * it may not be, even if that is null: a name that does not exist is refused whatever it holds.
+ */
 export function questionKey({ app_id }: App, { appZone, zoneHeader, body }: ChartRequest): string {
+  const question = [app_id, appZone, zoneHeader?.value ?? null, body];
   return createHash('sha256')
-    .update(canonicalText([app_id, appZone, zoneHeader?.value ?? null, body]))
+    .update(canonicalText(question, { nullIsNone: false }))
     .digest('base64');
 }
 

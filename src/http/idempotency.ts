@@ -37,5 +37,10 @@ function readKey(raw: string): string {
 export function readOnce(headers: IncomingHttpHeaders, body: unknown): Once | undefined {
   const raw = headers[IDEMPOTENCY_KEY];
   if (raw === undefined) return undefined;
-  return { key: readKey(String(raw)), body_sha256: createHash('sha256').update(canonicalText(body)).digest() };
+  return {
+    key: readKey(String(raw)),
+    body_sha256: createHash('sha256')
+      .update(canonicalText(body, { nullIsNone: true }))
+      .digest(),
+  };
 }

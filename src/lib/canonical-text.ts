@@ -1,13 +1,14 @@
-// A JSON value as text that is the same for the same value, whatever the order of its members; one that is null is the same as none
-// (decisions.md 1). Pure.
+// A JSON value as text that is the same for the same value, whatever the order of its members. Pure.
 const isGiven = ([, member]: [string, unknown]) => member !== null;
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
 
 /**
+ * With `nullIsNone` a member that is null is the same as none (decisions.md 1).
+ *
  * Not recursive: what nobody has judged yet may be nested more deeply than the stack reaches. Numbers as JavaScript writes them: JSON
  * would write 1e999, which is read as Infinity, like null.
  */
-export function canonicalText(body: unknown): string {
+export function canonicalText(body: unknown, { nullIsNone }: { nullIsNone: boolean }): string {
   const parts: string[] = [];
   const ahead = [body];
   while (ahead.length > 0) {
@@ -17,9 +18,10 @@ export function canonicalText(body: unknown): string {
       continue;
     }
     const isArray = Array.isArray(value);
-    const members = isArray ? value : Object.entries(value).filter(isGiven).sort(byName).flat();
+    const named = isArray ? [] : Object.entries(value).sort(byName);
+    const members = isArray ? value : (nullIsNone ? named.filter(isGiven) : named).flat();
     parts.push(`${isArray ? 'array' : 'object'} of ${members.length}`);
-    // Not as arguments, of which the stack holds so many.
+    // Not `push(...members)`: so many arguments overflow the stack.
     for (const member of members) ahead.push(member);
   }
   return parts.join('\n');

@@ -195,3 +195,15 @@ test('the answer to a null is not given to a number that no double holds, which 
   expect((await ask('null')).status).toBe(200);
   expect((await ask('1e999')).status).toBe(400);
 });
+
+test('nor to a null under a name that does not exist, which is refused', async () => {
+  const ask = (members: object, filters: object = {}) =>
+    askChart(service, { ...question('installs', []), filters: { date: ['2025-01-02'], ...filters }, ...members });
+  const answers = [
+    await ask({}),
+    await ask({ chart: null }),
+    await ask({}, { contry: null }),
+    await ask({ format: null }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 400, 400, 200]);
+});
