@@ -4,11 +4,13 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, RetryAgent, request } from 'undici';
 
-/** Repeats what was not answered or answered 429 or 5xx, after `Retry-After` where it is given. */
+/** Repeats what was not answered, or answered that it may be tried again, after `Retry-After` where it is given. */
 const dispatcher = new RetryAgent(new Agent({ headersTimeout: 35_000 }), {
   methods: ['POST'],
   statusCodes: [429, 502, 503, 504],
   maxRetries: 4,
+  // The last answer is for whoever called.
+  throwOnError: false,
 });
 
 /** What the service refused: `code` is the error_code to branch on, `requestId` finds the request in the service's log. */
