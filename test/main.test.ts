@@ -1,11 +1,9 @@
 // The service as a process: what it prints, and what it says when it cannot start. How it stops under way: test/failure/.
 
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createFolder, eventually } from './db/embedded-world.ts';
 import { statusOf, useMainProgram } from './setup/main-program.ts';
 
 const { start, startReady } = useMainProgram();
@@ -72,28 +70,5 @@ describe('the service', { timeout: 60_000 }, () => {
     const service = start({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
     expect(await service.ended).toBe(1);
     expect(service.stderr()).toMatch(/^The database at 127\.0\.0\.1:1 does not answer/);
-  });
-});
-
-describe('the service on its own database', { timeout: 60_000 }, () => {
-  it('makes it, and leaves no server behind, even when it is stopped while it starts', async () => {
-    const folder = await createFolder();
-    try {
-      const env = { DATABASE_URL: '', SPS_DATA_DIR: folder.path };
-      const hasty = start(env);
-      await eventually(async () => expect((await readdir(folder.path)).join()).toMatch(/^postgres/));
-      hasty.child.kill('SIGTERM');
-      expect(await hasty.ended).toBe(0);
-      expect(await folder.serverPid()).toBeUndefined();
-
-      const service = await startReady(env);
-      expect(await statusOf(`${service.url}/readyz`)).toBe(200);
-      expect(await folder.serverPid()).toBeTypeOf('number');
-      service.child.kill('SIGTERM');
-      expect(await service.ended).toBe(0);
-      expect(await folder.serverPid()).toBeUndefined();
-    } finally {
-      await folder.remove();
-    }
   });
 });

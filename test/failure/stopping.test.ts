@@ -1,7 +1,9 @@
 // How the service stops while requests are under way, told once, twice or with a delay for load balancers.
+import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { createFolder, eventually } from '../db/embedded-world.ts';
 import { openRaw } from '../http/raw.ts';
 import { statusOf, useMainProgram } from '../setup/main-program.ts';
 
@@ -69,5 +71,28 @@ describe('the service', { timeout: 60_000 }, () => {
     expect(await statusOf(`${service.url}/readyz`)).toBe(503);
     expect(await statusOf(`${service.url}/healthz`)).toBe(200);
     expect(await service.ended).toBe(0);
+  });
+});
+
+describe('the service on its own database', { timeout: 60_000 }, () => {
+  it('makes it, and leaves no server behind, even when it is stopped while it starts', async () => {
+    const folder = await createFolder();
+    try {
+      const env = { DATABASE_URL: '', SPS_DATA_DIR: folder.path };
+      const hasty = start(env);
+      await eventually(async () => expect((await readdir(folder.path)).join()).toMatch(/^postgres/));
+      hasty.child.kill('SIGTERM');
+      expect(await hasty.ended).toBe(0);
+      expect(await folder.serverPid()).toBeUndefined();
+
+      const service = await startReady(env);
+      expect(await statusOf(`${service.url}/readyz`)).toBe(200);
+      expect(await folder.serverPid()).toBeTypeOf('number');
+      service.child.kill('SIGTERM');
+      expect(await service.ended).toBe(0);
+      expect(await folder.serverPid()).toBeUndefined();
+    } finally {
+      await folder.remove();
+    }
   });
 });
