@@ -8,7 +8,7 @@ import { EVERY_SEGMENTATION, FILTERS } from './chart-options.ts';
 import { DATE_TYPES, FORMATS, PLURALS } from './request.ts';
 
 const DAYS = {
-  items: Type.String({ description: 'YYYY-MM-DD' }),
+  items: Type.String({ format: 'date', description: 'YYYY-MM-DD' }),
   minItems: 1,
   maxItems: 2,
   examples: [['2025-01-01', '2025-03-31']],

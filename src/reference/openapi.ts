@@ -1,12 +1,13 @@
 // The API as an OpenAPI 3.1 document, made of what the service itself runs on: route schemas, the error catalogue, the
 // chart and event catalogues. Pure; docs/openapi.json is this document, and a test compares them.
 import type { TSchema } from '@sinclair/typebox';
-import { apiError, type ConditionName, type ErrorBody, validationError } from '../errors.ts';
+import { apiError, type ConditionName, type ErrorBody } from '../errors.ts';
 import type { Operation, Route } from '../http/operation.ts';
 import { EVENT_TYPE_NAMES, EVENT_TYPES } from '../webhooks/catalogue.ts';
 import { eventPayload } from '../webhooks/schema.ts';
 import { describeCharts } from './charts.ts';
 import { type Named, toJsonSchema } from './json-schema.ts';
+import { validationCodesOf, validationExample } from './validation.ts';
 
 type Json = Record<string, unknown>;
 
@@ -21,8 +22,6 @@ const WITH_BODY: readonly ConditionName[] = [
 /** What may come where no body is wanted, and is read all the same. */
 const WITH_UNWANTED_BODY = WITH_BODY.filter((name) => name !== 'body_not_object');
 const ALWAYS: readonly ConditionName[] = ['internal', 'unavailable'];
-
-const ERROR_EXAMPLE_DETAIL: Partial<Record<ConditionName, string>> = { access_level_not_found: 'premium' };
 
 const TAGS = {
   base: { name: 'Profiles and server-side', description: 'At `{base_url}`.' },
@@ -47,11 +46,8 @@ function errorsOf({ method, key, operation }: Route): Map<number, Map<string, Er
     const examples = byStatus.get(body.status_code) ?? new Map();
     byStatus.set(body.status_code, examples.set(name, body));
   };
-  if (operation.body || operation.querystring) {
-    const message = 'Must have at most 255 characters.';
-    add('validation', validationError([{ source: 'customer_user_id', code: 'value_error', message }]).body);
-  }
-  for (const name of names) add(name, apiError(name, ERROR_EXAMPLE_DETAIL[name] ?? 'premium').body);
+  for (const code of validationCodesOf(operation)) add(`validation_${code}`, validationExample(code));
+  for (const name of names) add(name, apiError(name, 'premium').body);
   return byStatus;
 }
 
@@ -59,7 +55,7 @@ function errorResponses(route: Route): Json {
   const responses = [...errorsOf(route)].map(([status, examples]) => [
     status,
     {
-      description: [...examples.values()].map(({ error_code }) => error_code).join(', '),
+      description: [...new Set([...examples.values()].map(({ error_code }) => error_code))].join(', '),
       content: {
         'application/json': {
           schema: { $ref: '#/components/schemas/Error' },
@@ -174,7 +170,7 @@ const ERROR_SCHEMA = {
         },
       },
     },
-    error_code: { type: 'string', description: 'Short error name.' },
+    error_code: { type: 'string', description: 'Short error name, that of the first of the errors.' },
     status_code: { type: 'integer', description: 'HTTP status.' },
   },
 };

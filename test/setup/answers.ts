@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type ApiError, CONDITIONS, type ConditionName, type ErrorBody } from '../../src/errors.ts';
 import type { Route } from '../../src/http/operation.ts';
+import { validationCodesOf } from '../../src/reference/validation.ts';
 import { faultOfEvent } from './events.ts';
 import type { Answer } from './service.ts';
 
@@ -50,14 +51,13 @@ const COMMON: readonly ConditionName[] = [
   'internal',
   'unavailable',
 ];
-const VALIDATION_CODES = ['missing', 'enum', 'datetime', 'type_error', 'value_error'];
 
 function demand(isTrue: boolean, what: string, answer: Answer): void {
   if (!isTrue) throw new Error(`${what}: ${answer.status} ${answer.text.slice(0, 2000)}`);
 }
 
 function isDeclared({ error_code, status_code }: ErrorBody, { operation }: Route): boolean {
-  if (status_code === 400 && VALIDATION_CODES.includes(error_code)) return true;
+  if (status_code === 400 && validationCodesOf(operation).some((code) => code === error_code)) return true;
   const conditions = [...COMMON, ...operation.errors].map((name) => CONDITIONS[name]);
   return conditions.some(({ status, code }) => status === status_code && code === error_code);
 }
