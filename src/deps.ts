@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import type { ServerRun } from './db/server-run.ts';
 import type { DB } from './db/types.ts';
 
 /** An app as every operation needs to know it. */
@@ -23,6 +24,8 @@ export interface Deps {
   analyticsDb: Kysely<DB>;
   /** One connection for probes: whether the database answers is not to be asked behind what keeps the others busy. */
   probeDb: Kysely<DB>;
+  /** For whoever remembers what is in the database. */
+  serverRun: Pick<ServerRun, 'number'>;
   config: Config;
   log: Logger;
   /**

@@ -8,6 +8,7 @@ import { createDb, createPool, type PoolSettings } from './db/client.ts';
 import { openClock } from './db/clock.ts';
 import { migrateToLatest } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
+import { createServerRun } from './db/server-run.ts';
 import type { Deps } from './deps.ts';
 import { createSteps } from './lib/steps.ts';
 import { OperatorError } from './operator-error.ts';
@@ -60,7 +61,8 @@ async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<O
   const migrated = await migrateToLatest(connectionString, { log });
   if (migrated.length > 0) log.info({ migrations: migrated }, 'database migrated');
 
-  const pools = openPools(config, log, connectionString);
+  const serverRun = createServerRun();
+  const pools = openPools(config, log, { connectionString, onConnect: serverRun.meet });
   stops.push(() =>
     within(
       STOPPING.poolsMs,
@@ -68,7 +70,7 @@ async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<O
     ),
   );
   const clock = await openClock(pools.db, log);
-  const deps: Deps = { ...pools, config, log, now: clock.now };
+  const deps: Deps = { ...pools, serverRun, config, log, now: clock.now };
   // At once, as each may take long.
   const works: Stop[] = [];
   const stopWorks = () => works.map((stop) => stop());
@@ -93,14 +95,14 @@ async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<O
 function openPools(
   config: Config,
   log: Logger,
-  connectionString: string,
+  shared: Pick<PoolSettings, 'connectionString' | 'onConnect'>,
 ): Pick<Deps, 'db' | 'groupDb' | 'analyticsDb' | 'probeDb'> {
   const onError = (err: Error) => log.warn({ err }, 'a database connection broke');
   const open = (
     applicationName: string,
     max: number,
     timeouts: Pick<PoolSettings, 'statementTimeoutMs' | 'lockTimeoutMs'>,
-  ) => createDb(createPool({ connectionString, max, ...timeouts, applicationName }, onError));
+  ) => createDb(createPool({ ...shared, max, ...timeouts, applicationName }, onError));
   const statementTimeoutMs = STATEMENT_TIMEOUT_MS;
   const db = open('sps', config.DATABASE_POOL_SIZE, { statementTimeoutMs, lockTimeoutMs: LOCK_TIMEOUT_MS });
   const groupDb = open('sps-groups', GROUP_CONNECTIONS, { statementTimeoutMs, lockTimeoutMs: GROUP_LOCK_TIMEOUT_MS });

@@ -1,7 +1,7 @@
-// Attribution tuples and their keys in dim_attribution. The key of a tuple never changes, so what was found once is remembered.
-import type { Kysely } from 'kysely';
+// Attribution tuples and their keys in dim_attribution. The key of a tuple never changes, so what was found once is remembered: for as long
+// as the server runs, as another one may lack it.
 import { LRUCache } from 'lru-cache';
-import type { DB } from '../db/types.ts';
+import type { Deps } from '../deps.ts';
 import type { Label } from './label.ts';
 import { ensureLabels, findLabels, listLabels } from './queries.ts';
 
@@ -24,18 +24,26 @@ function nameOf({ status, channel, campaign, ad_group, ad_set, creative, source 
   return `${status}\0${channel ?? ''}\0${campaign ?? ''}\0${ad_group ?? ''}\0${ad_set ?? ''}\0${creative ?? ''}\0${source}`;
 }
 
-export function createLabels(db: Kysely<DB>): Labels {
-  const remembered = new LRUCache<string, number>({
-    max: MOST_REMEMBERED,
-    maxSize: MOST_CHARACTERS,
-    sizeCalculation: (_, name) => name.length,
-  });
+function createMemory(): LRUCache<string, number> {
+  return new LRUCache({ max: MOST_REMEMBERED, maxSize: MOST_CHARACTERS, sizeCalculation: (_, name) => name.length });
+}
+
+export function createLabels({ db, serverRun }: Pick<Deps, 'db' | 'serverRun'>): Labels {
+  let memory = { run: serverRun.number, keys: createMemory() };
+
+  /** Of this run; what is still being looked up in an earlier one goes to a memory that nobody reads any more. */
+  function remembering(): LRUCache<string, number> {
+    if (memory.run !== serverRun.number) memory = { run: serverRun.number, keys: createMemory() };
+    return memory.keys;
+  }
 
   async function recall(): Promise<void> {
+    const remembered = remembering();
     for (const label of await listLabels(db, MOST_RECALLED)) remembered.set(nameOf(label), label.attribution_key);
   }
 
   async function find(labels: readonly Label[]): Promise<(number | undefined)[]> {
+    const remembered = remembering();
     const keys = labels.map((label) => remembered.get(nameOf(label)));
     if (!keys.includes(undefined)) return keys;
     const unknown = labels.flatMap((label, index) => (keys[index] === undefined ? [{ label, index }] : []));
@@ -52,6 +60,7 @@ export function createLabels(db: Kysely<DB>): Labels {
   }
 
   async function keysOf(labels: readonly Label[]): Promise<number[]> {
+    const remembered = remembering();
     const keys = await find(labels);
     if (!keys.includes(undefined)) return keys as number[];
     const missing = new Map(

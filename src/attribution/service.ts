@@ -31,9 +31,10 @@ function postOf(app: App, body: AttributionBody): Post {
 export function createAttributionRecorder({
   db,
   groupDb,
+  serverRun,
   config,
-}: Pick<Deps, 'db' | 'groupDb' | 'config'>): (app: App, body: AttributionBody) => Promise<void> {
-  const labels = createLabels(db);
+}: Pick<Deps, 'db' | 'groupDb' | 'serverRun' | 'config'>): (app: App, body: AttributionBody) => Promise<void> {
+  const labels = createLabels({ db, serverRun });
   let isFirst = true;
 
   /** The label's key of each post. New labels are written for living profiles alone: a public key must not fill the table. */

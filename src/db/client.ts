@@ -35,6 +35,8 @@ export interface PoolSettings {
   applicationName: string;
   /** Whether its connections are used for COPY, beside which no statements can be under way at once (overlap.ts). */
   takesCopy?: boolean;
+  /** To be done with each new connection before it is used. */
+  onConnect?: (client: pg.ClientBase) => Promise<void>;
   /** Further settings of its sessions. */
   settings?: Record<string, string>;
 }
@@ -83,6 +85,8 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     ...KEEP_ALIVE,
     types: parsers,
     pipeline: !settings.takesCopy,
+    // It is waited for.
+    ...(settings.onConnect && { onConnect: settings.onConnect }),
   });
   watchPool(pool, settings.applicationName);
   pool.on('error', onError);

@@ -1,6 +1,7 @@
 // The version of an app's facts: whoever keeps an answer computed from them keeps it for as long as the version stands.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
+import { SERVER_STARTED_AT } from '../db/server-run.ts';
 import type { DB } from '../db/types.ts';
 
 /** Of one connection; two that write at once nearly always have different ones. */
@@ -21,7 +22,10 @@ export async function raiseVersion(trx: Kysely<DB>, appKey: number): Promise<voi
   await executePrepared(trx, 'raise_version', raiseVersions(sql`(select ${appKey}::integer as app_key)`));
 }
 
-/** The version that the snapshot of this statement sees; text. */
+/**
+ * The version that the snapshot of this statement sees; text. That of no other run of a server: where the last changes were lost, others
+ * could bring the sum to where it was.
+ */
 export function versionOf(appKey: number): RawBuilder<string> {
-  return sql`(select coalesce(sum(version), 0)::text from fact_version where app_key = ${appKey})`;
+  return sql`(select coalesce(sum(version), 0) || ' ' || ${SERVER_STARTED_AT} from fact_version where app_key = ${appKey})`;
 }

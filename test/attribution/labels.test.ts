@@ -15,14 +15,18 @@ const KNOWN: Label[] = [
 test('labels of before a start are remembered with their keys', async () => {
   const database = await createTestDatabase();
   try {
-    const keys = await createLabels(database.db).keysOf(KNOWN);
+    const serverRun = { number: 0 };
+    const keys = await createLabels({ db: database.db, serverRun }).keysOf(KNOWN);
     const settings = { connectionString: database.url, max: 1, statementTimeoutMs: 5_000, applicationName: 'labels' };
     const db = createDb(createPool(settings, () => undefined));
-    const labels = createLabels(db);
+    const labels = createLabels({ db, serverRun });
     await labels.recall();
     await db.destroy();
     expect(await labels.find(KNOWN.toReversed())).toEqual(keys.toReversed());
     await expect(labels.find([{ ...none, status: 'unknown', source: 'custom' }])).rejects.toThrow();
+    // Of another run of the server nothing is known.
+    serverRun.number++;
+    await expect(labels.find(KNOWN)).rejects.toThrow();
   } finally {
     await database.close();
   }

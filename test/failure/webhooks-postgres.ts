@@ -1,5 +1,6 @@
 // A PostgreSQL of the test's own that it can restart or kill, on the same port, durable as shipped.
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +16,8 @@ export interface RestartableServer {
   restart: () => Promise<void>;
   /** SIGKILL of the server's first process, then a start that recovers. */
   crash: () => Promise<void>;
+  /** What it answers puts everything back as it is now, as where a standby takes over that has not heard of the rest. */
+  keep: () => Promise<() => Promise<void>>;
   stop: () => Promise<void>;
 }
 
@@ -55,6 +58,18 @@ export async function startRestartableServer(): Promise<RestartableServer> {
       if (!postmaster) throw new Error('there is no server to kill');
       process.kill(postmaster.pid, 'SIGKILL');
       await relaunch(cluster, preferredPort);
+    },
+    async keep() {
+      const [data, copy] = [dataFolder(home), `${dataFolder(home)}.kept`];
+      await stopServer(cluster);
+      execFileSync('cp', ['-a', data, copy]);
+      await launchServer(cluster, { preferredPort });
+      return async () => {
+        await stopServer(cluster);
+        await rm(data, { recursive: true });
+        await rename(copy, data);
+        await launchServer(cluster, { preferredPort });
+      };
     },
     async stop() {
       await stopServer(cluster);

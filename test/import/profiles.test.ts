@@ -204,7 +204,7 @@ test('and one that is posted while a batch is being written, too', async () => {
     select app_id, 'held', profile_id from profile`.execute(trx);
   const importing = first.profiles(ANN, { customer_user_id: 'held' });
   await waitForBlocked(first);
-  const record = createAttributionRecorder({ db, groupDb: db, config: loadConfig({}) });
+  const record = createAttributionRecorder({ db, groupDb: db, serverRun: { number: 0 }, config: loadConfig({}) });
   await record(first.app, { customer_user_id: 'ann', status: 'organic', attribution_user_id: 'posted' });
   await trx.rollback().execute();
   await importing;

@@ -83,7 +83,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const config = loadConfig({ ...unlimited, ...options.env });
   const lines: string[] = [];
   const log = createLog(lines, options.onLog);
-  const deps: Deps = { db, groupDb, analyticsDb: db, probeDb, config, log, now: options.now ?? (() => new Date()) };
+  const pools = { db, groupDb, analyticsDb: db, probeDb };
+  const deps: Deps = { ...pools, serverRun: { number: 0 }, config, log, now: options.now ?? (() => new Date()) };
   const created = await createApp(database, options.app ?? { name: 'Test' });
   const addresses = options.addresses ?? ['base', 'admin'];
   const { app, startDraining } = await buildApp(deps, addresses);

@@ -1,0 +1,34 @@
+// Which run of which server the connections lead to. A standby that takes over, or a backup that is restored behind the same address, may
+// lack the last transactions: what a process remembers of the database is worth nothing there. Every run begins at a moment of its own.
+import { type RawBuilder, sql } from 'kysely';
+import type pg from 'pg';
+
+const STARTED_AT = 'pg_postmaster_start_time()';
+const ANSWER_MS = 5_000;
+
+/** When the server was started on which the statement runs; text. */
+export const SERVER_STARTED_AT: RawBuilder<string> = sql.raw(`${STARTED_AT}::text`);
+
+export interface ServerRun {
+  /** Grows before the first statement is sent to a server that was started at another time. */
+  readonly number: number;
+  /** For every new connection, before it is used. */
+  meet: (client: pg.ClientBase) => Promise<void>;
+}
+
+export function createServerRun(): ServerRun {
+  let number = 0;
+  let known: string | undefined;
+  return {
+    get number() {
+      return number;
+    },
+    async meet(client) {
+      const query = { text: `select ${STARTED_AT}::text as started_at`, query_timeout: ANSWER_MS };
+      const { rows } = await client.query<{ started_at: string }>(query);
+      const { started_at } = rows[0]!;
+      if (known !== undefined && known !== started_at) number++;
+      known = started_at;
+    },
+  };
+}
