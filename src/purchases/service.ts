@@ -23,12 +23,12 @@ function foreignChain() {
   return valueError('store_original_transaction_id', 'This chain of transactions belongs to another profile.');
 }
 
-/** If the locked chain may move to the profile from its owner, locks both profiles in order; who owns it then. */
+/** If the locked chain may move to the profile from its owner, locks both profiles in order; who owns it then, and whether it is locked. */
 async function lockOwner(
   trx: Kysely<DB>,
   { app, identity }: ChangeRequest,
   { chain, found }: { chain: Omit<ChainKey, 'profile_id'>; found: Owner | undefined },
-): Promise<Owner | undefined> {
+): Promise<{ owner: Owner | undefined; isLocked: boolean }> {
   let owner = found;
   let lockedId: string | undefined;
   while (owner && mayMove(app, owner.is_deleted) && owner.profile_id !== lockedId) {
@@ -40,7 +40,7 @@ async function lockOwner(
     // Looked at again under the locks: the owner may have been deleted meanwhile, or an import have moved the chain.
     owner = await findOwner(trx, chain);
   }
-  return owner;
+  return { owner, isLocked: owner?.profile_id === lockedId };
 }
 
 function priceOf(record: TransactionRecord, book: PriceBook): Amounts {
@@ -107,6 +107,7 @@ export function setTransaction(
   const record = toRecord(body);
   const chain = { ...record, app_id: app.app_id };
   let owner: Owner | undefined;
+  let isOwnerLocked: boolean;
   let book: PriceBook;
   return changeProfile(deps, request, {
     operation: 'set_transaction',
@@ -118,11 +119,12 @@ export function setTransaction(
         loadPriceBook(each, app, [record]),
       ]);
       book = prices;
-      owner = await lockOwner(trx, request, { chain, found });
+      ({ owner, isLocked: isOwnerLocked } = await lockOwner(trx, request, { chain, found }));
     },
     async work(trx, profile_id) {
       const other = owner?.profile_id === profile_id ? undefined : owner;
       if (other && !mayMove(app, other.is_deleted)) throw foreignChain();
+      if (other && !isOwnerLocked) throw new StaleReadError('an import gave the name to another profile meanwhile');
       const key = { ...chain, profile_id };
       const staged = stageValues([{ ...record, ...priceOf(record, book), position: 0, profile_id }]);
       const { now, events } = await settleDue(trx, { app_id: app.app_id, profile_id });
