@@ -118,7 +118,11 @@ export const VARIABLES = {
   ),
   SPS_DATA_DIR: text('./.data', 'Where the private PostgreSQL keeps its data.'),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info', 'What is logged.'),
-  DATABASE_POOL_SIZE: whole([2, 200], 16, 'Connections for everything but charts.'),
+  DATABASE_POOL_SIZE: whole(
+    [2, 200],
+    16,
+    'Connections for requests other than charts; groups of attributions, webhooks and probes have 8 beside them.',
+  ),
   ANALYTICS_POOL_SIZE: whole([1, 100], 4, 'Connections for charts and the event feed.'),
   ANALYTICS_TIMEOUT_MS: whole([100, 600_000], 30_000, 'Longest time a chart may compute, in milliseconds.'),
   REQUEST_TIMEOUT_MS: whole(

@@ -16,7 +16,7 @@ export interface App {
 }
 
 export interface Deps {
-  /** Everything but charts. */
+  /** Requests and background work, but for what the pools below are for. */
   db: Kysely<DB>;
   /** Groups of attribution posts: whatever else waits keeps none of these busy, and a group gives up a lock early. */
   groupDb: Kysely<DB>;

@@ -21,7 +21,7 @@ const LOCK_TIMEOUT_MS = 5_000;
 const GROUP_CONNECTIONS = 4;
 const GROUP_LOCK_TIMEOUT_MS = 250;
 const PROBE_TIMEOUT_MS = 5_000;
-const SWEEP_MS = 100;
+const CLOSE_IDLE_EVERY_MS = 100;
 /** Together well within the time after which the process ends at once: the embedded server is told to stop, unless it recovers, though its last checkpoint may outlast us. */
 const STOPPING = { requestsMs: 15_000, workMs: 16_000, poolsMs: 3_000 };
 
@@ -136,12 +136,12 @@ async function failReadiness(parts: readonly AppParts[], delayMs: number): Promi
  * those whose client neither sends nor reads on would never be closed.
  */
 async function close(app: FastifyInstance): Promise<void> {
-  const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
+  const closing = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
   const giveUp = setTimeout(() => app.server.closeAllConnections(), STOPPING.requestsMs);
   try {
     await app.close();
   } finally {
-    clearInterval(sweep);
+    clearInterval(closing);
     clearTimeout(giveUp);
   }
 }

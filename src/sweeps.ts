@@ -1,4 +1,5 @@
 // What the service does by itself in the background, beside delivering webhooks; several processes on one database may.
+import type { Logger } from 'pino';
 import type { DatabaseClock } from './db/clock.ts';
 import { rebuildEmptied } from './db/queue-indexes.ts';
 import { analyzeSmallTables } from './db/statistics.ts';
@@ -12,48 +13,28 @@ const STATISTICS_REST_MS = 1_000;
 const CLOCK_REST_MS = 10_000;
 const INDEXES_REST_MS = 10 * 60_000;
 
-function startStatistics({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
+/** Does the work again and again, with a rest between. */
+function repeat(log: Logger, name: string, { restMs, work }: { restMs: number; work: () => Promise<unknown> }): Loop {
   return startLoop({
     log,
-    name: 'statistics',
+    name,
     async run() {
-      await analyzeSmallTables(db);
-      return STATISTICS_REST_MS;
-    },
-  });
-}
-
-function startRebuilding({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
-  return startLoop({
-    log,
-    name: 'indexes of queues',
-    async run() {
-      await rebuildEmptied(db);
-      return INDEXES_REST_MS;
-    },
-  });
-}
-
-function followClock({ log }: Pick<Deps, 'log'>, clock: DatabaseClock): Loop {
-  return startLoop({
-    log,
-    name: 'clock',
-    async run() {
-      // A database that is away is told of by others.
-      await clock.read().catch(() => undefined);
-      return CLOCK_REST_MS;
+      await work();
+      return restMs;
     },
   });
 }
 
 export function startSweeps(deps: Pick<Deps, 'db' | 'log' | 'now'>, clock: DatabaseClock): Loop {
+  const { db, log } = deps;
   const loops = [
-    followClock(deps, clock),
+    // A database that is away is told of by others.
+    repeat(log, 'clock', { restMs: CLOCK_REST_MS, work: () => clock.read().catch(() => undefined) }),
     startExpiry(deps),
     startUpkeep(deps),
     startPruning(deps),
-    startStatistics(deps),
-    startRebuilding(deps),
+    repeat(log, 'statistics', { restMs: STATISTICS_REST_MS, work: () => analyzeSmallTables(db) }),
+    repeat(log, 'indexes of queues', { restMs: INDEXES_REST_MS, work: () => rebuildEmptied(db) }),
   ];
   return {
     async stop() {

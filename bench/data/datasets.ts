@@ -1,4 +1,4 @@
-// The data sets: kept from run to run while the generator and the migrations are the same, made anew where they are not.
+// The data sets: kept from run to run while the generator is the same, and brought up to date by new migrations.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { MigrationError, migrateToLatest } from '../../src/db/migrate.ts';

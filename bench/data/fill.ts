@@ -2,7 +2,7 @@
 // a transaction with a note of how far it came, so that an interrupted run goes on where it stopped.
 import { sql } from 'kysely';
 import { getApp } from '../../src/apps/service.ts';
-import { ensureLabels } from '../../src/attribution/queries.ts';
+import { ensureLabels } from '../../src/attribution/label-queries.ts';
 import { type CopyValue, copyRows } from '../../src/db/copy.ts';
 import { planningAnew } from '../../src/db/prepared.ts';
 import type { Session } from '../../src/db/session.ts';

@@ -24,7 +24,7 @@ interface Asked {
   facts: FactsState;
 }
 
-export async function findCells(db: Kysely<DB>, asked: Asked): Promise<Cell[]> {
+export async function readCells(db: Kysely<DB>, asked: Asked): Promise<Cell[]> {
   const parts = listParts(asked, await listKeys(db, asked.query.filters));
   if (parts.length === 0) return [];
   return (await readColumns(db, parts, asked)) ?? (await queryCells(db, parts, asked));

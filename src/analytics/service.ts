@@ -9,16 +9,16 @@ import type { App, Deps } from '../deps.ts';
 import { valueError } from '../errors.ts';
 import { versionOf } from '../facts/version.ts';
 import { renderAnswer } from './answer.ts';
+import { createAnswerCache } from './answer-cache.ts';
 import { countBuckets } from './calendar.ts';
 import { keysOf } from './catalogue.ts';
 import { MOST_CSV_ROWS } from './csv.ts';
 import { type FactsState, readFactsState } from './facts-state.ts';
-import { createKeptAnswers } from './kept-answers.ts';
-import { findCells, listStoreTitles } from './queries.ts';
+import { listStoreTitles, readCells } from './queries.ts';
 import type { ChartQuery } from './request.ts';
 import { assembleSeries, type Series } from './series.ts';
 import type { StoreTitles } from './titles.ts';
-import { findValidity } from './validity.ts';
+import { readValidUntil } from './validity.ts';
 
 const MOST_SERIES = 500;
 const MOST_POINTS = 50_000;
@@ -57,7 +57,7 @@ async function plot(
   { query, facts, signal }: { query: ChartQuery; facts: FactsState; signal: AbortSignal },
 ): Promise<Series[]> {
   signal.throwIfAborted();
-  const cells = await findCells(snapshot, { query, owner: app, mostSeries: mostSeriesOf(query), facts, signal });
+  const cells = await readCells(snapshot, { query, owner: app, mostSeries: mostSeriesOf(query), facts, signal });
   if (query.format === 'csv' && cells.some(({ place }) => place === 'other')) {
     throw valueError(
       'segmentation',
@@ -92,7 +92,7 @@ interface Question {
 
 /** Answers charts in JSON, and keeps the answers for when the same is asked again. */
 export function createChartAnswers(deps: Deps) {
-  const answers = createKeptAnswers();
+  const answers = createAnswerCache();
 
   async function readVersion(app: App): Promise<string> {
     const statement = sql<{ version: string }>`select ${versionOf(app.app_key)} as version`;
@@ -110,7 +110,7 @@ export function createChartAnswers(deps: Deps) {
     /** The body of the answer: JSON. */
     async compute(app: App, { key, query, signal }: Question): Promise<Buffer> {
       return readCancellably(deps, signal, {
-        first: (each) => Promise.all([readKnown(each, app, query), findValidity(each, app, query)]),
+        first: (each) => Promise.all([readKnown(each, app, query), readValidUntil(each, app, query)]),
         async rest(snapshot, [{ facts, storeTitles }, until]) {
           const series = await plot(snapshot, app, { query, facts, signal });
           const [asked, compared] = countPoints(query);

@@ -1,7 +1,7 @@
 // Entries from the totals instead of fact by fact. Totals hold whole days or months that are past; what they lack or have too much of
 // is corrected. Everything is read in one snapshot, so the sum is exactly that of the facts.
 import { sql } from 'kysely';
-import { GRAINS, TOTAL_HOMES, TOTAL_MOMENTS, type TotalSum } from '../facts/totals-schema.ts';
+import { GRAINS, homeCode, momentCode, type TotalSum } from '../facts/totals-schema.ts';
 import { correctionRows } from './corrections.ts';
 import { AMOUNTS, type Entries, type Moment } from './entries.ts';
 import { type Counted, listCounted } from './fact-rows.ts';
@@ -59,8 +59,8 @@ function totalRows(source: Source, entries: Entries, { at, sign }: Counted): Sql
       ${ranges.map(({ from }) => from)}::integer[], ${ranges.map(({ to }) => to)}::integer[])
       as r (bucket, grain, since, until)
     cross join lateral (
-      select * from fact_total t where t.app_key = ${owner.app_key} and t.grain = r.grain and t.home = ${sql.lit(home ? TOTAL_HOMES.indexOf(home) + 1 : 0)}
-      and t.moment = ${sql.lit(TOTAL_MOMENTS.findIndex(([name]) => name === at))}
+      select * from fact_total t where t.app_key = ${owner.app_key} and t.grain = r.grain and t.home = ${sql.lit(homeCode(home))}
+      and t.moment = ${sql.lit(momentCode(at))}
       and t.day >= r.since and t.day < r.until
       -- Else it would be a hash join, that holds every range against the days of all years.
       offset 0

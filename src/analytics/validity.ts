@@ -32,7 +32,7 @@ function listMoments({ chart, dateType, span, compared }: ChartQuery): Set<`${En
 }
 
 /** The instant in microseconds before which the answer stays the same unless facts change. */
-export async function findValidity(trx: Kysely<DB>, app: App, query: ChartQuery): Promise<number> {
+export async function readValidUntil(trx: Kysely<DB>, app: App, query: ChartQuery): Promise<number> {
   const moments = [nextMidnight(query.zone, query.now), nextMidnight(query.appZone, query.now)];
   const ahead = [...listMoments(query)].map((name) => {
     const [of, at] = name.split('.') as [Entries['of'], Moment];

@@ -1,4 +1,5 @@
 // A label: what charts can tell apart of an attribution. Pure.
+
 /** An attribution without its user id. */
 export interface Label {
   status: string;

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Deps } from '../deps.ts';
 import type { Label } from './label.ts';
-import { ensureLabels, findLabels, listLabels } from './queries.ts';
+import { ensureLabels, findLabels, listLabels } from './label-queries.ts';
 
 const MOST_REMEMBERED = 50_000;
 /** Of all their names together; one may have thousands. */

@@ -8,7 +8,7 @@ import { isUuid } from '../lib/uuid.ts';
 import { type Label, toLabel } from './label.ts';
 import { createLabels } from './labels.ts';
 import { groupSize } from './metrics.ts';
-import { findProfiles, type Naming, writeAttributions } from './queries.ts';
+import { areLivingProfiles, type Naming, writeAttributions } from './queries.ts';
 import type { AttributionBody } from './schema.ts';
 
 /** What a request asks to be recorded. The request itself is not kept while it waits. */
@@ -42,7 +42,7 @@ export function createAttributionRecorder({
     const keys = await labels.find(posts.map(({ label }) => label));
     if (!keys.includes(undefined)) return keys;
     const unknown = posts.flatMap((post, index) => (keys[index] === undefined ? [{ post, index }] : []));
-    const found = await findProfiles(
+    const found = await areLivingProfiles(
       db,
       unknown.map(({ post }) => post),
     );

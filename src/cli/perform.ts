@@ -29,7 +29,7 @@ export interface Operator {
 }
 
 /** `answer` is what `--json` prints, `text` what people read. */
-export interface Outcome {
+export interface CommandAnswer {
   answer: object;
   text: string;
 }
@@ -43,7 +43,7 @@ export interface PerformOptions {
   endsInOrder?: boolean;
 }
 
-export type Perform = (work: (operator: Operator) => Promise<Outcome>, options?: PerformOptions) => Promise<void>;
+export type Perform = (work: (operator: Operator) => Promise<CommandAnswer>, options?: PerformOptions) => Promise<void>;
 
 interface Ending {
   /** Aborted when the command is to end in order. */

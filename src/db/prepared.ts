@@ -26,7 +26,7 @@ interface NamedText {
   node: OperationNode;
 }
 
-/** By the first part of the name. */
+/** By the name without its number. */
 const namedTexts = new Map<string, NamedText[]>();
 
 /** Whether two queries surely have the same text: they are made of the same template literals, and differ in their values alone. */
@@ -38,7 +38,7 @@ function areAlike(one: OperationNode, other: OperationNode): boolean {
   return one.parameters.every((parameter, i) => areAlike(parameter, parameters[i] as OperationNode));
 }
 
-/** The text of the query as it was when it got its name: to look up one that was just put together takes longer than to make it. */
+/** The equal text that has a name: to flatten and hash one that was just put together, as a look-up in `names` does, takes longer than to make it. */
 function findText(name: string, { sql: text, query: node }: CompiledQuery): string {
   let texts = namedTexts.get(name);
   if (!texts) {
@@ -66,7 +66,7 @@ export async function executePrepared<T>(db: Kysely<DB>, name: string, statement
  * for any parameters (ten rows of every array) with what it expects for these (one), and plans the larger statements anew each time, which
  * took more than twice as long as running them.
  */
-export async function keepPlans(trx: Kysely<DB>): Promise<void> {
+export async function forceGenericPlans(trx: Kysely<DB>): Promise<void> {
   await trx.executeQuery(KEEP_PLANS);
 }
 

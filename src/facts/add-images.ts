@@ -1,6 +1,14 @@
 // Adds images of facts to the totals, and to what is to be appended to the columns: the one statement part that says what both contain.
 import { type RawBuilder, sql } from 'kysely';
-import { LABEL_HOMES, MONTHLY_HOMES, TOTAL_HOMES, TOTAL_MOMENTS, TOTAL_SUMS, type TotalHome } from './totals-schema.ts';
+import {
+  homeCode,
+  LABEL_HOMES,
+  MONTHLY_HOMES,
+  TOTAL_HOMES,
+  TOTAL_MOMENTS,
+  TOTAL_SUMS,
+  type TotalHome,
+} from './totals-schema.ts';
 
 const names = Object.keys(TOTAL_SUMS);
 const SUMS = sql.join(
@@ -24,9 +32,7 @@ function addingTo(homes: readonly TotalHome[], others: readonly RawBuilder<unkno
   const groupings = homes.map(
     (name) => sql`(moment, ${sql.ref(MONTHLY_HOMES.includes(name) ? 'month' : 'day')}, ${sql.ref(name)})`,
   );
-  const codes = homes.map(
-    (name) => sql`when grouping(${sql.ref(name)}) = 0 then ${sql.lit(TOTAL_HOMES.indexOf(name) + 1)}`,
-  );
+  const codes = homes.map((name) => sql`when grouping(${sql.ref(name)}) = 0 then ${sql.lit(homeCode(name))}`);
   return (appKey: number) => sql`
     changed_column as (
       insert into fact_column_change

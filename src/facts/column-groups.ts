@@ -9,7 +9,7 @@ import { withTotalsLocked } from './totals.ts';
 /** Once more rows were appended than this share of what a month had at first, its columns are made anew. */
 export const MOST_APPENDED = 0.5;
 
-/** Of an app; by its first day. */
+/** A month of an app, by its first day in days since 1970. */
 export interface OwnMonth {
   app_key: number;
   month: number;

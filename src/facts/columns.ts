@@ -7,10 +7,10 @@ import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, refreshMonths, writeGro
 import { FACT_KIND } from './kind.ts';
 import { quarterOf } from './quarters.ts';
 import { setLimits } from './totals.ts';
-import { GRAINS, TOTAL_MOMENTS } from './totals-schema.ts';
+import { GRAINS, momentCode } from './totals-schema.ts';
 
 /** What of a fact is kept, as text: keys and codes, days and quarters of an hour, amounts of each money basis. */
-export const COLUMNS = {
+export const FACT_COLUMNS = {
   kind: FACT_KIND,
   purchased_day: sql`f.purchased_day`,
   active_until_day: sql`f.active_until_day`,
@@ -63,10 +63,13 @@ interface Thresholds {
 }
 
 const MONTH = sql.lit(GRAINS.indexOf('month'));
-const PURCHASED = sql.lit(TOTAL_MOMENTS.findIndex(([name]) => name === 'purchased'));
+const PURCHASED = sql.lit(momentCode('purchased'));
 
 /** Of each app the month most in need of its columns: without them, or with many changes since. */
-async function findMonths(db: Kysely<DB>, { leastFacts, leastChanges, mostAppended }: Thresholds): Promise<Month[]> {
+async function listMonthsInNeed(
+  db: Kysely<DB>,
+  { leastFacts, leastChanges, mostAppended }: Thresholds,
+): Promise<Month[]> {
   const { rows } = await sql<Month>`
     select distinct on (app.app_key) app.app_key, t.day as month, coalesce(m.appended + m.changes <= ${mostAppended}::float8 * m.facts, false) as has_room
     from app
@@ -118,7 +121,7 @@ function writeImages(trx: Kysely<DB>, month: Month, images: RawBuilder<unknown>)
   const order = sql`i.active_until_day - i.purchased_day > ${sql.lit(LONG_DAYS)}, i.attribution_key, profile_no`;
   const rows = sql`(select i.*, profile_no, ${groupOf(order)} as row_group
     from (${images}) i join fact_install using (app_key, profile_id))`;
-  return writeGroups(trx, { ...month, chunks: 'fact_column_chunk', columns: COLUMNS, rows });
+  return writeGroups(trx, { ...month, chunks: 'fact_column_chunk', columns: FACT_COLUMNS, rows });
 }
 
 async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
@@ -149,7 +152,7 @@ export async function refreshColumns(
 ): Promise<number> {
   return refreshMonths(
     db,
-    await findMonths(db, { leastFacts, leastChanges, mostAppended }),
+    await listMonthsInNeed(db, { leastFacts, leastChanges, mostAppended }),
     async (month, connection) =>
       connection.transaction().execute(async (trx) => {
         await setLimits(trx);

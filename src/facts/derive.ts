@@ -1,21 +1,13 @@
 // Writes the facts of transactions: the same statements for a single transaction and for a million.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { inTransaction } from '../db/client.ts';
 import { fixed, fixedAssignments, fixedColumns } from '../db/fixed.ts';
 import { type Execute, planningAnew } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
-import { codeOf, datedFacts } from './chains.ts';
-import { DURATIONS } from './codes.ts';
+import { datedFacts } from './chains.ts';
 import { type Bought, DIMENSIONS, ensureDimensions } from './dimensions.ts';
-import { holdProducts } from './product-lock.ts';
-import { lockInOrder } from './profile-lock.ts';
 import { RETIRE_CHANGED } from './retire.ts';
-import { raiseVersion } from './version.ts';
 import { zoneRelation } from './zone-relation.ts';
-
-/** Who buys waits for them: a fraction of a second. */
-const PROFILES_AT_ONCE = 500;
 
 /** A query in parentheses with a row per chain: profile_id, store, store_original_transaction_id. */
 export type Chains = RawBuilder<unknown>;
@@ -177,45 +169,4 @@ export async function deriveNewFacts(
     )
     insert into fact_pending (app_key, profile_id, purchase_no)
     select app_key, profile_id, purchase_no from written`.execute(trx);
-}
-
-/** Derives the chains of some profiles anew, in a transaction of its own. */
-async function rederiveProfiles(db: Kysely<DB>, app: App, profileIds: readonly string[]): Promise<void> {
-  await inTransaction(db, async (trx) => {
-    await holdProducts(trx, app.app_key);
-    await lockInOrder(trx, app.app_id, profileIds);
-    const chains = sql`(
-      select distinct profile_id, store, store_original_transaction_id from purchase
-      where app_id = ${app.app_id} and profile_id = any(${profileIds}::uuid[]))`;
-    await deriveFacts(planningAnew(trx), app, chains);
-    await raiseVersion(trx, app.app_key);
-  });
-}
-
-/**
- * Derives anew the chains of those who have facts that are not of their product's configured duration, some profiles at a time. What
- * is interrupted is finished by the next call.
- */
-export async function rederiveProducts(db: Kysely<DB>, app: App): Promise<void> {
-  await db.connection().execute(async (connection) => {
-    // All are found in one pass over the facts, and kept by the database from commit to commit. A cursor takes no parameters.
-    await sql`
-      declare outdated cursor with hold for
-      select distinct f.profile_id
-      from fact_transaction f join dim_store using (store_key) join dim_product using (product_key)
-      join product using (store, store_product_id)
-      where f.app_key = ${sql.lit(app.app_key)} and product.app_id = ${sql.lit(app.app_id)}
-        and f.duration <> ${codeOf('product.duration', DURATIONS)}`.execute(connection);
-    try {
-      for (;;) {
-        const { rows } = await sql<{ profile_id: string }>`
-          fetch ${sql.lit(PROFILES_AT_ONCE)} from outdated`.execute(connection);
-        if (rows.length === 0) return;
-        const profileIds = rows.map(({ profile_id }) => profile_id);
-        await rederiveProfiles(connection, app, profileIds);
-      }
-    } finally {
-      await sql`close outdated`.execute(connection);
-    }
-  });
 }

@@ -28,7 +28,7 @@ interface Month extends OwnMonth {
 }
 
 /** Of each app the month with the most changes, if they are enough. */
-async function findMonths(
+async function listMonthsInNeed(
   db: Kysely<DB>,
   { leastChanges, mostAppended }: { leastChanges: number; mostAppended: number },
 ): Promise<Month[]> {
@@ -85,7 +85,7 @@ export async function refreshInstallColumns(
   db: Kysely<DB>,
   { leastInstalls = LEAST_INSTALLS, leastChanges = LEAST_CHANGES, mostAppended = MOST_APPENDED } = {},
 ): Promise<number> {
-  return refreshMonths(db, await findMonths(db, { leastChanges, mostAppended }), (month, connection) =>
+  return refreshMonths(db, await listMonthsInNeed(db, { leastChanges, mostAppended }), (month, connection) =>
     connection
       .transaction()
       .setIsolationLevel('repeatable read')

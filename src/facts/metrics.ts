@@ -35,7 +35,7 @@ interface Look {
 /** The first look, by readers of /metrics, of which something is still waiting. Under load something always waits, but not for long. */
 let since: Look | undefined;
 
-/** Of a database. */
+/** PostgreSQL's first normal transaction id: seen from it, nothing was there before the first look. */
 const FIRST_TRANSACTION = '3';
 
 const TABLES = ['fact_pending', 'fact_retired', 'fact_moved'] as const;

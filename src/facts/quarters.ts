@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 const QUARTER_S = 900;
 const QUARTERS_PER_DAY = 96;
 
-/** Of an instant of rows `f`: its quarter, counted from the beginning of the same day in UTC as the app's day is called. So there are about a hundred. */
+/** The quarter of an instant of `f`, counted from 00:00 UTC of the date that the app's zone has then: so there are about a hundred. */
 export function quarterOf(instant: string, day: string): RawBuilder<unknown> {
   return sql`floor(extract(epoch from ${sql.ref(`f.${instant}`)}) / ${sql.lit(QUARTER_S)})::integer - ${sql.lit(QUARTERS_PER_DAY)} * ${sql.ref(`f.${day}`)}`;
 }

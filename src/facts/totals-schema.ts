@@ -35,6 +35,15 @@ export const TOTAL_HOMES = [
 
 export type TotalHome = (typeof TOTAL_HOMES)[number];
 
+export function momentCode(name: string): number {
+  return TOTAL_MOMENTS.findIndex(([one]) => one === name);
+}
+
+/** Without a home that of the sum of all. */
+export function homeCode(home: TotalHome | null | undefined): number {
+  return home ? TOTAL_HOMES.indexOf(home) + 1 : 0;
+}
+
 /** Those that are columns of the label. */
 export const LABEL_HOMES = [
   'attribution_key',

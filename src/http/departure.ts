@@ -1,7 +1,7 @@
 // Whether somebody still waits for an answer.
 import type { FastifyReply } from 'fastify';
 
-/** Aborts when the client goes before it has its answer. To be asked for before anything is waited for: who has gone cannot go again. */
+/** Aborts when the client goes before it has its answer. To be called before the first `await`: a client that has gone emits no second `close`. */
 export function departureOf({ raw }: FastifyReply): AbortSignal {
   const leaving = new AbortController();
   raw.once('close', () => {

@@ -3,7 +3,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import { overlapping } from '../db/overlap.ts';
-import { keepPlans } from '../db/prepared.ts';
+import { forceGenericPlans } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError, valueError } from '../errors.ts';
@@ -43,7 +43,7 @@ export interface Change {
   work: (trx: Kysely<DB>, profileId: string) => Promise<Changed>;
 }
 
-interface Outcome {
+interface Committed {
   /** The body of the answer: JSON. */
   answer: string;
   /** How many events were stored. */
@@ -62,9 +62,12 @@ async function runChange(
   trx: Kysely<DB>,
   { app, identity }: Omit<ChangeRequest, 'once'>,
   { change, keep }: { change: Change; keep?: Keep },
-): Promise<Outcome> {
+): Promise<Committed> {
   await change.lockFirst?.(trx);
-  const [, profileId] = await overlapping(trx, (each) => [keepPlans(each), lockProfile(each, app.app_id, identity)]);
+  const [, profileId] = await overlapping(trx, (each) => [
+    forceGenericPlans(each),
+    lockProfile(each, app.app_id, identity),
+  ]);
   if (profileId === undefined) throw apiError('profile_not_found');
   const { state, events, alsoWrite } = await change.work(trx, profileId);
   const answer = renderAnswer({ state }, app);
@@ -81,7 +84,7 @@ async function runChange(
 async function runOnce(
   trx: Transaction<DB>,
   { request, once, change, now }: { request: ChangeRequest; once: Once; change: Change; now: Date },
-): Promise<Outcome> {
+): Promise<Committed> {
   const { app, identity } = request;
   const profileId = await findProfile(trx, app.app_id, identity);
   if (profileId === undefined) throw apiError('profile_not_found');

@@ -7,7 +7,7 @@ import type { ProfileKey } from '../profile/state.ts';
 import type { WebhookEvent } from '../webhooks/events.ts';
 import { type ChainTransaction, readChain } from './chain.ts';
 import { lapseOf } from './changes.ts';
-import { accessEvents, chainEvents, findChange } from './events.ts';
+import { accessEvents, chainEvents, lastChange } from './events.ts';
 import { comingMoments, hasLapsed, takeDue, watch } from './lapse-watch.ts';
 
 export interface Settled {
@@ -31,6 +31,6 @@ export async function settleDue(trx: Kysely<DB>, key: ProfileKey): Promise<Settl
   const earlier = microsecondBefore(fromDatabase(first.due_at));
   const state = await readShownSince(trx, key, earlier);
   const span = { since: earlier, now };
-  const access = accessEvents({ state, now: earlier }, { state, now }, (level) => findChange(state, level, span));
+  const access = accessEvents({ state, now: earlier }, { state, now }, (level) => lastChange(state, level, span));
   return { now, events: [...chainEvents(lapsed.map(lapseOf), state, now), ...access] };
 }

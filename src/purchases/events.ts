@@ -96,7 +96,7 @@ export function accessEvents(before: Glance, after: Glance, at: (accessLevelId: 
 }
 
 /** The last moment, as the database's text, between two (timestamps) at which time alone changed how a profile shows an access level. */
-export function findChange(
+export function lastChange(
   state: ProfileState,
   accessLevelId: string,
   { since, now }: { since: string; now: string },

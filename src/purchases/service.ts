@@ -16,7 +16,7 @@ import { loadPriceBook } from './price-book.ts';
 import { type Amounts, type PriceBook, priceRecord } from './pricing.ts';
 import { type TransactionRecord, toRecord } from './record.ts';
 import type { TransactionBody } from './schema.ts';
-import { readMoment, tellChange } from './telling.ts';
+import { readSnapshot, tellChange } from './telling.ts';
 import { claimChains, mayMove, type Staged, stageValues, writeOwnChain, writeTransactions } from './write.ts';
 
 function foreignChain() {
@@ -66,10 +66,10 @@ async function writeOwn(
   const [before, claimed, , after] = await overlapping(trx, (each) => {
     const execute = keepingPlans(each, 'write_transaction');
     return [
-      readMoment(each, key, { now, owner: isOwned ? key : undefined }),
+      readSnapshot(each, key, { now, owner: isOwned ? key : undefined }),
       isOwned ? [key] : claimChains(execute, app, [key]),
       writeOwnChain(execute, app, { chain: key, staged }),
-      readMoment(each, key, { now, owner: key }),
+      readSnapshot(each, key, { now, owner: key }),
     ];
   });
   if (claimed.length === 0) throw new StaleReadError('an import gave the chain an owner meanwhile');
@@ -86,12 +86,12 @@ async function takeOver(
   const { profile_id, is_deleted } = owner;
   const { now, events } = is_deleted ? { now: write.now, events: [] } : await settleDue(trx, { app_id, profile_id });
   const readOwner = () => (is_deleted ? undefined : readShownSince(trx, { app_id, profile_id }, now));
-  const before = await readMoment(trx, key, { now, owner });
+  const before = await readSnapshot(trx, key, { now, owner });
   const had = await readOwner();
   const { refused } = await writeTransactions(keepingPlans(trx, 'write_transaction'), app, staged);
   // Only an import could have given the chain to another profile since it was looked at.
   if (refused.size > 0) throw foreignChain();
-  const after = await readMoment(trx, key, { now, owner: key });
+  const after = await readSnapshot(trx, key, { now, owner: key });
   const has = await readOwner();
   const states = had && has && { before: had, after: has };
   const changed = tellChange(key, { now, before, after, left: { profile_id, states } });

@@ -10,7 +10,7 @@ import { accessEvents, chainEvents } from './events.ts';
 import { moveWatch, planLapses, unwatch, watch } from './lapse-watch.ts';
 
 /** A profile, as it is shown since a moment, and one of its chains. */
-export interface Moment {
+export interface Snapshot {
   state: ProfileState;
   chain: ChainTransaction[];
 }
@@ -22,11 +22,11 @@ export interface Left {
 }
 
 /** The profile as it is shown since `now` (a timestamp), and the chain of its owner, if it has one. */
-export async function readMoment(
+export async function readSnapshot(
   trx: Kysely<DB>,
   key: ChainKey,
   { now, owner }: { now: string; owner: Pick<Owner, 'profile_id'> | undefined },
-): Promise<Moment> {
+): Promise<Snapshot> {
   const [state, chain] = await Promise.all([
     readShownSince(trx, key, now),
     owner ? readChain(trx, { ...key, profile_id: owner.profile_id }) : [],
@@ -37,7 +37,7 @@ export async function readMoment(
 /** The profile after the write with the events of what changed at `now` (a timestamp); what time alone will change after it is watched. */
 export function tellChange(
   key: ChainKey,
-  { now, before, after, left }: { now: string; before: Moment; after: Moment; left?: Left },
+  { now, before, after, left }: { now: string; before: Snapshot; after: Snapshot; left?: Left },
 ): Changed {
   const { state, chain } = after;
   const plan = planLapses(before.chain, chain, now);

@@ -14,7 +14,7 @@ import { readSecrets, type Secrets } from './secrets.ts';
 import { createSettler } from './settler.ts';
 import { createSignal } from './signal.ts';
 import { createTurns, type TurnLimits } from './turns.ts';
-import { createPutOff } from './unopened.ts';
+import { createSetAside } from './unopened.ts';
 
 export interface DispatcherDeps extends Pick<Deps, 'db' | 'config' | 'log' | 'now'> {
   /** For the connections of the queue, and the one that listens. */
@@ -61,7 +61,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
     signal.wake();
   });
   const turns = createTurns({ atOnce: limits.perEndpoint, ahead: limits.ahead, send, giveBack: settler.giveBack });
-  const putOff = createPutOff(deps);
+  const setAside = createSetAside(deps);
   const listener = listenForNudges(connectionString, signal.wake, log);
   const retention = startRetention(deps);
 
@@ -76,7 +76,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
     try {
       secrets = readSecrets(delivery, config, now());
     } catch (error) {
-      await putOff(delivery, (error as Error).message);
+      await setAside(delivery, (error as Error).message);
       leases.release(delivery);
       return false;
     }

@@ -7,9 +7,9 @@ const PUT_OFF_MS = 60_000;
 const SAID_EVERY_MS = 60_000;
 
 /** Answers when the claim has been given back, or cannot be: then its lease ends by itself. */
-export type PutOff = (delivery: Claimed, reason: string) => Promise<void>;
+export type SetAside = (delivery: Claimed, reason: string) => Promise<void>;
 
-export function createPutOff({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>): PutOff {
+export function createSetAside({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>): SetAside {
   /** When it was last said, by endpoint. */
   const said = new Map<string, number>();
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { parsePostmaster } from '../../src/db/embedded/postmaster.ts';
-import { findComplaint } from '../../src/db/embedded/problem.ts';
+import { firstComplaint } from '../../src/db/embedded/problem.ts';
 import { serverSettings, settingArguments } from '../../src/db/embedded/settings.ts';
 
 const GIB = 1024 ** 3;
@@ -27,12 +27,12 @@ describe('a complaint', () => {
       '2026-01-01 00:00:00.000 UTC [8] FATAL:  could not extend file: No space left on device',
       '2026-01-01 00:00:00.000 UTC [8] PANIC:  cannot abort transaction 1, it was already committed',
     ];
-    expect(findComplaint(output.join('\n'))).toBe('could not extend file: No space left on device');
+    expect(firstComplaint(output.join('\n'))).toBe('could not extend file: No space left on device');
   });
 
   it('is the last line where no reason is marked', () => {
-    expect(findComplaint('one\ntwo\n')).toBe('two');
-    expect(findComplaint('')).toBe('it printed nothing');
+    expect(firstComplaint('one\ntwo\n')).toBe('two');
+    expect(firstComplaint('')).toBe('it printed nothing');
   });
 });
 

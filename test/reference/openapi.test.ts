@@ -8,7 +8,7 @@ import { listRoutes } from '../../src/routes.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 // Routes only describe themselves here; none is called.
-const routes = listRoutes({ config: loadConfig({}) } as Deps);
+const routes = listRoutes({ config: loadConfig({}), serverRun: { number: 0 } } as Deps);
 const document = buildOpenApi(routes, version);
 
 test('docs/openapi.json is what the service serves', async () => {

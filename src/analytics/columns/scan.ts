@@ -1,5 +1,5 @@
 // What counts of groups of facts that are kept in columns: in which bucket and which segment.
-import type { COLUMNS } from '../../facts/columns.ts';
+import type { FACT_COLUMNS } from '../../facts/columns.ts';
 import type { INSTALL_COLUMNS } from '../../facts/install-columns.ts';
 import { type Kind, readKind } from '../../facts/kind.ts';
 import { NO_SEGMENT, type Segments } from '../segments.ts';
@@ -8,7 +8,7 @@ import type { PayerCounts } from './payer-counts.ts';
 import { type Column, constant, countCombined, type Numbers, readCodes, selectRows } from './rows.ts';
 import { type Amounts, type ColumnSums, splitAmounts } from './sums.ts';
 
-export type ColumnName = keyof typeof COLUMNS | keyof typeof INSTALL_COLUMNS;
+export type ColumnName = keyof typeof FACT_COLUMNS | keyof typeof INSTALL_COLUMNS;
 
 export interface Scan {
   /** The moment at which a fact counts. */

@@ -35,9 +35,9 @@ export interface BucketSums {
 
 export class ColumnSums {
   readonly #buckets: number;
-  /** Of a segment, by its number and one: where its cells begin, and one; 0 if it has none. */
+  /** By the number of a segment + 1, as NO_SEGMENT is -1: where its cells begin, + 1; 0 if it has none. */
   readonly #places: Int32Array;
-  /** Those that have any, in turn. */
+  /** Those that have cells, in the order in which they got them. */
   readonly #segments: number[] = [];
   /** Numbers of a cell: how many facts, then the sums of each amount, in two parts. Side by side, as they are added to together. */
   readonly #size: number;

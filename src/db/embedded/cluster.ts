@@ -4,7 +4,7 @@ import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Account } from './account.ts';
 import type { ServerPackage } from './binaries.ts';
-import { EmbeddedDatabaseError, findComplaint } from './problem.ts';
+import { EmbeddedDatabaseError, firstComplaint } from './problem.ts';
 import { runProgram } from './program.ts';
 
 /** An existing database: who runs it, with what, where. */
@@ -46,7 +46,7 @@ export async function createCluster({ home, account, bin }: Cluster, options: re
   ]);
   if (code === 0) return;
   throw new EmbeddedDatabaseError(
-    `The embedded database could not be made (initdb: ${findComplaint(output)}): set SPS_DATA_DIR to a folder on a local disk with room, or set DATABASE_URL.`,
+    `The embedded database could not be made (initdb: ${firstComplaint(output)}): set SPS_DATA_DIR to a folder on a local disk with room, or set DATABASE_URL.`,
   );
 }
 

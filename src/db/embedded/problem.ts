@@ -5,7 +5,7 @@ export class EmbeddedDatabaseError extends Error {
 }
 
 /** The first reason that a program of PostgreSQL printed, without its time and process; what it told clients is none. */
-export function findComplaint(output: string): string {
+export function firstComplaint(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   const reasons = lines.filter((line) => /(FATAL|PANIC|error):/.test(line) && !line.includes('the database system is'));
   const line = reasons[0] ?? lines.at(-1) ?? 'it printed nothing';

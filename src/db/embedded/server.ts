@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, dataFolder } from './cluster.ts';
 import { readPostmaster } from './postmaster.ts';
-import { EmbeddedDatabaseError, findComplaint } from './problem.ts';
+import { EmbeddedDatabaseError, firstComplaint } from './problem.ts';
 import { runProgram, spawnOptions } from './program.ts';
 import { serverSettings, settingArguments } from './settings.ts';
 
@@ -46,7 +46,7 @@ export async function launchServer(cluster: Cluster, options: LaunchOptions): Pr
 export async function stopServer(cluster: Cluster): Promise<string | undefined> {
   const args = ['stop', `--pgdata=${dataFolder(cluster.home)}`, '--mode=fast', '--wait', '--timeout=120'];
   const { code, output } = await runProgram(cluster.account, join(cluster.bin, 'pg_ctl'), args);
-  return code === 0 ? undefined : findComplaint(output);
+  return code === 0 ? undefined : firstComplaint(output);
 }
 
 /** One attempt: undefined when the server is ready, else what it complained of. */
@@ -61,7 +61,7 @@ async function launchOnce(
     const child = spawnServer(cluster, { ...settings, port: String(port) }, log.fd);
     const failure = await waitForServer(child, dataFolder(cluster.home));
     if (failure === undefined) return undefined;
-    return failure || findComplaint(await readFrom(log, size));
+    return failure || firstComplaint(await readFrom(log, size));
   } finally {
     await log.close();
   }

@@ -11,7 +11,7 @@ const MOST_BYTES_OF_ONE = 8 * 1024 * 1024;
 /** What an entry takes beside its text. */
 const ENTRY_BYTES = 500;
 
-export interface KeptAnswer {
+export interface CachedAnswer {
   /** The body of the answer: JSON, as the bytes that are sent. */
   body: Buffer;
   version: string;
@@ -35,18 +35,18 @@ function lastMicro(now: Date): number {
   return now.getTime() * 1000 + 999;
 }
 
-export function createKeptAnswers() {
-  const kept = new LRUCache<string, KeptAnswer>({
+export function createAnswerCache() {
+  const kept = new LRUCache<string, CachedAnswer>({
     maxSize: MOST_BYTES,
     maxEntrySize: MOST_BYTES_OF_ONE,
     sizeCalculation: ({ body }) => body.length + ENTRY_BYTES,
   });
   return {
-    keep: (key: string, answer: KeptAnswer): void => {
+    keep: (key: string, answer: CachedAnswer): void => {
       kept.set(key, answer);
     },
     /** An answer that time has not overtaken; whether its version stands is still to be asked. */
-    find: (key: string, now: Date): KeptAnswer | undefined => {
+    find: (key: string, now: Date): CachedAnswer | undefined => {
       const answer = kept.get(key);
       return answer && lastMicro(now) < answer.until ? answer : undefined;
     },
