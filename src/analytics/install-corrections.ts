@@ -5,7 +5,7 @@ import { isInRanges, rangesWithout } from './corrections.ts';
 import { INSTALLS } from './entries.ts';
 import { asWritten, countOnce, type Facts, factRows, relabelled } from './fact-rows.ts';
 import { rangesOfMonths } from './month-ranges.ts';
-import { currentLabel, dayOf, facts, OWN_LABEL, readsPendingLabels, type Source, type Sql } from './sources.ts';
+import { currentLabel, dayOf, labelledFacts, OWN_LABEL, readsPendingLabels, type Source, type Sql } from './sources.ts';
 
 interface Kept {
   /** The first day that is not read from the columns. */
@@ -33,5 +33,5 @@ function changed(where: Sql[]): Facts {
 }
 
 function recent(source: Source, days: Sql): Facts {
-  return { relation: facts(source, INSTALLS), where: [days], weight: sql`1`, label: currentLabel(source) };
+  return { relation: labelledFacts(source, INSTALLS), where: [days], weight: sql`1`, label: currentLabel(source) };
 }

@@ -10,7 +10,7 @@ import {
   bucketOf,
   conditions,
   dayOf,
-  facts,
+  labelledFacts,
   moment,
   nowOf,
   openedBeforeNow,
@@ -42,7 +42,7 @@ export function payerRows(source: Source): Sql {
   const byInstall = source.query.dateType === 'profile_install_date';
   const at = byInstall ? 'installed' : PURCHASES.at;
   return sql`select distinct ${bucketOf(source, at)} as bucket, ${segmentKey(source, PURCHASES)} as key, f.profile_id
-    from ${facts(source, PURCHASES)} where ${eventConditions(source, PURCHASES, at)}`;
+    from ${labelledFacts(source, PURCHASES)} where ${eventConditions(source, PURCHASES, at)}`;
 }
 
 function eventConditions(source: Source, entries: Entries, at: Entries['at']): Sql {
@@ -55,7 +55,7 @@ function eventConditions(source: Source, entries: Entries, at: Entries['at']): S
 /** What the profiles installed in a bucket have had until now. */
 function cohortRows(source: Source, entries: Entries): Sql {
   return sql`select ${bucketOf(source, 'installed')} as bucket, ${segmentKey(source, entries)} as key, ${sums(entries)}
-    from ${facts(source, entries)} where ${eventConditions(source, entries, 'installed')} group by 1, 2`;
+    from ${labelledFacts(source, entries)} where ${eventConditions(source, entries, 'installed')} group by 1, 2`;
 }
 
 /** Installs, bucket by bucket: in few groups at a time, and without a search for the bucket of each. */
@@ -65,7 +65,7 @@ function installRows(source: Source, entries: Entries): Sql {
   return sql`select r.bucket::integer, i.* from unnest(${days.slice(0, -1)}::integer[], ${days.slice(1)}::integer[])
       with ordinality as r (since, until, bucket)
     cross join lateral (
-      select ${segmentKey(source, entries)} as key, ${sums(entries)} from ${facts(source, entries)}
+      select ${segmentKey(source, entries)} as key, ${sums(entries)} from ${labelledFacts(source, entries)}
       where ${and([...conditions(source, entries), sql`${dayOf('installed')} >= r.since and ${dayOf('installed')} < r.until`, ...isInstalled])}
       group by 1 offset 0
     ) i`;
@@ -83,7 +83,7 @@ function stateRows(source: Source, entries: Entries): Sql {
   const now = nowOf(source.query);
   const isOpen = [sql`${moment(entries.at)} < ${now}`, sql`${moment(entries.until!)} >= ${now}`];
   return sql`select ${bucketOf(source, 'installed')} as bucket, ${segmentKey(source, entries)} as key, ${sums(entries)}
-    from ${facts(source, entries)} where ${and([...conditions(source, entries), ofInstalledInSpan(source), ...isOpen])} group by 1, 2`;
+    from ${labelledFacts(source, entries)} where ${and([...conditions(source, entries), ofInstalledInSpan(source), ...isOpen])} group by 1, 2`;
 }
 
 /**
@@ -111,7 +111,7 @@ function stockRows(source: Source, entries: Entries): Sql {
     from (
       select greatest(${bucketOf(source, entries.at)}, 1) as opened, ${closed} as closed,
         ${segmentKey(source, entries)} as key, ${sums(entries)}
-      from ${facts(source, entries)} where ${and([...conditions(source, entries), ...isSeen])} group by 1, 2, 3
+      from ${labelledFacts(source, entries)} where ${and([...conditions(source, entries), ...isSeen])} group by 1, 2, 3
     ) kept
     cross join lateral (values (opened, 1), (closed, -1)) as moved (bucket, sign)
     where opened < closed and moved.bucket <= ${buckets}`;

@@ -184,7 +184,8 @@ export function tableOf({ of }: Pick<Entries, 'of'>): Sql {
   return sql.table(of === 'install' ? 'fact_install' : 'fact_transaction');
 }
 
-export function facts(source: Source, entries: Entries): Sql {
+/** The facts or installs `f`, with the labels that wait for them where the question asks for labels. */
+export function labelledFacts(source: Source, entries: Entries): Sql {
   return sql`${tableOf(entries)} f ${pendingLabels(source)}`;
 }
 

@@ -8,6 +8,7 @@ import type { FieldError } from '../errors.ts';
 import { DURATIONS } from '../facts/codes.ts';
 import { lockProducts } from '../facts/product-lock.ts';
 import { rederiveProducts } from '../facts/rederive.ts';
+import { STORE_LENGTH } from '../facts/values.ts';
 import { raiseVersion } from '../facts/version.ts';
 import { compileCheck } from '../http/ajv.ts';
 import { lengthOf } from '../lib/text.ts';
@@ -20,7 +21,7 @@ const PER_STATEMENT = 1_000;
 
 const NewProduct = Type.Object(
   {
-    store: Text(50, { minLength: 1 }),
+    store: Text(STORE_LENGTH, { minLength: 1 }),
     store_product_id: Text(255, { minLength: 1 }),
     duration: OneOf(DURATIONS),
     access_level_id: Type.Optional(NullableText(255)),
@@ -119,7 +120,9 @@ export interface StoreInput {
 export async function setStore(deps: Pick<Deps, 'db'>, appId: string, input: StoreInput): Promise<void> {
   const { app_id, app_key } = await getApp(deps, appId);
   const { store, commission, title } = input;
-  if (store === '' || lengthOf(store) > 50) throw new OperatorError('A store has 1 to 50 characters.');
+  if (store === '' || lengthOf(store) > STORE_LENGTH) {
+    throw new OperatorError(`A store has 1 to ${STORE_LENGTH} characters.`);
+  }
   if (commission === undefined && title === undefined) throw new OperatorError('Give a commission, a title or both.');
   if (commission !== undefined && !/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(commission)) {
     throw new OperatorError('A commission is a fraction from 0 to 1, such as 0.15.');

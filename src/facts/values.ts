@@ -5,3 +5,6 @@ export const ATTRIBUTION_STATUSES = ['organic', 'non_organic', 'unknown'] as con
 export const OFFER_CATEGORIES = ['introductory', 'promotional', 'offer_code', 'win_back', 'retention'] as const;
 
 export const OFFER_TYPES = ['free_trial', 'pay_as_you_go', 'pay_up_front'] as const;
+
+/** The longest name of a store, in characters. */
+export const STORE_LENGTH = 50;

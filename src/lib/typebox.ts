@@ -14,6 +14,8 @@ export function NullableOneOf<const T extends string>(
   return Type.Unsafe<T | null>({ ...options, type: ['string', 'null'], enum: [...values, null] });
 }
 
+export const NullableString = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+
 /** Text that the database can hold, at most `maxLength` code points. */
 export function Text(maxLength: number, options: SchemaOptions = {}): TUnsafe<string> {
   return Type.Unsafe<string>({ ...options, type: 'string', format: 'text', maxLength });

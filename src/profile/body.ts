@@ -1,5 +1,6 @@
 // What a request may say of a profile; null is the same as absent, as everywhere.
 import { type Static, Type } from '@sinclair/typebox';
+import { STORE_LENGTH } from '../facts/values.ts';
 import { NullableDatetime, NullableText } from '../lib/typebox.ts';
 import { attributeRules } from './attributes.ts';
 
@@ -17,7 +18,7 @@ export const InstallFields = {
     }),
   ),
   store: Type.Optional(
-    NullableText(50, { minLength: 1, description: 'app_store, play_store, stripe or a custom store id.' }),
+    NullableText(STORE_LENGTH, { minLength: 1, description: 'app_store, play_store, stripe or a custom store id.' }),
   ),
 };
 

@@ -1,7 +1,7 @@
 // The profile object (interface 2.2 to 2.5), in either shape: a dictionary, or the arrays of the sample response.
 import { type TSchema, Type } from '@sinclair/typebox';
+import { NullableString } from '../lib/typebox.ts';
 
-const NullableString = Type.Unsafe<string | null>({ type: ['string', 'null'] });
 const DatetimeOut = Type.String({
   description: 'ISO 8601 with microseconds and offset',
   examples: ['2025-01-15T10:30:00.000000+0000'],

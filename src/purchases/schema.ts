@@ -1,7 +1,7 @@
 // The transaction record (analytics.md 1): the same members wherever a transaction enters.
 import { type Static, Type } from '@sinclair/typebox';
 import { CANCELLATION_REASONS } from '../facts/codes.ts';
-import { OFFER_CATEGORIES, OFFER_TYPES } from '../facts/values.ts';
+import { OFFER_CATEGORIES, OFFER_TYPES, STORE_LENGTH } from '../facts/values.ts';
 import { Datetime, NullableDatetime, NullableOneOf, NullableText, OneOf, Text } from '../lib/typebox.ts';
 import { transactionRules } from './rules.ts';
 
@@ -47,7 +47,7 @@ const Offer = Type.Object({
 export const TransactionBody = Type.Object(
   {
     purchase_type: OneOf(PURCHASE_TYPES),
-    store: Text(50, { minLength: 1, description: 'app_store, play_store, stripe or a custom store id.' }),
+    store: Text(STORE_LENGTH, { minLength: 1, description: 'app_store, play_store, stripe or a custom store id.' }),
     environment: Type.Optional(NullableOneOf(ENVIRONMENTS, { description: 'Production unless given.' })),
     store_product_id: Id('Product identifier in the store.'),
     store_base_plan_id: NullableId('Base plan of the product, in stores that have them.'),

@@ -1,11 +1,11 @@
 // The payloads of events (decisions.md 7), for the API reference and for the tests, which hold every delivered event against them.
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
-import { OneOf } from '../lib/typebox.ts';
+import { NullableString, OneOf } from '../lib/typebox.ts';
 import type { EventType } from './catalogue.ts';
+import { EVENT_API_VERSION } from './events.ts';
 
 const Moment = Type.String({ examples: ['2025-01-15T10:30:00.000000+0000'] });
 const NullableMoment = Type.Unsafe<string | null>({ type: ['string', 'null'] });
-const NullableString = Type.Unsafe<string | null>({ type: ['string', 'null'] });
 
 const Totals = {
   profile_has_access_level: Type.Boolean({ description: 'Whether any access level of the profile is active.' }),
@@ -81,7 +81,7 @@ function payloadOf(eventType: EventType, properties: TProperties): TSchema {
   return Type.Object({
     event_type: OneOf([eventType]),
     event_datetime: Moment,
-    event_api_version: Type.Literal(1),
+    event_api_version: Type.Literal(EVENT_API_VERSION),
     profile_id: Type.String({ format: 'uuid' }),
     customer_user_id: NullableString,
     profile_install_datetime: Moment,

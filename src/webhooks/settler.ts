@@ -1,5 +1,6 @@
 // Settles what attempts ended with. While one group is being written the next one gathers, as with attribution; while the
 // database is away results are kept and written when it is back.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { DB } from '../db/types.ts';
@@ -111,7 +112,7 @@ export function createSettler(
         await release(before);
       } catch (error) {
         log.warn({ err: error }, 'webhook results cannot be written; trying again');
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await sleep(RETRY_MS);
       }
     }
     running = undefined;
@@ -128,7 +129,7 @@ export function createSettler(
     },
     async drain(giveUpMs) {
       if (!running) return;
-      await Promise.race([running, new Promise((resolve) => setTimeout(resolve, giveUpMs).unref())]);
+      await Promise.race([running, sleep(giveUpMs, undefined, { ref: false })]);
       hasGivenUp = true;
     },
   };

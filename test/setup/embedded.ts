@@ -46,7 +46,7 @@ export async function startTemporaryServer(given?: string): Promise<{ url: strin
 /** What runs left behind that were killed: the name of the folder tells whose it was. */
 async function clearAway(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
-    const pid = Number(/^sps-test-(\d+)-/.exec(name)?.[1] ?? 0);
+    const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1] ?? 0);
     if (!pid || isAlive(pid)) continue;
     const folder = join(tmpdir(), name);
     const postmaster = await readPostmaster(join(folder, 'postgres/cluster')).catch(() => undefined);
