@@ -33,12 +33,19 @@ test('of several that start at once one applies them, the others find nothing to
 
 test('time-outs of the role or the address do not cut migrations short', async () => {
   const own = `${name}_slow`;
+  await server.query(`drop database if exists ${own} with (force)`);
   await server.query(`create database ${own}`);
   const slow = Object.assign(new URL(url), { pathname: own });
-  slow.searchParams.set('statement_timeout', '30');
-  slow.searchParams.set('query_timeout', '30');
-  slow.searchParams.set('options', '-c statement_timeout=30 -c timezone=Asia/Tokyo');
-  expect((await migrateToLatest(slow.href)).length).toBeGreaterThan(3);
+  // Another process that migrates is waited for longer than that.
+  const other = new pg.Client({ connectionString: slow.href });
+  await other.connect();
+  await other.query('select pg_advisory_lock($1)', [0x5b5f_0001]);
+  slow.searchParams.set('statement_timeout', '500');
+  slow.searchParams.set('query_timeout', '500');
+  slow.searchParams.set('options', '-c statement_timeout=500 -c timezone=Asia/Tokyo');
+  const migrated = migrateToLatest(slow.href);
+  setTimeout(() => other.end(), 1_000);
+  expect((await migrated).length).toBeGreaterThan(3);
   await server.query(`drop database ${own} with (force)`);
 });
 
