@@ -1,11 +1,8 @@
 // Segments in the order of the answer (analytics.md): by the value shown under the first key, the greatest first, then by code point.
 import { compareCodePoints } from '../lib/code-points.ts';
-import { inSlices, sortInSlices } from '../lib/slices.ts';
+import { inSlices, SLICE, sortInSlices } from '../lib/slices.ts';
 
-/** So many are worked on without a pause: a CSV may have a hundred thousand. */
-const SLICE = 2_000;
-
-/** `shownOf` tells the value of the whole range under the first key. */
+/** A CSV may have a hundred thousand. `shownOf` tells the value of the whole range under the first key. */
 export async function sortSegments<T extends { segment: string }>(
   segments: readonly T[],
   shownOf: (one: T) => bigint,

@@ -1,6 +1,6 @@
 // Cells → series: the total, the segments in order, and what ranked too low as "other". Figures stay exact: counts, or whole 10^-6 USD.
 import { toMicros } from '../lib/money.ts';
-import { inSlices } from '../lib/slices.ts';
+import { inSlices, SLICE } from '../lib/slices.ts';
 import { countBuckets, type Span } from './calendar.ts';
 import { isPer, keysOf, unitOf } from './catalogue.ts';
 import type { Cell } from './cells.ts';
@@ -34,10 +34,7 @@ interface Sums {
 
 type Group = Pick<Series, 'place' | 'segment'> & { spans: Map<Cell['span'], Sums> };
 
-/** Cells, or points of series, that are worked on without a pause: a CSV may have a million. */
-const SLICE = 2_000;
-
-/** In the order of the answer: the total, the segments, and "other" last. */
+/** A CSV may have a million points. In the order of the answer: the total, the segments, and "other" last. */
 export async function assembleSeries(query: ChartQuery, cells: readonly Cell[]): Promise<Series[]> {
   const total = newGroup(query, { place: 'total', segment: '' });
   const groups = new Map([['total:', total]]);

@@ -1,8 +1,8 @@
 // Pools of connections and their time-outs. Times, dates and numerics stay text (a JS Date drops microseconds),
 // 64-bit integers become bigint.
-import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import pg from 'pg';
-import { isConflict } from './failures.ts';
+import { isConflict, isLockTimeout } from './failures.ts';
 import { watchPool } from './metrics.ts';
 import { lendPrepared } from './prepared.ts';
 import type { DB } from './types.ts';
@@ -112,5 +112,22 @@ export async function inTransaction<T>(db: Kysely<DB>, work: (trx: Transaction<D
     } catch (error) {
       if (attempt === ATTEMPTS || !isConflict(error)) throw error;
     }
+  }
+}
+
+/** The same, but waits for no lock longer than that; undefined where it would have to. */
+export async function tryInTransaction<T>(
+  db: Kysely<DB>,
+  lockTimeoutMs: number,
+  work: (trx: Transaction<DB>) => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await inTransaction(db, async (trx) => {
+      await sql`select set_config('lock_timeout', ${String(lockTimeoutMs)}, true)`.execute(trx);
+      return work(trx);
+    });
+  } catch (error) {
+    if (isLockTimeout(error)) return undefined;
+    throw error;
   }
 }

@@ -1,7 +1,7 @@
 // Indexes of tables that fill and empty. Such a table gives its pages back, its index does not: after an import of ten million transactions
 // that of fact_pending had 584 MB with nothing in it, all of which vacuum read once a minute.
 import { type Kysely, sql } from 'kysely';
-import { isLockTimeout } from './failures.ts';
+import { tryInTransaction } from './client.ts';
 import type { DB } from './types.ts';
 
 /** What waits for the background (migrations/0021_queues.sql). */
@@ -32,13 +32,6 @@ async function listEmptied(db: Kysely<DB>, largeBytes: number): Promise<string[]
 /** Rebuilds large indexes of queues that are short by now, but for those that somebody reads for longer; their turn comes another time. */
 export async function rebuildEmptied(db: Kysely<DB>, largeBytes = LARGE_BYTES): Promise<void> {
   for (const name of await listEmptied(db, largeBytes)) {
-    try {
-      await db.transaction().execute(async (trx) => {
-        await sql`set local lock_timeout = ${sql.lit(LOCK_MS)}`.execute(trx);
-        await sql`reindex index ${sql.table(name)}`.execute(trx);
-      });
-    } catch (error) {
-      if (!isLockTimeout(error)) throw error;
-    }
+    await tryInTransaction(db, LOCK_MS, (trx) => sql`reindex index ${sql.table(name)}`.execute(trx));
   }
 }

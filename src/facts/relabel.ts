@@ -1,14 +1,13 @@
 // Re-labels the facts of profiles whose attribution changed, in the background. Charts do not wait for it: until then they
 // take the label from label_pending. It goes gently, so that requests come first.
 import { type Kysely, sql } from 'kysely';
-import { inTransaction } from '../db/client.ts';
-import { isLockTimeout } from '../db/failures.ts';
+import { tryInTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 
 /** Few: posts for the profiles of a batch wait until it is written. */
 export const LABELS_BATCH = 100;
-const LOCK_TIMEOUT = '500ms';
+const LOCK_TIMEOUT_MS = 500;
 
 interface Pending {
   app_key: number;
@@ -95,15 +94,10 @@ export async function settleLabel(trx: Kysely<DB>, { app_id, app_key }: App, pro
 
 /** Re-labels so many profiles at most; how many it was. None where another process is at their facts: they wait for the next round. */
 export async function relabelBatch(db: Kysely<DB>, most = LABELS_BATCH): Promise<number> {
-  try {
-    return await inTransaction(db, async (trx) => {
-      await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`.execute(trx);
-      const pending = await lockPending(trx, most);
-      if (pending.length > 0) await relabel(trx, pending);
-      return pending.length;
-    });
-  } catch (error) {
-    if (isLockTimeout(error)) return 0;
-    throw error;
-  }
+  const count = await tryInTransaction(db, LOCK_TIMEOUT_MS, async (trx) => {
+    const pending = await lockPending(trx, most);
+    if (pending.length > 0) await relabel(trx, pending);
+    return pending.length;
+  });
+  return count ?? 0;
 }

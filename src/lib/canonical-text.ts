@@ -2,6 +2,12 @@
 const isGiven = ([, member]: [string, unknown]) => member !== null;
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
 
+/** Names and members in turn, by name. */
+function namedMembers(value: object, nullIsNone: boolean): unknown[] {
+  const named = Object.entries(value).sort(byName);
+  return (nullIsNone ? named.filter(isGiven) : named).flat();
+}
+
 /**
  * With `nullIsNone` a member that is null is the same as none (decisions.md 1).
  *
@@ -18,8 +24,7 @@ export function canonicalText(body: unknown, { nullIsNone }: { nullIsNone: boole
       continue;
     }
     const isArray = Array.isArray(value);
-    const named = isArray ? [] : Object.entries(value).sort(byName);
-    const members = isArray ? value : (nullIsNone ? named.filter(isGiven) : named).flat();
+    const members = isArray ? value : namedMembers(value, nullIsNone);
     parts.push(`${isArray ? 'array' : 'object'} of ${members.length}`);
     // Not `push(...members)`: so many arguments overflow the stack.
     for (const member of members) ahead.push(member);

@@ -1,6 +1,9 @@
 // Long work on many items, in slices between which the event loop turns and other requests are answered.
 import { setImmediate } from 'node:timers/promises';
 
+/** So many simple items take some milliseconds. */
+export const SLICE = 2_000;
+
 /** Does `work` with each item in order; `size` of them are done without a pause. */
 export async function inSlices<T>(items: readonly T[], size: number, work: (item: T) => void): Promise<void> {
   for (const [index, item] of items.entries()) {

@@ -5,7 +5,6 @@ import { request } from 'undici';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/apps/service.ts';
 import { loadConfig } from '../../src/config.ts';
-import { migrateToLatest } from '../../src/db/migrate.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { type RestartableServer, startRestartableServer } from './webhooks-postgres.ts';
 
@@ -18,7 +17,6 @@ let keys: { public_key: string; secret_key: string };
 
 beforeAll(async () => {
   server = await startRestartableServer();
-  await migrateToLatest(server.url);
   const config = loadConfig({ DATABASE_URL: server.url, PORT: '0', HOST: '127.0.0.1' });
   service = await startService(config, pino({ level: 'silent' }));
   keys = await createApp(service.deps, { name: 'Failover' });

@@ -4,20 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { createFolder, eventually } from '../db/embedded-world.ts';
+import { connectTo } from '../db/one-connection.ts';
 import { openRaw } from '../http/raw.ts';
+import { waitForBlocked } from '../setup/locks.ts';
 import { statusOf, useMainProgram } from '../setup/main-program.ts';
 
 const { databaseUrl, start, startReady } = useMainProgram();
-
-/** How many statements wait for a lock. */
-async function countBlocked(): Promise<number> {
-  const client = new pg.Client({ connectionString: databaseUrl() });
-  await client.connect();
-  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  const { rowCount } = await client.query(waiting);
-  await client.end();
-  return rowCount ?? 0;
-}
 
 describe('the service', { timeout: 60_000 }, () => {
   it('finishes what is under way, also when the signal comes twice at once', async () => {
@@ -68,7 +60,9 @@ describe('the service', { timeout: 60_000 }, () => {
     await blocker.query('begin; lock table schema_migration in access exclusive mode');
     const service = start();
     // It heeds signals by the time that it waits for the lock.
-    await eventually(async () => expect(await countBlocked()).toBe(1));
+    const db = connectTo(databaseUrl());
+    await waitForBlocked({ database: { db } });
+    await db.destroy();
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(1);
     expect(service.stderr()).toMatch(/"msg":"stopping".*\n.*"reason":"killed by timeout.*"msg":"ended at once/);

@@ -1,6 +1,7 @@
 // Holding the lock of a profile, so that an operation on it stands still where a test wants it to.
 import { sql } from 'kysely';
 import { expect, vi } from 'vitest';
+import type { TestDatabase } from './database.ts';
 import type { TestService } from './service.ts';
 
 /** Locks the profile as an operation would; the answer lets go of it. */
@@ -16,7 +17,10 @@ export async function holdProfile(
 }
 
 /** Waits until so many statements of this database wait for a lock. */
-export async function waitForBlocked({ database: { db } }: Pick<TestService, 'database'>, count = 1): Promise<void> {
+export async function waitForBlocked(
+  { database: { db } }: { database: Pick<TestDatabase, 'db'> },
+  count = 1,
+): Promise<void> {
   await vi.waitFor(async () => {
     const { rows } = await sql<{ blocked: number }>`
       select count(*)::integer as blocked from pg_stat_activity
