@@ -5,17 +5,9 @@ import { isIn } from '../facts/columns.ts';
 import { FACT_IS } from '../facts/conditions.ts';
 import { appDaysOf, appToday } from './app-days.ts';
 import type { Entries } from './entries.ts';
-import {
-  asWritten,
-  type Counted,
-  countOnce,
-  type Facts,
-  factRows,
-  listCounted,
-  type RowForm,
-  relabelled,
-} from './fact-rows.ts';
+import { asWritten, type Counted, countOnce, type Facts, factRows, listCounted, type RowForm } from './fact-rows.ts';
 import { type DayRange, rangesBetween, rangesOfMonths } from './month-ranges.ts';
+import { relabelledRows } from './relabelled/rows.ts';
 import {
   and,
   currentLabel,
@@ -45,10 +37,12 @@ export function correctionRows(source: Source, entries: Entries, kept: Kept): Sq
   const which = stillOpen(source, entries, kept);
   // Later days are found by an index, of each moment by itself.
   const later = appDaysOf(source).end > kept.horizon ? listCounted(entries) : [];
+  const ofOthers = [totalled.days, ...totalled.refunds, ...notPending(source), ...which];
   return [
     ...once.map((facts) =>
       factRows(source, entries, { ...counted, ...facts, where: [...facts.where, ...which], ...kept }),
     ),
+    ...(readsPendingLabels(source) ? relabelledRows(source, entries, { ...kept, where: ofOthers }) : []),
     ...later.map((each) =>
       factRows(source, entries, { ...each, ...recent(source, each, { ...kept, ...totalled }), ...kept }),
     ),
@@ -66,9 +60,6 @@ function foundOnce(source: Source, entries: Entries, { kept, totalled }: { kept:
     ...(has.pending ? [pending(source)] : []),
     ...(has.retired ? [retired(totalled, kept)] : []),
     ...(has.moved && readsLabels(source) ? [moved(totalled, kept)] : []),
-    ...(readsPendingLabels(source)
-      ? [relabelled(source, entries, [totalled.days, ...totalled.refunds, ...notPending(source)])]
-      : []),
     ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source)] : []),
     ...(kept.months && has.changes ? [changes(totalled)] : []),
     ...(kept.months ? otherMonths(source, entries, { ...totalled, months: kept.months }) : []),

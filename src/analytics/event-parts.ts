@@ -4,7 +4,8 @@
 import { sql } from 'kysely';
 import { appDaysOf, appToday, wholeDaysOf } from './app-days.ts';
 import type { Entries, Moment } from './entries.ts';
-import { asWritten, countOnce, factRows, relabelled } from './fact-rows.ts';
+import { asWritten, countOnce, factRows } from './fact-rows.ts';
+import { relabelledRows, relabelledSince } from './relabelled/rows.ts';
 import { dayOf, readsPendingLabels, type Source, type Sql } from './sources.ts';
 
 interface Piece {
@@ -38,5 +39,11 @@ export function eventParts(source: Source, entries: Entries): Sql[] {
     factRows(piece, entries, { ...counted, ...asWritten(of, where) }),
   );
   if (!readsPendingLabels(source)) return written;
-  return [...written, factRows(source, entries, { ...counted, ...relabelled(source, entries, []) })];
+  const today = appToday(source.query);
+  if (!source.relabelled) return [...written, ...relabelledRows(source, entries, { where: [], horizon: today })];
+  return [
+    ...written,
+    ...relabelledRows(source, entries, { where: [sql`${dayOf(at)} < ${sql.lit(today)}`], horizon: today }),
+    ...(appDaysOf(source).end > today ? [relabelledSince(source, entries, today)] : []),
+  ];
 }

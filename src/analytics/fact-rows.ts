@@ -1,17 +1,15 @@
 // Facts that are counted one by one: as rows of sums by bucket and key, wherever they come from.
 import { sql } from 'kysely';
 import type { TotalHome } from '../facts/totals-schema.ts';
-import { AMOUNTS, type Entries, type Moment } from './entries.ts';
+import { AMOUNTS, type Entries } from './entries.ts';
 import {
   and,
   beforeEnd,
   bothMoments,
   bucketOf,
   type Counting,
-  changedLabels,
   conditions,
   OWN_LABEL,
-  onlyOnce,
   openedBeforeNow,
   type Source,
   type Sql,
@@ -49,24 +47,6 @@ export interface Facts {
 /** Facts under the label that they carry. */
 export function asWritten(of: Entries['of'], where: readonly Sql[]): Facts {
   return { relation: sql`${tableOf({ of })} f`, where, weight: sql`1`, label: OWN_LABEL };
-}
-
-/** Facts under a label that is no longer theirs: each counts under both, off the one and onto the other. */
-export function relabelled(source: Source, { of, at }: Entries, where: readonly Sql[]): Facts {
-  const labels = changedLabels(source);
-  const relation = sql`${FEW_HAVE.includes(at) ? labels : asIfFew(labels)} w
-    join ${tableOf({ of })} f using (profile_id)
-    cross join lateral (values (-1, f.attribution_key), (1, w.attribution_key)) as moved (weight, label_key)`;
-  return { relation, where, weight: sql`moved.weight`, label: sql`moved.label_key` };
-}
-
-/** Moments that few facts have: with 20,000 labels and an index of the moment, reading the facts of the span took half as long. */
-const FEW_HAVE: readonly Moment[] = ['refunded', 'grace', 'billing_issue'];
-
-/** Has the planner look up each profile's facts, though it believes that reading the whole span costs less: of an array it expects ten rows. */
-function asIfFew(labels: Sql): Sql {
-  return onlyOnce(sql`
-    select unnest(array_agg(profile_id)) as profile_id, unnest(array_agg(attribution_key)) as attribution_key from ${labels} w`);
 }
 
 /** What the rows are held against. */

@@ -3,8 +3,9 @@ import { sql } from 'kysely';
 import { appDaysOf } from './app-days.ts';
 import { isInRanges, rangesWithout } from './corrections.ts';
 import { INSTALLS } from './entries.ts';
-import { asWritten, countOnce, type Facts, factRows, relabelled } from './fact-rows.ts';
+import { asWritten, countOnce, type Facts, factRows } from './fact-rows.ts';
 import { rangesOfMonths } from './month-ranges.ts';
+import { relabelledRows } from './relabelled/rows.ts';
 import { currentLabel, dayOf, labelledFacts, OWN_LABEL, readsPendingLabels, type Source, type Sql } from './sources.ts';
 
 interface Kept {
@@ -23,9 +24,11 @@ export function installCorrectionRows(source: Source, { horizon, months }: Kept)
     ...(source.facts.has.installChanges ? [changed([past, isInRanges(day, rangesOfMonths(months))])] : []),
     ...(otherDays.length > 0 ? [asWritten(INSTALLS.of, [past, isInRanges(day, otherDays)])] : []),
     ...(appDaysOf(source).end > horizon ? [recent(source, sql`${day} >= ${sql.lit(horizon)}`)] : []),
-    ...(readsPendingLabels(source) ? [relabelled(source, INSTALLS, [past])] : []),
   ];
-  return parts.map((part) => factRows(source, INSTALLS, { ...countOnce(INSTALLS), ...part }));
+  return [
+    ...parts.map((part) => factRows(source, INSTALLS, { ...countOnce(INSTALLS), ...part })),
+    ...(readsPendingLabels(source) ? relabelledRows(source, INSTALLS, { horizon, where: [past] }) : []),
+  ];
 }
 
 function changed(where: Sql[]): Facts {

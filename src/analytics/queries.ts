@@ -10,6 +10,7 @@ import { INSTALLS } from './entries.ts';
 import type { FactsState } from './facts-state.ts';
 import { type KeyedFilter, listKeys } from './filter-keys.ts';
 import { type PayerQueries, queryPayers, SERIES } from './payer-queries.ts';
+import type { ReadRelabelled } from './relabelled/waiting.ts';
 import type { ChartQuery } from './request.ts';
 import { entryRows, widthOf } from './rows.ts';
 import { type Owner, type Part, type Sql, segmentOfKey } from './sources.ts';
@@ -22,11 +23,14 @@ interface Asked {
   /** The total and the "other" series count, too. */
   mostSeries: number;
   facts: FactsState;
+  readRelabelled: ReadRelabelled;
 }
 
 export async function readCells(db: Kysely<DB>, asked: Asked): Promise<Cell[]> {
-  const parts = listParts(asked, await listKeys(db, asked.query.filters));
-  if (parts.length === 0) return [];
+  const [first, ...others] = listParts(asked, await listKeys(db, asked.query.filters));
+  if (!first) return [];
+  const relabelled = await asked.readRelabelled(db, first);
+  const parts = [first, ...others].map((part) => ({ ...part, relabelled }));
   return (await readColumns(db, parts, asked)) ?? (await queryCells(db, parts, asked));
 }
 

@@ -9,7 +9,7 @@ import { questionKey } from './answer-cache.ts';
 import { csvChunks, csvFileName } from './csv.ts';
 import { readChartRequest } from './request.ts';
 import { ChartAnswer, ChartBody, ChartHeaders } from './schema.ts';
-import { createChartAnswers, plotChart } from './service.ts';
+import { createChartAnswers } from './service.ts';
 
 const BODY_LIMIT = 1024 * 1024;
 
@@ -39,7 +39,7 @@ export function retrieveAnalytics(deps: Deps) {
       if (query.format === 'json') {
         return reply.type(JSON_TYPE).send(await answers.compute(app, { key, query, signal }));
       }
-      const { series, storeTitles } = await plotChart(deps, app, { query, signal });
+      const { series, storeTitles } = await answers.plot(app, { query, signal });
       reply.type('text/csv; charset=utf-8');
       reply.header('content-disposition', `attachment; filename="${csvFileName(query)}"`);
       return reply.send(Readable.from(csvChunks(query, series, storeTitles)));

@@ -15,6 +15,7 @@ import { keysOf } from './catalogue.ts';
 import { MOST_CSV_ROWS } from './csv.ts';
 import { type FactsState, readFactsState } from './facts-state.ts';
 import { listStoreTitles, readCells } from './queries.ts';
+import { createRelabelled, type ReadRelabelled } from './relabelled/waiting.ts';
 import type { ChartQuery } from './request.ts';
 import { assembleSeries, type Series } from './series.ts';
 import type { StoreTitles } from './titles.ts';
@@ -54,10 +55,11 @@ async function giveWay(points: number): Promise<void> {
 async function plot(
   snapshot: Kysely<DB>,
   app: App,
-  { query, facts, signal }: { query: ChartQuery; facts: FactsState; signal: AbortSignal },
+  asked: { query: ChartQuery; facts: FactsState; signal: AbortSignal; readRelabelled: ReadRelabelled },
 ): Promise<Series[]> {
+  const { query, signal } = asked;
   signal.throwIfAborted();
-  const cells = await readCells(snapshot, { query, owner: app, mostSeries: mostSeriesOf(query), facts, signal });
+  const cells = await readCells(snapshot, { ...asked, owner: app, mostSeries: mostSeriesOf(query) });
   if (query.format === 'csv' && cells.some(({ place }) => place === 'other')) {
     throw valueError(
       'segmentation',
@@ -68,21 +70,6 @@ async function plot(
   return assembleSeries(query, cells);
 }
 
-/** Throws `value_error` where a CSV would be too long. */
-export async function plotChart(
-  deps: Deps,
-  app: App,
-  { query, signal }: Pick<Question, 'query' | 'signal'>,
-): Promise<Plot> {
-  return readCancellably(deps, signal, {
-    first: (each) => readKnown(each, app, query),
-    rest: async (snapshot, { facts, storeTitles }) => ({
-      series: await plot(snapshot, app, { query, facts, signal }),
-      storeTitles,
-    }),
-  });
-}
-
 interface Question {
   /** Of the request. */
   key: string;
@@ -90,9 +77,10 @@ interface Question {
   signal: AbortSignal;
 }
 
-/** Answers charts in JSON, and keeps the answers for when the same is asked again. */
+/** Answers charts, and keeps the answers in JSON for when the same is asked again. */
 export function createChartAnswers(deps: Deps) {
   const answers = createAnswerCache();
+  const readRelabelled = createRelabelled(deps);
 
   async function readVersion(app: App): Promise<string> {
     const statement = sql<{ version: string }>`select ${versionOf(app.app_key)} as version`;
@@ -107,12 +95,22 @@ export function createChartAnswers(deps: Deps) {
       const kept = answers.find(key, now);
       return kept && kept.version === (await readVersion(app)) ? kept.body : undefined;
     },
+    /** Throws `value_error` where a CSV would be too long. */
+    async plot(app: App, { query, signal }: Pick<Question, 'query' | 'signal'>): Promise<Plot> {
+      return readCancellably(deps, signal, {
+        first: (each) => readKnown(each, app, query),
+        rest: async (snapshot, { facts, storeTitles }) => ({
+          series: await plot(snapshot, app, { query, facts, signal, readRelabelled }),
+          storeTitles,
+        }),
+      });
+    },
     /** The body of the answer: JSON. */
     async compute(app: App, { key, query, signal }: Question): Promise<Buffer> {
       return readCancellably(deps, signal, {
         first: (each) => Promise.all([readKnown(each, app, query), readValidUntil(each, app, query)]),
         async rest(snapshot, [{ facts, storeTitles }, until]) {
-          const series = await plot(snapshot, app, { query, facts, signal });
+          const series = await plot(snapshot, app, { query, facts, signal, readRelabelled });
           const [asked, compared] = countPoints(query);
           const points = series.length * (asked + compared);
           await giveWay(points);

@@ -8,6 +8,7 @@ import type { Dimension } from './dimensions.ts';
 import type { Condition, Entries, Moment } from './entries.ts';
 import type { FactsState } from './facts-state.ts';
 import { hasValue, type KeyedFilter } from './filter-keys.ts';
+import type { Relabelled } from './relabelled/waiting.ts';
 import type { ChartQuery } from './request.ts';
 
 export type Sql = RawBuilder<unknown>;
@@ -24,6 +25,8 @@ export interface Source {
   facts: FactsState;
   /** Those of the query. */
   filters: readonly KeyedFilter[];
+  /** Profiles that count under another label than their facts carry, where these are remembered. */
+  relabelled?: Relabelled | undefined;
 }
 
 /** A span of the question that has buckets. */
@@ -157,16 +160,21 @@ export function readsPendingLabels(source: Source): boolean {
   return source.facts.has.pendingLabels && readsLabels(source);
 }
 
-/** Pending labels that differ from the earlier ones in what the question asks for; under the others facts count as they did. */
-export function changedLabels({ query, owner }: Source): Sql {
+/** Whether two labels, joined as `later` and `earlier`, differ in what the question asks for; under the others facts count as they did. */
+export function labelsDiffer(query: ChartQuery): Sql {
   // Not `is distinct from`: by the statistics of labels, of which nearly all may be of one status, the planner would expect none.
   const valueIn = (label: string, name: string) => sql`coalesce(${sql.ref(`${label}.${name}`)}, '')`;
   const differ = labelValues(query).map((name) => sql`${valueIn('later', name)} <> ${valueIn('earlier', name)}`);
+  return sql`(${sql.join(differ, sql` or `)})`;
+}
+
+/** Pending labels that differ from the earlier ones. */
+export function changedLabels({ query, owner }: Source): Sql {
   return onlyOnce(sql`
     select w.profile_id, w.attribution_key from label_pending w
     join dim_attribution later on later.attribution_key = w.attribution_key
     join dim_attribution earlier on earlier.attribution_key = w.earlier_key
-    where w.app_key = ${owner.app_key} and (${sql.join(differ, sql` or `)})`);
+    where w.app_key = ${owner.app_key} and ${labelsDiffer(query)}`);
 }
 
 /** Else the planner, where it wrongly expects a single fact of what this is joined to, has it computed anew for every one. */

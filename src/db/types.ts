@@ -479,6 +479,11 @@ export interface LabelPending {
   queue_no: Generated<bigint>;
 }
 
+export interface LabelRetotalled {
+  app_key: number;
+  queue_no: bigint;
+}
+
 export interface LapseWatch {
   app_id: string;
   /**
@@ -731,6 +736,7 @@ export interface DB {
   install_column_month: InstallColumnMonth;
   kept_answer: KeptAnswer;
   label_pending: LabelPending;
+  label_retotalled: LabelRetotalled;
   lapse_watch: LapseWatch;
   product: Product;
   profile: Profile;

@@ -79,6 +79,8 @@ async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<vo
     ), settled as (
       update profile_attribution r set queue_no = null from pending join app using (app_key)
       where r.app_id = app.app_id and r.profile_id = pending.profile_id
+    ), forgotten as (
+      delete from label_retotalled w using pending where w.app_key = pending.app_key and w.queue_no = pending.queue_no
     )
     delete from label_pending w using pending
     where w.app_key = pending.app_key and w.queue_no = pending.queue_no`.execute(trx);
@@ -92,11 +94,18 @@ export async function settleLabel(trx: Kysely<DB>, { app_id, app_key }: App, pro
   if (rows.length > 0) await relabel(trx, rows);
 }
 
+/** What the totals wrote of profiles while their labels were brought to their facts. */
+async function forgetSettled(trx: Kysely<DB>): Promise<void> {
+  await sql`
+    delete from label_retotalled r where not exists (
+      select from label_pending w where w.app_key = r.app_key and w.queue_no = r.queue_no)`.execute(trx);
+}
+
 /** Re-labels so many profiles at most; how many it was. None where another process is at their facts: they wait for the next round. */
 export async function relabelBatch(db: Kysely<DB>, most = LABELS_BATCH): Promise<number> {
   const count = await tryInTransaction(db, LOCK_TIMEOUT_MS, async (trx) => {
     const pending = await lockPending(trx, most);
-    if (pending.length > 0) await relabel(trx, pending);
+    await (pending.length > 0 ? relabel(trx, pending) : forgetSettled(trx));
     return pending.length;
   });
   return count ?? 0;

@@ -38,6 +38,15 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
           where w.app_key = r.app_key and w.profile_id = r.profile_id and w.purchase_no = r.purchase_no)
         limit ${limit} for update skip locked))
       returning *
+    ), retotalled as (
+      -- Of profiles whose label waits, charts may remember the facts.
+      insert into label_retotalled (app_key, queue_no)
+      select app.app_key, r.queue_no
+      from (select profile_id from pending union select profile_id from retired) c
+      join app on app.app_key = ${appKey}
+      join profile_attribution r on r.app_id = app.app_id and r.profile_id = c.profile_id
+      where r.queue_no is not null
+        and not exists (select from label_retotalled w where w.app_key = app.app_key and w.queue_no = r.queue_no)
     ), image as (
       select 1 as sign, f.* from pending join fact_transaction f using (app_key, profile_id, purchase_no)
       union all

@@ -1,7 +1,7 @@
 // What `sps doctor` says of the service's own work: webhooks, totals, labels, and how long charts take.
 import { CHART_IDS } from '../analytics/catalogue.ts';
 import { readChartRequest } from '../analytics/request.ts';
-import { plotChart } from '../analytics/service.ts';
+import { createChartAnswers } from '../analytics/service.ts';
 import { listAllApps } from '../apps/queries.ts';
 import type { App, Deps } from '../deps.ts';
 import { countBacklog } from '../facts/backlog.ts';
@@ -101,7 +101,8 @@ async function timeChart(
   const query = readChartRequest({ body, zoneHeader: undefined, appZone: app.timezone, now });
   const began = performance.now();
   const signal = AbortSignal.timeout(mostMs);
-  await plotChart(deps, app, { query, signal }).catch((error: unknown) => {
+  const asked = createChartAnswers(deps).plot(app, { query, signal });
+  await asked.catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
   return { app_id: app.app_id, chart_id, ms: Math.round(performance.now() - began) };

@@ -85,7 +85,7 @@ export class ColumnSums {
       millions += this.#cells[cell + 1]!;
       rest += this.#cells[cell + 2]!;
     }
-    return join(millions, rest);
+    return joinMillions(millions, rest);
   }
 
   /** What segments have together, of all by default; buckets of which there is nothing are left out. */
@@ -102,7 +102,7 @@ export class ColumnSums {
       while (end > cell && summed[end - 1] === 0) end--;
       if (end === cell) continue;
       const sums: bigint[] = [];
-      for (let i = cell + 1; i < cell + this.#size; i += 2) sums.push(join(summed[i]!, summed[i + 1]!));
+      for (let i = cell + 1; i < cell + this.#size; i += 2) sums.push(joinMillions(summed[i]!, summed[i + 1]!));
       found.push({ bucket, sums });
     }
     return found;
@@ -138,7 +138,8 @@ export class ColumnSums {
   }
 }
 
-function join(millions: number, rest: number): bigint {
+/** The sum of whole millions and of what is beside them. */
+export function joinMillions(millions: number, rest: number): bigint {
   const whole = millions * 1e6;
   const number = whole + rest;
   if (Number.isSafeInteger(whole) && Number.isSafeInteger(number)) return BigInt(number);

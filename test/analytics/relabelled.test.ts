@@ -1,0 +1,225 @@
+// Charts remember the facts of profiles whose label waits. Whatever happens to these facts meanwhile, they answer as the oracle counts.
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CHART_IDS, chart, segmentationsOf } from '../../src/analytics/catalogue.ts';
+import { readFactsState } from '../../src/analytics/facts-state.ts';
+import { createRelabelled, type ReadRelabelled, type Relabelled } from '../../src/analytics/relabelled/waiting.ts';
+import { readChartRequest } from '../../src/analytics/request.ts';
+import { relabelBatch } from '../../src/facts/relabel.ts';
+import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { history, NOW, PRODUCTS } from './histories.ts';
+import { addApp, addProducts, type Home, importProfiles, importTransactions } from './import.ts';
+import { consultOracle, type Question } from './oracle.ts';
+import type { World } from './oracle-facts.ts';
+import { ask } from './questions.ts';
+
+const APP_ZONE = 'America/New_York';
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ now: () => new Date(NOW) });
+});
+afterAll(() => service.close());
+
+async function completeTotals(): Promise<void> {
+  while ((await refreshTotals(service.deps.db)) > 0);
+  await refreshMoves(service.deps.db);
+}
+
+const SPANS = {
+  month: ['2024-12-01', '2025-05-31'],
+  day: ['2025-03-20', '2025-04-20'],
+};
+
+/** Of what totals have by day, by month, and not at all. */
+const BY_LABEL: Question[] = CHART_IDS.flatMap((chart_id) =>
+  (
+    [
+      ['attribution_status', 'day'],
+      ['attribution_status', 'month'],
+      ['attribution_campaign', 'month'],
+      ['attribution_adset', 'day'],
+    ] as const
+  )
+    .filter(([segmentation]) => segmentationsOf(chart(chart_id)).includes(segmentation))
+    .map(([segmentation, period_unit]) => ({
+      chart_id,
+      segmentation,
+      period_unit,
+      date_type: 'purchase_date',
+      filters: { date: SPANS[period_unit] },
+    })),
+);
+
+async function expectOracle(home: Home, world: World): Promise<void> {
+  for (const question of BY_LABEL) {
+    const told = consultOracle(world, question, APP_ZONE);
+    expect(await ask(home, question, APP_ZONE), JSON.stringify(question)).toEqual(told);
+  }
+}
+
+const CAMPAIGNS = ['first', 'second', 'third'] as const;
+type Campaign = (typeof CAMPAIGNS)[number];
+
+/** Everybody under another label, of the one status or the other. */
+function labelled({ profiles }: World, campaign: Campaign): World['profiles'] {
+  return profiles.map((profile, i) => ({
+    ...profile,
+    attribution: {
+      status: (i + CAMPAIGNS.indexOf(campaign)) % 2 === 0 ? 'organic' : 'non_organic',
+      campaign: `${campaign}${i % 3}`,
+      ad_set: campaign,
+    },
+  }));
+}
+
+/** Every other transaction as it might have been before: at another price, not refunded, never cancelled. */
+function before({ transactions }: World): World['transactions'] {
+  return transactions.map((transaction, i) => {
+    if (i % 2 === 0) return transaction;
+    const { refunded_at: _, cancellation_reason: __, ...rest } = transaction;
+    return { ...rest, price: { ...rest.price, value: rest.price.value && rest.price.value + 1 } } as never;
+  });
+}
+
+/** Of which something happens today. */
+const TODAY: World['transactions'] = [0, 1, 2].map((i) => ({
+  customer_user_id: `p${i}`,
+  purchase_type: 'one_time_purchase',
+  store: 'stripe',
+  store_product_id: 'forever',
+  store_transaction_id: `today${i}`,
+  store_original_transaction_id: `today${i}`,
+  price: { country: 'DE', currency: 'USD', value: 5 },
+  purchased_at: '2025-04-10T12:00:00Z',
+  refunded_at: '2025-04-20T12:00:00Z',
+  cancellation_reason: 'refund',
+}));
+
+const LONGEST = fc
+  .sample(history, { seed: 5, numRuns: 200 })
+  .toSorted((a, b) => b.transactions.length - a.transactions.length)[0]!;
+const WORLD: World = { ...LONGEST, transactions: [...TODAY, ...LONGEST.transactions] };
+const THIRD = Math.floor(WORLD.transactions.length / 3);
+
+/** One no longer counts, of a profile of which nothing else changes. */
+function shared({ transactions }: World): World['transactions'] {
+  return transactions.map((one) => (one === TODAY[1] ? { ...one, is_family_shared: true } : one));
+}
+
+test('facts that are remembered may change, be totalled, and get their labels', { timeout: 120_000 }, async () => {
+  const home = await addApp(service, { name: 'Relabelled', timezone: APP_ZONE });
+  await addProducts(home, PRODUCTS);
+  const world = { ...WORLD };
+  const label = async (campaign: Campaign) => {
+    world.profiles = labelled(WORLD, campaign);
+    await importProfiles(home, world.profiles);
+  };
+  const buy = async (transactions: World['transactions']) => {
+    world.transactions = transactions;
+    await importTransactions(home, transactions);
+  };
+  await label('first');
+  await buy(before(WORLD).slice(THIRD));
+  await completeTotals();
+
+  await label('second');
+  // Others are remembered than those who have bought meanwhile.
+  await buy(before(WORLD));
+  await expectOracle(home, world);
+  await completeTotals();
+  await expectOracle(home, world);
+
+  await label('third');
+  await buy(WORLD.transactions);
+  await expectOracle(home, world);
+  await refreshTotals(service.deps.db, 3);
+  await expectOracle(home, world);
+  await completeTotals();
+  await expectOracle(home, world);
+
+  await importProfiles(home, labelled(WORLD, 'first').slice(0, 2));
+  await relabelBatch(service.deps.db, 3);
+  await label('first');
+  await expectOracle(home, world);
+
+  while ((await relabelBatch(service.deps.db)) > 0);
+  await completeTotals();
+  await label('second');
+  await ask(home, BY_LABEL[0]!, APP_ZONE);
+  await buy(shared(WORLD));
+  await expectOracle(home, world);
+});
+
+describe('what is looked up', () => {
+  let home: Home;
+  let read: ReadRelabelled;
+  const { profiles } = { profiles: labelled(WORLD, 'first') };
+
+  beforeAll(async () => {
+    home = await addApp(service, { name: 'Looked up', timezone: APP_ZONE });
+    await addProducts(home, PRODUCTS);
+    await importProfiles(home, profiles);
+    await importTransactions(home, before(WORLD));
+    await completeTotals();
+    await importProfiles(home, labelled(WORLD, 'second'));
+  });
+
+  /** Of a question by status. */
+  async function readLabels(): Promise<Relabelled> {
+    const body = {
+      chart_id: 'revenue',
+      segmentation: 'attribution_status',
+      filters: { date: ['2025-01-01', '2025-04-20'] },
+    };
+    const now = service.deps.now();
+    const query = readChartRequest({ body, zoneHeader: undefined, appZone: APP_ZONE, now });
+    const { db } = service.deps;
+    const facts = await readFactsState(db, home.app, query);
+    return (await read(db, { query, owner: home.app, span: query.span, facts, filters: [] }))!;
+  }
+
+  async function count(): Promise<{ remembered: number; others: number }> {
+    const { profiles: found, others } = await readLabels();
+    return { remembered: found.length, others: others.length };
+  }
+
+  test('is what changed since it was remembered, until its label is brought to it', async () => {
+    let run = 0;
+    read = createRelabelled({
+      serverRun: {
+        get number() {
+          return run;
+        },
+      },
+    });
+    const all = new Set(WORLD.transactions.map(({ customer_user_id }) => customer_user_id)).size;
+    expect(await count()).toEqual({ remembered: all, others: 0 });
+
+    const { customer_user_id } = WORLD.transactions.find((_, i) => i % 2 === 1)!;
+    const changed = WORLD.transactions.filter((one) => one.customer_user_id === customer_user_id);
+    await importTransactions(home, changed);
+    expect(await count()).toEqual({ remembered: all - 1, others: 1 });
+    await completeTotals();
+    expect(await count()).toEqual({ remembered: all - 1, others: 1 });
+
+    // Where a standby took over, places in the queue may be others' again.
+    const factsOf = ({ profiles: found }: Relabelled) => new Set(found.map(({ facts }) => facts));
+    const known = factsOf(await readLabels());
+    expect([...factsOf(await readLabels())].every((facts) => known.has(facts))).toBe(true);
+    run++;
+    expect([...factsOf(await readLabels())].some((facts) => known.has(facts))).toBe(false);
+
+    const { db } = service.deps;
+    const listRetotalled = () =>
+      db.selectFrom('label_retotalled').where('app_key', '=', home.app.app_key).select('queue_no').execute();
+    expect(await listRetotalled()).toHaveLength(1);
+    await relabelBatch(db, 100);
+    expect(await listRetotalled()).toEqual([]);
+    // As the totals write it of a profile that has just got its label.
+    await db.insertInto('label_retotalled').values({ app_key: home.app.app_key, queue_no: 0n }).execute();
+    while ((await relabelBatch(db)) > 0);
+    expect(await listRetotalled()).toEqual([]);
+  });
+});
