@@ -7,7 +7,7 @@ import { appDaysOf, appToday } from './app-days.ts';
 import type { Entries } from './entries.ts';
 import { asWritten, type Counted, countOnce, type Facts, factRows, listCounted, type RowForm } from './fact-rows.ts';
 import { type DayRange, rangesBetween, rangesOfMonths } from './month-ranges.ts';
-import { relabelledRows } from './relabelled/rows.ts';
+import { relabelledBefore } from './relabelled/rows.ts';
 import {
   and,
   currentLabel,
@@ -37,12 +37,12 @@ export function correctionRows(source: Source, entries: Entries, kept: Kept): Sq
   const which = stillOpen(source, entries, kept);
   // Later days are found by an index, of each moment by itself.
   const later = appDaysOf(source).end > kept.horizon ? listCounted(entries) : [];
-  const ofOthers = [totalled.days, ...totalled.refunds, ...notPending(source), ...which];
+  const isTotalled = [...totalled.refunds, ...notPending(source), ...which];
   return [
     ...once.map((facts) =>
       factRows(source, entries, { ...counted, ...facts, where: [...facts.where, ...which], ...kept }),
     ),
-    ...(readsPendingLabels(source) ? relabelledRows(source, entries, { ...kept, where: ofOthers }) : []),
+    ...(readsPendingLabels(source) ? relabelledBefore(source, entries, { ...kept, where: isTotalled }) : []),
     ...later.map((each) =>
       factRows(source, entries, { ...each, ...recent(source, each, { ...kept, ...totalled }), ...kept }),
     ),

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { appDaysOf, appToday, wholeDaysOf } from './app-days.ts';
 import type { Entries, Moment } from './entries.ts';
 import { asWritten, countOnce, factRows } from './fact-rows.ts';
-import { relabelledRows, relabelledSince } from './relabelled/rows.ts';
+import { relabelledBefore, relabelledSince } from './relabelled/rows.ts';
 import { dayOf, readsPendingLabels, type Source, type Sql } from './sources.ts';
 
 interface Piece {
@@ -40,10 +40,9 @@ export function eventParts(source: Source, entries: Entries): Sql[] {
   );
   if (!readsPendingLabels(source)) return written;
   const today = appToday(source.query);
-  if (!source.relabelled) return [...written, ...relabelledRows(source, entries, { where: [], horizon: today })];
   return [
     ...written,
-    ...relabelledRows(source, entries, { where: [sql`${dayOf(at)} < ${sql.lit(today)}`], horizon: today }),
+    ...relabelledBefore(source, entries, { horizon: today }),
     ...(appDaysOf(source).end > today ? [relabelledSince(source, entries, today)] : []),
   ];
 }

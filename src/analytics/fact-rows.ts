@@ -57,9 +57,14 @@ export interface RowForm {
   byProfile?: boolean;
 }
 
-/** The key under which totals have a fact, and what is joined to know it: those by a value of labels have a key of that value. */
-function keyIn({ query: { segmentation } }: Source, key: Sql, home: RowForm['home']): { key: Sql; join: Sql } {
-  if (!segmentation || !home || (home as string) === segmentation.home.column) return { key, join: sql`` };
+/** Whether totals have a fact under another key than it has itself: those by a value of labels have a key of that value. */
+export function isTotalKey({ query: { segmentation } }: Source, home: RowForm['home']): home is TotalHome {
+  return segmentation !== null && home != null && (home as string) !== segmentation.home.column;
+}
+
+/** The key under which a fact counts, and what is joined to know it. */
+function keyIn(source: Source, key: Sql, home: RowForm['home']): { key: Sql; join: Sql } {
+  if (!isTotalKey(source, home)) return { key, join: sql`` };
   return {
     key: sql.ref(`label.${home}`),
     join: sql`left join dim_attribution label on label.attribution_key = ${key}`,

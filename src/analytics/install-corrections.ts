@@ -5,7 +5,7 @@ import { isInRanges, rangesWithout } from './corrections.ts';
 import { INSTALLS } from './entries.ts';
 import { asWritten, countOnce, type Facts, factRows } from './fact-rows.ts';
 import { rangesOfMonths } from './month-ranges.ts';
-import { relabelledRows } from './relabelled/rows.ts';
+import { relabelledBefore } from './relabelled/rows.ts';
 import { currentLabel, dayOf, labelledFacts, OWN_LABEL, readsPendingLabels, type Source, type Sql } from './sources.ts';
 
 interface Kept {
@@ -27,7 +27,7 @@ export function installCorrectionRows(source: Source, { horizon, months }: Kept)
   ];
   return [
     ...parts.map((part) => factRows(source, INSTALLS, { ...countOnce(INSTALLS), ...part })),
-    ...(readsPendingLabels(source) ? relabelledRows(source, INSTALLS, { horizon, where: [past] }) : []),
+    ...(readsPendingLabels(source) ? relabelledBefore(source, INSTALLS, { horizon }) : []),
   ];
 }
 

@@ -1,6 +1,7 @@
 // The narrow facts as SQL: moments and buckets, keys of dimensions, what a query asks of a fact.
 // Days are compared where the zone is the app's, instants elsewhere; both give the same buckets.
 import { type RawBuilder, sql } from 'kysely';
+import { listText } from '../db/lists.ts';
 import { FACT_IS } from '../facts/conditions.ts';
 import { appDaysOf } from './app-days.ts';
 import type { Span } from './calendar.ts';
@@ -105,8 +106,8 @@ export function bucketOf(source: Source, name: Counting): Sql {
 export const OWN_LABEL = sql`f.attribution_key`;
 
 /** The label of a fact `f`: that of its profile that is still to be brought to it, joined as `pending`, if there is one. */
-export function currentLabel({ facts }: Source): Sql {
-  return facts.has.pendingLabels ? sql`coalesce(pending.attribution_key, f.attribution_key)` : OWN_LABEL;
+export function currentLabel(source: Source): Sql {
+  return readsPendingLabels(source) ? sql`coalesce(pending.attribution_key, f.attribution_key)` : OWN_LABEL;
 }
 
 /** The key that a fact has of a dimension. */
@@ -157,24 +158,34 @@ export function readsLabels({ query }: Source): boolean {
 
 /** Whether some labels that the question is about stand elsewhere than in the facts. */
 export function readsPendingLabels(source: Source): boolean {
-  return source.facts.has.pendingLabels && readsLabels(source);
+  const { facts, relabelled } = source;
+  return facts.has.pendingLabels && readsLabels(source) && relabelled?.places.length !== 0;
 }
 
 /** Whether two labels, joined as `later` and `earlier`, differ in what the question asks for; under the others facts count as they did. */
-export function labelsDiffer(query: ChartQuery): Sql {
+function labelsDiffer(query: ChartQuery): Sql {
   // Not `is distinct from`: by the statistics of labels, of which nearly all may be of one status, the planner would expect none.
   const valueIn = (label: string, name: string) => sql`coalesce(${sql.ref(`${label}.${name}`)}, '')`;
   const differ = labelValues(query).map((name) => sql`${valueIn('later', name)} <> ${valueIn('earlier', name)}`);
   return sql`(${sql.join(differ, sql` or `)})`;
 }
 
-/** Pending labels that differ from the earlier ones. */
-export function changedLabels({ query, owner }: Source): Sql {
+/** Pending labels that differ from the earlier ones: profile_id, attribution_key. */
+export function changedLabels(source: Source): Sql {
+  const { query, owner, relabelled } = source;
+  if (relabelled) return labelsAt(source, relabelled.places);
   return onlyOnce(sql`
     select w.profile_id, w.attribution_key from label_pending w
     join dim_attribution later on later.attribution_key = w.attribution_key
     join dim_attribution earlier on earlier.attribution_key = w.earlier_key
     where w.app_key = ${owner.app_key} and ${labelsDiffer(query)}`);
+}
+
+/** Those at some places in the queue. */
+export function labelsAt({ owner }: Source, places: readonly number[]): Sql {
+  return onlyOnce(sql`
+    select w.profile_id, w.attribution_key from unnest(${listText(places)}::bigint[]) as asked (queue_no)
+    join label_pending w on w.app_key = ${owner.app_key} and w.queue_no = asked.queue_no`);
 }
 
 /** Else the planner, where it wrongly expects a single fact of what this is joined to, has it computed anew for every one. */

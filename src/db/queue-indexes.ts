@@ -12,6 +12,7 @@ const QUEUES: readonly (keyof DB)[] = [
   'fact_column_change',
   'install_column_change',
   'label_pending',
+  'label_retotalled',
 ];
 
 const LARGE_BYTES = 64 * 1024 * 1024;

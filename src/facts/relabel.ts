@@ -17,7 +17,7 @@ interface Pending {
 }
 
 /**
- * Locks profiles that nobody is writing just now. Queue and record have to agree; compared in a `case`, of which the planner knows nothing,
+ * Locks profiles that nobody is writing just now, those that wait longest first. Queue and record have to agree; compared in a `case`, of which the planner knows nothing,
  * else it expects a single row and scans all profiles.
  */
 async function lockPending(trx: Kysely<DB>, most: number): Promise<Pending[]> {
@@ -28,6 +28,7 @@ async function lockPending(trx: Kysely<DB>, most: number): Promise<Pending[]> {
     join profile_attribution r using (app_id, profile_id)
     join profile p using (app_id, profile_id)
     where case when r.queue_no = w.queue_no then true end
+    order by w.app_key, w.queue_no
     limit ${most}
     for no key update of r, p skip locked`.execute(trx);
   return rows;

@@ -21,8 +21,12 @@ export async function setLimits(trx: Kysely<DB>): Promise<void> {
   await sql`select set_config('work_mem', ${WORK_MEM}, true)`.execute(trx);
 }
 
-/** Adds up to `limit` pending facts and as many retired images of an app; how many it was. Run it in `repeatable read`. */
+/**
+ * Adds up to `limit` pending facts and as many retired images of an app; how many it was. Run it in `repeatable read`. Marks the profiles
+ * whose label waits: charts may remember their facts (docs/decisions/0019).
+ */
 export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number): Promise<number> {
+  await sql`select set_config('sps.leaves_marks', 'on', true)`.execute(trx);
   const { rows } = await sql<{ count: bigint }>`
     with pending as (
       delete from fact_pending where ctid = any(array(
@@ -39,7 +43,7 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
         limit ${limit} for update skip locked))
       returning *
     ), retotalled as (
-      -- Of profiles whose label waits, charts may remember the facts.
+      -- Whoever has the lock of the totals is alone in this, so none of them is written twice.
       insert into label_retotalled (app_key, queue_no)
       select app.app_key, r.queue_no
       from (select profile_id from pending union select profile_id from retired) c

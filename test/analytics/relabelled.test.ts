@@ -1,12 +1,16 @@
 // Charts remember the facts of profiles whose label waits. Whatever happens to these facts meanwhile, they answer as the oracle counts.
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHART_IDS, chart, segmentationsOf } from '../../src/analytics/catalogue.ts';
 import { readFactsState } from '../../src/analytics/facts-state.ts';
+import { FactMemory, REMEMBERED_AMOUNTS, WIDTH } from '../../src/analytics/relabelled/memory.ts';
+import { type FactLists, listProfiles, MOST_FACTS_READ } from '../../src/analytics/relabelled/reads.ts';
 import { createRelabelled, type ReadRelabelled, type Relabelled } from '../../src/analytics/relabelled/waiting.ts';
 import { readChartRequest } from '../../src/analytics/request.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
+import { TOTAL_MOMENTS } from '../../src/facts/totals-schema.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { history, NOW, PRODUCTS } from './histories.ts';
 import { addApp, addProducts, type Home, importProfiles, importTransactions } from './import.ts';
@@ -221,5 +225,55 @@ describe('what is looked up', () => {
     await db.insertInto('label_retotalled').values({ app_key: home.app.app_key, queue_no: 0n }).execute();
     while ((await relabelBatch(db)) > 0);
     expect(await listRetotalled()).toEqual([]);
+  });
+});
+
+test('a program that leaves no marks takes no facts to the totals', async () => {
+  const taking = sql`delete from fact_retired`.execute(service.deps.db);
+  await expect(taking).rejects.toThrow('this program is too old');
+});
+
+describe('what is remembered', () => {
+  const factsOf = (count: number) => new Float64Array(count * WIDTH);
+
+  test('has a bound; what no longer waits makes room, and an app that nobody asks about', () => {
+    const memory = new FactMemory();
+    const all = memory.room;
+    memory.prepare(1, { firstWaiting: 1, now: 0 });
+    memory.prepare(2, { firstWaiting: 1, now: 0 });
+    memory.add(1, 1, factsOf(all / 2));
+    memory.add(2, 1, factsOf(all / 2));
+    expect(memory.find(1, 1)).toBeDefined();
+    expect(memory.find(2, 1)).toBeUndefined();
+    memory.add(1, 2, factsOf(10));
+    memory.prepare(1, { firstWaiting: 2, now: 0 });
+    expect(memory.find(1, 1)).toBeUndefined();
+    expect(memory.find(1, 2)).toHaveLength(10 * WIDTH);
+
+    memory.prepare(2, { firstWaiting: 1, now: 300_000 });
+    expect(memory.find(1, 2)).toBeUndefined();
+    expect(memory.room).toBe(all);
+  });
+
+  const COLUMNS = [...TOTAL_MOMENTS.map(([, day]) => day), ...REMEMBERED_AMOUNTS];
+  const listsOf = (places: number[], amount: number): FactLists => ({
+    ...Object.fromEntries(COLUMNS.map((name) => [name, places.map(() => amount)])),
+    places,
+    flags: places.map(() => 0),
+  });
+
+  test('is all of a profile or nothing, and exact', () => {
+    expect(listProfiles(listsOf([3, 5, 5], 7), [3, 4, 5])).toEqual(
+      new Map([
+        [3, new Float64Array(WIDTH).fill(7).fill(0, 7, 8)],
+        [5, new Float64Array(2 * WIDTH).map((_, i) => (i % WIDTH === 7 ? 0 : 7))],
+        [4, new Float64Array()],
+      ]),
+    );
+    expect(listProfiles(listsOf([3], 2 ** 53), [3])).toEqual(new Map([[3, null]]));
+    // Of the last place there may be more, and the one after it was not reached.
+    const full = Array.from({ length: MOST_FACTS_READ }, (_, i) => (i < 2 ? 3 : 4));
+    expect([...listProfiles(listsOf(full, 7), [3, 4, 5]).keys()]).toEqual([3]);
+    expect(listProfiles(listsOf(full.fill(4), 7), [4, 5])).toEqual(new Map([[4, null]]));
   });
 });

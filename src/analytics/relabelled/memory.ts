@@ -12,58 +12,65 @@ export const FLAGS_AT = TOTAL_MOMENTS.length;
 export const AMOUNTS_AT = FLAGS_AT + 1;
 export const WIDTH = AMOUNTS_AT + REMEMBERED_AMOUNTS.length;
 
-/** The facts of a profile, one after the other. */
-export type ProfileFacts = Float64Array;
+/** The facts of a profile, one after the other; null where they cannot be remembered. */
+export type ProfileFacts = Float64Array | null;
 
-/** All at once: 30 MB. */
-const MOST_FACTS = 250_000;
+/** All at once, 48 MB; a profile takes as much as two facts. */
+const MOST_FACTS = 400_000;
+const PROFILE = 2;
 
-/** Of an app, by the place in the queue: those of a place never change, unless the database says so. */
-type Remembered = Map<number, ProfileFacts | 'unfit'>;
+/** An app that nobody has asked about for so long gives way to others. */
+const GIVES_WAY_MS = 300_000;
+
+interface OfApp {
+  /** By the place of a profile in the queue. What one has never changes, unless the database says so (docs/decisions/0019). */
+  profiles: Map<number, ProfileFacts>;
+  askedAt: number;
+}
 
 export class FactMemory {
-  /** By the key of the app, that of which a question was asked last at the end. */
-  readonly #apps = new Map<number, Remembered>();
-  #facts = 0;
+  readonly #apps = new Map<number, OfApp>();
+  #room = MOST_FACTS;
 
-  /** What is remembered of an app, of which it has just been asked; without what was settled, as it stands before the first that waits. */
-  of(appKey: number, firstWaiting: number): ReadonlyMap<number, ProfileFacts | 'unfit'> {
-    const remembered = this.#apps.get(appKey) ?? new Map();
-    this.#apps.delete(appKey);
-    this.#apps.set(appKey, remembered);
-    for (const place of remembered.keys()) if (place < firstWaiting) this.#forget(remembered, place);
-    return remembered;
+  /** How many facts there is room for, at least. */
+  get room(): number {
+    return this.#room;
   }
 
-  /** Remembers the facts of a profile, at the expense of other apps, if there is room. */
-  add(appKey: number, place: number, facts: ProfileFacts | 'unfit'): void {
-    for (const other of this.#apps.keys()) {
-      if (this.#hasRoomFor(facts) || other === appKey) break;
-      this.#forgetApp(other);
+  find(appKey: number, place: number): ProfileFacts | undefined {
+    return this.#apps.get(appKey)?.profiles.get(place);
+  }
+
+  /**
+   * Before an app is asked about, at an instant in milliseconds: forgets what no longer waits (places are given in order, and settled in that
+   * order but for a few), and apps that give way.
+   */
+  prepare(appKey: number, { firstWaiting, now }: { firstWaiting: number; now: number }): void {
+    const asked = this.#apps.get(appKey) ?? { profiles: new Map(), askedAt: now };
+    asked.askedAt = now;
+    this.#apps.set(appKey, asked);
+    for (const place of asked.profiles.keys()) if (place < firstWaiting) this.#forget(asked, place);
+    for (const [other, theirs] of this.#apps) {
+      if (now - theirs.askedAt < GIVES_WAY_MS) continue;
+      for (const place of theirs.profiles.keys()) this.#forget(theirs, place);
+      this.#apps.delete(other);
     }
-    const remembered = this.#apps.get(appKey);
-    if (!remembered || remembered.has(place) || !this.#hasRoomFor(facts)) return;
-    remembered.set(place, facts);
-    this.#facts += countOf(facts);
   }
 
-  #hasRoomFor(facts: ProfileFacts | 'unfit'): boolean {
-    return this.#facts + countOf(facts) <= MOST_FACTS;
+  /** Remembers the facts of a profile, if there is room. */
+  add(appKey: number, place: number, facts: ProfileFacts): void {
+    const profiles = this.#apps.get(appKey)?.profiles;
+    if (!profiles || profiles.has(place) || sizeOf(facts) > this.#room) return;
+    profiles.set(place, facts);
+    this.#room -= sizeOf(facts);
   }
 
-  #forgetApp(appKey: number): void {
-    const remembered = this.#apps.get(appKey)!;
-    for (const place of remembered.keys()) this.#forget(remembered, place);
-    this.#apps.delete(appKey);
-  }
-
-  #forget(remembered: Remembered, place: number): void {
-    this.#facts -= countOf(remembered.get(place)!);
-    remembered.delete(place);
+  #forget({ profiles }: OfApp, place: number): void {
+    this.#room += sizeOf(profiles.get(place) ?? null);
+    profiles.delete(place);
   }
 }
 
-/** A profile without facts takes memory, too. */
-function countOf(facts: ProfileFacts | 'unfit'): number {
-  return facts === 'unfit' ? 1 : Math.max(facts.length / WIDTH, 1);
+function sizeOf(facts: ProfileFacts): number {
+  return PROFILE + (facts?.length ?? 0) / WIDTH;
 }

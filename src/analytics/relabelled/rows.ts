@@ -1,41 +1,38 @@
 // Facts under a label that is no longer theirs: each counts under both, off the one and onto the other. What is remembered of them arrives as
 // sums; the others are looked up.
 import { sql } from 'kysely';
+import { listText } from '../../db/lists.ts';
 import { AMOUNTS, type Entries, type Moment } from '../entries.ts';
-import { countOnce, type Facts, factRows, type RowForm } from '../fact-rows.ts';
-import { ATTRIBUTION_COLUMN, changedLabels, dayOf, onlyOnce, type Source, type Sql, tableOf } from '../sources.ts';
-import { type KeysOf, sumMoved } from './sums.ts';
-import { listText } from './waiting.ts';
+import { countOnce, type Facts, factRows, isTotalKey, type RowForm } from '../fact-rows.ts';
+import { changedLabels, dayOf, labelsAt, onlyOnce, type Source, type Sql, tableOf } from '../sources.ts';
+import { sumMoved } from './sums.ts';
 
 interface Asked extends RowForm {
-  /** What else facts must be that are looked up. */
-  where: readonly Sql[];
   /** The first day that is not asked for. */
   horizon: number;
+  /** What else facts must be that are looked up; remembered ones are. */
+  where?: readonly Sql[];
 }
 
-/** Selects `bucket, key, n, a0 …`. */
-export function relabelledRows(source: Source, entries: Entries, { where, horizon, ...form }: Asked): Sql[] {
+/** What happened before a day: selects `bucket, key, n, a0 …`. */
+export function relabelledBefore(source: Source, entries: Entries, { horizon, where = [], ...form }: Asked): Sql[] {
+  const counted = countOnce(entries);
+  const days = sql`${dayOf(counted.at)} < ${sql.lit(horizon)}`;
   const lookedUp = (labels: Sql) =>
-    factRows(source, entries, { ...countOnce(entries), ...lookUp(labels, entries, where), ...form });
+    factRows(source, entries, { ...counted, ...lookUp(labels, entries, [days, ...where]), ...form });
   const { relabelled } = source;
-  if (!relabelled || form.byProfile || entries.of === 'install') return [lookedUp(changedLabels(source))];
+  if (!relabelled || entries.of === 'install') return [lookedUp(changedLabels(source))];
   return [
     ...(relabelled.profiles.length > 0 ? [movedRows(source, entries, { horizon, ...form })] : []),
     ...(relabelled.others.length > 0 ? [lookedUp(labelsAt(source, relabelled.others))] : []),
   ];
 }
 
-/** The same of what happened on a day or after it, of which there is little: found by the index of the moment. */
+/** The same of what happens on a day or after it, of which there is little: found by the index of the moment. */
 export function relabelledSince(source: Source, entries: Entries, day: number): Sql {
   const where = [sql`${dayOf(entries.at)} >= ${sql.lit(day)}`];
   const facts = countedTwice(changedLabels(source), entries, where);
   return factRows(source, entries, { ...countOnce(entries), ...facts });
-}
-
-function labelsAt({ owner }: Source, places: readonly number[]): Sql {
-  return sql`(select profile_id, attribution_key from label_pending
-    where app_key = ${owner.app_key} and queue_no = any(${listText(places)}::bigint[]))`;
 }
 
 function lookUp(labels: Sql, entries: Entries, where: readonly Sql[]): Facts {
@@ -58,20 +55,10 @@ function asIfFew(labels: Sql): Sql {
     select unnest(array_agg(profile_id)) as profile_id, unnest(array_agg(attribution_key)) as attribution_key from ${labels} w`);
 }
 
-const byHome: KeysOf = ({ earlier, later }) => ({ earlier, later });
-const byLabel: KeysOf = ({ earlierLabel, laterLabel }) => ({ earlier: earlierLabel, later: laterLabel });
-
-function movedRows(
-  { relabelled, span }: Source,
-  entries: Entries,
-  { horizon, home }: Pick<Asked, 'horizon' | 'home'>,
-): Sql {
-  const keysOf = home && home !== ATTRIBUTION_COLUMN ? byHome : byLabel;
-  const { buckets, keys, facts, amounts } = sumMoved(relabelled!.profiles, entries, {
-    edges: span.days,
-    horizon,
-    keysOf,
-  });
+function movedRows(source: Source, entries: Entries, { horizon, home }: Pick<Asked, 'horizon' | 'home'>): Sql {
+  const { relabelled, span } = source;
+  const by = isTotalKey(source, home) ? 'totalKeys' : 'labelKeys';
+  const { buckets, keys, facts, amounts } = sumMoved(relabelled!.profiles, entries, { edges: span.days, horizon, by });
   const names = AMOUNTS[entries.amount].map((_, i) => sql`, ${sql.ref(`a${i}`)}`);
   return sql`select bucket, key, n ${sql.join(names, sql` `)}
     from unnest(${listText(buckets)}::integer[], ${listText(keys)}::integer[], ${listText(facts)}::bigint[]

@@ -21,9 +21,6 @@ export interface MovedSums {
   amounts: bigint[][];
 }
 
-/** The keys of a profile's labels. */
-export type KeysOf = (profile: RelabelledProfile) => { earlier: number; later: number };
-
 function placeOfMoment(name: Entries['at']): number {
   return TOTAL_MOMENTS.findIndex(([one]) => one === name);
 }
@@ -89,7 +86,7 @@ class Cells {
 export function sumMoved(
   profiles: readonly RelabelledProfile[],
   { at, until, where, amount }: Entries,
-  { edges, horizon, keysOf }: Days & { keysOf: KeysOf },
+  { edges, horizon, by }: Days & { by: 'totalKeys' | 'labelKeys' },
 ): MovedSums {
   const names = AMOUNTS[amount];
   const cells = new Cells(names.length);
@@ -100,7 +97,7 @@ export function sumMoved(
   const [first, end] = [edges[0]!, Math.min(edges.at(-1)!, horizon)];
   for (const profile of profiles) {
     const { facts } = profile;
-    const { earlier, later } = keysOf(profile);
+    const { earlier, later } = profile[by];
     const [from, to] = [earlier * edges.length, later * edges.length];
     const count = (day: number, sign: number, fact: number) => {
       const isBefore = day < first;

@@ -1,0 +1,82 @@
+// What labels have of each attribute, as numbers: remembered from one question to the next, as the values of a label never change.
+import { type Kysely, sql } from 'kysely';
+import { jsonList, listText } from '../../db/lists.ts';
+import type { DB } from '../../db/types.ts';
+import { LABEL_HOMES } from '../../facts/totals-schema.ts';
+
+/** Attributes of which totals have a key, and those that are told apart by their text alone. */
+const KEYS = LABEL_HOMES.filter((home) => home !== 'attribution_key');
+const TEXTS = ['ad_group', 'ad_set', 'creative'] as const;
+
+/** Keys from here on are not remembered: 7 MB. */
+const KEYS_END = 250_000;
+/** Of all texts together; one may have thousands. With more nothing more is learned. */
+const MOST_CHARACTERS = 8_000_000;
+/** Read for one question; the rest waits for the next. */
+const MOST_READ = 20_000;
+
+/** By the key of a label: of an attribute the key under which totals have its value, else a number of its value; 0 where it is not known yet. */
+export type Numbers = Int32Array;
+
+type ReadLabels = Record<(typeof KEYS)[number] | 'keys', number[]> & Record<(typeof TEXTS)[number], (string | null)[]>;
+
+export class LabelMemory {
+  #known = new Uint8Array(1024);
+  readonly #numbers = new Map<string, Numbers>([...KEYS, ...TEXTS].map((name) => [name, new Int32Array(1024)]));
+  #characters = 0;
+  readonly #texts = new Map<string, Map<string, number>>(TEXTS.map((name) => [name, new Map()]));
+
+  isKnown(key: number): boolean {
+    return this.#known[key] === 1;
+  }
+
+  /** Of an attribute: `status_key`, `ad_set`, … */
+  numbersOf(attribute: string): Numbers {
+    return this.#numbers.get(attribute)!;
+  }
+
+  /** Reads what is not known of some labels, as far as it is remembered. */
+  async learn(db: Kysely<DB>, keys: Iterable<number>): Promise<void> {
+    const unknown = new Set<number>();
+    for (const key of keys) {
+      if (unknown.size < MOST_READ && key < KEYS_END && !this.isKnown(key)) unknown.add(key);
+    }
+    if (unknown.size === 0 || this.#characters > MOST_CHARACTERS) return;
+    const { rows } = await sql<ReadLabels>`
+      select ${jsonList('attribution_key', 'keys')}, ${sql.join([...KEYS, ...TEXTS].map((name) => jsonList(name)))}
+      from dim_attribution where attribution_key = any(${listText(unknown)}::integer[])`.execute(db);
+    const read = rows[0]!;
+    this.#growTo(read.keys.reduce((most, key) => Math.max(most, key), 0));
+    for (const name of KEYS) {
+      const numbers = this.numbersOf(name);
+      for (const [i, key] of read.keys.entries()) numbers[key] = read[name][i]!;
+    }
+    for (const name of TEXTS) {
+      const numbers = this.numbersOf(name);
+      for (const [i, key] of read.keys.entries()) numbers[key] = this.#numberOf(name, read[name][i] ?? '');
+    }
+    for (const key of read.keys) this.#known[key] = 1;
+  }
+
+  #numberOf(name: string, text: string): number {
+    const texts = this.#texts.get(name)!;
+    const known = texts.get(text);
+    if (known !== undefined) return known;
+    texts.set(text, texts.size + 1);
+    this.#characters += text.length;
+    return texts.size;
+  }
+
+  #growTo(key: number): void {
+    if (key < this.#known.length) return;
+    const size = Math.min(2 ** Math.ceil(Math.log2(key + 1)), KEYS_END);
+    const known = new Uint8Array(size);
+    known.set(this.#known);
+    this.#known = known;
+    for (const [name, numbers] of this.#numbers) {
+      const grown = new Int32Array(size);
+      grown.set(numbers);
+      this.#numbers.set(name, grown);
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// What is asked of the database about profiles whose label waits: which they are, of which of them facts changed meanwhile, and their facts.
+import { type Kysely, sql } from 'kysely';
+import { jsonList, listText } from '../../db/lists.ts';
+import type { DB } from '../../db/types.ts';
+import { TOTAL_MOMENTS } from '../../facts/totals-schema.ts';
+import type { Source } from '../sources.ts';
+import { AMOUNTS_AT, FLAGS, FLAGS_AT, type ProfileFacts, REMEMBERED_AMOUNTS, WIDTH } from './memory.ts';
+
+/** Of one statement. */
+export const MOST_FACTS_READ = 40_000;
+
+/** Lists side by side: places in the queue, and the keys of the two labels. */
+export interface Waiting {
+  places: number[];
+  earlier: number[];
+  later: number[];
+}
+
+/** The queue of the app in the order of its places; of more than so many the first. */
+export async function listWaiting(db: Kysely<DB>, { owner }: Source, most: number): Promise<Waiting> {
+  const { rows } = await sql<Waiting>`
+    select ${jsonList('queue_no', 'places')}, ${jsonList('earlier_key', 'earlier')}, ${jsonList('attribution_key', 'later')}
+    from (select * from label_pending where app_key = ${owner.app_key} order by queue_no limit ${most}) w`.execute(db);
+  return rows[0]!;
+}
+
+/**
+ * The places of profiles some of whose facts changed since they wait: they wait for the totals, or were totalled anew. As many as that
+ * are not all.
+ */
+export async function listUnsettled(
+  db: Kysely<DB>,
+  { owner, facts: { has } }: Source,
+  most: number,
+): Promise<Set<number>> {
+  const changed = [...(has.pending ? ['fact_pending'] : []), ...(has.retired ? ['fact_retired'] : [])];
+  const ofChanged = changed.map(
+    (table) => sql`union all
+      select w.queue_no from label_pending w where w.app_key = ${owner.app_key}
+        and w.profile_id in (select profile_id from ${sql.table(table)} where app_key = ${owner.app_key})`,
+  );
+  const { rows } = await sql<{ places: number[] }>`
+    select ${jsonList('queue_no', 'places')} from (
+      (select queue_no from label_retotalled where app_key = ${owner.app_key} limit ${most}) ${sql.join(ofChanged, sql` `)}
+    ) u`.execute(db);
+  return new Set(rows[0]!.places);
+}
+
+/** Lists side by side, by the name of their column. */
+export type FactLists = Record<string, (number | null)[]> & { places: number[]; flags: number[] };
+
+/** The facts at these places in the queue, in the order of the places. */
+async function readLists(db: Kysely<DB>, { owner }: Source, places: readonly number[]): Promise<FactLists> {
+  const days = TOTAL_MOMENTS.map(([, day]) => day);
+  const names = [...days, ...REMEMBERED_AMOUNTS];
+  const flags = FLAGS.map(([, is], bit) => sql`case when ${sql.raw(is)} then ${sql.lit(1 << bit)} else 0 end`);
+  const { rows } = await sql<FactLists>`
+    select ${sql.join(['places', 'flags', ...names].map((name) => jsonList(name)))}
+    from (
+      select w.queue_no as places, ${sql.join(flags, sql` + `)} as flags, ${sql.join(names.map((name) => sql.ref(`f.${name}`)))}
+      from unnest(${listText(places)}::bigint[]) as asked (queue_no)
+      join label_pending w on w.app_key = ${owner.app_key} and w.queue_no = asked.queue_no
+      join fact_transaction f on f.app_key = w.app_key and f.profile_id = w.profile_id
+      order by 1 limit ${MOST_FACTS_READ}
+    ) f`.execute(db);
+  return rows[0]!;
+}
+
+/** The facts of each place that was asked for, of those that are known completely. */
+export function listProfiles(lists: FactLists, asked: readonly number[]): Map<number, ProfileFacts> {
+  const { places, flags } = lists;
+  const days = TOTAL_MOMENTS.map(([, day]) => lists[day]!);
+  const amounts = REMEMBERED_AMOUNTS.map((name) => lists[name]!);
+  const profiles = new Map<number, ProfileFacts>();
+  for (let first = 0, end = 0; first < places.length; first = end) {
+    while (places[end] === places[first]) end++;
+    const facts = new Float64Array((end - first) * WIDTH);
+    let isExact = true;
+    for (let row = first; row < end; row++) {
+      const at = (row - first) * WIDTH;
+      for (const [i, list] of days.entries()) facts[at + i] = list[row] ?? Number.NaN;
+      facts[at + FLAGS_AT] = flags[row]!;
+      for (const [i, list] of amounts.entries()) {
+        facts[at + AMOUNTS_AT + i] = list[row] ?? 0;
+        isExact &&= Number.isSafeInteger(facts[at + AMOUNTS_AT + i]);
+      }
+    }
+    profiles.set(places[first]!, isExact ? facts : null);
+  }
+  if (places.length < MOST_FACTS_READ) {
+    for (const place of asked) if (!profiles.has(place)) profiles.set(place, new Float64Array());
+  } else {
+    // Of the last there may be more, and of those after it. One that fills the statement alone would do so each time.
+    const last = places.at(-1)!;
+    if (profiles.size === 1) profiles.set(last, null);
+    else profiles.delete(last);
+  }
+  return profiles;
+}
+
+/** The facts of profiles by their places in the queue; some are missing where these places have too many for one statement. */
+export async function readFacts(
+  db: Kysely<DB>,
+  source: Source,
+  places: readonly number[],
+): Promise<Map<number, ProfileFacts>> {
+  return places.length > 0 ? listProfiles(await readLists(db, source, places), places) : new Map();
+}
