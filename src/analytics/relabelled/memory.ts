@@ -32,7 +32,7 @@ export class FactMemory {
   readonly #apps = new Map<number, OfApp>();
   #room = MOST_FACTS;
 
-  /** How many facts there is room for, at least. */
+  /** For how many more facts there is room. */
   get room(): number {
     return this.#room;
   }
