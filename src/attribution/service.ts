@@ -58,11 +58,16 @@ export function createAttributionRecorder({
     // Nobody waits for it, and without it labels are looked up as they come.
     if (isFirst) labels.recall().catch(() => undefined);
     isFirst = false;
+    const run = serverRun.number;
     const keys = await keysOf(posts);
     const rows = posts.map(({ app_id, customer_user_id, profile_id, attribution_user_id }, index) => {
       return { app_id, customer_user_id, profile_id, attribution_key: keys[index] ?? null, attribution_user_id };
     });
-    return writeAttributions(via, rows, replaces);
+    return via.connection().execute((connection) => {
+      // It may have been made just now, and lead to a server that lacks labels which another one had.
+      if (serverRun.number !== run) throw apiError('unavailable');
+      return writeAttributions(connection, rows, replaces);
+    });
   }
 
   const createWriter = (replaces: boolean) =>
