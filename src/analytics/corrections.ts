@@ -16,7 +16,6 @@ import {
   OWN_LABEL,
   pendingLabels,
   readsLabels,
-  readsPendingLabels,
   type Source,
   type Sql,
 } from './sources.ts';
@@ -42,7 +41,7 @@ export function correctionRows(source: Source, entries: Entries, kept: Kept): Sq
     ...once.map((facts) =>
       factRows(source, entries, { ...counted, ...facts, where: [...facts.where, ...which], ...kept }),
     ),
-    ...(readsPendingLabels(source) ? relabelledBefore(source, entries, { ...kept, where: isTotalled }) : []),
+    ...relabelledBefore(source, entries, { ...kept, where: isTotalled }),
     ...later.map((each) =>
       factRows(source, entries, { ...each, ...recent(source, each, { ...kept, ...totalled }), ...kept }),
     ),

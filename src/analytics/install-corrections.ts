@@ -6,7 +6,7 @@ import { INSTALLS } from './entries.ts';
 import { asWritten, countOnce, type Facts, factRows } from './fact-rows.ts';
 import { rangesOfMonths } from './month-ranges.ts';
 import { relabelledBefore } from './relabelled/rows.ts';
-import { currentLabel, dayOf, labelledFacts, OWN_LABEL, readsPendingLabels, type Source, type Sql } from './sources.ts';
+import { currentLabel, dayOf, labelledFacts, OWN_LABEL, type Source, type Sql } from './sources.ts';
 
 interface Kept {
   /** The first day that is not read from the columns. */
@@ -27,7 +27,7 @@ export function installCorrectionRows(source: Source, { horizon, months }: Kept)
   ];
   return [
     ...parts.map((part) => factRows(source, INSTALLS, { ...countOnce(INSTALLS), ...part })),
-    ...(readsPendingLabels(source) ? relabelledBefore(source, INSTALLS, { horizon }) : []),
+    ...relabelledBefore(source, INSTALLS, { horizon }),
   ];
 }
 

@@ -146,7 +146,7 @@ export function listDimensions({ segmentation, filters }: ChartQuery): Dimension
 }
 
 /** The values of labels that the question is about: columns of dim_attribution. */
-function labelValues(query: ChartQuery): string[] {
+export function labelValues(query: ChartQuery): string[] {
   return listDimensions(query).flatMap(({ home }) =>
     home.column === ATTRIBUTION_COLUMN && 'value' in home ? [home.value] : [],
   );

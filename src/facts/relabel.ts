@@ -17,8 +17,8 @@ interface Pending {
 }
 
 /**
- * Locks profiles that nobody is writing just now, those that wait longest first. Queue and record have to agree; compared in a `case`, of which the planner knows nothing,
- * else it expects a single row and scans all profiles.
+ * Locks profiles that nobody is writing just now, those that wait longest first. Queue and record have to agree; compared in a `case`, of
+ * which the planner knows nothing, else it expects a single row and scans all profiles.
  */
 async function lockPending(trx: Kysely<DB>, most: number): Promise<Pending[]> {
   const { rows } = await sql<Pending>`

@@ -2,8 +2,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Kysely } from 'kysely';
 import { configureProducts, type NewProduct } from '../../src/apps/catalogue.ts';
 import { createApp, type NewApp } from '../../src/apps/service.ts';
+import type { DB } from '../../src/db/types.ts';
+import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
 import { importFile, type Kind, type Summary } from '../../src/import/import-file.ts';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
@@ -48,6 +51,12 @@ export async function importTransactions(home: Home, transactions: Records): Pro
 
 export async function addProducts(home: Home, products: readonly NewProduct[]): Promise<void> {
   await configureProducts(home.deps, home.app.app_id, products);
+}
+
+/** Adds all facts to the totals, so many at a time, and what was moved to other labels. */
+export async function totalAll(db: Kysely<DB>, batch?: number): Promise<void> {
+  while ((await refreshTotals(db, batch)) > 0);
+  await refreshMoves(db);
 }
 
 export const CHARTS_PATH = '/api/v1/client-api/metrics/analytics/';

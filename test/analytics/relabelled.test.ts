@@ -4,16 +4,15 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHART_IDS, chart, segmentationsOf } from '../../src/analytics/catalogue.ts';
 import { readFactsState } from '../../src/analytics/facts-state.ts';
-import { FactMemory, REMEMBERED_AMOUNTS, WIDTH } from '../../src/analytics/relabelled/memory.ts';
+import { FactMemory, REMEMBERED_AMOUNTS, REMEMBERED_DAYS, WIDTH } from '../../src/analytics/relabelled/memory.ts';
 import { type FactLists, listProfiles, MOST_FACTS_READ } from '../../src/analytics/relabelled/reads.ts';
 import { createRelabelled, type ReadRelabelled, type Relabelled } from '../../src/analytics/relabelled/waiting.ts';
 import { readChartRequest } from '../../src/analytics/request.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
-import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
-import { TOTAL_MOMENTS } from '../../src/facts/totals-schema.ts';
+import { refreshTotals } from '../../src/facts/totals.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { history, NOW, PRODUCTS } from './histories.ts';
-import { addApp, addProducts, type Home, importProfiles, importTransactions } from './import.ts';
+import { addApp, addProducts, type Home, importProfiles, importTransactions, totalAll } from './import.ts';
 import { consultOracle, type Question } from './oracle.ts';
 import type { World } from './oracle-facts.ts';
 import { ask } from './questions.ts';
@@ -26,10 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function completeTotals(): Promise<void> {
-  while ((await refreshTotals(service.deps.db)) > 0);
-  await refreshMoves(service.deps.db);
-}
+const completeTotals = () => totalAll(service.deps.db);
 
 const SPANS = {
   month: ['2024-12-01', '2025-05-31'],
@@ -159,12 +155,11 @@ test('facts that are remembered may change, be totalled, and get their labels', 
 describe('what is looked up', () => {
   let home: Home;
   let read: ReadRelabelled;
-  const { profiles } = { profiles: labelled(WORLD, 'first') };
 
   beforeAll(async () => {
     home = await addApp(service, { name: 'Looked up', timezone: APP_ZONE });
     await addProducts(home, PRODUCTS);
-    await importProfiles(home, profiles);
+    await importProfiles(home, labelled(WORLD, 'first'));
     await importTransactions(home, before(WORLD));
     await completeTotals();
     await importProfiles(home, labelled(WORLD, 'second'));
@@ -185,8 +180,8 @@ describe('what is looked up', () => {
   }
 
   async function count(): Promise<{ remembered: number; others: number }> {
-    const { profiles: found, others } = await readLabels();
-    return { remembered: found.length, others: others.length };
+    const { profiles, others } = await readLabels();
+    return { remembered: profiles.length, others: others.length };
   }
 
   test('is what changed since it was remembered, until its label is brought to it', async () => {
@@ -209,7 +204,7 @@ describe('what is looked up', () => {
     expect(await count()).toEqual({ remembered: all - 1, others: 1 });
 
     // Where a standby took over, places in the queue may be others' again.
-    const factsOf = ({ profiles: found }: Relabelled) => new Set(found.map(({ facts }) => facts));
+    const factsOf = ({ profiles }: Relabelled) => new Set(profiles.map(({ facts }) => facts));
     const known = factsOf(await readLabels());
     expect([...factsOf(await readLabels())].every((facts) => known.has(facts))).toBe(true);
     run++;
@@ -255,7 +250,7 @@ describe('what is remembered', () => {
     expect(memory.room).toBe(all);
   });
 
-  const COLUMNS = [...TOTAL_MOMENTS.map(([, day]) => day), ...REMEMBERED_AMOUNTS];
+  const COLUMNS = [...REMEMBERED_DAYS, ...REMEMBERED_AMOUNTS];
   const listsOf = (places: number[], amount: number): FactLists => ({
     ...Object.fromEntries(COLUMNS.map((name) => [name, places.map(() => amount)])),
     places,

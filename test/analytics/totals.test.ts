@@ -8,7 +8,7 @@ import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { history, NOW, PRODUCTS } from './histories.ts';
-import { addApp, addProducts, type Home, importProfiles, importTransactions } from './import.ts';
+import { addApp, addProducts, type Home, importProfiles, importTransactions, totalAll } from './import.ts';
 import { consultOracle, type Question } from './oracle.ts';
 import type { World } from './oracle-facts.ts';
 import { ask, questions, zone } from './questions.ts';
@@ -21,10 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function completeTotals(): Promise<void> {
-  while ((await refreshTotals(service.deps.db, 7)) > 0);
-  await refreshMoves(service.deps.db);
-}
+const completeTotals = () => totalAll(service.deps.db, 7);
 
 async function bringLabels(): Promise<void> {
   while ((await relabelBatch(service.deps.db)) > 0);

@@ -5,10 +5,11 @@ import { AMOUNTS, type Condition } from '../entries.ts';
 
 /** What a fact must be, in SQL; the place in the list is its bit. */
 export const FLAGS = Object.entries(FACT_IS) as [Condition, string][];
+export const REMEMBERED_DAYS = TOTAL_MOMENTS.map(([, day]) => day);
 export const REMEMBERED_AMOUNTS = [...AMOUNTS.price, ...AMOUNTS.monthly];
 
 /** Of a fact: its days, NaN for none, then its flags as bits, then its amounts. */
-export const FLAGS_AT = TOTAL_MOMENTS.length;
+export const FLAGS_AT = REMEMBERED_DAYS.length;
 export const AMOUNTS_AT = FLAGS_AT + 1;
 export const WIDTH = AMOUNTS_AT + REMEMBERED_AMOUNTS.length;
 

@@ -2,9 +2,16 @@
 import { type Kysely, sql } from 'kysely';
 import { jsonList, listText } from '../../db/lists.ts';
 import type { DB } from '../../db/types.ts';
-import { TOTAL_MOMENTS } from '../../facts/totals-schema.ts';
 import type { Source } from '../sources.ts';
-import { AMOUNTS_AT, FLAGS, FLAGS_AT, type ProfileFacts, REMEMBERED_AMOUNTS, WIDTH } from './memory.ts';
+import {
+  AMOUNTS_AT,
+  FLAGS,
+  FLAGS_AT,
+  type ProfileFacts,
+  REMEMBERED_AMOUNTS,
+  REMEMBERED_DAYS,
+  WIDTH,
+} from './memory.ts';
 
 /** Of one statement. */
 export const MOST_FACTS_READ = 40_000;
@@ -51,8 +58,7 @@ export type FactLists = Record<string, (number | null)[]> & { places: number[]; 
 
 /** The facts at these places in the queue, in the order of the places. */
 async function readLists(db: Kysely<DB>, { owner }: Source, places: readonly number[]): Promise<FactLists> {
-  const days = TOTAL_MOMENTS.map(([, day]) => day);
-  const names = [...days, ...REMEMBERED_AMOUNTS];
+  const names = [...REMEMBERED_DAYS, ...REMEMBERED_AMOUNTS];
   const flags = FLAGS.map(([, is], bit) => sql`case when ${sql.raw(is)} then ${sql.lit(1 << bit)} else 0 end`);
   const { rows } = await sql<FactLists>`
     select ${sql.join(['places', 'flags', ...names].map((name) => jsonList(name)))}
@@ -69,7 +75,7 @@ async function readLists(db: Kysely<DB>, { owner }: Source, places: readonly num
 /** The facts of each place that was asked for, of those that are known completely. */
 export function listProfiles(lists: FactLists, asked: readonly number[]): Map<number, ProfileFacts> {
   const { places, flags } = lists;
-  const days = TOTAL_MOMENTS.map(([, day]) => lists[day]!);
+  const days = REMEMBERED_DAYS.map((day) => lists[day]!);
   const amounts = REMEMBERED_AMOUNTS.map((name) => lists[name]!);
   const profiles = new Map<number, ProfileFacts>();
   for (let first = 0, end = 0; first < places.length; first = end) {

@@ -4,7 +4,16 @@ import { sql } from 'kysely';
 import { listText } from '../../db/lists.ts';
 import { AMOUNTS, type Entries, type Moment } from '../entries.ts';
 import { countOnce, type Facts, factRows, isTotalKey, type RowForm } from '../fact-rows.ts';
-import { changedLabels, dayOf, labelsAt, onlyOnce, type Source, type Sql, tableOf } from '../sources.ts';
+import {
+  changedLabels,
+  dayOf,
+  labelsAt,
+  onlyOnce,
+  readsPendingLabels,
+  type Source,
+  type Sql,
+  tableOf,
+} from '../sources.ts';
 import { sumMoved } from './sums.ts';
 
 interface Asked extends RowForm {
@@ -14,8 +23,9 @@ interface Asked extends RowForm {
   where?: readonly Sql[];
 }
 
-/** What happened before a day: selects `bucket, key, n, a0 …`. */
+/** What happened before a day: selects `bucket, key, n, a0 …`; nothing where no label that waits makes a difference. */
 export function relabelledBefore(source: Source, entries: Entries, { horizon, where = [], ...form }: Asked): Sql[] {
+  if (!readsPendingLabels(source)) return [];
   const counted = countOnce(entries);
   const days = sql`${dayOf(counted.at)} < ${sql.lit(horizon)}`;
   const lookedUp = (labels: Sql) =>

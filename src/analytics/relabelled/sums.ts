@@ -1,5 +1,5 @@
 // What remembered facts count under another label than they carry: off the one and onto the other. Pure.
-import { TOTAL_MOMENTS } from '../../facts/totals-schema.ts';
+import { momentCode } from '../../facts/totals-schema.ts';
 import { joinMillions } from '../columns/sums.ts';
 import { AMOUNTS, type Condition, type Entries } from '../entries.ts';
 import { AMOUNTS_AT, FLAGS, FLAGS_AT, REMEMBERED_AMOUNTS, WIDTH } from './memory.ts';
@@ -19,10 +19,6 @@ export interface MovedSums {
   keys: number[];
   facts: number[];
   amounts: bigint[][];
-}
-
-function placeOfMoment(name: Entries['at']): number {
-  return TOTAL_MOMENTS.findIndex(([one]) => one === name);
 }
 
 function bitsOf(names: readonly Condition[]): number {
@@ -92,7 +88,7 @@ export function sumMoved(
   const cells = new Cells(names.length);
   const amountsAt = names.length > 0 ? AMOUNTS_AT + REMEMBERED_AMOUNTS.indexOf(names[0]!) : 0;
   const bits = bitsOf(where);
-  const [opens, closes] = [placeOfMoment(at), until ? placeOfMoment(until) : -1];
+  const [opens, closes] = [momentCode(at), until ? momentCode(until) : -1];
   const buckets = bucketsByDay(edges);
   const [first, end] = [edges[0]!, Math.min(edges.at(-1)!, horizon)];
   for (const profile of profiles) {

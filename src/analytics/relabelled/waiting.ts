@@ -5,7 +5,7 @@ import { overlapping } from '../../db/overlap.ts';
 import type { DB } from '../../db/types.ts';
 import type { Deps } from '../../deps.ts';
 import { isPer } from '../catalogue.ts';
-import { ATTRIBUTION_COLUMN, readsPendingLabels, type Source } from '../sources.ts';
+import { ATTRIBUTION_COLUMN, labelValues, readsPendingLabels, type Source } from '../sources.ts';
 import { homeOf } from '../total-home.ts';
 import { LabelMemory } from './labels.ts';
 import { FactMemory } from './memory.ts';
@@ -57,8 +57,7 @@ interface Memory {
 function attributeOf(source: Source): { name: string; isTotalled: boolean } {
   const home = homeOf(source);
   if (home && home !== ATTRIBUTION_COLUMN) return { name: home, isTotalled: true };
-  const { segmentation } = source.query;
-  return { name: segmentation && 'value' in segmentation.home ? segmentation.home.value : '', isTotalled: false };
+  return { name: labelValues(source.query)[0]!, isTotalled: false };
 }
 
 /** A profile whose labels differ in what the question is about, or may do so: one of them is not remembered. */
