@@ -10,21 +10,26 @@ const TEXTS = ['ad_group', 'ad_set', 'creative'] as const;
 
 /** Keys from here on are not remembered: 7 MB. */
 const KEYS_END = 250_000;
-/** Of all texts together; one may have thousands. With more nothing more is learned. */
-const MOST_CHARACTERS = 8_000_000;
+/** Of all attributes together. With more nothing more is learned. */
+const MOST_DIGESTS = 180_000;
 /** Read for one question; the rest waits for the next. */
 const MOST_READ = 20_000;
+
+/** A text may have thousands of characters, and anybody with a public key may write it: its digest stands for it. */
+const DIGESTS = TEXTS.map(
+  (name) => sql`encode(sha256(convert_to(coalesce(${sql.ref(name)}, ''), 'UTF8')), 'base64') as ${sql.ref(name)}`,
+);
 
 /** By the key of a label: of an attribute the key under which totals have its value, else a number of its value; 0 where it is not known yet. */
 export type Numbers = Int32Array;
 
-type ReadLabels = Record<(typeof KEYS)[number] | 'keys', number[]> & Record<(typeof TEXTS)[number], (string | null)[]>;
+type ReadLabels = Record<(typeof KEYS)[number] | 'keys', number[]> & Record<(typeof TEXTS)[number], string[]>;
 
 export class LabelMemory {
   #known = new Uint8Array(1024);
   readonly #numbers = new Map<string, Numbers>([...KEYS, ...TEXTS].map((name) => [name, new Int32Array(1024)]));
-  #characters = 0;
-  readonly #texts = new Map<string, Map<string, number>>(TEXTS.map((name) => [name, new Map()]));
+  #count = 0;
+  readonly #digests = new Map<string, Map<string, number>>(TEXTS.map((name) => [name, new Map()]));
 
   isKnown(key: number): boolean {
     return this.#known[key] === 1;
@@ -41,10 +46,13 @@ export class LabelMemory {
     for (const key of keys) {
       if (unknown.size < MOST_READ && key < KEYS_END && !this.isKnown(key)) unknown.add(key);
     }
-    if (unknown.size === 0 || this.#characters > MOST_CHARACTERS) return;
+    if (unknown.size === 0 || this.#count > MOST_DIGESTS) return;
     const { rows } = await sql<ReadLabels>`
       select ${jsonList('attribution_key', 'keys')}, ${sql.join([...KEYS, ...TEXTS].map((name) => jsonList(name)))}
-      from dim_attribution where attribution_key = any(${listText(unknown)}::integer[])`.execute(db);
+      from (
+        select attribution_key, ${sql.join(KEYS.map((name) => sql.ref(name)))}, ${sql.join(DIGESTS)}
+        from dim_attribution where attribution_key = any(${listText(unknown)}::integer[])
+      ) l`.execute(db);
     const read = rows[0]!;
     this.#growTo(read.keys.reduce((most, key) => Math.max(most, key), 0));
     for (const name of KEYS) {
@@ -53,18 +61,18 @@ export class LabelMemory {
     }
     for (const name of TEXTS) {
       const numbers = this.numbersOf(name);
-      for (const [i, key] of read.keys.entries()) numbers[key] = this.#numberOf(name, read[name][i] ?? '');
+      for (const [i, key] of read.keys.entries()) numbers[key] = this.#numberOf(name, read[name][i]!);
     }
     for (const key of read.keys) this.#known[key] = 1;
   }
 
-  #numberOf(name: string, text: string): number {
-    const texts = this.#texts.get(name)!;
-    const known = texts.get(text);
+  #numberOf(name: string, digest: string): number {
+    const digests = this.#digests.get(name)!;
+    const known = digests.get(digest);
     if (known !== undefined) return known;
-    texts.set(text, texts.size + 1);
-    this.#characters += text.length;
-    return texts.size;
+    digests.set(digest, digests.size + 1);
+    this.#count++;
+    return digests.size;
   }
 
   #growTo(key: number): void {
