@@ -1,4 +1,5 @@
 // Snapshots of charts and of the event feed (src/db/cancellable.ts).
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -85,11 +86,11 @@ test('once its signal has aborted it is unavailable, at whatever point', async (
   const never = readCancellably(depsOf(analyticsDb), early.signal, { first: count, rest: (_, found) => found });
   await expect(never).rejects.toMatchObject(error);
 
-  const sleep = async (db: Kysely<DB>): Promise<void> => void (await sql`select pg_sleep(4)`.execute(db));
+  const linger = async (db: Kysely<DB>): Promise<void> => void (await sql`select pg_sleep(4)`.execute(db));
   const nothing = async (): Promise<void> => undefined;
   for (const reading of [
-    { first: sleep, rest: nothing },
-    { first: nothing, rest: sleep },
+    { first: linger, rest: nothing },
+    { first: nothing, rest: linger },
   ]) {
     const began = performance.now();
     const slow = readCancellably(depsOf(analyticsDb), AbortSignal.timeout(200), reading);
@@ -97,4 +98,20 @@ test('once its signal has aborted it is unavailable, at whatever point', async (
     expect(performance.now() - began).toBeLessThan(2_000);
     expect(await ask(analyticsDb, 'serves on')).toBe('serves on');
   }
+});
+
+test('whoever has the connection next is not hit by a cancellation that comes late', async () => {
+  const busy = connectTo(database.url);
+  const held = await busy.startTransaction().execute();
+  const leaving = new AbortController();
+  const read = readCancellably({ ...depsOf(analyticsDb), db: busy }, leaving.signal, {
+    first: count,
+    rest: () => leaving.abort(),
+  });
+  const next = sql`select pg_sleep(0.5)`.execute(analyticsDb);
+  await sleep(250);
+  await held.commit().execute();
+  await read;
+  await expect(next).resolves.toBeDefined();
+  await busy.destroy();
 });
