@@ -1,4 +1,5 @@
 // One connection with both faces: Kysely for statements, the driver's client for COPY. What the one begins, the other continues.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { createPool, type PoolSettings } from './client.ts';
@@ -9,8 +10,12 @@ export interface Session {
   /** One statement or transaction at a time. */
   db: Kysely<DB>;
   client: pg.ClientBase;
+  /** Resolves when the server has let go of what the session had locked. */
   close: () => Promise<void>;
 }
+
+/** A server that cannot be reached does not say when it hangs up. */
+const LONGEST_CLOSE_MS = 5_000;
 
 export async function openSession(settings: Omit<PoolSettings, 'max' | 'takesCopy'>): Promise<Session> {
   // The next statement hears of a broken connection by itself.
@@ -27,7 +32,10 @@ export async function openSession(settings: Omit<PoolSettings, 'max' | 'takesCop
     db: new Kysely<DB>({ dialect }),
     client,
     close: async () => {
+      // Not `once`, which fails where the connection breaks meanwhile.
+      const hungUp = new Promise((resolve) => pool.once('remove', resolve));
       client.release(true);
+      await Promise.race([hungUp, sleep(LONGEST_CLOSE_MS, undefined, { ref: false })]);
       await pool.end();
     },
   };
