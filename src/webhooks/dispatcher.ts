@@ -10,6 +10,7 @@ import { judgeAttempt } from './outcome.ts';
 import { type Claimed, type ClaimLimits, claimDue, PUT_OFF_BEHIND_RUNNING_MS } from './queue.ts';
 import { openQueuePool } from './queue-pool.ts';
 import { startRetention } from './retention.ts';
+import { NOTICED_WITHIN_S } from './schedule.ts';
 import { readSecrets, type Secrets } from './secrets.ts';
 import { createSettler } from './settler.ts';
 import { createSignal } from './signal.ts';
@@ -37,7 +38,7 @@ export interface Dispatcher {
 }
 
 const LIMITS = { total: 2048, perEndpoint: 32, ahead: 224, ailingAfter: 5, ailingSlots: 2 };
-const POLL_MS = 1_000;
+const POLL_MS = NOTICED_WITHIN_S * 1000;
 const LEASE_MS = 30_000;
 const LOOK_AHEAD = 256;
 const LONGEST_BACKOFF_MS = 5_000;

@@ -4,16 +4,19 @@
 export const RETRY_WAITS_S: readonly number[] = [5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800];
 
 const JITTER = 0.2;
+/** So long after it is due a delivery may be noticed, where nobody tells of it. */
+export const NOTICED_WITHIN_S = 1;
 const LONGEST_RETRY_AFTER_S = 3600;
 
 /**
- * Seconds to wait after failure number `failures` (from 1), undefined when the delivery is dead.
- * `random` lies in [0, 1) and spreads the wait by ±20 %; the receiver's Retry-After can only lengthen it.
+ * Seconds from failure number `failures` (from 1) until the delivery is due again, undefined when it is dead. `random` lies in [0, 1) and
+ * spreads the wait by ±20 %, in which the time until it is noticed is contained; the receiver's Retry-After can only lengthen it.
  */
 export function waitAfterFailure(failures: number, random: number, retryAfterS = 0): number | undefined {
   const wait = RETRY_WAITS_S[failures - 1];
   if (wait === undefined) return undefined;
-  return Math.max(wait * (1 - JITTER + 2 * JITTER * random), Math.min(retryAfterS, LONGEST_RETRY_AFTER_S));
+  const spread = 2 * JITTER * wait - NOTICED_WITHIN_S;
+  return Math.max(wait * (1 - JITTER) + spread * random, Math.min(retryAfterS, LONGEST_RETRY_AFTER_S));
 }
 
 /** Reads a Retry-After header (seconds or an HTTP date) into seconds from `now`; 0 when there is nothing to wait for. */
