@@ -13,11 +13,15 @@ function wrong(source: string, message: string): FieldError {
   return { source, code: 'value_error', message };
 }
 
+function missing(source: string, when: string): FieldError {
+  return { source, code: 'missing', message: `The field ${source} is required ${when}.` };
+}
+
 function missingOfSubscription(body: Body): FieldError[] {
   if (body.purchase_type !== 'subscription') return [];
   return ['originally_purchased_at', 'expires_at', 'renew_status']
     .filter((name) => !isGiven(body[name]))
-    .map((source) => ({ source, code: 'missing', message: `The field ${source} is required of a subscription.` }));
+    .map((source) => missing(source, 'of a subscription'));
 }
 
 function ownChain(body: Body): FieldError[] {
@@ -74,7 +78,7 @@ function offerFits(body: Body): FieldError[] {
   const isPaid = typeof price === 'object' && price !== null && (price.value || price.value_usd);
   return [
     ...(offer.type === 'free_trial' && isPaid ? [wrong('offer.type', 'A free_trial must have the price 0.')] : []),
-    ...(needsId ? [wrong('offer.id', 'Is needed unless the category is introductory.')] : []),
+    ...(needsId ? [missing('offer.id', 'unless the category is introductory')] : []),
   ];
 }
 

@@ -110,10 +110,10 @@ test.each<[string, object, string, string, RegExp]>([
   ],
   [
     'an offer without an id',
-    { offer: { category: 'promotional', type: 'pay_up_front' } },
-    'value_error',
+    { offer: { category: 'promotional', type: 'pay_up_front', id: null } },
+    'missing',
     'offer.id',
-    /unless the category is introductory/,
+    /required unless the category is introductory/,
   ],
   [
     'a free trial with a price',
