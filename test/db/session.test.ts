@@ -21,7 +21,9 @@ test('what a closed session had locked is free', async () => {
     await sql`select pg_advisory_lock(4711)`.execute(session.db);
     await session.close();
     const { rows } = await sql<{ is_held: boolean }>`
-      select exists (select from pg_locks where locktype = 'advisory' and objid = 4711) as is_held`.execute(database.db);
+      select exists (select from pg_locks where locktype = 'advisory' and objid = 4711) as is_held`.execute(
+      database.db,
+    );
     expect(rows).toEqual([{ is_held: false }]);
   }
 });
