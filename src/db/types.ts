@@ -325,9 +325,9 @@ export interface FactTotal {
   home: number;
   key: number;
   moment: number;
-  monthly_net: bigint;
-  monthly_proceeds: bigint;
-  monthly_revenue: bigint;
+  monthly_net: string;
+  monthly_proceeds: string;
+  monthly_revenue: string;
   n: number;
   n_first_paid: number;
   /**
@@ -339,9 +339,9 @@ export interface FactTotal {
   n_paid: number;
   n_priced: number;
   n_trial: number;
-  net: bigint;
-  proceeds: bigint;
-  revenue: bigint;
+  net: string;
+  proceeds: string;
+  revenue: string;
 }
 
 export interface FactTransaction {

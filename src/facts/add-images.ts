@@ -11,10 +11,8 @@ import {
 } from './totals-schema.ts';
 
 const names = Object.keys(TOTAL_SUMS);
-const SUMS = sql.join(
-  Object.entries(TOTAL_SUMS).map(([name, sum]) => sql`sum(${sql.raw(sum)})::bigint as ${sql.ref(name)}`),
-);
-const SUMS_OF_TOTALS = sql.join(names.map((name) => sql`sum(${sql.ref(name)})::bigint as ${sql.ref(name)}`));
+const SUMS = sql.join(Object.entries(TOTAL_SUMS).map(([name, sum]) => sql`sum(${sql.raw(sum)}) as ${sql.ref(name)}`));
+const SUMS_OF_TOTALS = sql.join(names.map((name) => sql`sum(${sql.ref(name)}) as ${sql.ref(name)}`));
 const NAMES = sql.join(names.map((name) => sql.ref(name)));
 const IS_CHANGED = sql.join(
   names.map((name) => sql`${sql.ref(name)} <> 0`),

@@ -82,8 +82,8 @@ export async function withTotalsLocked(
 }
 
 /**
- * Runs work on the totals of these apps, but for those that another process is at; the most that one app had. An app whose work fails,
- * as its sums may overflow, keeps none of the others from theirs: what the first failed with is thrown at the end.
+ * Runs work on the totals of these apps, but for those that another process is at; the most that one app had. An app whose work fails
+ * keeps none of the others from theirs: what the first failed with is thrown at the end.
  */
 async function refreshApps(
   db: Kysely<DB>,

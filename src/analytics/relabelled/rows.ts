@@ -73,7 +73,7 @@ function movedRows(source: Source, entries: Entries, { horizon, home }: Pick<Ask
   return sql`select bucket, key, n ${sql.join(names, sql` `)}
     from unnest(${listText(buckets)}::integer[], ${listText(keys)}::integer[], ${listText(facts)}::bigint[]
       ${sql.join(
-        amounts.map((list) => sql`, ${listText(list)}::bigint[]`),
+        amounts.map((list) => sql`, ${listText(list)}::numeric[]`),
         sql` `,
       )}) as moved (bucket, key, n ${sql.join(names, sql` `)})`;
 }
