@@ -2,6 +2,7 @@
 // as "other". However many segments there are, only as many leave the database as the answer shows.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
+import { inSlices, SLICE } from '../lib/slices.ts';
 import { countBuckets } from './calendar.ts';
 import { isPer, unitOf } from './catalogue.ts';
 import type { Cell } from './cells.ts';
@@ -47,7 +48,9 @@ async function queryCells(db: Kysely<DB>, parts: readonly Part[], { query, mostS
     ? sql`with ${list([...cells, ...rankingOf(query, mostSeries, payers)])} ${totals(query, payers)} union all ${segments(query, payers)}`
     : sql`with ${list(cells)} ${totals(query, payers)}`;
   const { rows } = await sql<Omit<Cell, 'sums'> & { sums: string[] }>`${statement}`.execute(db);
-  return rows.map((row) => ({ ...row, sums: row.sums.map(BigInt) }));
+  const read: Cell[] = [];
+  await inSlices(rows, SLICE, (row) => read.push({ ...row, sums: row.sums.map(BigInt) }));
+  return read;
 }
 
 const list = (parts: readonly Sql[]) => sql.join([...parts]);

@@ -5,6 +5,7 @@ import { departureOf } from '../http/departure.ts';
 import { JSON_TYPE } from '../http/json-type.ts';
 import { operation } from '../http/operation.ts';
 import { findServiceHeader } from '../http/service-headers.ts';
+import { inTurns } from '../lib/slices.ts';
 import { questionKey } from './answer-cache.ts';
 import { csvChunks, csvFileName } from './csv.ts';
 import { readChartRequest } from './request.ts';
@@ -42,7 +43,7 @@ export function retrieveAnalytics(deps: Deps) {
       const { series, storeTitles } = await answers.plot(app, { query, signal });
       reply.type('text/csv; charset=utf-8');
       reply.header('content-disposition', `attachment; filename="${csvFileName(query)}"`);
-      return reply.send(Readable.from(csvChunks(query, series, storeTitles)));
+      return reply.send(Readable.from(inTurns(csvChunks(query, series, storeTitles))));
     },
   });
 }

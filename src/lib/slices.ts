@@ -5,10 +5,18 @@ import { setImmediate } from 'node:timers/promises';
 export const SLICE = 2_000;
 
 /** Does `work` with each item in order; `size` of them are done without a pause. */
-export async function inSlices<T>(items: readonly T[], size: number, work: (item: T) => void): Promise<void> {
+export async function inSlices<T>(items: readonly T[], size: number, work: (item: T) => unknown): Promise<void> {
   for (const [index, item] of items.entries()) {
     if (index > 0 && index % size === 0) await setImmediate();
     work(item);
+  }
+}
+
+/** The items as they come, however fast they are taken: a stream that is never full would be written in one turn of the event loop. */
+export async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T> {
+  for (const item of items) {
+    yield item;
+    await setImmediate();
   }
 }
 

@@ -1,7 +1,7 @@
 // Long work in slices: the same outcome, and others get their turn.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inSlices, sortInSlices } from '../../src/lib/slices.ts';
+import { inSlices, inTurns, sortInSlices } from '../../src/lib/slices.ts';
 
 test('items are sorted as by sort, equal ones in the order in which they came', async () => {
   const item = fc.record({ rank: fc.integer({ min: 0, max: 5 }), name: fc.string() });
@@ -13,16 +13,27 @@ test('items are sorted as by sort, equal ones in the order in which they came', 
   );
 });
 
-test('between slices the event loop turns', async () => {
+/** How much was done whenever the event loop turned; `work` is told what to call for each item. */
+async function turnsOf(work: (step: () => void) => Promise<void>): Promise<number[]> {
   const turns: number[] = [];
   let done = 0;
   const ticking = setInterval(() => turns.push(done), 0);
-  await inSlices(Array.from({ length: 40 }), 10, () => {
+  await work(() => {
     const until = performance.now() + 1;
     while (performance.now() < until);
     done++;
   });
   clearInterval(ticking);
-  expect(done).toBe(40);
-  expect(turns).toEqual([10, 20, 30]);
+  return turns;
+}
+
+test('between slices the event loop turns', async () => {
+  expect(await turnsOf((step) => inSlices(Array.from({ length: 40 }), 10, step))).toEqual([10, 20, 30]);
+});
+
+test('between items that are taken as fast as they come the event loop turns', async () => {
+  const turns = await turnsOf(async (step) => {
+    for await (const _ of inTurns(['one', 'two', 'three'])) step();
+  });
+  expect(turns).toEqual([1, 2, 3]);
 });

@@ -1,5 +1,7 @@
 // The cells of a question that was summed up in the process: segments in the order of the answer; what ranks too low is "other".
 import { toMicros } from '../../lib/money.ts';
+import { inSlices, SLICE } from '../../lib/slices.ts';
+import { countBuckets } from '../calendar.ts';
 import { unitOf } from '../catalogue.ts';
 import type { Cell } from '../cells.ts';
 import type { ChartQuery } from '../request.ts';
@@ -34,12 +36,16 @@ export async function listCells(
   const kept = ranked.length < mostSeries ? ranked : ranked.slice(0, mostSeries - 2);
   const others = ranked.slice(kept.length);
   const numbersOf = (some: typeof ranked) => some.map(({ number }) => number);
-  return parts.flatMap((part) => [
-    ...cellsOf(part, { place: 'total', segment: '' }, undefined),
-    ...kept.flatMap(({ number, segment }) => cellsOf(part, { place: 'segment', segment }, [number])),
-    ...(others.length > 0 ? cellsOf(part, { place: 'other', segment: '' }, numbersOf(others)) : []),
-    ...payerCells(part, numbersOf(kept), { segments, hasOthers: others.length > 0 }),
-  ]);
+  const cells: Cell[] = [];
+  for (const part of parts) {
+    cells.push(...cellsOf(part, { place: 'total', segment: '' }, undefined));
+    await inSlices(kept, Math.ceil(SLICE / countBuckets(query.span)), ({ number, segment }) => {
+      cells.push(...cellsOf(part, { place: 'segment', segment }, [number]));
+    });
+    if (others.length > 0) cells.push(...cellsOf(part, { place: 'other', segment: '' }, numbersOf(others)));
+    cells.push(...payerCells(part, numbersOf(kept), { segments, hasOthers: others.length > 0 }));
+  }
+  return cells;
 }
 
 /** What tells the value that is shown of a segment, by its number, over the range asked. */
