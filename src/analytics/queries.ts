@@ -2,10 +2,10 @@
 // as "other". However many segments there are, only as many leave the database as the answer shows.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { inSlices, SLICE } from '../lib/slices.ts';
+import { inSlices } from '../lib/slices.ts';
 import { countBuckets } from './calendar.ts';
 import { isPer, unitOf } from './catalogue.ts';
-import type { Cell } from './cells.ts';
+import { CELLS_AT_ONCE, type Cell } from './cells.ts';
 import { readColumns } from './columns/read.ts';
 import { INSTALLS } from './entries.ts';
 import type { FactsState } from './facts-state.ts';
@@ -49,7 +49,7 @@ async function queryCells(db: Kysely<DB>, parts: readonly Part[], { query, mostS
     : sql`with ${list(cells)} ${totals(query, payers)}`;
   const { rows } = await sql<Omit<Cell, 'sums'> & { sums: string[] }>`${statement}`.execute(db);
   const read: Cell[] = [];
-  await inSlices(rows, SLICE, (row) => read.push({ ...row, sums: row.sums.map(BigInt) }));
+  await inSlices(rows, CELLS_AT_ONCE, (row) => read.push({ ...row, sums: row.sums.map(BigInt) }));
   return read;
 }
 

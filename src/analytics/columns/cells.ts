@@ -1,9 +1,9 @@
 // The cells of a question that was summed up in the process: segments in the order of the answer; what ranks too low is "other".
 import { toMicros } from '../../lib/money.ts';
-import { inSlices, SLICE } from '../../lib/slices.ts';
+import { inSlices } from '../../lib/slices.ts';
 import { countBuckets } from '../calendar.ts';
 import { unitOf } from '../catalogue.ts';
-import type { Cell } from '../cells.ts';
+import { CELLS_AT_ONCE, type Cell } from '../cells.ts';
 import type { ChartQuery } from '../request.ts';
 import { sortSegments } from '../segment-order.ts';
 import { NO_SEGMENT } from '../segments.ts';
@@ -39,7 +39,7 @@ export async function listCells(
   const cells: Cell[] = [];
   for (const part of parts) {
     cells.push(...cellsOf(part, { place: 'total', segment: '' }, undefined));
-    await inSlices(kept, Math.ceil(SLICE / countBuckets(query.span)), ({ number, segment }) => {
+    await inSlices(kept, Math.ceil(CELLS_AT_ONCE / countBuckets(query.span)), ({ number, segment }) => {
       cells.push(...cellsOf(part, { place: 'segment', segment }, [number]));
     });
     if (others.length > 0) cells.push(...cellsOf(part, { place: 'other', segment: '' }, numbersOf(others)));
