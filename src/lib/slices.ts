@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 export const SLICE = 2_000;
 
 /** Does `work` with each item in order; `size` of them are done without a pause. */
-export async function inSlices<T>(items: readonly T[], size: number, work: (item: T) => unknown): Promise<void> {
+export async function inSlices<T>(items: readonly T[], size: number, work: (item: T) => void): Promise<void> {
   for (const [index, item] of items.entries()) {
     if (index > 0 && index % size === 0) await setImmediate();
     work(item);

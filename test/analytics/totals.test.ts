@@ -315,9 +315,25 @@ const RARE: [World, Question[]] = [
   ),
 ];
 
-/** Purchases, ends and installs at every other hour of some days, asked by the days of a zone that is 5:45 ahead. */
+/** Every other hour of some days. */
 const HOURS = Array.from({ length: 24 }, (_, i) => new Date(Date.UTC(2025, 1, 3, 2 * i, 30)));
 const aMonthLater = (at: Date) => new Date(at.getTime() + 28 * 86_400_000).toISOString();
+/** A period of a subscription, whose chain has no other. */
+const period = (id: string, at: Date, value: number): World['transactions'][number] => ({
+  customer_user_id: id,
+  purchase_type: 'subscription',
+  store: 'app_store',
+  store_product_id: 'monthly',
+  store_transaction_id: id,
+  store_original_transaction_id: id,
+  price: { country: 'DE', currency: 'USD', value },
+  purchased_at: at.toISOString(),
+  originally_purchased_at: at.toISOString(),
+  expires_at: aMonthLater(at),
+  renew_status: true,
+});
+
+/** Purchases, ends and installs at these, asked by the days of a zone that is 5:45 ahead. */
 const HOURLY: [World, Question[]] = [
   {
     profiles: HOURS.map((at, i) => ({
@@ -326,16 +342,7 @@ const HOURLY: [World, Question[]] = [
       attribution: { status: 'non_organic', channel: 'social', campaign: `c${i % 3}` },
     })),
     transactions: HOURS.map((at, i) => ({
-      customer_user_id: `h${i}`,
-      purchase_type: 'subscription',
-      store: 'app_store',
-      store_product_id: 'monthly',
-      store_transaction_id: `h${i}`,
-      store_original_transaction_id: `h${i}`,
-      price: { country: 'DE', currency: 'USD', value: 10 },
-      purchased_at: at.toISOString(),
-      originally_purchased_at: at.toISOString(),
-      expires_at: aMonthLater(at),
+      ...period(`h${i}`, at, 10),
       renew_status: false,
       renew_status_changed_at: aMonthLater(at),
     })),
@@ -360,19 +367,7 @@ const LARGE: [World, Question[]] = [
       installed_at: '2025-01-02T00:00:00Z',
       attribution: { status: 'non_organic', channel: 'social', campaign: `c${i % 3}` },
     })),
-    transactions: HOURS.map((at, i) => ({
-      customer_user_id: `l${i}`,
-      purchase_type: 'subscription',
-      store: 'stripe',
-      store_product_id: 'monthly',
-      store_transaction_id: `l${i}`,
-      store_original_transaction_id: `l${i}`,
-      price: { country: 'DE', currency: 'USD', value: 1_000_000_000 },
-      purchased_at: at.toISOString(),
-      originally_purchased_at: at.toISOString(),
-      expires_at: aMonthLater(at),
-      renew_status: true,
-    })),
+    transactions: HOURS.map((at, i) => period(`l${i}`, at, 1_000_000_000)),
     products: PRODUCTS,
     now: NOW,
   },

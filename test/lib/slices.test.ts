@@ -13,8 +13,8 @@ test('items are sorted as by sort, equal ones in the order in which they came', 
   );
 });
 
-/** How much was done whenever the event loop turned; `work` is told what to call for each item. */
-async function turnsOf(work: (step: () => void) => Promise<void>): Promise<number[]> {
+/** How much was done whenever the event loop turned, and in the end; `work` is told what to call for each item. */
+async function turnsOf(work: (step: () => void) => Promise<void>): Promise<{ turns: number[]; done: number }> {
   const turns: number[] = [];
   let done = 0;
   const ticking = setInterval(() => turns.push(done), 0);
@@ -24,16 +24,17 @@ async function turnsOf(work: (step: () => void) => Promise<void>): Promise<numbe
     done++;
   });
   clearInterval(ticking);
-  return turns;
+  return { turns, done };
 }
 
 test('between slices the event loop turns', async () => {
-  expect(await turnsOf((step) => inSlices(Array.from({ length: 40 }), 10, step))).toEqual([10, 20, 30]);
+  const counted = await turnsOf((step) => inSlices(Array.from({ length: 40 }), 10, step));
+  expect(counted).toEqual({ turns: [10, 20, 30], done: 40 });
 });
 
 test('between items that are taken as fast as they come the event loop turns', async () => {
-  const turns = await turnsOf(async (step) => {
+  const counted = await turnsOf(async (step) => {
     for await (const _ of inTurns(['one', 'two', 'three'])) step();
   });
-  expect(turns).toEqual([1, 2, 3]);
+  expect(counted).toEqual({ turns: [1, 2, 3], done: 3 });
 });

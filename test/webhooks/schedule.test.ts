@@ -10,11 +10,13 @@ import {
 describe('the retry schedule', () => {
   it('waits 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h, 8 h, then the delivery is dead', () => {
     expect(RETRY_WAITS_S).toEqual([5, 30, 120, 600, 1800, 3600, 7200, 14400, 28800]);
-    expect(waitAfterFailure(9, 0.5)).toBeDefined();
+    expect([1, 2, 9].map((failures) => waitAfterFailure(failures, 0.5))).toEqual([4.5, 29.5, 28799.5]);
     expect(waitAfterFailure(10, 0.5)).toBeUndefined();
   });
 
   it('spreads a wait by 20 % to either side, the time until it is noticed included', () => {
+    expect(waitAfterFailure(3, 0)).toBeCloseTo(96);
+    expect(waitAfterFailure(3, 0.999_999)).toBeCloseTo(143, 2);
     for (const [index, wait] of RETRY_WAITS_S.entries()) {
       expect(waitAfterFailure(index + 1, 0)).toBeCloseTo(wait * 0.8);
       expect(waitAfterFailure(index + 1, 0.999_999)! + NOTICED_WITHIN_S).toBeCloseTo(wait * 1.2, 1);
@@ -24,7 +26,7 @@ describe('the retry schedule', () => {
   it('is lengthened by Retry-After to at most an hour, and never shortened', () => {
     expect(waitAfterFailure(1, 0.5, 60)).toBe(60);
     expect(waitAfterFailure(1, 0.5, 86_400)).toBe(3600);
-    expect(waitAfterFailure(7, 0, 60)).toBe(5760);
+    expect(waitAfterFailure(7, 0.5, 60)).toBe(7199.5);
     expect(waitAfterFailure(10, 0.5, 60)).toBeUndefined();
   });
 
