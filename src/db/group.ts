@@ -4,6 +4,8 @@ import { apiError } from '../errors.ts';
 import { isDatabaseAway, isLockTimeout } from './failures.ts';
 
 const MOST_WAITING = 20_000;
+/** Of one lane: another finds room beside it. */
+const MOST_WAITING_IN_LANE = 10_000;
 const MOST_PER_GROUP = 200;
 /** So many cost hardly more than half of them. */
 const NEVER_SPLIT = 16;
@@ -18,6 +20,8 @@ interface Waiting<Item, Result> {
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
+
+type Outcome<Result> = { results: readonly Result[] } | { error: unknown };
 
 /** For an item for which even by itself a lock was waited for too long. */
 export interface Patient<Item, Result> {
@@ -50,43 +54,54 @@ export function createGroupWriter<Item, Result>(
     return Math.min(MOST_PER_GROUP, Math.max(NEVER_SPLIT, Math.ceil((waiting + lastSize) / 2)));
   }
 
+  /** The same share of every lane; what the quiet ones leave of theirs goes to the others. */
   function takeGroup(): Waiting<Item, Result>[] {
     const group: Waiting<Item, Result>[] = [];
     const most = sizeOfNext();
-    const fairShare = Math.max(1, Math.floor(most / lanes.size));
-    for (const [lane, queue] of [...lanes]) {
-      group.push(...queue.splice(0, Math.min(fairShare, most - group.length)));
-      lanes.delete(lane);
-      // Behind the others, so that lanes take turns.
-      if (queue.length > 0) lanes.set(lane, queue);
-      if (group.length === most) break;
+    while (group.length < most && lanes.size > 0) {
+      const share = Math.max(1, Math.floor((most - group.length) / lanes.size));
+      for (const [lane, queue] of [...lanes]) {
+        group.push(...queue.splice(0, Math.min(share, most - group.length)));
+        lanes.delete(lane);
+        // Behind the others, so that lanes take turns.
+        if (queue.length > 0) lanes.set(lane, queue);
+      }
     }
     waiting -= group.length;
     lastSize = group.length;
     return group;
   }
 
-  /** Writes a group; what it gives tells each of how it went. */
-  async function settle(group: readonly Waiting<Item, Result>[]): Promise<() => void> {
+  async function attempt(group: readonly Waiting<Item, Result>[]): Promise<Outcome<Result>> {
     try {
-      const results = await write(group.map(({ item }) => item));
-      return () => {
-        for (const [index, { resolve }] of group.entries()) resolve(results[index] as Result);
-      };
+      return { results: await write(group.map(({ item }) => item)) };
     } catch (error) {
-      // One bad item must not fail its neighbours: each is tried alone. While the database is away that would only take longer.
-      if (group.length > 1 && !isDatabaseAway(error)) {
-        for (const one of group) (await settle([one]))();
-        return () => undefined;
-      }
-      if (patient && isLockTimeout(error)) {
-        for (const one of group) waitBeside(one, patient);
-        return () => undefined;
-      }
-      return () => {
-        for (const { reject } of group) reject(error);
-      };
+      return { error };
     }
+  }
+
+  function tell(group: readonly Waiting<Item, Result>[], outcome: Outcome<Result>): void {
+    if ('results' in outcome) {
+      for (const [index, { resolve }] of group.entries()) resolve(outcome.results[index] as Result);
+    } else if (patient && isLockTimeout(outcome.error)) {
+      for (const one of group) waitBeside(one, patient);
+    } else {
+      for (const { reject } of group) reject(outcome.error);
+    }
+  }
+
+  /** Writes a group; what it gives tells those who were not told before. */
+  async function settle(group: readonly Waiting<Item, Result>[]): Promise<() => void> {
+    const together = await attempt(group);
+    const isOver = (outcome: Outcome<Result>) => 'error' in outcome && isDatabaseAway(outcome.error);
+    if ('results' in together || group.length === 1 || isOver(together)) return () => tell(group, together);
+    // One bad item must not fail its neighbours: each is tried alone, unless the database goes away, as the rest would only find out later.
+    for (const [index, one] of group.entries()) {
+      const alone = await attempt([one]);
+      if (isOver(alone)) return () => tell(group.slice(index), alone);
+      tell([one], alone);
+    }
+    return () => undefined;
   }
 
   function waitBeside(one: Waiting<Item, Result>, { write, atOnce }: Patient<Item, Result>): void {
@@ -120,23 +135,23 @@ export function createGroupWriter<Item, Result>(
       isSlow = false;
       clearTimeout(timer);
       timer = setTimeout(noteSlow, SLOW_MS);
-      const tell = await settle(takeGroup());
+      const tellGroup = await settle(takeGroup());
       writing--;
       // The next group is on its way before these are answered, which takes longer than sending it.
-      setImmediate(tell);
+      setImmediate(tellGroup);
     }
   }
 
   return (lane, item) =>
     new Promise((resolve, reject) => {
-      if (waiting >= MOST_WAITING) {
+      const queue = lanes.get(lane) ?? [];
+      if (waiting >= MOST_WAITING || queue.length >= MOST_WAITING_IN_LANE) {
         reject(apiError('unavailable'));
         return;
       }
       waiting++;
-      const queue = lanes.get(lane);
-      if (queue) queue.push({ item, resolve, reject });
-      else lanes.set(lane, [{ item, resolve, reject }]);
+      queue.push({ item, resolve, reject });
+      lanes.set(lane, queue);
       if (isWorthwhile()) setImmediate(work);
     });
 }

@@ -131,21 +131,23 @@ test('the next group is on its way before the last one is answered', async () =>
   await second;
 });
 
-test('apps take turns: a busy one leaves room in every group', async () => {
+test('apps take turns: each has its share of a group, and a busy one what the others leave of theirs', async () => {
   const { enqueue, groups } = createSlowWriter();
   const blocking = enqueue('x', 'x1');
   await turn();
   const busy = Array.from({ length: 1_000 }, (_, i) => enqueue('busy', `busy ${i}`));
-  const quiet = enqueue('quiet', 'quiet');
+  const lively = Array.from({ length: 30 }, (_, i) => enqueue('lively', `lively ${i}`));
+  const quiet = Array.from({ length: 18 }, (_, i) => enqueue(`quiet ${i}`, `quiet ${i}`));
   groups[0]?.end();
   await turn();
-  expect(groups[1]?.items.length).toBeLessThanOrEqual(200);
-  expect(groups[1]?.items).toContain('quiet');
+  const countOf = (name: string) => groups[1]?.items.filter((item) => item.startsWith(name)).length;
+  expect(groups[1]?.items).toHaveLength(200);
+  expect([countOf('quiet'), countOf('lively'), countOf('busy')]).toEqual([18, 30, 152]);
   for (let i = 1; i < 20; i++) {
     groups[i]?.end();
     await turn();
   }
-  await Promise.all([blocking, ...busy, quiet]);
+  await Promise.all([blocking, ...busy, ...lively, ...quiet]);
 });
 
 test('one bad item fails alone', async () => {
@@ -210,12 +212,27 @@ test('while the database is away a group fails as a whole, at once', async () =>
   expect(attempts).toBe(1);
 });
 
-test('a full queue refuses at once with 503 and Retry-After; what waits is still written', async () => {
+test('where the database goes away while they are tried one by one, the rest is not', async () => {
+  const attempts: (readonly string[])[] = [];
+  const enqueue = createGroupWriter(async (items: readonly string[]) => {
+    attempts.push(items);
+    if (items.length > 1) throw Object.assign(new Error('of one item'), { code: '55P03' });
+    if (items[0] !== 'a') throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    return items;
+  });
+  const results = await Promise.allSettled(['a', 'b', 'c', 'd'].map((item) => enqueue('app', item)));
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected']);
+  expect(attempts).toEqual([['a', 'b', 'c', 'd'], ['a'], ['b']]);
+});
+
+test('a full queue refuses at once with 503 and Retry-After; what waits is still written, and other apps find room', async () => {
   const { enqueue, groups } = createSlowWriter();
-  const waiting = Array.from({ length: 20_000 }, (_, i) => enqueue('app', `${i}`));
+  const waiting = Array.from({ length: 10_000 }, (_, i) => enqueue('app', `${i}`));
   const refusal = await enqueue('app', 'one too many').catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(ApiError);
   expect(refusal).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1' } });
+  waiting.push(...Array.from({ length: 10_000 }, (_, i) => enqueue('other', `${i}`)));
+  await expect(enqueue('third', 'one too many')).rejects.toMatchObject({ statusCode: 503 });
   const ending = setInterval(() => {
     for (const { end } of groups) end();
   }, 1);
