@@ -4,6 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { tryInTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
+import { mostOfEach } from '../lib/steps.ts';
 
 /** Few: posts for the profiles of a batch wait until it is written. */
 export const LABELS_BATCH = 100;
@@ -16,19 +17,25 @@ interface Pending {
   attribution_key: number;
 }
 
+async function listAppsWithLabels(db: Kysely<DB>): Promise<number[]> {
+  const { rows } = await sql<{ app_key: number }>`
+    select app_key from app where exists (select from label_pending w where w.app_key = app.app_key)`.execute(db);
+  return rows.map(({ app_key }) => app_key);
+}
+
 /**
- * Locks profiles that nobody is writing just now, those that wait longest first. Queue and record have to agree; compared in a `case`, of
- * which the planner knows nothing, else it expects a single row and scans all profiles.
+ * Locks profiles of an app that nobody is writing just now, those that wait longest first. Queue and record have to agree; compared in a
+ * `case`, of which the planner knows nothing, else it expects a single row and scans all profiles.
  */
-async function lockPending(trx: Kysely<DB>, most: number): Promise<Pending[]> {
+async function lockPending(trx: Kysely<DB>, appKey: number, most: number): Promise<Pending[]> {
   const { rows } = await sql<Pending>`
     select app_key, r.queue_no, r.profile_id, r.attribution_key
     from label_pending w
     join app using (app_key)
     join profile_attribution r using (app_id, profile_id)
     join profile p using (app_id, profile_id)
-    where case when r.queue_no = w.queue_no then true end
-    order by w.app_key, w.queue_no
+    where w.app_key = ${appKey} and case when r.queue_no = w.queue_no then true end
+    order by w.queue_no
     limit ${most}
     for no key update of r, p skip locked`.execute(trx);
   return rows;
@@ -68,7 +75,7 @@ async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<vo
       where f.app_key = changed.app_key and f.profile_id = changed.profile_id and f.purchase_no = changed.purchase_no
       returning f.*
     ), moved as (
-      -- What awaits to be totalled is, under its label of then.
+      -- Facts that are still to be totalled need no images: they will be totalled under the label that they have then.
       insert into fact_moved
       select i.* from (
         select -1 as sign, changed.* from changed
@@ -96,18 +103,25 @@ export async function settleLabel(trx: Kysely<DB>, { app_id, app_key }: App, pro
 }
 
 /** What the totals wrote of profiles while their labels were brought to their facts. */
-async function forgetSettled(trx: Kysely<DB>): Promise<void> {
+async function forgetSettled(db: Kysely<DB>): Promise<void> {
   await sql`
     delete from label_retotalled r where not exists (
-      select from label_pending w where w.app_key = r.app_key and w.queue_no = r.queue_no)`.execute(trx);
+      select from label_pending w where w.app_key = r.app_key and w.queue_no = r.queue_no)`.execute(db);
 }
 
-/** Re-labels so many profiles at most; how many it was. None where another process is at their facts: they wait for the next round. */
-export async function relabelBatch(db: Kysely<DB>, most = LABELS_BATCH): Promise<number> {
-  const count = await tryInTransaction(db, LOCK_TIMEOUT_MS, async (trx) => {
-    const pending = await lockPending(trx, most);
-    await (pending.length > 0 ? relabel(trx, pending) : forgetSettled(trx));
-    return pending.length;
+/**
+ * Re-labels so many profiles at most of every app that has some waiting; the most that one app had. None where another process is at
+ * their facts: they wait for the next round. An app where it fails keeps none of the others from theirs.
+ */
+export async function relabelBatch(db: Kysely<DB>, limit = LABELS_BATCH): Promise<number> {
+  const appKeys = await listAppsWithLabels(db);
+  if (appKeys.length === 0) await forgetSettled(db);
+  return mostOfEach(appKeys, async (appKey) => {
+    const count = await tryInTransaction(db, LOCK_TIMEOUT_MS, async (trx) => {
+      const pending = await lockPending(trx, appKey, limit);
+      if (pending.length > 0) await relabel(trx, pending);
+      return pending.length;
+    });
+    return count ?? 0;
   });
-  return count ?? 0;
 }

@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { TOTALS_LOCK } from '../db/advisory-locks.ts';
 import { raiseTimeout } from '../db/deadline.ts';
 import type { DB } from '../db/types.ts';
-import { createSteps } from '../lib/steps.ts';
+import { mostOfEach } from '../lib/steps.ts';
 import { addingImages, addingMoves } from './add-images.ts';
 
 /** What a batch takes: whoever changes one of its facts waits until it is written. */
@@ -90,10 +90,8 @@ async function refreshApps(
   appKeys: readonly number[],
   work: (trx: Kysely<DB>, appKey: number) => Promise<number>,
 ): Promise<number> {
-  let most = 0;
-  const steps = createSteps();
-  for (const appKey of appKeys) {
-    const count = withTotalsLocked(db, appKey, (connection) =>
+  return mostOfEach(appKeys, (appKey) =>
+    withTotalsLocked(db, appKey, (connection) =>
       connection
         .transaction()
         .setIsolationLevel('repeatable read')
@@ -101,11 +99,8 @@ async function refreshApps(
           await setLimits(trx);
           return work(trx, appKey);
         }),
-    );
-    most = Math.max(most, await steps.take(count));
-  }
-  steps.end();
-  return most;
+    ),
+  );
 }
 
 async function listAppsWithWork(db: Kysely<DB>): Promise<number[]> {

@@ -7,7 +7,7 @@ export interface Steps {
   end: () => void;
 }
 
-/** One that fails, even again and again, keeps none of the others from theirs. */
+/** A step that fails stops none of the others, also if it does so again and again. */
 export function createSteps(): Steps {
   const failures: unknown[] = [];
   return {
@@ -20,4 +20,13 @@ export function createSteps(): Steps {
       if (failures.length > 0) throw failures[0];
     },
   };
+}
+
+/** Does the same for each of these, one after the other, as steps; the most that was done for one. */
+export async function mostOfEach<T>(items: readonly T[], step: (item: T) => Promise<number>): Promise<number> {
+  let most = 0;
+  const steps = createSteps();
+  for (const item of items) most = Math.max(most, await steps.take(step(item)));
+  steps.end();
+  return most;
 }

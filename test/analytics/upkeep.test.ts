@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { countBacklog } from '../../src/facts/backlog.ts';
+import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshTotals } from '../../src/facts/totals.ts';
 import { startUpkeep } from '../../src/facts/upkeep.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -61,4 +62,25 @@ test('nor does it keep labels from being brought to facts and totals', async () 
   const done = { facts_pending: 3, facts_retired: 0, facts_moved: 0, labels_pending: 0 };
   await vi.waitFor(async () => expect(await countBacklog(service.deps.db)).toEqual(done), 10_000);
   await upkeep.stop();
+});
+
+test('nor does one whose labels change all the time keep those of the others waiting', async () => {
+  const { db } = service.deps;
+  const profiles = Array.from({ length: 5 }, (_, i) => ({
+    customer_user_id: `u${i}`,
+    installed_at: '2025-01-02T00:00:00Z',
+  }));
+  const labelledAs = (status: string, count: number) =>
+    profiles.slice(0, count).map((one) => ({ ...one, attribution: { status } }));
+  const busy = await addApp(service, { name: 'Busy' });
+  await importProfiles(busy, labelledAs('organic', 5));
+  const quiet = await addApp(service, { name: 'Quiet' });
+  await importProfiles(quiet, labelledAs('organic', 1));
+  await importProfiles(busy, labelledAs('non_organic', 5));
+  await importProfiles(quiet, labelledAs('non_organic', 1));
+  const { rows } = await sql`select app_key from label_pending order by app_key`.execute(db);
+  expect(rows).toHaveLength(6);
+  expect(await relabelBatch(db, 2)).toBe(2);
+  const left = await sql<{ app_key: number }>`select app_key from label_pending`.execute(db);
+  expect(left.rows.map(({ app_key }) => app_key)).toEqual([1, 2, 3].map(() => busy.app.app_key));
 });
