@@ -13,14 +13,15 @@ export function recordAttributions(
 ): RawBuilder<unknown> {
   return sql`
     insert into profile_attribution as r (app_id, profile_id, attribution_key, attribution_user_id, recorded_at, queue_no)
-    select app_id, profile_id, attribution_key, attribution_user_id, now(),
+    select app_id, profile_id, attribution_key, attribution_user_id, clock_timestamp(),
       case when not is_labelled then nextval('label_pending_queue_no_seq') end
     from ${given}
     order by app_id, profile_id
     on conflict (app_id, profile_id) do update set
       attribution_key = excluded.attribution_key,
       attribution_user_id = excluded.attribution_user_id,
-      recorded_at = excluded.recorded_at,
+      -- Under the lock of the record, so that it is later than that of the one before.
+      recorded_at = clock_timestamp(),
       queue_no = case when r.attribution_key = excluded.attribution_key then r.queue_no else coalesce(r.queue_no, excluded.queue_no) end,
       superseded_keys = (array_prepend(r.attribution_key, r.superseded_keys))[1:10],
       superseded_user_ids = (array_prepend(r.attribution_user_id, r.superseded_user_ids))[1:10],

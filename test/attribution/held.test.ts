@@ -29,8 +29,14 @@ test('posts of others are answered while a record is held, and its own when it i
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
   }
   isHeld = false;
+  const { rows } = await sql<{ now: string }>`select clock_timestamp()::text as now`.execute(trx);
   await trx.commit().execute();
   for (const answer of await Promise.all(waiting)) expect(answer).toMatchObject({ status: 201 });
-  expect((await readRecord(service, ids[0]!))?.attribution_user_id).toMatch(/^late \d$/);
+  const record = await readRecord(service, ids[0]!);
+  expect(record?.attribution_user_id).toMatch(/^late \d$/);
+  // A record is dated when it takes effect, not when it began to wait.
+  const dates = [record!, ...record!.superseded].map(({ recorded_at }) => recorded_at);
+  expect(dates).toEqual([...dates].sort().reverse());
+  expect(dates.slice(0, 6).every((date) => date > rows[0]!.now)).toBe(true);
   expect((await readRecord(service, ids[1]!))?.attribution_user_id).toBe('round 2');
 });
