@@ -1,7 +1,7 @@
 // What an operator is told when a command fails: one sentence, or the stack where the fault is ours.
 import { ConfigError } from './config.ts';
 import { EmbeddedDatabaseError } from './db/embedded/problem.ts';
-import { isDatabaseUnavailable, isTimeout } from './db/failures.ts';
+import { isConflict, isDatabaseAway, isTimeout } from './db/failures.ts';
 import { MigrationError } from './db/migrate.ts';
 import { OperatorError } from './operator-error.ts';
 
@@ -23,9 +23,9 @@ export function inWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (FOR_OPERATORS.some((kind) => error instanceof kind)) return error.message;
   const { code = '', address, port, path } = error as SystemError;
-  if (isTimeout(error)) return `The database is busy (${error.message}): try again in a while.`;
+  if (isTimeout(error) || isConflict(error)) return `The database is busy (${error.message}): try again in a while.`;
   if (REFUSED_STATES.test(code)) return `The database refuses the connection: ${error.message}.`;
-  if (isDatabaseUnavailable(error)) {
+  if (isDatabaseAway(error)) {
     // A Unix socket has no port.
     const where = address ? ` at ${[address, port].filter(Boolean).join(':')}` : '';
     const reason = address ? code : error.message || code;

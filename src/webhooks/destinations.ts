@@ -101,8 +101,9 @@ const LONGEST_URL = 2048;
 /** Why an address cannot be a webhook's, undefined if it can, as far as can be told without resolving its name. */
 export function refusalOfUrl(text: string, policy: DestinationPolicy): string | undefined {
   if (!URL.canParse(text)) return 'it is not a URL';
-  if (text.length > LONGEST_URL) return `it is longer than ${LONGEST_URL} characters`;
-  const { protocol, username, password, hostname } = new URL(text);
+  // As it is stored and sent to: longer than it was typed where it has other letters.
+  const { href, protocol, username, password, hostname } = new URL(text);
+  if (href.length > LONGEST_URL) return `it is longer than ${LONGEST_URL} characters`;
   const isPlain = protocol === 'http:' && (policy.allowHttp || policy.allowPrivate);
   if (protocol !== 'https:' && !isPlain) return 'it must begin with https:';
   if (username || password) return 'it must not carry a user name or password';

@@ -38,7 +38,7 @@ export async function rotateEncryptionKey({ db, config }: Pick<Deps, 'db' | 'con
       } catch (error) {
         if (!(error instanceof SealedError)) throw error;
         throw new OperatorError(
-          `A secret of the webhook ${row.webhook_id} is ${error.message} nor SPS_ENCRYPTION_KEY_PREVIOUS; nothing was changed.`,
+          `A secret of the webhook ${row.webhook_id} is ${error.message}. No secret was exchanged.`,
         );
       }
     }

@@ -39,13 +39,16 @@ export function unseal(stored: string, keys: SealingKeys): string {
   const [, keyId = '', base64 = ''] = FORM.exec(stored) ?? [];
   if (keyId === '') return stored;
   const key = [keys.SPS_ENCRYPTION_KEY, keys.SPS_ENCRYPTION_KEY_PREVIOUS].find((one) => one && keyIdOf(one) === keyId);
-  if (!key) throw new SealedError(`encrypted with the key ${keyId}, which SPS_ENCRYPTION_KEY does not give`);
+  if (!key)
+    throw new SealedError(
+      `encrypted with the key ${keyId}, which neither SPS_ENCRYPTION_KEY nor SPS_ENCRYPTION_KEY_PREVIOUS is`,
+    );
   const bytes = Buffer.from(base64, 'base64');
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
   try {
     return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
   } catch {
-    throw new SealedError(`encrypted with the key ${keyId}, and what is stored was changed`);
+    throw new SealedError(`encrypted with the key ${keyId}, but was altered since`);
   }
 }

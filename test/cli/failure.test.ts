@@ -51,6 +51,22 @@ test('one that has no time is busy', async () => {
   );
 });
 
+test('so is one in which others were in the way to the last', async () => {
+  const { db } = database;
+  await sql`create table contested as select 1 as value`.execute(db);
+  const late = db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (trx) => {
+      await sql`select from contested`.execute(trx);
+      await sql`update contested set value = 2`.execute(db);
+      await sql`update contested set value = 3`.execute(trx);
+    });
+  expect(inWords(await failureOf(late))).toBe(
+    'The database is busy (could not serialize access due to concurrent update): try again in a while.',
+  );
+});
+
 test('a database in another encoding, of another owner, without TLS, or without the certificates that its address names', async () => {
   const reject = async (change: (url: URL) => void) => {
     const url = new URL(database.url);

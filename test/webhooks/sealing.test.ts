@@ -1,5 +1,6 @@
 // Webhook secrets at rest: encrypted where there is a key, exchanged by command, and nothing sent where the key is missing.
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Deps } from '../../src/deps.ts';
@@ -35,7 +36,7 @@ describe('a sealed text', () => {
     for (const at of [0, 12, 28, bytes.length - 1]) {
       const changed = Buffer.from(bytes);
       changed[at] = (changed[at] as number) ^ 1;
-      expect(() => unseal(`${head}:${changed.toString('base64')}`, keys(oldKey))).toThrow(/was changed/);
+      expect(() => unseal(`${head}:${changed.toString('base64')}`, keys(oldKey))).toThrow(/was altered/);
     }
   });
 
@@ -163,8 +164,23 @@ describe('a service', () => {
     const stored = () =>
       world.service.database.db.selectFrom('webhook').select('secret').orderBy('webhook_id').execute();
     const before = await stored();
-    await expect(rotateEncryptionKey(withKeys(newKey))).rejects.toThrow(/nothing was changed/);
+    await expect(rotateEncryptionKey(withKeys(newKey))).rejects.toThrow(
+      /is encrypted with the key [0-9a-f]{8}, which neither SPS_ENCRYPTION_KEY nor SPS_ENCRYPTION_KEY_PREVIOUS is\. No secret was exchanged\.$/,
+    );
     await expect(rotateEncryptionKey(withKeys())).rejects.toThrow(/Set SPS_ENCRYPTION_KEY/);
+    expect(await stored()).toEqual(before);
+  });
+
+  it('exchanges nothing when one secret was altered', async () => {
+    const { db } = world.service.database;
+    await add(withKeys(oldKey));
+    const { webhook_id } = await add(withKeys(oldKey));
+    await sql`update webhook set secret = left(secret, -8) || 'AAAAAAAA' where webhook_id = ${webhook_id}`.execute(db);
+    const stored = () => db.selectFrom('webhook').select('secret').orderBy('webhook_id').execute();
+    const before = await stored();
+    await expect(rotateEncryptionKey(withKeys(newKey, oldKey))).rejects.toThrow(
+      `A secret of the webhook ${webhook_id} is encrypted with the key ${keyIdOf(oldKey)}, but was altered since. No secret was exchanged.`,
+    );
     expect(await stored()).toEqual(before);
   });
 });
