@@ -1,6 +1,8 @@
 // Attribution tuples and their keys in dim_attribution. The key of a tuple never changes, so what was found once is remembered: for as long
 // as the server runs, as another one may lack it.
+import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
+import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import type { Label } from './label.ts';
 import { ensureLabels, findLabels, listLabels } from './label-queries.ts';
@@ -12,11 +14,11 @@ const MOST_RECALLED = 25_000;
 
 export interface Labels {
   /** Remembers the newest labels there are: else after a start nearly every group of posts looks for one. */
-  recall(): Promise<void>;
+  recall(db: Kysely<DB>): Promise<void>;
   /** The key of each label in the same order, undefined for those that no profile has had. */
-  find(labels: readonly Label[]): Promise<(number | undefined)[]>;
+  find(db: Kysely<DB>, labels: readonly Label[]): Promise<(number | undefined)[]>;
   /** The key of each label, in the same order; new ones are written. */
-  keysOf(labels: readonly Label[]): Promise<number[]>;
+  keysOf(db: Kysely<DB>, labels: readonly Label[]): Promise<number[]>;
 }
 
 /** Neither an empty text nor U+0000 is in a label, so no two have the same name. */
@@ -28,7 +30,7 @@ function createMemory(): LRUCache<string, number> {
   return new LRUCache({ max: MOST_REMEMBERED, maxSize: MOST_CHARACTERS, sizeCalculation: (_, name) => name.length });
 }
 
-export function createLabels({ db, serverRun }: Pick<Deps, 'db' | 'serverRun'>): Labels {
+export function createLabels(serverRun: Deps['serverRun']): Labels {
   let memory = { run: serverRun.number, keys: createMemory() };
 
   /** Of this run; what is still being looked up in an earlier one goes to a memory that nobody reads any more. */
@@ -37,12 +39,12 @@ export function createLabels({ db, serverRun }: Pick<Deps, 'db' | 'serverRun'>):
     return memory.keys;
   }
 
-  async function recall(): Promise<void> {
+  async function recall(db: Kysely<DB>): Promise<void> {
     const remembered = remembering();
     for (const label of await listLabels(db, MOST_RECALLED)) remembered.set(nameOf(label), label.attribution_key);
   }
 
-  async function find(labels: readonly Label[]): Promise<(number | undefined)[]> {
+  async function find(db: Kysely<DB>, labels: readonly Label[]): Promise<(number | undefined)[]> {
     const remembered = remembering();
     const keys = labels.map((label) => remembered.get(nameOf(label)));
     if (!keys.includes(undefined)) return keys;
@@ -59,9 +61,9 @@ export function createLabels({ db, serverRun }: Pick<Deps, 'db' | 'serverRun'>):
     return keys;
   }
 
-  async function keysOf(labels: readonly Label[]): Promise<number[]> {
+  async function keysOf(db: Kysely<DB>, labels: readonly Label[]): Promise<number[]> {
     const remembered = remembering();
-    const keys = await find(labels);
+    const keys = await find(db, labels);
     if (!keys.includes(undefined)) return keys as number[];
     const missing = new Map(
       labels.flatMap((label, index) => (keys[index] === undefined ? [[nameOf(label), label]] : [])),

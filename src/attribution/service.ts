@@ -34,20 +34,26 @@ export function createAttributionRecorder({
   serverRun,
   config,
 }: Pick<Deps, 'db' | 'groupDb' | 'serverRun' | 'config'>): (app: App, body: AttributionBody) => Promise<void> {
-  const labels = createLabels({ db, serverRun });
+  const labels = createLabels(serverRun);
   let isFirst = true;
 
   /** The label's key of each post. New labels are written for living profiles alone: a public key must not fill the table. */
-  async function keysOf(posts: readonly Post[]): Promise<(number | undefined)[]> {
-    const keys = await labels.find(posts.map(({ label }) => label));
+  async function keysOf(via: Kysely<DB>, posts: readonly Post[]): Promise<(number | undefined)[]> {
+    const keys = await labels.find(
+      via,
+      posts.map(({ label }) => label),
+    );
     if (!keys.includes(undefined)) return keys;
     const unknown = posts.flatMap((post, index) => (keys[index] === undefined ? [{ post, index }] : []));
     const found = await areLivingProfiles(
-      db,
+      via,
       unknown.map(({ post }) => post),
     );
     const wanted = unknown.filter((_, position) => found[position]);
-    const learned = await labels.keysOf(wanted.map(({ post }) => post.label));
+    const learned = await labels.keysOf(
+      via,
+      wanted.map(({ post }) => post.label),
+    );
     for (const [position, { index }] of wanted.entries()) keys[index] = learned[position];
     return keys;
   }
@@ -56,10 +62,10 @@ export function createAttributionRecorder({
   async function write(via: Kysely<DB>, posts: readonly Post[], replaces: boolean): Promise<boolean[]> {
     groupSize.observe(posts.length);
     // Nobody waits for it, and without it labels are looked up as they come.
-    if (isFirst) labels.recall().catch(() => undefined);
+    if (isFirst) labels.recall(via).catch(() => undefined);
     isFirst = false;
     const run = serverRun.number;
-    const keys = await keysOf(posts);
+    const keys = await keysOf(via, posts);
     const rows = posts.map(({ app_id, customer_user_id, profile_id, attribution_user_id }, index) => {
       return { app_id, customer_user_id, profile_id, attribution_key: keys[index] ?? null, attribution_user_id };
     });

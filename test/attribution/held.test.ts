@@ -1,6 +1,7 @@
 // A record that somebody holds: its posts wait for it, those of others do not.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createKey } from '../../src/apps/service.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
 import { post, readRecord } from './world.ts';
@@ -39,4 +40,19 @@ test('posts of others are answered while a record is held, and its own when it i
   expect(dates).toEqual([...dates].sort().reverse());
   expect(dates.slice(0, 6).every((date) => date > rows[0]!.now)).toBe(true);
   expect((await readRecord(service, ids[1]!))?.attribution_user_id).toBe('round 2');
+});
+
+test('posts are answered while all connections for other requests are busy', async () => {
+  await addProfile(service, 'emil');
+  // A key and a label that the process has not met: both are looked up.
+  const { key } = await createKey(service.deps, { appId: service.appId, kind: 'public' });
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const holders = Array.from({ length: 100 }, () => service.deps.db.connection().execute(() => held));
+  const body = { status: 'non_organic', campaign: 'never seen', customer_user_id: 'emil' };
+  expect(await post(service, body, { key })).toMatchObject({ status: 201 });
+  letGo();
+  await Promise.all(holders);
 });

@@ -16,17 +16,17 @@ test('labels of before a start are remembered with their keys', async () => {
   const database = await createTestDatabase();
   try {
     const serverRun = { number: 0 };
-    const keys = await createLabels({ db: database.db, serverRun }).keysOf(KNOWN);
+    const keys = await createLabels(serverRun).keysOf(database.db, KNOWN);
     const settings = { connectionString: database.url, max: 1, statementTimeoutMs: 5_000, applicationName: 'labels' };
     const db = createDb(createPool(settings, () => undefined));
-    const labels = createLabels({ db, serverRun });
-    await labels.recall();
+    const labels = createLabels(serverRun);
+    await labels.recall(db);
     await db.destroy();
-    expect(await labels.find(KNOWN.toReversed())).toEqual(keys.toReversed());
-    await expect(labels.find([{ ...none, status: 'unknown', source: 'custom' }])).rejects.toThrow();
+    expect(await labels.find(db, KNOWN.toReversed())).toEqual(keys.toReversed());
+    await expect(labels.find(db, [{ ...none, status: 'unknown', source: 'custom' }])).rejects.toThrow();
     // Of another run of the server nothing is known.
     serverRun.number++;
-    await expect(labels.find(KNOWN)).rejects.toThrow();
+    await expect(labels.find(db, KNOWN)).rejects.toThrow();
   } finally {
     await database.close();
   }

@@ -13,7 +13,7 @@ import { type ProfileRecord, ProfileRecordBody, parseProfile } from './record.ts
 /** Attributions under the keys of their labels; the key of a label never changes, so they need not share the transaction. */
 async function withKeys({ db }: Session, records: readonly ProfileRecord[]): Promise<KeyedRecord[]> {
   const labels = records.flatMap(({ attribution }) => (attribution ? [attribution.label] : []));
-  const keys = (labels.length > 0 ? await createLabels({ db, serverRun: { number: 0 } }).keysOf(labels) : []).values();
+  const keys = (labels.length > 0 ? await createLabels({ number: 0 }).keysOf(db, labels) : []).values();
   return records.map(({ attribution, ...record }) => ({
     ...record,
     attribution: attribution && {
