@@ -75,15 +75,20 @@ export async function unwatch(
     where app_id = ${app_id} and profile_id = ${profile_id} and purchase_no = any(${numbers}::bigint[])`.execute(trx);
 }
 
-/** What is watched of a chain goes along when it leaves its profile. */
+/** What is watched of a chain goes along when it leaves its profile: rows that are spread by profile are deleted and inserted. */
 export async function moveWatch(
   trx: Kysely<DB>,
   { app_id, profile_id }: ProfileKey,
   { to, numbers }: { to: string; numbers: readonly bigint[] },
 ): Promise<void> {
   await sql`
-    update lapse_watch set profile_id = ${to}
-    where app_id = ${app_id} and profile_id = ${profile_id} and purchase_no = any(${numbers}::bigint[])`.execute(trx);
+    with gone as (
+      delete from lapse_watch
+      where app_id = ${app_id} and profile_id = ${profile_id} and purchase_no = any(${numbers}::bigint[])
+      returning app_id, purchase_no, check_at, retry_at
+    )
+    insert into lapse_watch (app_id, profile_id, purchase_no, check_at, retry_at)
+    select app_id, ${to}::uuid, purchase_no, check_at, retry_at from gone`.execute(trx);
 }
 
 export async function watch(
