@@ -36,10 +36,16 @@ function* toBlocks(rows: Iterable<readonly CopyValue[]>): Generator<string> {
   if (block !== '') yield block;
 }
 
-/** Copies rows into columns of a table, within the transaction that the client is in. Names are taken as they are. */
+/** Names are taken as they are. */
+export interface CopyTarget {
+  table: string;
+  columns: readonly string[];
+}
+
+/** Copies rows into columns of a table, within the transaction that the client is in. */
 export async function copyRows(
   client: pg.ClientBase,
-  { table, columns }: { table: string; columns: readonly string[] },
+  { table, columns }: CopyTarget,
   rows: Iterable<readonly CopyValue[]>,
 ): Promise<void> {
   const stream = client.query(copyFrom(`copy ${table} (${columns.join(', ')}) from stdin`));

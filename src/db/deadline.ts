@@ -23,6 +23,8 @@ interface Statement {
 
 export interface BoundedClient {
   query: (statement: Statement) => Promise<pg.QueryResult>;
+  /** Work on the connection that is one statement for the server: COPY. */
+  within: <T>(work: () => Promise<T>) => Promise<T>;
   release: () => void;
 }
 
@@ -35,17 +37,23 @@ export function streamOf(client: pg.PoolClient): Duplex {
 export function boundStatements(client: pg.PoolClient, timeoutMs: number): BoundedClient {
   let longestMs = timeoutMs;
   const stream = streamOf(client);
+
+  async function within<T>(work: () => Promise<T>): Promise<T> {
+    // To fail the statement alone would leave the next one behind it.
+    const timer = setTimeout(() => stream.destroy(), longestMs + MARGIN_MS);
+    try {
+      return await work();
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   return {
-    async query(statement) {
+    query(statement) {
       if (statement.text === RAISE_TIMEOUT) longestMs = Number(statement.values[0]);
-      // To fail the statement alone would leave the next one behind it.
-      const timer = setTimeout(() => stream.destroy(), longestMs + MARGIN_MS);
-      try {
-        return await client.query(statement);
-      } finally {
-        clearTimeout(timer);
-      }
+      return within(() => client.query(statement));
     },
+    within,
     release() {
       longestMs = timeoutMs;
       client.release();

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { raiseTimeout } from '../../src/db/deadline.ts';
 import { isDatabaseUnavailable } from '../../src/db/failures.ts';
+import { openSession } from '../../src/db/session.ts';
 import { type CuttableWay, createCuttableWay } from '../http/cuttable.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 import { connectTo } from './one-connection.ts';
@@ -53,4 +54,17 @@ test('a transaction with a time-out of its own is waited for as long, and the ne
   await way.cut();
   await way.mend();
   await db.destroy();
+});
+
+test('COPY without an answer fails likewise', async () => {
+  const connectionString = way.throughProxy(database.url);
+  const session = await openSession({ connectionString, statementTimeoutMs: 100, applicationName: 'sps-test' });
+  await sql`create temporary table copied (value integer)`.execute(session.db);
+  await session.copy({ table: 'copied', columns: ['value'] }, [[1]]);
+  way.swallow();
+  const failed = await session.copy({ table: 'copied', columns: ['value'] }, [[2]]).catch((error) => error);
+  expect(isDatabaseUnavailable(failed)).toBe(true);
+  await way.cut();
+  await way.mend();
+  await session.close();
 });

@@ -2,7 +2,7 @@
 // their facts written without looking for earlier ones.
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { type CopyValue, copyRows } from '../../db/copy.ts';
+import type { CopyValue } from '../../db/copy.ts';
 import { planningAnew } from '../../db/prepared.ts';
 import type { Session } from '../../db/session.ts';
 import type { DB } from '../../db/types.ts';
@@ -86,7 +86,7 @@ export async function writeNewChains(
   const copied = lastOfEach(priced.filter(isNew));
   if (copied.length > 0) {
     const rows = toRows(app, copied, await readClock(trx));
-    await copyRows(session.client, { table: 'purchase', columns: COLUMNS }, rows);
+    await session.copy({ table: 'purchase', columns: COLUMNS }, rows);
     onCopied();
     await deriveNewFacts(trx, app, { chains: chainRelation(claimed), bought: boughtIn(copied) });
   }
