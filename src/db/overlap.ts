@@ -29,14 +29,14 @@ function onConnection(connection: DatabaseConnection): Kysely<DB> {
 interface Face {
   /** Statements on it are sent at once, until one has failed. */
   each: Kysely<DB>;
-  /** What failed since it was lent, in the order of the statements. */
+  /** What failed since it was lent, in the order of the statements. Another list each time: what an earlier borrower did not wait for may fail late. */
   errors: unknown[];
 }
 
 function createFace(connection: DatabaseConnection): Face {
-  const errors: unknown[] = [];
   const each = onConnection({
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      const { errors } = face;
       // The transaction is as good as rolled back.
       if (errors.length > 0) throw errors[0];
       try {
@@ -50,7 +50,8 @@ function createFace(connection: DatabaseConnection): Face {
       throw new Error('rows cannot be streamed while other statements are under way');
     },
   });
-  return { each, errors };
+  const face: Face = { each, errors: [] };
+  return face;
 }
 
 const faces = new WeakMap<DatabaseConnection, Face>();
@@ -63,12 +64,13 @@ export function overlapping<T extends readonly unknown[] | []>(trx: Kysely<DB>, 
   return trx.getExecutor().provideConnection(async (connection) => {
     const face = faces.get(connection) ?? createFace(connection);
     faces.set(connection, face);
-    face.errors.length = 0;
+    face.errors = [];
+    const { errors } = face;
     try {
       return await Promise.all(send(face.each));
     } catch (error) {
       // Behind the statement that failed all others do, and one of those may have been heard of before it.
-      throw face.errors.length > 0 ? face.errors[0] : error;
+      throw errors.length > 0 ? errors[0] : error;
     }
   });
 }
