@@ -69,8 +69,8 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
           {isTrying ? 'Signing in…' : 'Sign in'}
         </button>
         <p id="key-help" class="muted">
-          Best a key of the scope <code>analytics</code>, which can only read. It stays in this tab, is sent to this
-          service alone, and is forgotten when you sign out or close the tab.
+          Preferably a key with the <code>analytics</code> scope, which can only read. It stays in this tab, is sent to
+          this service alone, and is forgotten when you sign out or close the tab.
         </p>
       </form>
     </main>

@@ -19,7 +19,7 @@ describeInBrowser('without an answer', (place) => {
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('Stopped before the answer came.');
     await expect.poll(() => aborted).toBe(1);
     await page.unroute(`**${CHARTS}`);
-    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('.headline-value').waitFor();
     expect(messages).toEqual([]);
     await close();
@@ -53,7 +53,7 @@ describeInBrowser('without an answer', (place) => {
     await page.getByRole('link', { name: 'ARPU' }).click();
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('cannot be reached');
     await page.unroute(`**${CHARTS}`);
-    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('.headline-value').waitFor();
     await close();
   });

@@ -30,7 +30,7 @@ const RANGES = optionsOf<Preset>({
 const UNITS = optionsOf<PeriodUnit>({ day: 'Day', week: 'Week', month: 'Month', quarter: 'Quarter', year: 'Year' });
 const COMPARISONS = optionsOf<Comparison | ''>({
   '': 'Nothing',
-  previous: 'Days before',
+  previous: 'Previous period',
   year_before: 'Year before',
 });
 const DATE_TYPES = optionsOf<DateType>({ purchase_date: 'Own date', profile_install_date: 'Install date' });

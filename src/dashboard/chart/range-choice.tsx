@@ -1,5 +1,5 @@
 // A choice among named ranges, or two dates.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Option, Select } from '../parts/select.tsx';
 import { useService } from '../service/use-service.ts';
 import type { DayRange } from '../view/days.ts';
@@ -56,10 +56,14 @@ export function RangeChoice<T extends string>({ label, value, options, suggested
   const chosen = typeof value === 'string' ? value : OWN;
   const { takeFailure } = useService();
   const [problem, setProblem] = useState('');
+  // Of the view as it is when the suggestion has come: other controls may have been used meanwhile.
+  const latest = useRef(onChange);
+  latest.current = onChange;
   async function choose(next: string) {
     setProblem('');
     try {
-      onChange(next === OWN ? await suggested() : (next as T));
+      const range = next === OWN ? await suggested() : (next as T);
+      latest.current(range);
     } catch (error) {
       setProblem(takeFailure(error).message);
     }
@@ -69,7 +73,7 @@ export function RangeChoice<T extends string>({ label, value, options, suggested
       <Select
         label={label}
         value={chosen}
-        options={[...options, { value: OWN, title: 'Two dates…' }]}
+        options={[...options, { value: OWN, title: 'Custom range…' }]}
         onChange={choose}
       />
       {problem && (

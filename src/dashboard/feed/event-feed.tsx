@@ -28,7 +28,7 @@ export function EventFeed({ view }: { view: FeedView }) {
     <>
       <header class="view-header">
         <Heading title="Events" />
-        <p class="muted">What was sent to webhooks, newest first. Times are of this computer’s zone.</p>
+        <p class="muted">What was sent to webhooks, newest first. Times are in this computer’s time zone.</p>
       </header>
       <FeedFilters view={view} onChange={show} onRefresh={askAgain} />
       <section class="card feed" aria-label="Events" aria-busy={isAsking}>

@@ -20,7 +20,7 @@ interface Depth {
   pages: number;
 }
 
-/** Asks page after page anew, so that what is shown is of one moment and nothing is missing between two pages. */
+/** Asks page after page anew, so that nothing is missing between two pages. */
 async function listPages(
   client: Client,
   { filters, pages }: { filters: Record<string, string>; pages: number },

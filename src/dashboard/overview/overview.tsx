@@ -46,9 +46,7 @@ export function Overview() {
     <>
       <header class="view-header">
         <Heading title="Overview" />
-        <p class="muted">
-          The last 28 days, today among them, beside the 28 days before in grey. In the app’s time zone.
-        </p>
+        <p class="muted">The last 28 days, including today; the 28 days before in grey. In the app’s time zone.</p>
       </header>
       <ul class="figures">
         {FIGURES.map((chartId) => {

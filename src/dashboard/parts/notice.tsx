@@ -29,7 +29,7 @@ export function FailureNotice({ failure, onRetry }: { failure: Failure; onRetry:
       )}
       {failure.kind !== 'invalid' && (
         <button type="button" onClick={onRetry}>
-          Ask again
+          Try again
         </button>
       )}
     </div>
