@@ -29,7 +29,7 @@ const program = new Command('sps')
   .description('Operates the subscription profile service: apps, keys, products, webhooks, imports.')
   .option('--json', 'print one JSON object on standard output and nothing else')
   .configureHelp({ showGlobalOptions: true })
-  .showHelpAfterError('(add --help for what there is)');
+  .showHelpAfterError('(use --help for usage)');
 
 // What was to be done is done by then. A reader that has had enough, as `head`, need not be told.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {

@@ -139,7 +139,7 @@ export const VARIABLES = {
   MAX_LOOP_DELAY_MS: whole(
     [0, 60_000],
     1_000,
-    'Milliseconds by which the process may be behind its work before it answers new requests with 503; 0 is no limit.',
+    'Milliseconds by which the event loop may lag before new requests get 503; 0 is no limit.',
   ),
   HEADER_ALIASES: list(
     (part) => /^[a-z][a-z0-9]{0,30}$/.test(part),
@@ -179,7 +179,7 @@ export const VARIABLES = {
   SPS_ENCRYPTION_KEY: encryptionKey(
     'Key that webhook secrets and Authorization values are encrypted with in the database: 32 bytes, as hex or base64. Unset: they are stored in clear.',
   ),
-  SPS_ENCRYPTION_KEY_PREVIOUS: encryptionKey('The key before it, until `sps secrets rotate` has run.'),
+  SPS_ENCRYPTION_KEY_PREVIOUS: encryptionKey('The key before that one; needed until `sps secrets rotate` has run.'),
   WEBHOOK_ALLOW_HTTP: flag('Allow webhook addresses with `http:`.'),
   WEBHOOK_ALLOW_PRIVATE: flag('Allow webhook addresses on private and loopback networks, and `http:`.'),
   EVENT_RETENTION_DAYS: whole(

@@ -22,7 +22,7 @@ const GROUP_CONNECTIONS = 4;
 const GROUP_LOCK_TIMEOUT_MS = 250;
 const PROBE_TIMEOUT_MS = 5_000;
 const CLOSE_IDLE_EVERY_MS = 100;
-/** Together well within the time after which the process ends at once: the embedded server is told to stop, unless it recovers, though its last checkpoint may outlast us. */
+/** Together well below the time after which main.ts ends the process, so that the embedded server is always told to stop (unless it is recovering); its last checkpoint may outlive us. */
 const STOPPING = { requestsMs: 15_000, workMs: 16_000, poolsMs: 3_000 };
 
 export interface Service {

@@ -20,8 +20,8 @@ export interface CachedAnswer {
 }
 
 /**
- * The question as asked: of whom, in which zone, with which body. Found before it is read: what was answered is valid. With a member more
- * it may not be, even if that is null: a name that does not exist is refused whatever it holds.
+ * The question as asked: of whom, in which zone, with which body. It is looked up before it is validated, as what was answered is valid. One more
+ * member makes it another question, even if it is null: a name that does not exist is refused whatever it holds.
  */
 export function questionKey({ app_id }: App, { appZone, zoneHeader, body }: ChartRequest): string {
   const question = [app_id, appZone, zoneHeader?.value ?? null, body];

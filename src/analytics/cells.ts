@@ -15,5 +15,5 @@ export interface Cell {
   sums: bigint[];
 }
 
-/** Made without a pause: some 20 ms. A chart in JSON has few times as many, and each turn of the event loop may take 10 ms; a CSV has fifty. */
+/** Made in one turn of the event loop, about 20 ms. A chart in JSON needs few such turns, of which each may wait 10 ms for the others; a CSV about fifty. */
 export const CELLS_AT_ONCE = 20_000;

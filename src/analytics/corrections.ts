@@ -69,7 +69,7 @@ function notPending({ facts }: Source): Sql[] {
   return facts.has.pending ? [sql`not ${isIn('fact_pending')}`] : [];
 }
 
-/** Of what is kept: past days, and of unrefunded facts none that carry a refund, even one that is still to come. */
+/** What totals and columns hold: past days only, and as unrefunded no fact with a refund date, even a future one. */
 interface Totalled {
   days: Sql;
   refunds: Sql[];

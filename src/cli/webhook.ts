@@ -34,7 +34,7 @@ const ON_ONE: readonly (readonly [string, string, (deps: Operator['deps'], id: s
   ['disable', 'disable a webhook; what waits for it is kept, no events are written for it', disableWebhook],
   ['resume', 'resume a webhook that the service suspended; what waited for it goes out', resumeWebhook],
   ['rotate', 'issue a new secret, shown this once; the old one signs too for a day', rotateWebhookSecret],
-  ['test', 'send a signed test event, which must get 2xx', testWebhook],
+  ['test', 'send a signed test event, which must be answered with 2xx', testWebhook],
   ['remove', 'remove a webhook; what waits for it is never sent', removeWebhook],
 ];
 

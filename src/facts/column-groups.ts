@@ -84,7 +84,7 @@ export async function writeGroups(trx: Kysely<DB>, written: Written): Promise<nu
   return count;
 }
 
-/** Runs work on these months, but for those of apps that another process is at; how much it was. One that fails keeps none of the others from theirs. */
+/** Runs `work` on each of these months, except of apps that another process is working on; how much was done in all. One that fails stops none of the others. */
 export async function refreshMonths<Month extends OwnMonth>(
   db: Kysely<DB>,
   months: readonly Month[],

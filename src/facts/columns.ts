@@ -108,7 +108,7 @@ export function isIn(table: 'fact_pending' | 'fact_moved'): RawBuilder<unknown> 
     where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)`;
 }
 
-/** The changes of a month, that leave their table. */
+/** The changes of a month. Whoever uses them deletes them. */
 function changed(month: Month): RawBuilder<unknown> {
   return sql`select * from fact_column_change f where ${ofMonth('purchased_day', month)}`;
 }

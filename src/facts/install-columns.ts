@@ -79,7 +79,7 @@ async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
 }
 
 /**
- * Deals with the changes of a month of each app, if it has some; of how many apps. In one snapshot: what is committed later has its changes left for the next time.
+ * Handles the changes of one month of each app that has any; of how many apps it did. In one snapshot: what is committed later has its changes left for the next time.
  */
 export async function refreshInstallColumns(
   db: Kysely<DB>,

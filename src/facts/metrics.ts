@@ -32,7 +32,7 @@ interface Look {
   next: string;
 }
 
-/** The first look, by readers of /metrics, of which something is still waiting. Under load something always waits, but not for long. */
+/** The oldest look, by a reader of /metrics, of whose rows some still wait. Under load something always waits, but not for long. */
 let since: Look | undefined;
 
 /** PostgreSQL's first normal transaction id: seen from it, nothing was there before the first look. */

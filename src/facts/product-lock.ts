@@ -4,7 +4,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { PRODUCTS_LOCK } from '../db/advisory-locks.ts';
 import type { DB } from '../db/types.ts';
 
-/** An expression that takes the shared lock; any number may hold it. To be taken before any other lock: who waits for it may wait for all its holders. */
+/** An expression that takes the shared lock; any number may hold it. To be taken before any other that is waited for: who waits for it may wait for all its holders. */
 export function holdingProducts(appKey: number): RawBuilder<unknown> {
   return sql`pg_advisory_xact_lock_shared(${PRODUCTS_LOCK}, ${appKey})`;
 }

@@ -12,7 +12,7 @@ import { MOVES_BATCH, refreshMoves, refreshTotals, TOTALS_BATCH } from './totals
 const IDLE_MS = 500;
 /** Shares of the event loop's time from which its process is busy. Charts lose more by late totals than by late labels. */
 const BUSY = { facts: 0.4, labels: 0.05 };
-/** A look for installs that finds nothing has counted all changes that wait; the next comes after so many times as long. */
+/** A pass over installs that finds nothing to do has still counted all changes that wait: it rests so many times as long as it took. */
 const INSTALLS_REST = 100;
 
 export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {

@@ -176,7 +176,7 @@ function openSecrets({ config, now }: EndpointDeps, row: SecretColumns): Secrets
   }
 }
 
-/** Sends a signed test event, which must get 2xx; else an OperatorError says what came instead. */
+/** Sends a signed test event, which must be answered with 2xx; else an OperatorError says what came instead. */
 export async function testWebhook(deps: EndpointDeps, webhookId: string, edges: SenderEdges = {}) {
   const row = await getWebhook(deps, webhookId);
   const { signing, authorization } = openSecrets(deps, row);

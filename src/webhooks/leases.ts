@@ -8,7 +8,7 @@ export interface Leases {
   count: () => Map<string, number>;
   hold: (delivery: Claimed, until: Date) => void;
   release: (delivery: Claimed) => void;
-  /** Whether it is far from its end. Renewed in time, none comes near: another process may be about to send it, and what follows it. */
+  /** Whether the lease is far from its end, as it is if it was renewed in time. Else another process may be about to send the delivery, and what follows it. */
   isSafe: (delivery: Claimed) => boolean;
   stop: () => void;
 }

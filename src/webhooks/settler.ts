@@ -38,7 +38,7 @@ function logResults(log: Logger, group: readonly Result[]): void {
 
 interface SettlerDeps extends Pick<Deps, 'db' | 'log' | 'now'> {
   queueDb: Kysely<DB>;
-  /** How many deliveries the process may hold, so the largest group: what was added before something is given back is written before that is let go of. */
+  /** The most deliveries that the process may hold, hence the largest group: results that were added before something is given back are written first. */
   mostHeld: number;
 }
 
