@@ -31,6 +31,11 @@ export const ProfileBody = Type.Object(
         description:
           'A dictionary, or an array of {key, value}: what is named is set, the rest stays. An empty value or null deletes. ' +
           'At most 30 attributes; keys of 30 letters, digits, dashes, points and underscores; values of 30 characters, or numbers.',
+        elements: {
+          type: 'object',
+          required: ['key'],
+          properties: { key: { type: 'string' }, value: { type: ['string', 'number', 'boolean', 'null'] } },
+        },
         examples: [{ plan: 'gold', age: 33.5 }, [{ key: 'plan', value: 'gold' }]],
       }),
     ),

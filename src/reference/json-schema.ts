@@ -2,7 +2,7 @@
 // words, and what has a title stands once, under `components`.
 import type { TSchema } from '@sinclair/typebox';
 
-const OURS = new Set(['rules', 'maxDecimals', 'description']);
+const OURS = new Set(['rules', 'elements', 'maxDecimals', 'description']);
 
 function formatOf(format: unknown): Record<string, unknown> {
   if (format === 'text') return {};
@@ -23,7 +23,7 @@ function convertProperties(properties: object, named: Named): Record<string, unk
 }
 
 function spellOut(schema: TSchema, named: Named): Record<string, unknown> {
-  const { description, maxDecimals, format, properties, patternProperties } = schema;
+  const { description, maxDecimals, format, properties, patternProperties, elements } = schema;
   const decimals = maxDecimals === undefined ? '' : ` At most ${maxDecimals} decimals.`;
   const words = `${description ?? ''}${decimals}`.trim();
   const kept = Object.entries(schema).filter(
@@ -35,6 +35,7 @@ function spellOut(schema: TSchema, named: Named): Record<string, unknown> {
     ...(format !== undefined && formatOf(format)),
     ...(properties && { properties: convertProperties(properties, named) }),
     ...(patternProperties && { patternProperties: convertProperties(patternProperties, named) }),
+    ...(elements && { items: convert(elements, named) }),
   };
 }
 

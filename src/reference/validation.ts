@@ -16,20 +16,30 @@ const EXAMPLES: Readonly<Record<ValidationCode, Omit<FieldError, 'code'>>> = {
 const CODES = Object.keys(EXAMPLES) as ValidationCode[];
 
 /** Keywords that say nothing of a value, or that have a code of their own. */
-const OTHERS = new Set(['type', 'enum', 'required', 'properties', 'items', 'description', 'default', 'examples']);
+const OTHERS = new Set([
+  'type',
+  'enum',
+  'required',
+  'properties',
+  'items',
+  'elements',
+  'description',
+  'default',
+  'examples',
+]);
 
 const DATES = ['date', 'datetime'];
 
 function codesIn(value: unknown): ValidationCode[] {
   if (typeof value !== 'object' || value === null) return [];
-  const { properties = {}, items, ...schema } = value as TSchema;
+  const { properties = {}, items, elements, ...schema } = value as TSchema;
   return [
     ...(schema.required?.length > 0 ? ['missing' as const] : []),
     ...(schema.type === undefined ? [] : ['type_error' as const]),
     ...(schema.enum === undefined ? [] : ['enum' as const]),
     ...(DATES.includes(schema.format) ? ['datetime' as const] : []),
     ...(Object.keys(schema).some((keyword) => !OTHERS.has(keyword)) ? ['value_error' as const] : []),
-    ...[...Object.values(properties), items].flatMap(codesIn),
+    ...[...Object.values(properties), items, elements].flatMap(codesIn),
   ];
 }
 

@@ -27,6 +27,7 @@ describe.each(Object.entries(operations))('%s', (_, send) => {
     ['an empty store', { store: '' }, 'value_error', 'store', /at least 1/],
     ['a store with U+0000', { store: 'a\u0000' }, 'value_error', 'store', /U\+0000/],
     ['attributes as text', { custom_attributes: 'a' }, 'type_error', 'custom_attributes', /./],
+    ['an attribute without its key', { custom_attributes: [{ value: 1 }] }, 'missing', 'custom_attributes', /key/],
     [
       'an attribute of 31 characters',
       { custom_attributes: { plan: 'x'.repeat(31) } },
