@@ -104,18 +104,28 @@ export function createDb(pool: pg.Pool): Kysely<DB> {
 
 const ATTEMPTS = 4;
 
-/** Runs `work` in a transaction; a deadlock or serialization failure is tried again, a few times. */
-export async function inTransaction<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
+/** Deadlocks and serialization failures are tried again, a few times. */
+async function despiteConflicts<T>(transact: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await db.transaction().execute(work);
+      return await transact();
     } catch (error) {
       if (attempt === ATTEMPTS || !isConflict(error)) throw error;
     }
   }
 }
 
-/** The same, but waits for no lock longer than that; undefined where it would have to. */
+/** Runs `work` in a transaction; again if others were in its way. */
+export function inTransaction<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
+  return despiteConflicts(() => db.transaction().execute(work));
+}
+
+/** The same with one snapshot for all statements: where what they write has changed since, it begins anew. */
+export function inSnapshot<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
+  return despiteConflicts(() => db.transaction().setIsolationLevel('repeatable read').execute(work));
+}
+
+/** As `inTransaction`, but waits for no lock longer than that; undefined where it would have to. */
 export async function tryInTransaction<T>(
   db: Kysely<DB>,
   lockTimeoutMs: number,

@@ -1,6 +1,7 @@
 // Keeps the installs by column, as src/facts/columns.ts does the facts. Whoever writes an install leaves its images in install_column_change,
 // in the same transaction; the background takes them into columns, or sees that a month has too few installs to need any.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { inSnapshot } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, refreshMonths, writeGroups } from './column-groups.ts';
 import { INSTALL_KIND } from './kind.ts';
@@ -86,15 +87,12 @@ export async function refreshInstallColumns(
   { leastInstalls = LEAST_INSTALLS, leastChanges = LEAST_CHANGES, mostAppended = MOST_APPENDED } = {},
 ): Promise<number> {
   return refreshMonths(db, await listMonthsInNeed(db, { leastChanges, mostAppended }), (month, connection) =>
-    connection
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .execute(async (trx) => {
-        await setLimits(trx);
-        if (month.has_room) await append(trx, month);
-        else if (await isKept(trx, month, leastInstalls)) await makeAnew(trx, month);
-        await removeChanges(trx, month);
-        return 1;
-      }),
+    inSnapshot(connection, async (trx) => {
+      await setLimits(trx);
+      if (month.has_room) await append(trx, month);
+      else if (await isKept(trx, month, leastInstalls)) await makeAnew(trx, month);
+      await removeChanges(trx, month);
+      return 1;
+    }),
   );
 }

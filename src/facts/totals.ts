@@ -2,6 +2,7 @@
 // background and in batches. Charts are exact at every moment: they add what is not yet totalled themselves.
 import { type Kysely, sql } from 'kysely';
 import { TOTALS_LOCK } from '../db/advisory-locks.ts';
+import { inSnapshot } from '../db/client.ts';
 import { raiseTimeout } from '../db/deadline.ts';
 import type { DB } from '../db/types.ts';
 import { mostOfEach } from '../lib/steps.ts';
@@ -92,13 +93,10 @@ async function refreshApps(
 ): Promise<number> {
   return mostOfEach(appKeys, (appKey) =>
     withTotalsLocked(db, appKey, (connection) =>
-      connection
-        .transaction()
-        .setIsolationLevel('repeatable read')
-        .execute(async (trx) => {
-          await setLimits(trx);
-          return work(trx, appKey);
-        }),
+      inSnapshot(connection, async (trx) => {
+        await setLimits(trx);
+        return work(trx, appKey);
+      }),
     ),
   );
 }

@@ -1,7 +1,7 @@
 // The settings of the service's sessions, whatever the address of the database says.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDb, createPool } from '../../src/db/client.ts';
+import { createDb, createPool, inSnapshot } from '../../src/db/client.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 
 let database: TestDatabase;
@@ -47,4 +47,17 @@ test('time-outs of the address do not hold', async () => {
   };
   const names = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'client_encoding'];
   expect(await readSettings(parameters, names)).toEqual(['4s', '4s', '1min', 'UTF8']);
+});
+
+test('a snapshot whose rows were changed meanwhile is taken anew', async () => {
+  const { db } = database;
+  await sql`create table counted as select 0 as value`.execute(db);
+  let attempts = 0;
+  await inSnapshot(db, async (trx) => {
+    await sql`select from counted`.execute(trx);
+    if (++attempts < 3) await sql`update counted set value = value + 1`.execute(db);
+    await sql`update counted set value = value + 10`.execute(trx);
+  });
+  expect(attempts).toBe(3);
+  expect((await sql`select value from counted`.execute(db)).rows).toEqual([{ value: 12 }]);
 });
