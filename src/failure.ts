@@ -10,6 +10,9 @@ const FOR_OPERATORS = [OperatorError, ConfigError, EmbeddedDatabaseError, Migrat
 /** Refusals of a connection: wrong password, role or database. */
 const REFUSED_STATES = /^(28|3D000$)/;
 
+/** No room, no memory, no more connections; a replica. */
+const UNABLE_STATES = /^(53|25006$)/;
+
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 interface SystemError {
@@ -25,6 +28,7 @@ export function inWords(error: unknown): string {
   const { code = '', address, port, path } = error as SystemError;
   if (isTimeout(error) || isConflict(error)) return `The database is busy (${error.message}): try again in a while.`;
   if (REFUSED_STATES.test(code)) return `The database refuses the connection: ${error.message}.`;
+  if (UNABLE_STATES.test(code)) return `The database cannot do it now: ${error.message}.`;
   if (isDatabaseAway(error)) {
     // A Unix socket has no port.
     const where = address ? ` at ${[address, port].filter(Boolean).join(':')}` : '';

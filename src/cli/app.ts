@@ -56,7 +56,15 @@ export function addCommands(program: Command, perform: Perform): void {
         const apps = await listApps(deps);
         return {
           answer: { apps },
-          text: formatTable(apps, ['app_id', 'name', 'timezone', 'profile_shape', 'created_at']),
+          text: formatTable(apps, [
+            'app_id',
+            'name',
+            'timezone',
+            'profile_shape',
+            'attribution_policy',
+            'sharing',
+            'created_at',
+          ]),
         };
       }),
     );

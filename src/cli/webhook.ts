@@ -57,7 +57,7 @@ function addAddCommand(webhook: Command, perform: Perform): void {
       ),
     )
     .option('--events <types>', 'types of events it wants, separated by commas (default: all)')
-    .option('--no-verify', 'do not send a test event that must get 2xx')
+    .option('--no-verify', 'do not send a test event, which must be answered with 2xx')
     .action(({ app, url, verify, events, ...options }: AddOptions) =>
       perform(async ({ deps }) => {
         const { authorizationFile } = options;
@@ -83,7 +83,16 @@ function addListCommand(webhook: Command, perform: Perform): void {
     .action(({ app }: { app?: string }) =>
       perform(async ({ deps }) => {
         const webhooks = await listWebhooks(deps, app);
-        const columns = ['webhook_id', 'app_id', 'url', 'state', 'state_reason', 'waiting', 'dead'] as const;
+        const columns = [
+          'webhook_id',
+          'app_id',
+          'url',
+          'state',
+          'state_reason',
+          'failed_attempts',
+          'waiting',
+          'dead',
+        ] as const;
         return { answer: { webhooks }, text: formatTable(webhooks, columns) };
       }),
     );
@@ -125,7 +134,10 @@ function addDeliveryCommands(webhook: Command, perform: Perform): void {
     .action((webhookId: string | undefined, { since, delivery }: { since?: string; delivery?: string }) =>
       perform(async ({ deps }) => {
         const answer = await replayDeliveries(deps, selectionOf(webhookId, since, delivery));
-        return { answer, text: `${answer.replayed} deliveries wait to be sent again.` };
+        return {
+          answer,
+          text: `${answer.replayed === 1 ? '1 delivery waits' : `${answer.replayed} deliveries wait`} to be sent again.`,
+        };
       }),
     );
 }

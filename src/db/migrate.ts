@@ -12,6 +12,8 @@ import type { DB } from './types.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 const LONGEST_MS = 30 * 60_000;
+/** duplicate_table, duplicate_object, duplicate_function. */
+const ALREADY_THERE: readonly string[] = ['42P07', '42710', '42723'];
 
 /** Settings that do not hold here, whatever role, database and address have: an index of a large table takes as long as it takes. */
 const LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'];
@@ -97,6 +99,22 @@ async function takeTurn(client: pg.Client, { log, longestMs = LONGEST_MS }: Wait
   await client.query('set lock_timeout = 0');
 }
 
+/** Something else's tables are no fault of the migration. */
+function nameExisting(migration: string, error: unknown): never {
+  const { code, message } = error as pg.DatabaseError;
+  if (!ALREADY_THERE.includes(code ?? '')) throw error;
+  throw new MigrationError(
+    `The migration ${migration} cannot be applied (${message}): does something else use this database? Give the service one of its own.`,
+  );
+}
+
+async function apply(client: pg.Client, { name, sql, sha256 }: Migration): Promise<void> {
+  await client.query('begin');
+  await client.query(sql).catch((error: unknown) => nameExisting(name, error));
+  await client.query('insert into schema_migration (name, sha256) values ($1, $2)', [name, sha256]);
+  await client.query('commit');
+}
+
 /** Applies what is missing and returns the names of what was applied. */
 export async function migrateToLatest(connectionString: string, waiting: Waiting = {}): Promise<string[]> {
   const known = await listMigrations();
@@ -122,12 +140,7 @@ export async function migrateToLatest(connectionString: string, waiting: Waiting
     refuseStrangers(known, applied);
     const missing = known.filter(({ name }) => !applied.some((one) => one.name === name));
     refuseGaps(missing, applied);
-    for (const { name, sql, sha256 } of missing) {
-      await client.query('begin');
-      await client.query(sql);
-      await client.query('insert into schema_migration (name, sha256) values ($1, $2)', [name, sha256]);
-      await client.query('commit');
-    }
+    for (const migration of missing) await apply(client, migration);
     return missing.map(({ name }) => name);
   } finally {
     await client.end();

@@ -1,6 +1,6 @@
 // Answers what never becomes a Fastify request: broken HTTP, headers too large, requests too slow, CONNECT.
 // A parser's error holds the bytes of the request, key included: only its code is logged.
-import type { Server, ServerResponse } from 'node:http';
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
@@ -39,7 +39,7 @@ function refuse(log: Logger, socket: Duplex, { error, cause }: { error: ApiError
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end([`HTTP/1.1 ${error.statusCode} ${error.body.error_code}`, ...lines, '', text].join('\r\n'));
+  socket.end([`HTTP/1.1 ${error.statusCode} ${STATUS_CODES[error.statusCode]}`, ...lines, '', text].join('\r\n'));
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
   countRefused(error.statusCode);
   log.info({ request_id: requestId, status: error.statusCode, cause }, 'request');

@@ -93,7 +93,8 @@ export function refusalOfAddress(address: string, policy: DestinationPolicy): st
   if (isIP(plain) === 0) return `${address} is not an IP address`;
   const network = findNetwork(plain);
   if (network === undefined || (policy.allowPrivate && PRIVATE_NETWORKS.includes(network))) return undefined;
-  return `${address} is ${/^[aeiou]/.test(network) ? 'an' : 'a'} ${network} address`;
+  const remedy = PRIVATE_NETWORKS.includes(network) ? ', and WEBHOOK_ALLOW_PRIVATE is not set' : '';
+  return `${address} is ${/^[aeiou]/.test(network) ? 'an' : 'a'} ${network} address${remedy}`;
 }
 
 const LONGEST_URL = 2048;
@@ -105,7 +106,8 @@ export function refusalOfUrl(text: string, policy: DestinationPolicy): string | 
   const { href, protocol, username, password, hostname } = new URL(text);
   if (href.length > LONGEST_URL) return `it is longer than ${LONGEST_URL} characters`;
   const isPlain = protocol === 'http:' && (policy.allowHttp || policy.allowPrivate);
-  if (protocol !== 'https:' && !isPlain) return 'it must begin with https:';
+  if (protocol !== 'https:' && !isPlain)
+    return `it must begin with https:${protocol === 'http:' ? ', as WEBHOOK_ALLOW_HTTP is not set' : ''}`;
   if (username || password) return 'it must not carry a user name or password';
   const literal = hostname.replace(/^\[|\]$/g, '');
   return isIP(literal) === 0 ? undefined : refusalOfAddress(literal, policy);

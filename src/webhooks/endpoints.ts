@@ -90,7 +90,7 @@ export async function addWebhook(
   url.hash = '';
   const authorization = input.authorization ?? null;
   if (input.verify !== false) {
-    await sendTestEvent(deps, { webhook_id, url: url.href, authorization, signing: [secret] }, edges);
+    await sendTestEvent(deps, { webhook_id, isNew: true, url: url.href, authorization, signing: [secret] }, edges);
   }
   await insertWebhook(deps.db, {
     webhook_id,
@@ -182,10 +182,10 @@ export async function testWebhook(deps: EndpointDeps, webhookId: string, edges: 
   const { signing, authorization } = openSecrets(deps, row);
   const { status, seconds } = await sendTestEvent(
     deps,
-    { webhook_id: row.webhook_id, url: row.url, authorization, signing },
+    { webhook_id: row.webhook_id, isNew: false, url: row.url, authorization, signing },
     edges,
   );
-  return { webhook_id: row.webhook_id, status, seconds };
+  return { webhook_id: row.webhook_id, status, seconds: Number(seconds.toFixed(3)) };
 }
 
 /** Removes an endpoint. What waits for it is dead; what was delivered stays in the feed. */

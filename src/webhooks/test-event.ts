@@ -10,18 +10,24 @@ import { isDelivered } from './outcome.ts';
 
 export interface TestTarget {
   webhook_id: string;
+  /** Whether it is just being added, so that its receiver cannot know its secret. */
+  isNew: boolean;
   url: string;
   authorization: string | null;
   signing: readonly string[];
 }
 
 const HINT =
-  'A receiver that already checks signatures does not know the secret of a webhook that is being added: add it with --no-verify, give it the secret, then run `sps webhook test`.';
+  'If it refuses what it cannot verify: it does not know the secret of a webhook that is just being added. Add it with --no-verify, give it the secret, then run `sps webhook test`.';
+
+function isRefusal(status: number | null): boolean {
+  return status !== null && status >= 400 && status < 500;
+}
 
 /** Sends it, outside of the queue and the feed. Throws an OperatorError unless the answer is 2xx. */
 export async function sendTestEvent(
   { config, now }: Pick<Deps, 'config' | 'now'>,
-  { webhook_id, url, authorization, signing }: TestTarget,
+  { webhook_id, isNew, url, authorization, signing }: TestTarget,
   { resolve, deadlineMs }: SenderEdges,
 ): Promise<Attempt> {
   const sender = createSender({ policy: policyOf(config), now, resolve, deadlineMs });
@@ -37,5 +43,8 @@ export async function sendTestEvent(
   if (isDelivered(attempt)) return attempt;
   const { status, error, answer } = attempt;
   const answered = status === null ? '' : `it answered ${status}${answer ? ` (${answer.slice(0, 200)})` : ''}`;
-  throw new OperatorError(`The test event was not accepted: ${[answered, error].filter(Boolean).join(', ')}.\n${HINT}`);
+  const reasons = [answered, error].filter(Boolean).join(', ');
+  throw new OperatorError(
+    `The test event was not accepted: ${reasons}.${isNew && isRefusal(status) ? `\n${HINT}` : ''}`,
+  );
 }

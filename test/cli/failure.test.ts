@@ -67,6 +67,16 @@ test('so is one in which others were in the way to the last', async () => {
   );
 });
 
+test('one that cannot write says why', async () => {
+  const failed = database.db.transaction().execute(async (trx) => {
+    await sql`set transaction read only`.execute(trx);
+    await sql`create table never (value integer)`.execute(trx);
+  });
+  expect(inWords(await failureOf(failed))).toBe(
+    'The database cannot do it now: cannot execute CREATE TABLE in a read-only transaction.',
+  );
+});
+
 test('a database in another encoding, of another owner, without TLS, or without the certificates that its address names', async () => {
   const reject = async (change: (url: URL) => void) => {
     const url = new URL(database.url);

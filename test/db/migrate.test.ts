@@ -49,6 +49,22 @@ test('time-outs of the role or the address do not cut migrations short', async (
   await server.query(`drop database ${own} with (force)`);
 });
 
+test('a database that something else uses is refused with a sentence', async () => {
+  const foreign = `${name}_foreign`;
+  await server.query(`create database ${foreign}`);
+  const address = Object.assign(new URL(url), { pathname: foreign });
+  const other = new pg.Client({ connectionString: address.href });
+  await other.connect();
+  await other.query('create table app (id integer)');
+  const refused = migrateToLatest(address.href);
+  await expect(refused).rejects.toBeInstanceOf(MigrationError);
+  await expect(refused).rejects.toThrow(
+    /^The migration 0001_apps.sql cannot be applied \(relation "app" already exists\): does something else use/,
+  );
+  await other.end();
+  await server.query(`drop database ${foreign} with (force)`);
+});
+
 test('a migration that fails leaves no trace, and those before it stay', async () => {
   await client.query(`delete from schema_migration where name = (select max(name) from schema_migration)`);
   const before = await client.query('select * from schema_migration order by name');

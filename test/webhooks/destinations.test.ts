@@ -73,6 +73,7 @@ describe.each(Object.entries(DISGUISES))('%s', (_address, disguises) => {
 });
 
 describe('addresses', () => {
+  const ALLOWED = ['loopback', 'private', 'carrier-grade NAT'];
   const REFUSED = {
     unspecified: ['0.0.0.0', '0.1.2.3', '::'],
     loopback: ['127.0.0.1', '127.255.255.255', '::1'],
@@ -95,7 +96,8 @@ describe('addresses', () => {
   };
   for (const [network, addresses] of Object.entries(REFUSED)) {
     it.each(addresses)(`%s is refused: ${network}`, (address) => {
-      expect(refusalOfAddress(address, STRICT)).toMatch(new RegExp(`^${address} is an? ${network} address$`));
+      const remedy = ALLOWED.includes(network) ? ', and WEBHOOK_ALLOW_PRIVATE is not set' : '';
+      expect(refusalOfAddress(address, STRICT)).toMatch(new RegExp(`^${address} is an? ${network} address${remedy}$`));
     });
   }
 
@@ -148,7 +150,9 @@ describe('URLs', () => {
 
   it('must be https, http only where it is allowed', () => {
     expect(refusalOfUrl('https://example.com/hook', HTTPS_ONLY)).toBeUndefined();
-    expect(refusalOfUrl('http://example.com/hook', HTTPS_ONLY)).toBe('it must begin with https:');
+    expect(refusalOfUrl('http://example.com/hook', HTTPS_ONLY)).toBe(
+      'it must begin with https:, as WEBHOOK_ALLOW_HTTP is not set',
+    );
     expect(refusalOfUrl('http://example.com/hook', STRICT)).toBeUndefined();
     expect(refusalOfUrl('http://localhost:3000/hook', PRIVATE)).toBeUndefined();
     expect(refusalOfUrl('ftp://example.com/hook', PRIVATE)).toBe('it must begin with https:');

@@ -70,8 +70,8 @@ describe('add', () => {
 
   it.each([
     ['an error', answering(401, 'bad signature'), /it answered 401 \(bad signature\)[\s\S]*--no-verify/],
-    ['a redirect', answering(302), /it answered 302/],
-    ['nothing', hanging, /no complete answer within 0.2 s/],
+    ['a redirect', answering(302), /it answered 302\.$/],
+    ['nothing', hanging, /no complete answer within 0.2 s\.$/],
   ])('stores nothing when the receiver answers with %s', async (_words, behaviour, message) => {
     receiver.behave(behaviour);
     await expect(addWebhook(deps, { appId, url: receiver.url }, { deadlineMs: 200 })).rejects.toThrow(message);
@@ -176,6 +176,8 @@ it('test: says what came instead of 2xx, and leaves no trace in the feed', async
   expect(await testWebhook(deps, webhook_id)).toMatchObject({ webhook_id, status: 200 });
   receiver.behave(answering(503, 'down'));
   await expect(testWebhook(deps, webhook_id)).rejects.toThrow('it answered 503 (down)');
+  receiver.behave(answering(401, 'who are you?'));
+  await expect(testWebhook(deps, webhook_id)).rejects.toThrow(/it answered 401 \(who are you\?\)\.$/);
   expect((await world.feed()).data).toHaveLength(before);
 });
 
