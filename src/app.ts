@@ -64,7 +64,7 @@ export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admi
   await registerRoutes(app, routes, { config, keyring: createKeyring(deps.groupDb), limitOf });
   if (addresses.includes('admin')) {
     await registerPages(app);
-    await registerReference(app, all);
+    await registerReference(app, all, addresses.includes('base') ? undefined : `http://localhost:${config.PORT}`);
   }
   const startDraining = () => {
     health.startDraining();

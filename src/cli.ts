@@ -3,6 +3,7 @@
 import { Command } from 'commander';
 import { createPerform, INTERRUPTED_CODE, InterruptedError, type Perform } from './cli/perform.ts';
 import { inWords } from './failure.ts';
+import { VERSION } from './version.ts';
 
 interface Noun {
   addCommands: (program: Command, perform: Perform) => void;
@@ -27,6 +28,7 @@ const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
 
 const program = new Command('sps')
   .description('Operates the subscription profile service: apps, keys, products, webhooks, imports.')
+  .version(VERSION)
   .option('--json', 'print one JSON object on standard output and nothing else')
   .configureHelp({ showGlobalOptions: true })
   .showHelpAfterError('(use --help for usage)');

@@ -13,6 +13,7 @@ import type { Deps } from './deps.ts';
 import { createSteps } from './lib/steps.ts';
 import { OperatorError } from './operator-error.ts';
 import { startSweeps } from './sweeps.ts';
+import { VERSION } from './version.ts';
 import { startDispatcher } from './webhooks/dispatcher.ts';
 
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -55,6 +56,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
 
 /** `stops` takes how to undo each step, as soon as it is done. */
 async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<Omit<Service, 'stop'>> {
+  log.info({ version: VERSION }, 'starting');
   const database = await openDatabase(config, { log, role: 'service' });
   stops.push(database.close);
   const { connectionString } = database;

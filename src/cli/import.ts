@@ -56,6 +56,8 @@ export function addCommands(program: Command, perform: Perform): void {
             const { stop, ...bar } = startBar();
             try {
               const answer = await importFile(kind, { connectionString, app, file, now: deps.now, signal, ...bar });
+              // Not a file of such records: a script should hear of it.
+              if (answer.rejected > 0 && answer.rejected === answer.read) process.exitCode = 1;
               return { answer, text: inWords(answer, file) };
             } finally {
               stop();

@@ -119,11 +119,21 @@ function describeOperation(route: Route, named: Named): Json {
   };
 }
 
-function describePaths(routes: readonly Route[], named: Named): Json {
+/** Where the operations of `{base_url}` are, seen from an `{admin_url}` that is set apart. */
+function describeBaseUrl(baseUrl: string): Json {
+  const description = '`{base_url}` as its clients know it.';
+  return { url: '{base_url}', description, variables: { base_url: { default: baseUrl, description } } };
+}
+
+function describePaths(routes: readonly Route[], named: Named, baseUrl: string | undefined): Json {
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const path = `${route.path}/`;
-    paths[path] = { ...paths[path], [String(route.method).toLowerCase()]: describeOperation(route, named) };
+    paths[path] = {
+      ...paths[path],
+      ...(baseUrl !== undefined && route.address === 'base' && { servers: [describeBaseUrl(baseUrl)] }),
+      [String(route.method).toLowerCase()]: describeOperation(route, named),
+    };
   }
   return paths;
 }
@@ -179,10 +189,10 @@ function keyScheme(kind: string): Json {
   return { type: 'apiKey', in: 'header', name: 'Authorization', description: `\`Api-Key <${kind} key>\`` };
 }
 
-/** The document of all routes, whichever address they answer on. */
-export function buildOpenApi(routes: readonly Route[], version: string): Json {
+/** The document of all routes, whichever address they answer on. `baseUrl` is for a document that is served elsewhere. */
+export function buildOpenApi(routes: readonly Route[], version: string, baseUrl?: string): Json {
   const named: Named = new Map();
-  const paths = describePaths(routes, named);
+  const paths = describePaths(routes, named, baseUrl);
   const webhooks = describeEvents(named);
   const examples = routes.flatMap((route) => [...errorsOf(route).values()].flatMap((byName) => [...byName]));
   return {

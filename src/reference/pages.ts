@@ -1,13 +1,11 @@
 // The API reference at {admin_url}: the document at /openapi.json, and as a page at /docs/, served from the package alone.
-import { readFileSync } from 'node:fs';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { JSON_TYPE } from '../http/json-type.ts';
 import type { Route } from '../http/operation.ts';
+import { VERSION } from '../version.ts';
 import { buildOpenApi } from './openapi.ts';
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 /** Swagger UI sets some styles inline and draws its icons from data addresses; nothing else of it needs more. */
 const POLICY = {
@@ -21,8 +19,13 @@ const POLICY = {
   'frame-ancestors': "'none'",
 };
 
-export async function registerReference(app: FastifyInstance, routes: readonly Route[]): Promise<void> {
-  const document = buildOpenApi(routes, version);
+/** `baseUrl` where the operations of `{base_url}` are not on this address. */
+export async function registerReference(
+  app: FastifyInstance,
+  routes: readonly Route[],
+  baseUrl?: string,
+): Promise<void> {
+  const document = buildOpenApi(routes, VERSION, baseUrl);
   const text = JSON.stringify(document);
   app.get('/openapi.json', async (_request, reply) => reply.type(JSON_TYPE).send(text));
   await app.register(async (pages) => {

@@ -24,6 +24,13 @@ test('the summary, the rejects and the same file again', PATIENCE, async () => {
   expect(again).toEqual({ read: 1, written: 0, unchanged: 1, rejected: 0 });
 });
 
+test('a file of which nothing is accepted ends with status 1', PATIENCE, async () => {
+  const file = await world.write('wrong.ndjson', [{ customer_user_id: 'ann' }, {}]);
+  const outcome = await world.sps.run('import', 'transactions', file, '--app', world.app, '--json');
+  const answer = { read: 2, written: 0, unchanged: 0, rejected: 2 };
+  expect(outcome).toEqual({ code: 1, stderr: '', stdout: `${JSON.stringify(answer)}\n` });
+});
+
 test.each([
   ['nowhere.ndjson', 'there is no such file'],
   ['nowhere.xlsx', 'its name must end in .ndjson, .jsonl or .csv'],

@@ -32,3 +32,14 @@ test('operation ids are unique', () => {
   const ids = [...JSON.stringify(document).matchAll(/"operationId":"(\w+)"/g)].map(([, id]) => id);
   expect(ids).toHaveLength(new Set(ids).size);
 });
+
+test('served apart from {base_url}, it says where the operations of that are', () => {
+  const { paths } = buildOpenApi(routes, version, 'http://localhost:8092');
+  const elsewhere = Object.entries(paths as Record<string, { servers?: [{ variables: object }] }>).flatMap(
+    ([path, { servers }]) => (servers ? [[path, servers[0].variables]] : []),
+  );
+  const base = new Set(routes.filter(({ address }) => address === 'base').map(({ path }) => `${path}/`));
+  expect(elsewhere.map(([path]) => path).sort()).toEqual([...base].sort());
+  expect(elsewhere[0]?.[1]).toMatchObject({ base_url: { default: 'http://localhost:8092' } });
+  expect(JSON.stringify(document)).not.toContain('localhost');
+});

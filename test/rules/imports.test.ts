@@ -36,6 +36,7 @@ const PROGRAMS = [
   'failure.ts',
   'log.ts',
   'log-blocks.ts',
+  'version.ts',
   'app.ts',
   'routes.ts',
   'sweeps.ts',

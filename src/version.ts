@@ -1,0 +1,6 @@
+// Which release of the service this is.
+import { readFileSync } from 'node:fs';
+
+export const { version: VERSION } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
