@@ -1,7 +1,6 @@
 // Imports a file: read in batches, each committed whole. One batch is read while those before are being written, at most two, so memory
 // stays flat.
 // An import that was cut off, by kill -9 too, is run again: what it had written changes nothing the second time.
-import { isLockTimeout, isUniqueViolation } from '../db/failures.ts';
 import { openSession, type Session } from '../db/session.ts';
 import { analyzeKeys } from '../db/statistics.ts';
 import type { DB } from '../db/types.ts';
@@ -9,6 +8,7 @@ import type { App } from '../deps.ts';
 import type { FieldError } from '../errors.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type Batch, type Parse, readBatches } from './batches.ts';
+import { writeDespiteCollisions } from './collisions.ts';
 import { createCellReader } from './columns.ts';
 import { lockFile } from './file-lock.ts';
 import { createLanes } from './lanes.ts';
@@ -16,7 +16,6 @@ import { createRejects, type Reject, toReason } from './rejects.ts';
 import { openSource } from './source.ts';
 
 const LONGEST_STATEMENT_MS = 600_000;
-const ATTEMPTS = 5;
 
 /** What was done with the records of a batch; those neither written nor refused were there already. */
 export interface Written {
@@ -65,17 +64,6 @@ export interface ImportOptions {
   signal?: AbortSignal;
 }
 
-/** Somebody else made the same profile or customer user id meanwhile, or holds it: the next attempt sees what came of it. */
-async function withoutCollisions<R>(write: () => Promise<R>): Promise<R> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await write();
-    } catch (error) {
-      if (attempt === ATTEMPTS || !(isLockTimeout(error) || isUniqueViolation(error))) throw error;
-    }
-  }
-}
-
 /** All or none: one that was left open would keep the process from ending. */
 async function openSessions(count: number, connectionString: string): Promise<Session[]> {
   const settings = { connectionString, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-import' };
@@ -110,11 +98,13 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
   const summary: Summary = { read: 0, written: 0, unchanged: 0, rejected: 0 };
 
   async function write({ items }: Batch<T>, session: Session, onHandedOver: () => void): Promise<Written> {
-    if (signal?.aborted) {
-      throw new OperatorError('Interrupted: what was written is kept; run the same import again to finish it.');
-    }
-    const records = items.map(({ record }) => record);
-    return withoutCollisions(() => kind.write(session, { app, now, onHandedOver }, records));
+    const batch = items.map(({ record }) => record);
+    return writeDespiteCollisions(batch, (records) => {
+      if (signal?.aborted) {
+        throw new OperatorError('Interrupted: what was written is kept; run the same import again to finish it.');
+      }
+      return kind.write(session, { app, now, onHandedOver }, records);
+    });
   }
 
   async function tell(batch: Batch<T>, session: Session, { written, refused }: Written): Promise<void> {

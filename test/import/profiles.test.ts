@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAttributionRecorder } from '../../src/attribution/service.ts';
 import { loadConfig } from '../../src/config.ts';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
+import { createProfile } from '../../src/profile/service.ts';
 import { waitForBlocked } from '../setup/locks.ts';
 import { createWorld, NOW, toNdjson, type World } from './world.ts';
 
@@ -212,6 +213,33 @@ test('and one that is posted while a batch is being written, too', async () => {
   expect(rows).toMatchObject([{ attribution_user_id: 'posted', superseded_keys: [] }]);
   expect(await db.selectFrom('label_pending').selectAll().execute()).toHaveLength(1);
   await first.close();
+});
+
+test('profiles that requests make while a batch is being written are those of the file', async () => {
+  const busy = await createWorld();
+  const { db } = busy.database;
+  const names = Array.from({ length: 2_000 }, (_, i) => `person ${i}`);
+  const importing = busy.profiles(...names.map((customer_user_id) => ({ customer_user_id, country: 'DE' })));
+  let isOver = false;
+  async function create(customer_user_id: string): Promise<void> {
+    if (isOver) return;
+    const identity = { customer_user_id, customer_source: 'customer_user_id', profile_id: undefined };
+    await createProfile({ db }, { app: busy.app, identity, body: {} });
+  }
+  // From the other end, so that there are still some to be made when these are written.
+  const requests = (async () => {
+    for (const name of names.toReversed()) await create(name);
+  })();
+  const summary = await importing.finally(() => {
+    isOver = true;
+  });
+  await requests;
+  expect(summary).toEqual({ read: 2_000, written: 2_000, unchanged: 0, rejected: 0 });
+  const { rows } = await sql<{ people: number; names: number; german: number }>`
+    select count(*)::integer as people, count(distinct customer_user_id)::integer as names,
+      count(*) filter (where country = 'DE')::integer as german from profile`.execute(db);
+  expect(rows).toEqual([{ people: 2_000, names: 2_000, german: 2_000 }]);
+  await busy.close();
 });
 
 describe('rejected, with line and reason, while the others are kept', () => {
