@@ -1,5 +1,6 @@
 // The chart catalogue as it may be read by everybody: which charts there are and what each takes.
 import { type Static, Type } from '@sinclair/typebox';
+import { JSON_TYPE } from '../http/json-type.ts';
 import { operation } from '../http/operation.ts';
 import { OneOf } from '../lib/typebox.ts';
 import { CHART_IDS, type ChartId, chart, filtersOf, keysOf, segmentationsOf, unitOf } from './catalogue.ts';
@@ -61,15 +62,14 @@ function describeDimension(name: DimensionName): Static<typeof DimensionRecord> 
 }
 
 export function describeCatalogue() {
-  const answer = {
-    data: { charts: CHART_IDS.map(describeChart), dimensions: EVERY_SEGMENTATION.map(describeDimension) },
-  };
+  const data = { charts: CHART_IDS.map(describeChart), dimensions: EVERY_SEGMENTATION.map(describeDimension) };
+  // The same bytes for everybody, and not compressed: anybody may ask for it as often as a connection holds requests.
+  const answer = Buffer.from(JSON.stringify({ data }));
   return operation({
     summary: 'Describe the charts',
     description: 'The chart catalogue: which charts there are, and which segmentations and filters each takes. No key.',
-    compressed: true,
     answers: { 200: CatalogueAnswer },
     errors: [],
-    handle: async () => answer,
+    handle: async ({ reply }) => reply.type(JSON_TYPE).send(answer),
   });
 }
