@@ -1,5 +1,6 @@
 // Recording an attribution: answered once it is committed, together with whatever else arrived meanwhile.
 import type { Kysely } from 'kysely';
+import { tryInTransaction } from '../db/client.ts';
 import { createGroupWriter } from '../db/group.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
@@ -8,8 +9,11 @@ import { isUuid } from '../lib/uuid.ts';
 import { type Label, toLabel } from './label.ts';
 import { createLabels } from './labels.ts';
 import { groupSize } from './metrics.ts';
-import { areLivingProfiles, type Naming, writeAttributions } from './queries.ts';
+import { type AttributionRow, areLivingProfiles, type Naming, writeAttributions } from './queries.ts';
 import type { AttributionBody } from './schema.ts';
+
+/** A record that is not locked within so long is held by somebody who takes longer than a post. */
+const FREE_WITHIN_MS = 20;
 
 /** What a request asks to be recorded. The request itself is not kept while it waits. */
 interface Post extends Naming {
@@ -58,8 +62,11 @@ export function createAttributionRecorder({
     return keys;
   }
 
-  /** Whether each post found its profile. */
-  async function write(via: Kysely<DB>, posts: readonly Post[], replaces: boolean): Promise<boolean[]> {
+  async function write<R>(
+    via: Kysely<DB>,
+    posts: readonly Post[],
+    record: (connection: Kysely<DB>, rows: readonly AttributionRow[]) => Promise<R>,
+  ): Promise<R> {
     groupSize.observe(posts.length);
     // Nobody waits for it, and without it labels are looked up as they come.
     if (isFirst) labels.recall(via).catch(() => undefined);
@@ -72,16 +79,25 @@ export function createAttributionRecorder({
     return via.connection().execute((connection) => {
       // It may have been made just now, and lead to a server that lacks labels which another one had.
       if (serverRun.number !== run) throw apiError('unavailable');
-      return writeAttributions(connection, rows, replaces);
+      return record(connection, rows);
     });
   }
 
-  const createWriter = (replaces: boolean) =>
-    createGroupWriter((posts: readonly Post[]) => write(groupDb, posts, replaces), {
-      write: async (post) => (await write(db, [post], replaces))[0] === true,
+  /** Whether each post found its profile. */
+  function createWriter(replaces: boolean) {
+    const record = (connection: Kysely<DB>, rows: readonly AttributionRow[]) =>
+      writeAttributions(connection, rows, replaces);
+    const recordIfFree = (connection: Kysely<DB>, rows: readonly AttributionRow[]) =>
+      tryInTransaction(connection, FREE_WITHIN_MS, (trx) => record(trx, rows));
+    return createGroupWriter((posts: readonly Post[]) => write(groupDb, posts, record), {
+      nameOf: ({ app_id, customer_user_id, profile_id }) => `${app_id} ${customer_user_id ?? profile_id}`,
+      attempt: async (post) => (await write(groupDb, [post], recordIfFree))?.[0],
+      write: (posts) => write(db, posts, record),
       // Others need connections, too.
       atOnce: Math.ceil(config.DATABASE_POOL_SIZE / 4),
     });
+  }
+
   const enqueue = { first: createWriter(false), last: createWriter(true) };
 
   return async (app, body) => {

@@ -1,7 +1,7 @@
 // Group commit: while one group is being written the next one gathers, so that the cost of a commit is shared. Nobody waits
 // for others to come, no acknowledgement before the commit, a bounded queue. Apps take turns, so that a busy one does not delay the others.
 import { apiError } from '../errors.ts';
-import { isDatabaseAway, isLockTimeout } from './failures.ts';
+import { isDatabaseAway, isLockTimeout, LockHeldError } from './failures.ts';
 
 const MOST_WAITING = 20_000;
 /** Of one lane: another finds room beside it. */
@@ -12,8 +12,9 @@ const NEVER_SPLIT = 16;
 const MOST_WRITING = 4;
 /** A group that takes longer waits for a lock or for a distant database, not for a processor: another is written beside it. */
 const SLOW_MS = 8;
-/** Items that somebody holds a lock of and that are not being tried. */
-const MOST_HELD = 200;
+/** Items that wait for what somebody holds, and how many are written together when it is let go of. */
+const MOST_HELD = 1_000;
+const MOST_HELD_AT_ONCE = 50;
 
 interface Waiting<Item, Result> {
   item: Item;
@@ -23,10 +24,16 @@ interface Waiting<Item, Result> {
 
 type Outcome<Result> = { results: readonly Result[] } | { error: unknown };
 
-/** For an item for which even by itself a lock was waited for too long. */
+const HELD = { error: new LockHeldError() };
+
+/** For items that need what somebody may hold for long, and who holds one holds all of the same name. */
 export interface Patient<Item, Result> {
-  write: (item: Item) => Promise<Result>;
-  /** So many are tried at once, beside the groups. */
+  nameOf: (item: Item) => string;
+  /** Waits for a lock hardly at all; undefined where it would have to. */
+  attempt: (item: Item) => Promise<Result | undefined>;
+  /** Writes items of one name, and waits until it is let go of. */
+  write: (items: readonly Item[]) => Promise<readonly Result[]>;
+  /** So many names are waited for at once, beside the groups. */
   atOnce: number;
 }
 
@@ -43,8 +50,11 @@ export function createGroupWriter<Item, Result>(
   /** Whether the group that was begun last takes long. */
   let isSlow = false;
   let timer: NodeJS.Timeout | undefined;
-  const held: Waiting<Item, Result>[] = [];
-  let writingHeld = 0;
+  /** By name, what waits beside the groups. */
+  const held = new Map<string, Waiting<Item, Result>[]>();
+  let heldCount = 0;
+  /** Names that are being waited for. */
+  const awaited = new Set<string>();
 
   /**
    * Clients who wait for their answers come again together. Half of them at a time, so that one half is answered and read while the
@@ -80,6 +90,18 @@ export function createGroupWriter<Item, Result>(
     }
   }
 
+  /** Whether it is held is found out in a moment, or known already. */
+  async function attemptAlone(one: Waiting<Item, Result>): Promise<Outcome<Result>> {
+    if (!patient) return attempt([one]);
+    if (isHeld(one.item, patient)) return HELD;
+    try {
+      const result = await patient.attempt(one.item);
+      return result === undefined ? HELD : { results: [result] };
+    } catch (error) {
+      return { error };
+    }
+  }
+
   function tell(group: readonly Waiting<Item, Result>[], outcome: Outcome<Result>): void {
     if ('results' in outcome) {
       for (const [index, { resolve }] of group.entries()) resolve(outcome.results[index] as Result);
@@ -97,26 +119,55 @@ export function createGroupWriter<Item, Result>(
     if ('results' in together || group.length === 1 || isOver(together)) return () => tell(group, together);
     // One bad item must not fail its neighbours: each is tried alone, unless the database goes away, as the rest would only find out later.
     for (const [index, one] of group.entries()) {
-      const alone = await attempt([one]);
+      const alone = await attemptAlone(one);
       if (isOver(alone)) return () => tell(group.slice(index), alone);
       tell([one], alone);
     }
     return () => undefined;
   }
 
-  function waitBeside(one: Waiting<Item, Result>, { write, atOnce }: Patient<Item, Result>): void {
-    if (held.length === MOST_HELD) {
+  function isHeld(item: Item, { nameOf }: Patient<Item, Result>): boolean {
+    // Nearly always.
+    if (awaited.size === 0) return false;
+    const name = nameOf(item);
+    return held.has(name) || awaited.has(name);
+  }
+
+  function waitBeside(one: Waiting<Item, Result>, patience: Patient<Item, Result>): void {
+    if (heldCount === MOST_HELD) {
       one.reject(apiError('unavailable'));
       return;
     }
-    held.push(one);
-    if (writingHeld < atOnce) void workBeside(write);
+    const name = patience.nameOf(one.item);
+    const queue = held.get(name) ?? [];
+    queue.push(one);
+    held.set(name, queue);
+    heldCount++;
+    workBeside(patience);
   }
 
-  async function workBeside(writeOne: Patient<Item, Result>['write']): Promise<void> {
-    writingHeld++;
-    for (let one = held.shift(); one; one = held.shift()) await writeOne(one.item).then(one.resolve, one.reject);
-    writingHeld--;
+  function workBeside(patience: Patient<Item, Result>): void {
+    for (const [name, queue] of held) {
+      if (awaited.size === patience.atOnce) return;
+      if (awaited.has(name)) continue;
+      const group = queue.splice(0, MOST_HELD_AT_ONCE);
+      if (queue.length === 0) held.delete(name);
+      heldCount -= group.length;
+      awaited.add(name);
+      void writeBeside(group, patience).finally(() => {
+        awaited.delete(name);
+        workBeside(patience);
+      });
+    }
+  }
+
+  async function writeBeside(group: readonly Waiting<Item, Result>[], patience: Patient<Item, Result>): Promise<void> {
+    try {
+      const results = await patience.write(group.map(({ item }) => item));
+      for (const [index, { resolve }] of group.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
   }
 
   /** What waits meanwhile makes a larger group, of which each costs less. */
@@ -144,6 +195,10 @@ export function createGroupWriter<Item, Result>(
 
   return (lane, item) =>
     new Promise((resolve, reject) => {
+      if (patient && isHeld(item, patient)) {
+        waitBeside({ item, resolve, reject }, patient);
+        return;
+      }
       const queue = lanes.get(lane) ?? [];
       if (waiting >= MOST_WAITING || queue.length >= MOST_WAITING_IN_LANE) {
         reject(apiError('unavailable'));

@@ -1,5 +1,5 @@
 // Group commit (src/db/group.ts): what is written together, in which order, and what a failure takes with it.
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createGroupWriter } from '../../src/db/group.ts';
 import { ApiError } from '../../src/errors.ts';
 
@@ -171,34 +171,73 @@ test.each([
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
-test('one that somebody holds waits beside the groups, which go on', async () => {
-  let letGo = () => {};
-  const free = new Promise<void>((resolve) => {
-    letGo = resolve;
+describe('what somebody holds', () => {
+  let letGo: () => void;
+  let free: Promise<void>;
+  let attempts: (readonly string[])[];
+  let together: (readonly string[])[];
+  beforeEach(() => {
+    attempts = [];
+    together = [];
+    free = new Promise((resolve) => {
+      letGo = resolve;
+    });
   });
-  const enqueue = createGroupWriter(
-    async (items: readonly string[]) => {
-      if (items.includes('held')) throw Object.assign(new Error('of one item'), { code: '55P03' });
-      return items;
-    },
-    {
-      write: async (item) => {
-        await free;
-        return `${item} at last`;
+
+  /** Items are named by their first word; that of `held` is. */
+  const isHeld = (item: string) => item.startsWith('held');
+  const createPatientWriter = () =>
+    createGroupWriter(
+      async (items: readonly string[]) => {
+        attempts.push(items);
+        if (items.some(isHeld)) throw Object.assign(new Error('of one item'), { code: '55P03' });
+        return items;
       },
-      atOnce: 8,
-    },
-  );
-  const held = enqueue('app', 'held');
-  expect(await Promise.all(['a', 'b'].map((item) => enqueue('app', item)))).toEqual(['a', 'b']);
-  // Not without bound: 8 are tried and 200 wait.
-  const more = Array.from({ length: 300 }, () => enqueue('app', 'held'));
-  const ended = Promise.allSettled(more);
-  const refusals = await Promise.all(more.slice(207).map((one) => one.catch((error: ApiError) => error)));
-  expect(refusals.map((error) => (error as ApiError).statusCode)).toEqual(refusals.map(() => 503));
-  letGo();
-  expect(await held).toBe('held at last');
-  expect((await ended).filter(({ status }) => status === 'fulfilled')).toHaveLength(207);
+      {
+        nameOf: (item) => item.split(' ')[0]!,
+        attempt: async (item) => {
+          attempts.push([item]);
+          return isHeld(item) ? undefined : item;
+        },
+        write: async (items) => {
+          together.push(items);
+          await free;
+          return items.map((item) => `${item} at last`);
+        },
+        atOnce: 2,
+      },
+    );
+
+  test('waits beside the groups, which go on; it is tried once, and written together', async () => {
+    const enqueue = createPatientWriter();
+    const items = ['held 1', 'a', 'held 2', 'b'];
+    const answers = items.map((item) => enqueue('app', item));
+    expect(await Promise.all([answers[1], answers[3]])).toEqual(['a', 'b']);
+    expect(attempts).toEqual([items, ['held 1'], ['a'], ['b']]);
+    // Known by now: no group fails for it.
+    const later = Array.from({ length: 60 }, (_, i) => enqueue('app', `held ${3 + i}`));
+    expect(await enqueue('app', 'c')).toBe('c');
+    expect(attempts.slice(4)).toEqual([['c']]);
+    expect(together).toEqual([['held 1']]);
+    letGo();
+    expect(await Promise.all([answers[0], answers[2], ...later])).toEqual(
+      Array.from({ length: 62 }, (_, i) => `held ${1 + i} at last`),
+    );
+    expect(together.map(({ length }) => length)).toEqual([1, 50, 11]);
+    expect(await enqueue('app', 'd')).toBe('d');
+  });
+
+  test('waits by name, few at a time and not without bound', async () => {
+    const enqueue = createPatientWriter();
+    const answers = Array.from({ length: 1_020 }, (_, i) => enqueue('app', `held${i % 3} ${i}`));
+    const ended = Promise.allSettled(answers);
+    const refusals = await Promise.all(answers.slice(1_002).map((one) => one.catch((error: ApiError) => error)));
+    expect(refusals.map((error) => (error as ApiError).statusCode)).toEqual(refusals.map(() => 503));
+    expect(new Set(together.map(([item]) => item!.split(' ')[0]))).toEqual(new Set(['held0', 'held1']));
+    expect(together).toHaveLength(2);
+    letGo();
+    expect((await ended).filter(({ status }) => status === 'fulfilled')).toHaveLength(1_002);
+  });
 });
 
 test('while the database is away a group fails as a whole, at once', async () => {
