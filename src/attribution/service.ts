@@ -1,6 +1,6 @@
 // Recording an attribution: answered once it is committed, together with whatever else arrived meanwhile.
 import type { Kysely } from 'kysely';
-import { tryInTransaction } from '../db/client.ts';
+import { inHastyTransaction } from '../db/client.ts';
 import { createGroupWriter } from '../db/group.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
@@ -88,10 +88,10 @@ export function createAttributionRecorder({
     const record = (connection: Kysely<DB>, rows: readonly AttributionRow[]) =>
       writeAttributions(connection, rows, replaces);
     const recordIfFree = (connection: Kysely<DB>, rows: readonly AttributionRow[]) =>
-      tryInTransaction(connection, FREE_WITHIN_MS, (trx) => record(trx, rows));
+      inHastyTransaction(connection, FREE_WITHIN_MS, (trx) => record(trx, rows));
     return createGroupWriter((posts: readonly Post[]) => write(groupDb, posts, record), {
       nameOf: ({ app_id, customer_user_id, profile_id }) => `${app_id} ${customer_user_id ?? profile_id}`,
-      attempt: async (post) => (await write(groupDb, [post], recordIfFree))?.[0],
+      writeIfFree: (posts) => write(groupDb, posts, recordIfFree),
       write: (posts) => write(db, posts, record),
       // Others need connections, too.
       atOnce: Math.ceil(config.DATABASE_POOL_SIZE / 4),

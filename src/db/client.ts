@@ -125,17 +125,26 @@ export function inSnapshot<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Pr
   return despiteConflicts(() => db.transaction().setIsolationLevel('repeatable read').execute(work));
 }
 
-/** As `inTransaction`, but waits for no lock longer than that; undefined where it would have to. */
+/** As `inTransaction`, but waits for no lock longer than that. */
+export function inHastyTransaction<T>(
+  db: Kysely<DB>,
+  lockTimeoutMs: number,
+  work: (trx: Transaction<DB>) => Promise<T>,
+): Promise<T> {
+  return inTransaction(db, async (trx) => {
+    await sql`select set_config('lock_timeout', ${String(lockTimeoutMs)}, true)`.execute(trx);
+    return work(trx);
+  });
+}
+
+/** The same; undefined where it would have to wait longer. */
 export async function tryInTransaction<T>(
   db: Kysely<DB>,
   lockTimeoutMs: number,
   work: (trx: Transaction<DB>) => Promise<T>,
 ): Promise<T | undefined> {
   try {
-    return await inTransaction(db, async (trx) => {
-      await sql`select set_config('lock_timeout', ${String(lockTimeoutMs)}, true)`.execute(trx);
-      return work(trx);
-    });
+    return await inHastyTransaction(db, lockTimeoutMs, work);
   } catch (error) {
     if (isLockTimeout(error)) return undefined;
     throw error;

@@ -43,11 +43,6 @@ export class StaleReadError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
 
-/** A lock that would have to be waited for, as after a lock time-out. */
-export class LockHeldError extends Error {
-  readonly code = LOCK_NOT_AVAILABLE;
-}
-
 function codeOf(error: unknown): unknown {
   return error instanceof Error ? (error as { code?: unknown }).code : undefined;
 }

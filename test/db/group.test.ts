@@ -186,27 +186,22 @@ describe('what somebody holds', () => {
 
   /** Items are named by their first word; that of `held` is. */
   const isHeld = (item: string) => item.startsWith('held');
+  async function writeUnlessHeld(items: readonly string[]): Promise<readonly string[]> {
+    attempts.push(items);
+    if (items.some(isHeld)) throw Object.assign(new Error('of one item'), { code: '55P03' });
+    return items;
+  }
   const createPatientWriter = () =>
-    createGroupWriter(
-      async (items: readonly string[]) => {
-        attempts.push(items);
-        if (items.some(isHeld)) throw Object.assign(new Error('of one item'), { code: '55P03' });
-        return items;
+    createGroupWriter(writeUnlessHeld, {
+      nameOf: (item) => item.split(' ')[0]!,
+      writeIfFree: writeUnlessHeld,
+      write: async (items) => {
+        together.push(items);
+        await free;
+        return items.map((item) => `${item} at last`);
       },
-      {
-        nameOf: (item) => item.split(' ')[0]!,
-        attempt: async (item) => {
-          attempts.push([item]);
-          return isHeld(item) ? undefined : item;
-        },
-        write: async (items) => {
-          together.push(items);
-          await free;
-          return items.map((item) => `${item} at last`);
-        },
-        atOnce: 2,
-      },
-    );
+      atOnce: 2,
+    });
 
   test('waits beside the groups, which go on; it is tried once, and written together', async () => {
     const enqueue = createPatientWriter();
