@@ -33,14 +33,15 @@ export interface Changed {
   alsoWrite?: (trx: Kysely<DB>) => Promise<void>;
 }
 
-export interface Change {
+/** `First` is what is known once the first locks are had. */
+export interface Change<First = undefined> {
   operation: AnswerKey['operation'];
   /** Takes locks that must be had before that of the profile. */
-  lockFirst?: (trx: Kysely<DB>) => Promise<void>;
+  lockFirst?: (trx: Kysely<DB>) => Promise<First>;
   /** Whether charts may differ after it. */
   changesFacts?: true;
   /** What is done while the profile is locked. */
-  work: (trx: Kysely<DB>, profileId: string) => Promise<Changed>;
+  work: (trx: Kysely<DB>, profileId: string, first: First) => Promise<Changed>;
 }
 
 interface Committed {
@@ -58,18 +59,18 @@ export function renderAnswer({ state }: Pick<Changed, 'state'>, app: App): strin
   return JSON.stringify({ data: renderProfile(state, app) });
 }
 
-async function runChange(
+async function runChange<First>(
   trx: Kysely<DB>,
   { app, identity }: Omit<ChangeRequest, 'once'>,
-  { change, keep }: { change: Change; keep?: Keep },
+  { change, keep }: { change: Change<First>; keep?: Keep },
 ): Promise<Committed> {
-  await change.lockFirst?.(trx);
+  const first = (await change.lockFirst?.(trx)) as First;
   const [, profileId] = await overlapping(trx, (each) => [
     forceGenericPlans(each),
     lockProfile(each, app.app_id, identity),
   ]);
   if (profileId === undefined) throw apiError('profile_not_found');
-  const { state, events, alsoWrite } = await change.work(trx, profileId);
+  const { state, events, alsoWrite } = await change.work(trx, profileId, first);
   const answer = renderAnswer({ state }, app);
   const [stored] = await overlapping(trx, (each) => [
     recordEvents(each, app, events),
@@ -81,9 +82,9 @@ async function runChange(
 }
 
 /** Gives the answer that is kept under the key, else does the work and keeps its answer. */
-async function runOnce(
+async function runOnce<First>(
   trx: Transaction<DB>,
-  { request, once, change, now }: { request: ChangeRequest; once: Once; change: Change; now: Date },
+  { request, once, change, now }: { request: ChangeRequest; once: Once; change: Change<First>; now: Date },
 ): Promise<Committed> {
   const { app, identity } = request;
   const profileId = await findProfile(trx, app.app_id, identity);
@@ -104,10 +105,10 @@ async function runOnce(
 }
 
 /** Changes the profile that the request names and gives the body of the answer, as JSON. */
-export async function changeProfile(
+export async function changeProfile<First = undefined>(
   { db, now }: Pick<Deps, 'db' | 'now'>,
   request: ChangeRequest,
-  change: Change,
+  change: Change<First>,
 ): Promise<string> {
   const { once } = request;
   const { answer, stored } = await inTransaction(db, (trx) =>

@@ -106,25 +106,21 @@ export function setTransaction(
   const { app } = request;
   const record = toRecord(body);
   const chain = { ...record, app_id: app.app_id };
-  let owner: Owner | undefined;
-  let isOwnerLocked: boolean;
-  let book: PriceBook;
   return changeProfile(deps, request, {
     operation: 'set_transaction',
     changesFacts: true,
     async lockFirst(trx) {
-      const [, found, prices] = await overlapping(trx, (each) => [
+      const [, found, book] = await overlapping(trx, (each) => [
         lockChain(each, app, chain),
         findOwner(each, chain),
         loadPriceBook(each, app, [record]),
       ]);
-      book = prices;
-      ({ owner, isLocked: isOwnerLocked } = await lockOwner(trx, request, { chain, found }));
+      return { book, ...(await lockOwner(trx, request, { chain, found })) };
     },
-    async work(trx, profile_id) {
+    async work(trx, profile_id, { book, owner, isLocked }) {
       const other = owner?.profile_id === profile_id ? undefined : owner;
       if (other && !mayMove(app, other.is_deleted)) throw foreignChain();
-      if (other && !isOwnerLocked) throw new StaleReadError('an import gave the name to another profile meanwhile');
+      if (other && !isLocked) throw new StaleReadError('an import gave the name to another profile meanwhile');
       const key = { ...chain, profile_id };
       const staged = stageValues([{ ...record, ...priceOf(record, book), position: 0, profile_id }]);
       const { now, events } = await settleDue(trx, { app_id: app.app_id, profile_id });
