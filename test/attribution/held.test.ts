@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKey } from '../../src/apps/service.ts';
+import { CHARTS_PATH } from '../analytics/import.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
 import { post, readRecord } from './world.ts';
@@ -42,17 +43,25 @@ test('posts of others are answered while a record is held, and its own when it i
   expect((await readRecord(service, ids[1]!))?.attribution_user_id).toBe('round 2');
 });
 
-test('posts are answered while all connections for other requests are busy', async () => {
+test('posts and charts are answered while all connections for other requests are busy', async () => {
   await addProfile(service, 'emil');
-  // A key and a label that the process has not met: both are looked up.
-  const { key } = await createKey(service.deps, { appId: service.appId, kind: 'public' });
+  // Keys and a label that the process has not met are looked up, and the version of a kept answer.
+  const [own, secret] = await Promise.all(
+    (['public', 'secret'] as const).map((kind) => createKey(service.deps, { appId: service.appId, kind })),
+  );
+  const chart = { chart_id: 'installs', filters: { date: ['2025-01-01', '2025-01-31'] } };
+  const ask = () => service.call('POST', CHARTS_PATH, { key: secret!.key, body: chart });
+  expect(await service.call('POST', CHARTS_PATH, { key: service.secretKey, body: chart })).toMatchObject({
+    status: 200,
+  });
   let letGo = () => {};
   const held = new Promise<void>((resolve) => {
     letGo = resolve;
   });
   const holders = Array.from({ length: 100 }, () => service.deps.db.connection().execute(() => held));
   const body = { status: 'non_organic', campaign: 'never seen', customer_user_id: 'emil' };
-  expect(await post(service, body, { key })).toMatchObject({ status: 201 });
+  expect(await post(service, body, { key: own!.key })).toMatchObject({ status: 201 });
+  for (let round = 0; round < 2; round++) expect(await ask()).toMatchObject({ status: 200 });
   letGo();
   await Promise.all(holders);
 });

@@ -78,12 +78,13 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const db = options.throughProxy ? connectServiceDb(databaseUrl, 10) : database.db;
   const probeDb = connectServiceDb(databaseUrl, 1);
   const groupDb = connectServiceDb(databaseUrl, 2, 250);
+  const analyticsDb = connectServiceDb(databaseUrl, 4);
   // Nothing is refused because the machine that runs the tests is busy.
   const unlimited = { RATE_LIMIT_ANALYTICS: '0', RATE_LIMIT_SERVER: '0', MAX_LOOP_DELAY_MS: '0' };
   const config = loadConfig({ ...unlimited, ...options.env });
   const lines: string[] = [];
   const log = createLog(lines, options.onLog);
-  const pools = { db, groupDb, analyticsDb: db, probeDb };
+  const pools = { db, groupDb, analyticsDb, probeDb };
   const deps: Deps = { ...pools, serverRun: { number: 0 }, config, log, now: options.now ?? (() => new Date()) };
   const created = await createApp(database, options.app ?? { name: 'Test' });
   const addresses = options.addresses ?? ['base', 'admin'];
@@ -118,7 +119,9 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   async function stop(): Promise<void> {
     stopping ??= app
       .close()
-      .then(() => Promise.all([probeDb, groupDb, ...(db === database.db ? [] : [db])].map((one) => one.destroy())));
+      .then(() =>
+        Promise.all([probeDb, groupDb, analyticsDb, ...(db === database.db ? [] : [db])].map((one) => one.destroy())),
+      );
     await stopping;
   }
 
