@@ -20,8 +20,8 @@ import {
   type Sql,
 } from './sources.ts';
 
-/** What is corrected. */
-interface Kept extends RowForm {
+/** What is corrected: totals or columns. */
+interface Baseline extends RowForm {
   /** The first day that it does not have. */
   horizon: number;
   /** The months of purchase whose facts columns have, as far as they can count. */
@@ -29,39 +29,48 @@ interface Kept extends RowForm {
 }
 
 /** Selects `bucket, key, n, a0 …`: pending facts, later days, refunds to come, retired images, moved labels; for columns more. */
-export function correctionRows(source: Source, entries: Entries, kept: Kept): Sql[] {
+export function correctionRows(source: Source, entries: Entries, baseline: Baseline): Sql[] {
   const counted = countOnce(entries);
-  const totalled = asKept(entries, counted, kept);
-  const once = foundOnce(source, entries, { kept, totalled });
-  const which = stillOpen(source, entries, kept);
+  const contained = containedIn(entries, counted, baseline);
+  const which = stillOpen(source, entries, baseline);
+  const once = foundOnce(source, entries, { baseline, contained });
   // Later days are found by an index, of each moment by itself.
-  const later = appDaysOf(source).end > kept.horizon ? listCounted(entries) : [];
-  const isTotalled = [...totalled.refunds, ...notPending(source), ...which];
+  const later = appDaysOf(source).end > baseline.horizon ? listCounted(entries) : [];
+  const isTotalled = [...contained.refunds, ...notPending(source), ...which];
   return [
-    ...once.map((facts) =>
-      factRows(source, entries, { ...counted, ...facts, where: [...facts.where, ...which], ...kept }),
+    ...once.map(({ where, ...facts }) =>
+      factRows(source, entries, { counted, facts: { ...facts, where: [...where, ...which] }, form: baseline }),
     ),
-    ...relabelledBefore(source, entries, { ...kept, where: isTotalled }),
+    ...relabelledBefore(source, entries, { ...baseline, where: isTotalled }),
     ...later.map((each) =>
-      factRows(source, entries, { ...each, ...recent(source, each, { ...kept, ...totalled }), ...kept }),
+      factRows(source, entries, {
+        counted: each,
+        facts: recent(source, each, { ...baseline, ...contained }),
+        form: baseline,
+      }),
     ),
   ];
 }
 
-/** Of a stock: what closed before the span had opened before it, too, and makes no difference where what is kept has both moments. */
-function stillOpen(source: Source, { until }: Entries, { horizon }: Kept): Sql[] {
+/** Of a stock: what closed before the span had opened before it, too, and makes no difference where the baseline has both moments. */
+function stillOpen(source: Source, { until }: Entries, { horizon }: Baseline): Sql[] {
   return until ? [sql`(${dayOf(until)} >= ${sql.lit(Math.min(appDaysOf(source).first, horizon))}) is not false`] : [];
 }
 
-function foundOnce(source: Source, entries: Entries, { kept, totalled }: { kept: Kept; totalled: Totalled }): Facts[] {
+function foundOnce(
+  source: Source,
+  entries: Entries,
+  { baseline, contained }: { baseline: Baseline; contained: Contained },
+): Facts[] {
   const { has } = source.facts;
+  const { months } = baseline;
   return [
     ...(has.pending ? [pending(source)] : []),
-    ...(has.retired ? [retired(totalled, kept)] : []),
-    ...(has.moved && readsLabels(source) ? [moved(totalled, kept)] : []),
+    ...(has.retired ? [retired(contained, months)] : []),
+    ...(has.moved && readsLabels(source) ? [moved(contained, months)] : []),
     ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source)] : []),
-    ...(kept.months && has.changes ? [changes(totalled)] : []),
-    ...(kept.months ? otherMonths(source, entries, { ...totalled, months: kept.months }) : []),
+    ...(months && has.changes ? [changes(contained)] : []),
+    ...(months ? otherMonths(source, entries, { ...contained, months }) : []),
   ];
 }
 
@@ -70,12 +79,12 @@ function notPending({ facts }: Source): Sql[] {
 }
 
 /** What totals and columns hold: past days only, and as unrefunded no fact with a refund date, even a future one. */
-interface Totalled {
+interface Contained {
   days: Sql;
   refunds: Sql[];
 }
 
-function asKept({ where }: Entries, { at }: Counted, { horizon }: Kept): Totalled {
+function containedIn({ where }: Entries, { at }: Counted, { horizon }: Baseline): Contained {
   return {
     days: sql`${dayOf(at)} < ${sql.lit(horizon)}`,
     refunds: where.includes('not_refunded') ? [sql.raw(FACT_IS.not_refunded)] : [],
@@ -91,20 +100,20 @@ function pending(source: Source): Facts {
   return { relation, where: [], weight: sql`1`, label: currentLabel(source) };
 }
 
-function retired(totalled: Totalled, kept: Kept): Facts {
-  return { relation: sql`fact_retired f`, where: ofKept(totalled, kept), weight: sql`-1`, label: OWN_LABEL };
+function retired(contained: Contained, months: Baseline['months']): Facts {
+  return { relation: sql`fact_retired f`, where: isContained(contained, months), weight: sql`-1`, label: OWN_LABEL };
 }
 
 /** Facts that were totalled under another label than they carry now. */
-function moved(totalled: Totalled, kept: Kept): Facts {
-  return { relation: sql`fact_moved f`, where: ofKept(totalled, kept), weight: sql`f.sign`, label: OWN_LABEL };
+function moved(contained: Contained, months: Baseline['months']): Facts {
+  return { relation: sql`fact_moved f`, where: isContained(contained, months), weight: sql`f.sign`, label: OWN_LABEL };
 }
 
-function ofKept({ days, refunds }: Totalled, { months }: Kept): Sql[] {
+function isContained({ days, refunds }: Contained, months: Baseline['months']): Sql[] {
   return [days, ...refunds, ...(months ? [isInRanges(dayOf('purchased'), rangesOfMonths(months))] : [])];
 }
 
-function recent(source: Source, { at }: Counted, { horizon, refunds }: Kept & Totalled): Facts {
+function recent(source: Source, { at }: Counted, { horizon, refunds }: Baseline & Contained): Facts {
   const relation = sql`fact_transaction f ${pendingLabels(source)}`;
   const where = [sql`${dayOf(at)} >= ${sql.lit(horizon)}`, ...notPending(source), ...refunds];
   return { relation, where, weight: sql`1`, label: currentLabel(source) };
@@ -121,7 +130,7 @@ function refundToCome(source: Source): Facts {
 }
 
 /** What was added to the totals, and taken off them, after the columns were made. */
-function changes({ days, refunds }: Totalled): Facts {
+function changes({ days, refunds }: Contained): Facts {
   return { relation: sql`fact_column_change f`, where: [days, ...refunds], weight: sql`f.sign`, label: OWN_LABEL };
 }
 
@@ -129,7 +138,7 @@ function changes({ days, refunds }: Totalled): Facts {
 function otherMonths(
   source: Source,
   { until }: Entries,
-  { days, refunds, months }: Totalled & { months: readonly number[] },
+  { days, refunds, months }: Contained & { months: readonly number[] },
 ): Facts[] {
   const ranges = rangesWithout(source, months, until !== undefined);
   if (ranges.length === 0) return [];

@@ -36,7 +36,7 @@ export function eventParts(source: Source, entries: Entries): Sql[] {
   const { of, at } = entries;
   const counted = countOnce(entries);
   const written = cutAtEdges(source, at).map(({ source: piece, where }) =>
-    factRows(piece, entries, { ...counted, ...asWritten(of, where) }),
+    factRows(piece, entries, { counted, facts: asWritten(of, where) }),
   );
   if (!readsPendingLabels(source)) return written;
   const today = appToday(source.query);

@@ -77,13 +77,18 @@ function inSpan(source: Source, { until }: Entries, at: Counting): Sql[] {
   return [...beforeEnd(source, at), ...openedBeforeNow(source, at)];
 }
 
+interface Parts {
+  counted: Counted;
+  facts: Facts;
+  form?: RowForm;
+}
+
 /** Selects `bucket, key, n, a0 …` of them. */
-export function factRows(
-  source: Source,
-  entries: Entries,
-  { at, sign, relation, where, weight, label, home, byProfile }: Counted & Facts & RowForm,
-): Sql {
+export function factRows(source: Source, entries: Entries, { counted, facts, form = {} }: Parts): Sql {
   const { until, amount } = entries;
+  const { at, sign } = counted;
+  const { relation, where, weight, label } = facts;
+  const { home, byProfile } = form;
   const bucket = until ? sql`greatest(${bucketOf(source, at)}, 1)` : bucketOf(source, at);
   const { key, join } = keyIn(source, segmentKey(source, entries, label), home);
   const factor = sql`${weight} * ${sign}`;

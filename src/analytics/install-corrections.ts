@@ -26,7 +26,7 @@ export function installCorrectionRows(source: Source, { horizon, months }: Kept)
     ...(appDaysOf(source).end > horizon ? [recent(source, sql`${day} >= ${sql.lit(horizon)}`)] : []),
   ];
   return [
-    ...parts.map((part) => factRows(source, INSTALLS, { ...countOnce(INSTALLS), ...part })),
+    ...parts.map((facts) => factRows(source, INSTALLS, { counted: countOnce(INSTALLS), facts })),
     ...relabelledBefore(source, INSTALLS, { horizon }),
   ];
 }

@@ -29,7 +29,7 @@ export function relabelledBefore(source: Source, entries: Entries, { horizon, wh
   const counted = countOnce(entries);
   const days = sql`${dayOf(counted.at)} < ${sql.lit(horizon)}`;
   const lookedUp = (labels: Sql) =>
-    factRows(source, entries, { ...counted, ...lookUp(labels, entries, [days, ...where]), ...form });
+    factRows(source, entries, { counted, facts: lookUp(labels, entries, [days, ...where]), form });
   const { relabelled } = source;
   if (!relabelled || entries.of === 'install') return [lookedUp(changedLabels(source))];
   return [
@@ -42,7 +42,7 @@ export function relabelledBefore(source: Source, entries: Entries, { horizon, wh
 export function relabelledSince(source: Source, entries: Entries, day: number): Sql {
   const where = [sql`${dayOf(entries.at)} >= ${sql.lit(day)}`];
   const facts = countedTwice(changedLabels(source), entries, where);
-  return factRows(source, entries, { ...countOnce(entries), ...facts });
+  return factRows(source, entries, { counted: countOnce(entries), facts });
 }
 
 function lookUp(labels: Sql, entries: Entries, where: readonly Sql[]): Facts {
