@@ -38,7 +38,10 @@ export const ChartBody = Type.Object(
     segmentation: Type.Optional(NullableOneOf(EVERY_SEGMENTATION)),
     format: Type.Optional(NullableOneOf(FORMATS, { default: 'json' })),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    examples: [{ chart_id: 'mrr', segmentation: 'country', filters: { date: ['2026-01-01', '2026-10-31'] } }],
+  },
 );
 
 export const ChartHeaders = Type.Object({

@@ -46,7 +46,10 @@ export const AttributionBody = Type.Object(
       }),
     ),
   },
-  { rules: needsIdentifier },
+  {
+    rules: needsIdentifier,
+    examples: [{ customer_user_id: 'user-1', status: 'non_organic', channel: 'social', campaign: 'spring' }],
+  },
 );
 
 export type AttributionBody = Static<typeof AttributionBody>;

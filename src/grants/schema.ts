@@ -13,16 +13,22 @@ export const GrantBody = Type.Object(
       NullableDatetime({ description: 'When it expires; may be in the past. Null: lifetime access.' }),
     ),
   },
-  { rules: mustFollow('expires_at', 'starts_at') },
+  {
+    rules: mustFollow('expires_at', 'starts_at'),
+    examples: [{ access_level_id: 'premium', expires_at: '2100-01-01T00:00:00Z' }],
+  },
 );
 
 export type GrantBody = Static<typeof GrantBody>;
 
-export const RevokeBody = Type.Object({
-  access_level_id: Text(255, { description: 'ID of a paid access level that was granted to the profile.' }),
-  revoke_at: Type.Optional(
-    NullableDatetime({ description: 'When the grant ends; not in the past, not after its end. Null: now.' }),
-  ),
-});
+export const RevokeBody = Type.Object(
+  {
+    access_level_id: Text(255, { description: 'ID of a paid access level that was granted to the profile.' }),
+    revoke_at: Type.Optional(
+      NullableDatetime({ description: 'When the grant ends; not in the past, not after its end. Null: now.' }),
+    ),
+  },
+  { examples: [{ access_level_id: 'premium' }] },
+);
 
 export type RevokeBody = Static<typeof RevokeBody>;

@@ -40,7 +40,10 @@ export const ProfileBody = Type.Object(
       }),
     ),
   },
-  { rules: attributeRules },
+  {
+    rules: attributeRules,
+    examples: [{ country: 'DE', store: 'app_store', custom_attributes: { plan: 'gold' } }],
+  },
 );
 
 export type ProfileBody = Static<typeof ProfileBody>;

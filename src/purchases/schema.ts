@@ -70,7 +70,23 @@ export const TransactionBody = Type.Object(
     refunded_at: Moment('When the whole price was refunded.'),
     cancellation_reason: Type.Optional(NullableOneOf(CANCELLATION_REASONS)),
   },
-  { rules: transactionRules },
+  {
+    rules: transactionRules,
+    examples: [
+      {
+        purchase_type: 'subscription',
+        store: 'app_store',
+        store_product_id: 'monthly',
+        store_transaction_id: '1001',
+        store_original_transaction_id: '1000',
+        price: { country: 'DE', currency: 'EUR', value: 9.99, value_usd: 10.49 },
+        purchased_at: '2026-01-09T08:05:00Z',
+        originally_purchased_at: '2026-01-02T08:05:00Z',
+        expires_at: '2026-02-09T08:05:00Z',
+        renew_status: true,
+      },
+    ],
+  },
 );
 
 export type TransactionBody = Static<typeof TransactionBody>;

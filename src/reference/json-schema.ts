@@ -31,7 +31,7 @@ function spellOut(schema: TSchema, named: Named): Record<string, unknown> {
   );
   return {
     ...(words && { description: words }),
-    ...Object.fromEntries(kept.map(([name, value]) => [name, convert(value, named)])),
+    ...Object.fromEntries(kept.map(([name, value]) => [name, name === 'examples' ? value : convert(value, named)])),
     ...(format !== undefined && formatOf(format)),
     ...(properties && { properties: convertProperties(properties, named) }),
     ...(patternProperties && { patternProperties: convertProperties(patternProperties, named) }),

@@ -1,0 +1,28 @@
+// The examples of bodies in the API reference: each is accepted as it stands.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listRoutes } from '../../src/routes.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel, addProfile } from '../setup/world.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+  await addProfile(service, 'user-1');
+  await addAccessLevel(service, 'premium');
+});
+afterAll(() => service.close());
+
+test('every operation that takes a body has an example of it, which it accepts', async () => {
+  const taking = listRoutes(service.deps).filter(({ operation }) => operation.body);
+  expect(taking.length).toBeGreaterThan(5);
+  // In their order: what is granted is revoked.
+  for (const { method, path, key, operation } of taking) {
+    const [example] = operation.body!.examples as object[];
+    const { status, text } = await service.call(String(method), path, {
+      key: key === 'public' ? service.publicKey : service.secretKey,
+      headers: key === 'secret' && operation.headers ? { 'service-customer-user-id': 'user-1' } : {},
+      body: example,
+    });
+    expect(Object.keys(operation.answers), `${operation.summary}: ${text}`).toContain(String(status));
+  }
+});
