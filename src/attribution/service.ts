@@ -90,7 +90,8 @@ export function createAttributionRecorder({
     const recordIfFree = (connection: Kysely<DB>, rows: readonly AttributionRow[]) =>
       inHastyTransaction(connection, FREE_WITHIN_MS, (trx) => record(trx, rows));
     return createGroupWriter((posts: readonly Post[]) => write(groupDb, posts, record), {
-      nameOf: ({ app_id, customer_user_id, profile_id }) => `${app_id} ${customer_user_id ?? profile_id}`,
+      nameOf: ({ app_id, customer_user_id, profile_id }) =>
+        `${app_id} ${customer_user_id ?? profile_id?.toLowerCase()}`,
       writeIfFree: (posts) => write(groupDb, posts, recordIfFree),
       write: (posts) => write(db, posts, record),
       // Others need connections, too.

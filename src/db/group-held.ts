@@ -1,7 +1,10 @@
-// Items of a group that need what somebody holds for long: they wait beside the groups, by name, and are written together when it is let go of.
+// Items of a group that need what somebody holds for long: they wait beside the groups, by name, and are written together when it is let go
+// of. Where that takes longer than a lock is waited for, all that wait for it are refused.
 import { apiError } from '../errors.ts';
+import { isLockTimeout } from './failures.ts';
 
 const MOST_HELD = 1_000;
+const MOST_HELD_OF_NAME = 250;
 const MOST_AT_ONCE = 50;
 
 export interface Waiting<Item, Result> {
@@ -15,7 +18,7 @@ export interface Patient<Item, Result> {
   nameOf: (item: Item) => string;
   /** Waits for a lock hardly at all: then it fails with a lock time-out. */
   writeIfFree: (items: readonly Item[]) => Promise<readonly Result[]>;
-  /** Writes items of one name, and waits until it is let go of. */
+  /** Writes items of one name, and waits for it to be let go of. */
   write: (items: readonly Item[]) => Promise<readonly Result[]>;
   /** So many names are waited for at once. */
   atOnce: number;
@@ -26,34 +29,39 @@ export interface Held<Item, Result> {
   add: (one: Waiting<Item, Result>) => void;
 }
 
-/** Tells each of a group how it went. */
-async function settleTogether<Item, Result>(
-  group: readonly Waiting<Item, Result>[],
-  results: Promise<readonly Result[]>,
-): Promise<void> {
-  try {
-    const all = await results;
-    for (const [index, { resolve }] of group.entries()) resolve(all[index] as Result);
-  } catch (error) {
-    for (const { reject } of group) reject(error);
-  }
-}
-
 export function createHeld<Item, Result>({ nameOf, write, atOnce }: Patient<Item, Result>): Held<Item, Result> {
   const queues = new Map<string, Waiting<Item, Result>[]>();
   let waiting = 0;
   /** Names that are being waited for. */
   const awaited = new Set<string>();
 
+  /** Takes of the queue of a name; the rest goes behind the other names. */
+  function take(name: string, most: number): Waiting<Item, Result>[] {
+    const queue = queues.get(name) ?? [];
+    const taken = queue.splice(0, most);
+    queues.delete(name);
+    if (queue.length > 0) queues.set(name, queue);
+    waiting -= taken.length;
+    return taken;
+  }
+
+  async function settle(name: string): Promise<void> {
+    const group = take(name, MOST_AT_ONCE);
+    try {
+      const results = await write(group.map(({ item }) => item));
+      for (const [index, { resolve }] of group.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      const rest = isLockTimeout(error) ? take(name, MOST_HELD_OF_NAME) : [];
+      for (const { reject } of [...group, ...rest]) reject(error);
+    }
+  }
+
   function work(): void {
-    for (const [name, queue] of queues) {
+    for (const name of [...queues.keys()]) {
       if (awaited.size === atOnce) return;
       if (awaited.has(name)) continue;
-      const group = queue.splice(0, MOST_AT_ONCE);
-      if (queue.length === 0) queues.delete(name);
-      waiting -= group.length;
       awaited.add(name);
-      void settleTogether(group, write(group.map(({ item }) => item))).then(() => {
+      void settle(name).then(() => {
         awaited.delete(name);
         work();
       });
@@ -68,12 +76,12 @@ export function createHeld<Item, Result>({ nameOf, write, atOnce }: Patient<Item
       return awaited.has(name) || queues.has(name);
     },
     add(one) {
-      if (waiting === MOST_HELD) {
+      const name = nameOf(one.item);
+      const queue = queues.get(name) ?? [];
+      if (waiting === MOST_HELD || queue.length === MOST_HELD_OF_NAME) {
         one.reject(apiError('unavailable'));
         return;
       }
-      const name = nameOf(one.item);
-      const queue = queues.get(name) ?? [];
       queue.push(one);
       queues.set(name, queue);
       waiting++;

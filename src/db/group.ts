@@ -2,8 +2,8 @@
 // for others to come, no acknowledgement before the commit, a bounded queue. Apps take turns, so that a busy one does not delay the others.
 import { apiError } from '../errors.ts';
 import { isDatabaseAway, isLockTimeout } from './failures.ts';
+import { createFairQueue } from './fair-queue.ts';
 import { createHeld, type Patient, type Waiting } from './group-held.ts';
-import { createLanes } from './group-lanes.ts';
 
 const MOST_PER_GROUP = 200;
 /** So many cost hardly more than half of them. */
@@ -26,12 +26,12 @@ function isAway(outcome: Outcome<unknown>): boolean {
   return 'error' in outcome && isDatabaseAway(outcome.error);
 }
 
-/** Turns `write`, which writes many items in one commit, into a function that writes one. */
+/** Turns `write`, which writes many items at once, into a function that writes one. */
 export function createGroupWriter<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly Result[]>,
   patient?: Patient<Item, Result>,
 ): (lane: string, item: Item) => Promise<Result> {
-  const lanes = createLanes<Waiting<Item, Result>>();
+  const queue = createFairQueue<Waiting<Item, Result>>();
   const held = patient && createHeld(patient);
   const writeAlone = patient?.writeIfFree ?? write;
   let writing = 0;
@@ -46,8 +46,8 @@ export function createGroupWriter<Item, Result>(
    * other is being written; left to itself a large group and a small one would take turns, each with nobody beside it.
    */
   function takeGroup(): Waiting<Item, Result>[] {
-    const half = Math.ceil((lanes.size() + lastSize) / 2);
-    const group = lanes.take(Math.min(MOST_PER_GROUP, Math.max(NEVER_SPLIT, half)));
+    const half = Math.ceil((queue.size() + lastSize) / 2);
+    const group = queue.take(Math.min(MOST_PER_GROUP, Math.max(NEVER_SPLIT, half)));
     lastSize = group.length;
     return group;
   }
@@ -62,16 +62,27 @@ export function createGroupWriter<Item, Result>(
     }
   }
 
+  /** Whether it waits beside the groups now, as what it needs is known to be held. */
+  function isPutBeside(one: Waiting<Item, Result>): boolean {
+    if (!held?.has(one.item)) return false;
+    held.add(one);
+    return true;
+  }
+
   /** Writes a group; what it gives tells those who were not told before. */
-  async function settle(group: readonly Waiting<Item, Result>[]): Promise<() => void> {
+  async function settle(taken: readonly Waiting<Item, Result>[]): Promise<() => void> {
+    const group = taken.filter((one) => !isPutBeside(one));
+    if (group.length === 0) return () => undefined;
     const together = await outcomeOf(write(group.map(({ item }) => item)));
-    if ('results' in together || group.length === 1 || isAway(together)) return () => tell(group, together);
+    if ('results' in together || isAway(together)) return () => tell(group, together);
+    if (group.length === 1) {
+      // At once: the next group is not to meet the same lock.
+      tell(group, together);
+      return () => undefined;
+    }
     // One bad item must not fail its neighbours: each is tried alone, unless the database goes away, as the rest would only find out later.
     for (const [index, one] of group.entries()) {
-      if (held?.has(one.item)) {
-        held.add(one);
-        continue;
-      }
+      if (isPutBeside(one)) continue;
       const alone = await outcomeOf(writeAlone([one.item]));
       if (isAway(alone)) return () => tell(group.slice(index), alone);
       tell([one], alone);
@@ -81,7 +92,7 @@ export function createGroupWriter<Item, Result>(
 
   /** What waits meanwhile makes a larger group, of which each costs less. */
   function isWorthwhile(): boolean {
-    return lanes.size() > 0 && (writing === 0 || (isSlow && writing < MOST_WRITING));
+    return queue.size() > 0 && (writing === 0 || (isSlow && writing < MOST_WRITING));
   }
 
   function noteSlow(): void {
@@ -105,8 +116,8 @@ export function createGroupWriter<Item, Result>(
   return (lane, item) =>
     new Promise((resolve, reject) => {
       const one = { item, resolve, reject };
-      if (held?.has(item)) held.add(one);
-      else if (!lanes.add(lane, one)) reject(apiError('unavailable'));
+      if (isPutBeside(one)) return;
+      if (!queue.add(lane, one)) reject(apiError('unavailable'));
       else if (isWorthwhile()) setImmediate(work);
     });
 }

@@ -150,6 +150,25 @@ test('apps take turns: each has its share of a group, and a busy one what the ot
   await Promise.all([blocking, ...busy, ...lively, ...quiet]);
 });
 
+test('of more apps than a group has room for all have their turn', async () => {
+  const { enqueue, groups } = createSlowWriter();
+  const blocking = enqueue('x', 'x1');
+  await turn();
+  const apps = Array.from({ length: 250 }, (_, i) => `app ${i}`);
+  const all = apps.flatMap((app) => [1, 2].map((i) => enqueue(app, `${app} ${i}`)));
+  for (let i = 0; i < 3; i++) {
+    groups[i]?.end();
+    await turn();
+  }
+  const firsts = groups.slice(1, 3).flatMap(({ items }) => items.filter((item) => item.endsWith(' 1')));
+  expect(new Set(firsts).size).toBe(250);
+  for (let i = 3; i < 10; i++) {
+    groups[i]?.end();
+    await turn();
+  }
+  await Promise.all([blocking, ...all]);
+});
+
 test('one bad item fails alone', async () => {
   const enqueue = createGroupWriter(async (items: readonly string[]) => {
     if (items.includes('bad')) throw new Error('a bad item');
@@ -224,14 +243,38 @@ describe('what somebody holds', () => {
 
   test('waits by name, few at a time and not without bound', async () => {
     const enqueue = createPatientWriter();
-    const answers = Array.from({ length: 1_020 }, (_, i) => enqueue('app', `held${i % 3} ${i}`));
+    const answers = Array.from({ length: 1_200 }, (_, i) => enqueue('app', `held${i % 6} ${i}`));
     const ended = Promise.allSettled(answers);
+    // The first of two names are being tried, and a thousand wait.
     const refusals = await Promise.all(answers.slice(1_002).map((one) => one.catch((error: ApiError) => error)));
     expect(refusals.map((error) => (error as ApiError).statusCode)).toEqual(refusals.map(() => 503));
-    expect(new Set(together.map(([item]) => item!.split(' ')[0]))).toEqual(new Set(['held0', 'held1']));
-    expect(together).toHaveLength(2);
+    expect(together.map(([item]) => item!.split(' ')[0])).toEqual(['held0', 'held1']);
     letGo();
     expect((await ended).filter(({ status }) => status === 'fulfilled')).toHaveLength(1_002);
+    expect(new Set(together.slice(2, 6).map(([item]) => item!.split(' ')[0])).size).toBe(4);
+  });
+
+  test('is refused where that takes too long, with all that wait for it, and no others', async () => {
+    let isOver = false;
+    const enqueue = createGroupWriter(writeUnlessHeld, {
+      nameOf: (item) => item.split(' ')[0]!,
+      writeIfFree: writeUnlessHeld,
+      write: async (items) => {
+        await free;
+        if (!isOver && items[0]!.startsWith('held1')) throw Object.assign(new Error('held'), { code: '55P03' });
+        return items;
+      },
+      atOnce: 1,
+    });
+    const of = (name: string, count: number) => Array.from({ length: count }, (_, i) => enqueue('app', `${name} ${i}`));
+    const one = Promise.allSettled(of('held1', 300));
+    const other = Promise.all(of('held2', 3));
+    await turn();
+    letGo();
+    expect((await one).every(({ status }) => status === 'rejected')).toBe(true);
+    expect(await other).toHaveLength(3);
+    isOver = true;
+    expect(await enqueue('app', 'held1 again')).toBe('held1 again');
   });
 });
 

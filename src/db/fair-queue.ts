@@ -1,10 +1,10 @@
-// What waits to be written in groups: a bounded queue in lanes, of which each has the same share of a group.
+// A bounded queue in lanes, of which each has the same share of what is taken.
 
 const MOST_WAITING = 20_000;
 /** Of one lane: another finds room beside it. */
 const MOST_WAITING_IN_LANE = 10_000;
 
-export interface Lanes<T> {
+export interface FairQueue<T> {
   /** How many wait, in all lanes. */
   size: () => number;
   /** False where there is no room. */
@@ -13,7 +13,7 @@ export interface Lanes<T> {
   take: (most: number) => T[];
 }
 
-export function createLanes<T>(): Lanes<T> {
+export function createFairQueue<T>(): FairQueue<T> {
   const lanes = new Map<string, T[]>();
   let waiting = 0;
   return {
@@ -31,6 +31,8 @@ export function createLanes<T>(): Lanes<T> {
       while (taken.length < most && lanes.size > 0) {
         const share = Math.max(1, Math.floor((most - taken.length) / lanes.size));
         for (const [lane, queue] of [...lanes]) {
+          // Those that had nothing stay in front.
+          if (taken.length === most) break;
           taken.push(...queue.splice(0, Math.min(share, most - taken.length)));
           lanes.delete(lane);
           // Behind the others, so that lanes take turns.
