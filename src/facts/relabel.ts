@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { tryInTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
-import { mostOfEach } from '../lib/steps.ts';
+import { createSteps } from '../lib/steps.ts';
 
 /** Few: posts for the profiles of a batch wait until it is written. */
 export const LABELS_BATCH = 100;
@@ -19,7 +19,9 @@ interface Pending {
 
 async function listAppsWithLabels(db: Kysely<DB>): Promise<number[]> {
   const { rows } = await sql<{ app_key: number }>`
-    select app_key from app where exists (select from label_pending w where w.app_key = app.app_key)`.execute(db);
+    select app_key from app where exists (select from label_pending w where w.app_key = app.app_key) order by app_key`.execute(
+    db,
+  );
   return rows.map(({ app_key }) => app_key);
 }
 
@@ -109,19 +111,39 @@ async function forgetSettled(db: Kysely<DB>): Promise<void> {
       select from label_pending w where w.app_key = r.app_key and w.queue_no = r.queue_no)`.execute(db);
 }
 
+/** Whose turn it is: that of the app after the one that was served last. */
+export interface LabelTurn {
+  after: number;
+}
+
 /**
- * Re-labels so many profiles at most of every app that has some waiting; the most that one app had. None where another process is at
- * their facts: they wait for the next round. An app where it fails keeps none of the others from theirs.
+ * Re-labels so many profiles at most, of one app and then of the next; how many it was. None where another process is at their facts: they
+ * wait for the next round. An app where it fails keeps none of the others from theirs.
  */
-export async function relabelBatch(db: Kysely<DB>, limit = LABELS_BATCH): Promise<number> {
+export async function relabelBatch(
+  db: Kysely<DB>,
+  limit = LABELS_BATCH,
+  turn: LabelTurn = { after: 0 },
+): Promise<number> {
   const appKeys = await listAppsWithLabels(db);
-  if (appKeys.length === 0) await forgetSettled(db);
-  return mostOfEach(appKeys, async (appKey) => {
-    const count = await tryInTransaction(db, LOCK_TIMEOUT_MS, async (trx) => {
-      const pending = await lockPending(trx, appKey, limit);
-      if (pending.length > 0) await relabel(trx, pending);
-      return pending.length;
-    });
-    return count ?? 0;
+  const [served, coming] = [appKeys.filter((key) => key <= turn.after), appKeys.filter((key) => key > turn.after)];
+  const steps = createSteps();
+  let count = 0;
+  for (const appKey of [...coming, ...served]) {
+    if (count === limit) break;
+    count += await steps.take(relabelApp(db, appKey, limit - count));
+    turn.after = appKey;
+  }
+  if (count < limit) await forgetSettled(db);
+  steps.end();
+  return count;
+}
+
+async function relabelApp(db: Kysely<DB>, appKey: number, limit: number): Promise<number> {
+  const count = await tryInTransaction(db, LOCK_TIMEOUT_MS, async (trx) => {
+    const pending = await lockPending(trx, appKey, limit);
+    if (pending.length > 0) await relabel(trx, pending);
+    return pending.length;
   });
+  return count ?? 0;
 }

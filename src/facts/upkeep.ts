@@ -18,11 +18,15 @@ const INSTALLS_REST = 100;
 export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   const rest = createRest(BUSY.facts);
 
+  const turn = { after: 0 };
   /** Moved facts wait until there are many, or no more to come. */
   const labels = resting(async () => {
-    const count = await relabelBatch(db);
+    const steps = createSteps();
+    const count = await steps.take(relabelBatch(db, LABELS_BATCH, turn));
     const hasMore = count === LABELS_BATCH;
-    return count + (await refreshMoves(db, hasMore ? MOVES_BATCH : 1));
+    const moved = await steps.take(refreshMoves(db, hasMore ? MOVES_BATCH : 1));
+    steps.end();
+    return count + moved;
   }, createRest(BUSY.labels));
 
   const installs = resting(

@@ -38,9 +38,13 @@ export function resting(
     async run() {
       if (restsFor() > 0) return 0;
       const began = performance.now();
-      const done = await step();
-      const ended = performance.now();
-      from = ended + restAfter(ended - began, done);
+      let done = 0;
+      try {
+        done = await step();
+      } finally {
+        const ended = performance.now();
+        from = ended + restAfter(ended - began, done);
+      }
       return done;
     },
   };

@@ -6,7 +6,7 @@ import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshTotals } from '../../src/facts/totals.ts';
 import { startUpkeep } from '../../src/facts/upkeep.ts';
 import { startService, type TestService } from '../setup/service.ts';
-import { addApp, askChart, type Home, importProfiles, importTransactions } from './import.ts';
+import { addApp, askChart, type Home, importProfiles, importTransactions, totalAll } from './import.ts';
 
 let service: TestService;
 /** Its totals cannot be written. */
@@ -80,7 +80,33 @@ test('nor does one whose labels change all the time keep those of the others wai
   await importProfiles(quiet, labelledAs('non_organic', 1));
   const { rows } = await sql`select app_key from label_pending order by app_key`.execute(db);
   expect(rows).toHaveLength(6);
-  expect(await relabelBatch(db, 2)).toBe(2);
+  const turn = { after: 0 };
+  expect(await relabelBatch(db, 2, turn)).toBe(2);
+  expect(await relabelBatch(db, 2, turn)).toBe(2);
   const left = await sql<{ app_key: number }>`select app_key from label_pending`.execute(db);
-  expect(left.rows.map(({ app_key }) => app_key)).toEqual([1, 2, 3].map(() => busy.app.app_key));
+  expect(left.rows.map(({ app_key }) => app_key)).toEqual([1, 2].map(() => busy.app.app_key));
+});
+
+test('nor does one whose labels cannot be brought to its facts keep those of the others, or their totals, waiting', async () => {
+  const { db } = service.deps;
+  const [stuck, well] = [await addApp(service, { name: 'Stuck' }), await addApp(service, { name: 'Well' })];
+  for (const home of [stuck, well]) {
+    await importProfiles(home, labelled('organic'));
+    await importTransactions(home, coins());
+    await totalAll(db).catch(() => undefined);
+  }
+  const isOther = sql`app_key <> ${sql.lit(stuck.app.app_key)}`;
+  await sql`alter table fact_moved add constraint not_of_that_app check (${isOther}) not valid`.execute(db);
+  for (const home of [stuck, well]) await importProfiles(home, labelled('non_organic'));
+  const waitingOf = async ({ app }: Home) => {
+    const { rows } = await sql<{ labels: number; moved: number }>`
+      select (select count(*)::integer from label_pending where app_key = ${app.app_key}) as labels,
+        (select count(*)::integer from fact_moved where app_key = ${app.app_key}) as moved`.execute(db);
+    return rows[0];
+  };
+  const upkeep = startUpkeep(service.deps);
+  await vi.waitFor(async () => expect(await waitingOf(well)).toEqual({ labels: 0, moved: 0 }), 10_000);
+  await upkeep.stop();
+  expect(await waitingOf(stuck)).toEqual({ labels: 1, moved: 0 });
+  expect(await revenueOf(stuck)).toBe(15);
 });

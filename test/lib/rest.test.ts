@@ -9,6 +9,18 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+test('one that failed rests, too', async () => {
+  const step = resting(
+    async () => {
+      vi.advanceTimersByTime(5);
+      throw new Error('failed');
+    },
+    (workedMs) => 2 * workedMs,
+  );
+  await expect(step.run()).rejects.toThrow('failed');
+  expect(step.restsFor()).toBe(10);
+});
+
 test('a step rests after it was run, by what it took and did', async () => {
   const work = vi.fn(async () => {
     vi.advanceTimersByTime(5);
