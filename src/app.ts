@@ -61,7 +61,7 @@ export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admi
   const all = listRoutes(deps);
   const routes = all.filter(({ address }) => addresses.includes(address));
   const limitOf = await createLimits(app, config);
-  await registerRoutes(app, routes, { config, keyring: createKeyring(deps.groupDb), limitOf });
+  await registerRoutes(app, routes, { config, keyring: createKeyring(deps.lookupDb), limitOf });
   if (addresses.includes('admin')) {
     await registerPages(app);
     await registerReference(app, all, addresses.includes('base') ? undefined : `http://localhost:${config.PORT}`);

@@ -121,7 +121,7 @@ export const VARIABLES = {
   DATABASE_POOL_SIZE: whole(
     [2, 200],
     16,
-    'Connections for requests other than charts; keys, attributions, webhooks and probes have 8 beside them.',
+    'Connections for requests other than charts; keys, attributions, webhooks and probes have 10 beside them.',
   ),
   ANALYTICS_POOL_SIZE: whole([1, 100], 4, 'Connections for charts and the event feed.'),
   ANALYTICS_TIMEOUT_MS: whole([100, 600_000], 30_000, 'Longest time a chart may compute, in milliseconds.'),

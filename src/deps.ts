@@ -18,7 +18,9 @@ export interface App {
 export interface Deps {
   /** Requests and background work, but for what the pools below are for. */
   db: Kysely<DB>;
-  /** Keys, versions of charts, and groups of attribution posts with their labels: whatever else waits keeps none of these busy, and a group gives up a lock early. */
+  /** What a request needs first: its key, or the version of a kept answer. Nobody waits for a lock on these two connections. */
+  lookupDb: Kysely<DB>;
+  /** Groups of attribution posts, with their labels: whatever else waits keeps none of these busy, and a group gives up a lock early. */
   groupDb: Kysely<DB>;
   /** Charts and the event feed: a small pool of its own, so that a heavy chart never starves a grant. */
   analyticsDb: Kysely<DB>;

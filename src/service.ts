@@ -19,6 +19,7 @@ import { startDispatcher } from './webhooks/dispatcher.ts';
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** Requests for a profile that somebody holds take connections that others need. */
 const LOCK_TIMEOUT_MS = 5_000;
+const LOOKUP_CONNECTIONS = 2;
 const GROUP_CONNECTIONS = 4;
 const GROUP_LOCK_TIMEOUT_MS = 250;
 const PROBE_TIMEOUT_MS = 5_000;
@@ -98,7 +99,7 @@ function openPools(
   config: Config,
   log: Logger,
   shared: Pick<PoolSettings, 'connectionString' | 'onConnect'>,
-): Pick<Deps, 'db' | 'groupDb' | 'analyticsDb' | 'probeDb'> {
+): Pick<Deps, 'db' | 'lookupDb' | 'groupDb' | 'analyticsDb' | 'probeDb'> {
   const onError = (err: Error) => log.warn({ err }, 'a database connection broke');
   const open = (
     applicationName: string,
@@ -107,12 +108,13 @@ function openPools(
   ) => createDb(createPool({ ...shared, max, ...timeouts, applicationName }, onError));
   const statementTimeoutMs = STATEMENT_TIMEOUT_MS;
   const db = open('sps', config.DATABASE_POOL_SIZE, { statementTimeoutMs, lockTimeoutMs: LOCK_TIMEOUT_MS });
+  const lookupDb = open('sps-lookups', LOOKUP_CONNECTIONS, { statementTimeoutMs });
   const groupDb = open('sps-groups', GROUP_CONNECTIONS, { statementTimeoutMs, lockTimeoutMs: GROUP_LOCK_TIMEOUT_MS });
   const analyticsDb = open('sps-analytics', config.ANALYTICS_POOL_SIZE, {
     statementTimeoutMs: config.ANALYTICS_TIMEOUT_MS,
   });
   const probeDb = open('sps-probe', 1, { statementTimeoutMs: PROBE_TIMEOUT_MS });
-  return { db, groupDb, analyticsDb, probeDb };
+  return { db, lookupDb, groupDb, analyticsDb, probeDb };
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {

@@ -16,7 +16,7 @@ const config = loadConfig();
 const log = await createLog(config.LOG_LEVEL);
 const settings = { max: config.DATABASE_POOL_SIZE, statementTimeoutMs: 30_000, applicationName: 'sps-bench-empty' };
 const db = createDb(createPool({ ...settings, connectionString: config.DATABASE_URL ?? '' }, () => undefined));
-const pools = { db, groupDb: db, analyticsDb: db, probeDb: db };
+const pools = { db, lookupDb: db, groupDb: db, analyticsDb: db, probeDb: db };
 const deps: Deps = { ...pools, serverRun: { number: 0 }, config, log, now: () => new Date() };
 
 const { app } = await buildApp(deps);

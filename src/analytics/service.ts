@@ -85,7 +85,7 @@ export function createChartAnswers(deps: Deps) {
   async function readVersion(app: App): Promise<string> {
     const statement = sql<{ version: string }>`select ${versionOf(app.app_key)} as version`;
     // Not where charts are computed, nor where requests wait for locks: a kept answer must not wait for their connections.
-    const [row] = await executePrepared(deps.groupDb, 'fact_version', statement);
+    const [row] = await executePrepared(deps.lookupDb, 'fact_version', statement);
     return row!.version;
   }
 

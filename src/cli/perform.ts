@@ -96,7 +96,7 @@ async function operate<T>(
     const clock = createDatabaseClock(db);
     // `sps doctor` tells of a database that cannot be asked.
     await clock.read().catch(() => undefined);
-    const pools = { db, groupDb: db, analyticsDb: db, probeDb: db };
+    const pools = { db, lookupDb: db, groupDb: db, analyticsDb: db, probeDb: db };
     // A command remembers nothing for longer than it takes.
     const deps = { ...pools, serverRun: { number: 0 }, config, log, now: clock.now };
     return await work({ deps, connectionString, migrated, signal });

@@ -38,7 +38,7 @@ beforeAll(async () => {
       statements++;
     },
   });
-  const { app } = await buildApp({ ...service.deps, db, groupDb: db });
+  const { app } = await buildApp({ ...service.deps, db, lookupDb: db });
   close = () => app.close();
   send = async (authorization) => {
     statements = 0;

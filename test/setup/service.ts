@@ -77,6 +77,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const databaseUrl = options.throughProxy?.(database.url) ?? database.url;
   const db = options.throughProxy ? connectServiceDb(databaseUrl, 10) : database.db;
   const probeDb = connectServiceDb(databaseUrl, 1);
+  const lookupDb = connectServiceDb(databaseUrl, 1);
   const groupDb = connectServiceDb(databaseUrl, 2, 250);
   const analyticsDb = connectServiceDb(databaseUrl, 4);
   // Nothing is refused because the machine that runs the tests is busy.
@@ -84,7 +85,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const config = loadConfig({ ...unlimited, ...options.env });
   const lines: string[] = [];
   const log = createLog(lines, options.onLog);
-  const pools = { db, groupDb, analyticsDb, probeDb };
+  const pools = { db, lookupDb, groupDb, analyticsDb, probeDb };
   const deps: Deps = { ...pools, serverRun: { number: 0 }, config, log, now: options.now ?? (() => new Date()) };
   const created = await createApp(database, options.app ?? { name: 'Test' });
   const addresses = options.addresses ?? ['base', 'admin'];
@@ -120,7 +121,9 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     stopping ??= app
       .close()
       .then(() =>
-        Promise.all([probeDb, groupDb, analyticsDb, ...(db === database.db ? [] : [db])].map((one) => one.destroy())),
+        Promise.all(
+          [probeDb, lookupDb, groupDb, analyticsDb, ...(db === database.db ? [] : [db])].map((one) => one.destroy()),
+        ),
       );
     await stopping;
   }
