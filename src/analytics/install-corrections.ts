@@ -8,7 +8,7 @@ import { rangesOfMonths } from './month-ranges.ts';
 import { relabelledBefore } from './relabelled/rows.ts';
 import { currentLabel, dayOf, labelledFacts, OWN_LABEL, type Source, type Sql } from './sources.ts';
 
-interface Kept {
+interface Baseline {
   /** The first day that is not read from the columns. */
   horizon: number;
   /** The months that have columns, as far as they can count. */
@@ -16,7 +16,7 @@ interface Kept {
 }
 
 /** Selects `bucket, key, n`: later changes, months without columns, later days, installs whose label is pending. */
-export function installCorrectionRows(source: Source, { horizon, months }: Kept): Sql[] {
+export function installCorrectionRows(source: Source, { horizon, months }: Baseline): Sql[] {
   const day = dayOf('installed');
   const past = sql`${day} < ${sql.lit(horizon)}`;
   const otherDays = rangesWithout(source, months, false);

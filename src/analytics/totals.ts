@@ -40,9 +40,9 @@ function isKept(source: Source, until: Moment | undefined): boolean {
 
 /** The parts that make up the entries, `bucket, key, n, a0 …`: whole past days from the totals, and what corrects them. */
 export function totalParts(source: Source, entries: Entries): Sql[] {
-  const kept = { horizon: totalsHorizon(source), home: homeOf(source) };
+  const baseline = { horizon: totalsHorizon(source), home: homeOf(source) };
   const pastDays = listCounted(entries).map((counted) => totalRows(source, entries, counted));
-  return [...pastDays, ...correctionRows(source, entries, kept)];
+  return [...pastDays, ...correctionRows(source, entries, baseline)];
 }
 
 function totalRows(source: Source, entries: Entries, { at, sign }: Counted): Sql {

@@ -1,4 +1,4 @@
-// Imports a file: read in batches, each committed whole. One batch is read while those before are being written, at most two, so memory
+// Imports a file: read in batches, each committed whole unless it collides with requests (collisions.ts). One batch is read while those before are being written, at most two, so memory
 // stays flat.
 // An import that was cut off, by kill -9 too, is run again: what it had written changes nothing the second time.
 import { openSession, type Session } from '../db/session.ts';

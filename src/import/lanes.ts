@@ -8,7 +8,7 @@ export type Names = ReadonlySet<string> | undefined;
 
 export interface Load<R> {
   names: Names;
-  /** `onHandedOver` is to be called when the database has all that it needs, and only has to work. */
+  /** `onHandedOver` is to be called when the database has all that it needs, or the first part of it, and only has to work. */
   write: (session: Session, onHandedOver: () => void) => Promise<R>;
   /** Told of what was written in the order of the batches; the session is still its own. */
   tell: (session: Session, result: R) => Promise<void>;
