@@ -45,6 +45,11 @@ describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
     return url.href;
   }
 
+  /** As a role that owns the database, and nothing else. */
+  function ownedUrlOf(database: string): string {
+    return Object.assign(new URL(urlOf(database)), { username: 'sps', password: 'owner' }).href;
+  }
+
   async function query(database: string, statement: string): Promise<Record<string, unknown>[]> {
     const client = new pg.Client({ connectionString: urlOf(database) });
     await client.connect();
@@ -55,8 +60,8 @@ describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
     }
   }
 
-  async function start(file: string, database: string, ready: RegExp) {
-    const program = startProgram(file, [], { DATABASE_URL: urlOf(database), SPS_DATA_DIR: folder, PORT: '0' });
+  async function start(file: string, databaseUrl: string, ready: RegExp) {
+    const program = startProgram(file, [], { DATABASE_URL: databaseUrl, SPS_DATA_DIR: folder, PORT: '0' });
     started.push(program);
     await program.printed(ready);
     return { ...program, url: /http:\/\/127\.0\.0\.1:\d+/.exec(program.stdout())?.[0] ?? '' };
@@ -91,21 +96,22 @@ describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
 
   it('is dumped under the running service, restored, and serves', async () => {
     await query('postgres', 'create database old');
-    const demo = await start('dist/demo/main.js', 'old', /Ctrl-C stops it/);
+    await query('postgres', "create role sps login password 'owner'");
+    const demo = await start('dist/demo/main.js', urlOf('old'), /Ctrl-C stops it/);
     const key = /secret_live_\w+\.\w+/.exec(demo.stdout())?.[0] ?? '';
     const charts = '/api/v1/client-api/metrics/analytics/';
     const before = await post(demo.url + charts, key, CHART);
 
     const text = await readFile('docs/operations.md', 'utf8');
     const commands = /## Backup of a given database\n\n```sh\n(.*?)```/s.exec(text)?.[1] ?? 'exit 1';
-    const env = { DATABASE_URL: urlOf('old'), NEW_SERVER_URL: server.url, NEW_DATABASE_URL: urlOf('sps') };
+    const env = { DATABASE_URL: urlOf('old'), NEW_SERVER_URL: server.url, NEW_DATABASE_URL: ownedUrlOf('sps') };
     const PATH = `${bin}:${process.env.PATH}`;
     await promisify(execFile)('sh', ['-e', '-c', commands], { cwd: folder, env: { PATH, ...env } });
     expect(await countRows('sps')).toEqual(await countRows('old'));
     demo.child.kill('SIGTERM');
     expect(await demo.ended).toBe(0);
 
-    const service = await start('dist/main.js', 'sps', /^ready: /);
+    const service = await start('dist/main.js', ownedUrlOf('sps'), /^ready: /);
     const after = await post(service.url + charts, key, CHART);
     expect(before.revenue.value).toBeGreaterThan(1_000);
     expect(after).toEqual(before);
@@ -113,7 +119,7 @@ describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
     const headers = { 'service-customer-user-id': 'user-1' };
     const profile = await post(service.url + granting, key, { access_level_id: 'premium', expires_at: null }, headers);
     expect(profile.access_levels.premium.expires_at).toBeNull();
-    const { code, stdout } = await createSps({ DATABASE_URL: urlOf('sps') }).run('doctor', '--no-charts');
+    const { code, stdout } = await createSps({ DATABASE_URL: ownedUrlOf('sps') }).run('doctor', '--no-charts');
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^migrations +ok/m) });
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(0);
