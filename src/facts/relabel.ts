@@ -5,6 +5,7 @@ import { tryInTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { createSteps } from '../lib/steps.ts';
+import { listAppKeys } from './app-keys.ts';
 
 /** Few: posts for the profiles of a batch wait until it is written. */
 export const LABELS_BATCH = 100;
@@ -17,13 +18,7 @@ interface Pending {
   attribution_key: number;
 }
 
-async function listAppsWithLabels(db: Kysely<DB>): Promise<number[]> {
-  const { rows } = await sql<{ app_key: number }>`
-    select app_key from app where exists (select from label_pending w where w.app_key = app.app_key) order by app_key`.execute(
-    db,
-  );
-  return rows.map(({ app_key }) => app_key);
-}
+const HAS_LABELS = sql`exists (select from label_pending w where w.app_key = app.app_key)`;
 
 /**
  * Locks profiles of an app that nobody is writing just now, those that wait longest first. Queue and record have to agree; compared in a
@@ -125,7 +120,7 @@ export async function relabelBatch(
   limit = LABELS_BATCH,
   turn: LabelTurn = { after: 0 },
 ): Promise<number> {
-  const appKeys = await listAppsWithLabels(db);
+  const appKeys = await listAppKeys(db, HAS_LABELS);
   const [served, coming] = [appKeys.filter((key) => key <= turn.after), appKeys.filter((key) => key > turn.after)];
   const steps = createSteps();
   let count = 0;

@@ -5,8 +5,9 @@ import { TOTALS_LOCK } from '../db/advisory-locks.ts';
 import { inSnapshot } from '../db/client.ts';
 import { raiseTimeout } from '../db/deadline.ts';
 import type { DB } from '../db/types.ts';
-import { mostOfEach } from '../lib/steps.ts';
+import { createSteps } from '../lib/steps.ts';
 import { addingImages, addingMoves } from './add-images.ts';
+import { listAppKeys } from './app-keys.ts';
 
 /** What a batch takes: whoever changes one of its facts waits until it is written. */
 export const TOTALS_BATCH = 10_000;
@@ -91,27 +92,27 @@ async function refreshApps(
   appKeys: readonly number[],
   work: (trx: Kysely<DB>, appKey: number) => Promise<number>,
 ): Promise<number> {
-  return mostOfEach(appKeys, (appKey) =>
-    withTotalsLocked(db, appKey, (connection) =>
+  let most = 0;
+  const steps = createSteps();
+  for (const appKey of appKeys) {
+    const count = withTotalsLocked(db, appKey, (connection) =>
       inSnapshot(connection, async (trx) => {
         await setLimits(trx);
         return work(trx, appKey);
       }),
-    ),
-  );
+    );
+    most = Math.max(most, await steps.take(count));
+  }
+  steps.end();
+  return most;
 }
 
-async function listAppsWithWork(db: Kysely<DB>): Promise<number[]> {
-  const { rows } = await sql<{ app_key: number }>`
-    select app_key from app
-    where exists (select from fact_pending p where p.app_key = app.app_key)
-      or exists (select from fact_retired r where r.app_key = app.app_key)`.execute(db);
-  return rows.map(({ app_key }) => app_key);
-}
+const HAS_WORK = sql`exists (select from fact_pending p where p.app_key = app.app_key)
+  or exists (select from fact_retired r where r.app_key = app.app_key)`;
 
 /** Runs a batch of every app that has work and that no other process is at; the most that one app had. */
 export async function refreshTotals(db: Kysely<DB>, limit = TOTALS_BATCH): Promise<number> {
-  return refreshApps(db, await listAppsWithWork(db), (trx, appKey) => addToTotals(trx, appKey, limit));
+  return refreshApps(db, await listAppKeys(db, HAS_WORK), (trx, appKey) => addToTotals(trx, appKey, limit));
 }
 
 /** Brings all moved facts of an app to the totals: the two images of one must not be parted. */
@@ -124,16 +125,9 @@ async function addMoves(trx: Kysely<DB>, appKey: number): Promise<number> {
   return Number(rows[0]!.count);
 }
 
-async function listAppsWithMoves(db: Kysely<DB>, least: number): Promise<number[]> {
-  const { rows } = await sql<{ app_key: number }>`
-    select app_key from app
-    where (select count(*) from (select from fact_moved m where m.app_key = app.app_key limit ${least}) m) = ${least}`.execute(
-    db,
-  );
-  return rows.map(({ app_key }) => app_key);
-}
-
 /** Brings the moved facts of apps that have at least so many images of them to the totals; the most that one app had. */
 export async function refreshMoves(db: Kysely<DB>, least = 1): Promise<number> {
-  return refreshApps(db, await listAppsWithMoves(db, least), addMoves);
+  const hasMoves = sql`(
+    select count(*) from (select from fact_moved m where m.app_key = app.app_key limit ${least}) m) = ${least}`;
+  return refreshApps(db, await listAppKeys(db, hasMoves), addMoves);
 }

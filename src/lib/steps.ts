@@ -21,12 +21,3 @@ export function createSteps(): Steps {
     },
   };
 }
-
-/** Does the same for each of these, one after the other, as steps; the most that was done for one. */
-export async function mostOfEach<T>(items: readonly T[], step: (item: T) => Promise<number>): Promise<number> {
-  let most = 0;
-  const steps = createSteps();
-  for (const item of items) most = Math.max(most, await steps.take(step(item)));
-  steps.end();
-  return most;
-}

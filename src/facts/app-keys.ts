@@ -1,0 +1,10 @@
+// Which apps the background has something to do for.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { DB } from '../db/types.ts';
+
+/** The keys of the apps of which the condition on `app` holds, in their order. */
+export async function listAppKeys(db: Kysely<DB>, condition: RawBuilder<unknown>): Promise<number[]> {
+  const { rows } = await sql<{ app_key: number }>`
+    select app_key from app where ${condition} order by app_key`.execute(db);
+  return rows.map(({ app_key }) => app_key);
+}
