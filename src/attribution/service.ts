@@ -21,6 +21,8 @@ interface Post extends Naming {
   attribution_user_id: string | null;
 }
 
+type RecordRows = (connection: Kysely<DB>, rows: readonly AttributionRow[]) => Promise<boolean[]>;
+
 function postOf(app: App, body: AttributionBody): Post {
   return {
     app_id: app.app_id,
@@ -62,11 +64,8 @@ export function createAttributionRecorder({
     return keys;
   }
 
-  async function write<R>(
-    via: Kysely<DB>,
-    posts: readonly Post[],
-    record: (connection: Kysely<DB>, rows: readonly AttributionRow[]) => Promise<R>,
-  ): Promise<R> {
+  /** Whether each post found its profile. */
+  async function write(via: Kysely<DB>, posts: readonly Post[], record: RecordRows): Promise<boolean[]> {
     groupSize.observe(posts.length);
     // Nobody waits for it, and without it labels are looked up as they come.
     if (isFirst) labels.recall(via).catch(() => undefined);
@@ -83,11 +82,9 @@ export function createAttributionRecorder({
     });
   }
 
-  /** Whether each post found its profile. */
   function createWriter(replaces: boolean) {
-    const record = (connection: Kysely<DB>, rows: readonly AttributionRow[]) =>
-      writeAttributions(connection, rows, replaces);
-    const recordIfFree = (connection: Kysely<DB>, rows: readonly AttributionRow[]) =>
+    const record: RecordRows = (connection, rows) => writeAttributions(connection, rows, replaces);
+    const recordIfFree: RecordRows = (connection, rows) =>
       inHastyTransaction(connection, FREE_WITHIN_MS, (trx) => record(trx, rows));
     return createGroupWriter((posts: readonly Post[]) => write(groupDb, posts, record), {
       nameOf: ({ app_id, customer_user_id, profile_id }) =>

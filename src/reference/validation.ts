@@ -16,17 +16,7 @@ const EXAMPLES: Readonly<Record<ValidationCode, Omit<FieldError, 'code'>>> = {
 const CODES = Object.keys(EXAMPLES) as ValidationCode[];
 
 /** Keywords that say nothing of a value, or that have a code of their own. */
-const OTHERS = new Set([
-  'type',
-  'enum',
-  'required',
-  'properties',
-  'items',
-  'elements',
-  'description',
-  'default',
-  'examples',
-]);
+const OTHERS = new Set(['type', 'enum', 'required', 'description', 'default', 'examples']);
 
 const DATES = ['date', 'datetime'];
 
