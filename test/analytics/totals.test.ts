@@ -274,6 +274,22 @@ test('columns that are made while labels are brought to facts have every fact on
 
 const BY_DAY = { period_unit: 'day', date_type: 'purchase_date' };
 
+const aMonthLater = (at: Date) => new Date(at.getTime() + 28 * 86_400_000).toISOString();
+/** A period of a subscription, whose chain has no other. */
+const period = (id: string, at: Date, value: number): World['transactions'][number] => ({
+  customer_user_id: id,
+  purchase_type: 'subscription',
+  store: 'app_store',
+  store_product_id: 'monthly',
+  store_transaction_id: id,
+  store_original_transaction_id: id,
+  price: { country: 'DE', currency: 'USD', value },
+  purchased_at: at.toISOString(),
+  originally_purchased_at: at.toISOString(),
+  expires_at: aMonthLater(at),
+  renew_status: true,
+});
+
 /**
  * What many generated histories do not have: periods that ended in this month and before the days in question, of which totals that are
  * kept by month have the beginnings alone; and a label without a channel.
@@ -286,17 +302,8 @@ const RARE: [World, Question[]] = [
       attribution: { status: 'non_organic', ...(id !== 'p0' && { channel: 'social' }), campaign: id },
     })),
     transactions: ['p0', 'p1', 'p2'].map((id) => ({
-      customer_user_id: id,
-      purchase_type: 'subscription',
-      store: 'app_store',
-      store_product_id: 'monthly',
-      store_transaction_id: id,
-      store_original_transaction_id: id,
-      price: { country: 'DE', currency: 'USD', value: 10 },
-      purchased_at: '2025-03-05T12:00:00Z',
-      originally_purchased_at: '2025-03-05T12:00:00Z',
+      ...period(id, new Date('2025-03-05T12:00:00Z'), 10),
       expires_at: '2025-04-05T12:00:00Z',
-      renew_status: true,
     })),
     products: PRODUCTS,
     now: NOW,
@@ -317,21 +324,6 @@ const RARE: [World, Question[]] = [
 
 /** Every other hour of some days. */
 const HOURS = Array.from({ length: 24 }, (_, i) => new Date(Date.UTC(2025, 1, 3, 2 * i, 30)));
-const aMonthLater = (at: Date) => new Date(at.getTime() + 28 * 86_400_000).toISOString();
-/** A period of a subscription, whose chain has no other. */
-const period = (id: string, at: Date, value: number): World['transactions'][number] => ({
-  customer_user_id: id,
-  purchase_type: 'subscription',
-  store: 'app_store',
-  store_product_id: 'monthly',
-  store_transaction_id: id,
-  store_original_transaction_id: id,
-  price: { country: 'DE', currency: 'USD', value },
-  purchased_at: at.toISOString(),
-  originally_purchased_at: at.toISOString(),
-  expires_at: aMonthLater(at),
-  renew_status: true,
-});
 
 /** Purchases, ends and installs at these, asked by the days of a zone that is 5:45 ahead. */
 const HOURLY: [World, Question[]] = [
