@@ -16,16 +16,36 @@ export interface ColumnChunk {
   codes: string;
 }
 
+/** A text of these code units. */
+function textOf(units: Uint16Array): string {
+  return Buffer.from(units.buffer).toString('utf16le');
+}
+
 /** Values without commas, at most ROWS_PER_GROUP of them. */
 export function encodeColumn(values: readonly string[]): ColumnChunk {
-  const counts = new Map<string, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  const distinct = [...counts].sort((a, b) => b[1] - a[1]).map(([value]) => value);
-  const characters = new Map(distinct.map((value, code) => [value, String.fromCharCode(code + CODE_OFFSET)]));
-  return { dictionary: distinct.join(','), codes: values.map((value) => characters.get(value)).join('') };
+  // Numbered as they are met: one look-up per row. The numbers are replaced by codes when it is known which values are frequent.
+  const numbers = new Map<string, number>();
+  const counts: number[] = [];
+  const rows = new Uint16Array(values.length);
+  for (let row = 0; row < values.length; row++) {
+    let number = numbers.get(values[row]!);
+    if (number === undefined) {
+      number = counts.push(0) - 1;
+      numbers.set(values[row]!, number);
+    }
+    counts[number]!++;
+    rows[row] = number;
+  }
+  const distinct = [...numbers].sort(([, a], [, b]) => counts[b]! - counts[a]!);
+  const units = new Uint16Array(distinct.length);
+  for (const [code, [, number]] of distinct.entries()) units[number] = code + CODE_OFFSET;
+  for (let row = 0; row < rows.length; row++) rows[row] = units[rows[row]!]!;
+  return { dictionary: distinct.map(([value]) => value).join(','), codes: textOf(rows) };
 }
 
 /** Whole numbers below ROWS_PER_GROUP that are nearly all different: they are their own codes. */
 export function encodePlaces(values: readonly string[]): ColumnChunk {
-  return { dictionary: '', codes: values.map((value) => String.fromCharCode(Number(value) + CODE_OFFSET)).join('') };
+  const units = new Uint16Array(values.length);
+  for (let row = 0; row < units.length; row++) units[row] = Number(values[row]) + CODE_OFFSET;
+  return { dictionary: '', codes: textOf(units) };
 }
