@@ -46,6 +46,8 @@ const READ = sql.join(
 const LEAST_FACTS = 10_000;
 /** As many changes become a group of their own. */
 const LEAST_CHANGES = 4_096;
+/** Once more was appended than this share of what a month had at first, its columns are made anew when nothing else is to be done. */
+const MOST_APPENDED_AT_REST = 0.1;
 /** Periods of more days are long. */
 const LONG_DAYS = 40;
 /** While the totals lack more, months are about to change. */
@@ -142,23 +144,34 @@ async function removeChanges(trx: Kysely<DB>, month: Month): Promise<void> {
   await sql`delete from fact_column_change f where ${ofMonth('purchased_day', month)}`.execute(trx);
 }
 
-/**
- * Brings the columns of a month of each app up to date, if one needs it; of how many apps. Everything is read by single statements after the
- * lock was had: only its holder adds to the totals, and so to the changes.
- */
+/** Everything is read by single statements after the lock was had: only its holder adds to the totals, and so to the changes. */
+function refresh(db: Kysely<DB>, months: readonly Month[]): Promise<number> {
+  return refreshMonths(db, months, async (month, connection) =>
+    connection.transaction().execute(async (trx) => {
+      await setLimits(trx);
+      await (month.has_room ? append(trx, month) : makeAnew(trx, month));
+      await removeChanges(trx, month);
+      return 1;
+    }),
+  );
+}
+
+/** Brings the columns of a month of each app up to date, if one needs it; of how many apps. */
 export async function refreshColumns(
   db: Kysely<DB>,
   { leastFacts = LEAST_FACTS, leastChanges = LEAST_CHANGES, mostAppended = MOST_APPENDED } = {},
 ): Promise<number> {
-  return refreshMonths(
-    db,
-    await listMonthsInNeed(db, { leastFacts, leastChanges, mostAppended }),
-    async (month, connection) =>
-      connection.transaction().execute(async (trx) => {
-        await setLimits(trx);
-        await (month.has_room ? append(trx, month) : makeAnew(trx, month));
-        await removeChanges(trx, month);
-        return 1;
-      }),
-  );
+  return refresh(db, await listMonthsInNeed(db, { leastFacts, leastChanges, mostAppended }));
+}
+
+/**
+ * Makes the columns of a month of each app anew, that to which most was appended, if this was more than a share that is too dear to keep
+ * while there is other work; of how many apps. Charts with filters and ARPPU take half as long again where a fifth was appended.
+ */
+export async function tidyColumns(db: Kysely<DB>): Promise<number> {
+  const { rows } = await sql<Month>`
+    select distinct on (app_key) app_key, month, false as has_room from fact_column_month
+    where appended > ${MOST_APPENDED_AT_REST}::float8 * facts
+    order by app_key, appended::float8 / greatest(facts, 1) desc`.execute(db);
+  return refresh(db, rows);
 }

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
 import { createRest, resting } from '../lib/rest.ts';
 import { createSteps } from '../lib/steps.ts';
-import { refreshColumns } from './columns.ts';
+import { refreshColumns, tidyColumns } from './columns.ts';
 import { refreshInstallColumns } from './install-columns.ts';
 import { LABELS_BATCH, relabelBatch } from './relabel.ts';
 import { MOVES_BATCH, refreshMoves, refreshTotals, TOTALS_BATCH } from './totals.ts';
@@ -12,26 +12,34 @@ import { MOVES_BATCH, refreshMoves, refreshTotals, TOTALS_BATCH } from './totals
 const IDLE_MS = 500;
 /** Shares of the event loop's time from which its process is busy. Charts lose more by late totals than by late labels. */
 const BUSY = { facts: 0.4, labels: 0.05 };
-/** A pass over installs that finds nothing to do has still counted all changes that wait: it rests so many times as long as it took. */
-const INSTALLS_REST = 100;
+/** A look that finds nothing to do rests so many times as long as it took: that at installs has still counted all changes that wait. */
+const LOOKING_REST = 100;
+/** Columns are tidied in a tenth of the time. */
+const TIDYING_REST = 9;
 
 export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   const rest = createRest(BUSY.facts);
 
   const turn = { after: 0 };
+  let hasLabels = true;
   /** Moved facts wait until there are many, or no more to come. */
   const labels = resting(async () => {
     const steps = createSteps();
     const count = await steps.take(relabelBatch(db, LABELS_BATCH, turn));
-    const hasMore = count === LABELS_BATCH;
-    const moved = await steps.take(refreshMoves(db, hasMore ? MOVES_BATCH : 1));
+    hasLabels = count === LABELS_BATCH;
+    const moved = await steps.take(refreshMoves(db, hasLabels ? MOVES_BATCH : 1));
     steps.end();
     return count + moved;
   }, createRest(BUSY.labels));
 
   const installs = resting(
     () => refreshInstallColumns(db),
-    (workedMs, done) => (done === 0 ? INSTALLS_REST * workedMs : 0),
+    (workedMs, done) => (done === 0 ? LOOKING_REST : 0) * workedMs,
+  );
+
+  const tidying = resting(
+    () => tidyColumns(db),
+    (workedMs, done) => (done === 0 ? LOOKING_REST : TIDYING_REST) * workedMs,
   );
 
   return startLoop({
@@ -48,6 +56,8 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
       const labelsRestMs = labels.restsFor();
       // They wait until the totals have done what they have.
       const labelled = totalled < TOTALS_BATCH ? await steps.take(labels.run()) : 0;
+      const hasMore = totalled === TOTALS_BATCH || columns > 0 || hasLabels;
+      if (!hasMore) await steps.take(tidying.run());
       steps.end();
       if (totalled + columns + installed + labelled > 0) return restMs;
       return labelsRestMs > 0 ? Math.min(labelsRestMs, IDLE_MS) : IDLE_MS;

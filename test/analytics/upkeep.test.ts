@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { countBacklog } from '../../src/facts/backlog.ts';
+import { refreshColumns } from '../../src/facts/columns.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshTotals } from '../../src/facts/totals.ts';
 import { startUpkeep } from '../../src/facts/upkeep.ts';
@@ -109,4 +110,39 @@ test('nor does one whose labels cannot be brought to its facts keep those of the
   await upkeep.stop();
   expect(await waitingOf(stuck)).toEqual({ labels: 1, moved: 0 });
   expect(await revenueOf(stuck)).toBe(15);
+});
+
+test('columns to which much was appended are made anew when nothing else is to be done, and answer the same', async () => {
+  const { db } = service.deps;
+  const home = await addApp(service, { name: 'Columns' });
+  const refresh = async () => {
+    await totalAll(db).catch(() => undefined);
+    await refreshColumns(db, { leastFacts: 1, leastChanges: 1, mostAppended: 3 });
+  };
+  await importProfiles(home, labelled('organic'));
+  await importTransactions(home, coins());
+  await refresh();
+  await importTransactions(
+    home,
+    coins().map((coin) => ({ ...coin, price: { country: 'US', currency: 'USD', value: 7 } })),
+  );
+  await refresh();
+  const readMonth = async () => {
+    const { rows } = await sql<{ facts: number; appended: number; groups: number }>`
+      select facts, appended, (select count(*)::integer from fact_column_chunk c
+        where c.app_key = m.app_key and c.month = m.month and c.name = 'kind') as groups
+      from fact_column_month m where app_key = ${home.app.app_key}`.execute(db);
+    return rows;
+  };
+  /** Until different days: an answer that was kept shows nothing. */
+  const americanUntil = async (day: string) => {
+    const { json } = await askChart(home, { filters: { date: ['2025-01-01', day], country: ['US'] } });
+    return json.data.revenue.value;
+  };
+  expect(await readMonth()).toEqual([{ facts: 3, appended: 6, groups: 2 }]);
+  expect(await americanUntil('2025-01-31')).toBe(21);
+  const upkeep = startUpkeep(service.deps);
+  await vi.waitFor(async () => expect(await readMonth()).toEqual([{ facts: 3, appended: 0, groups: 1 }]), 10_000);
+  await upkeep.stop();
+  expect(await americanUntil('2025-01-30')).toBe(21);
 });
