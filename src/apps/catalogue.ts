@@ -14,7 +14,13 @@ import { compileCheck } from '../http/ajv.ts';
 import { lengthOf } from '../lib/text.ts';
 import { NullableText, OneOf, Text } from '../lib/typebox.ts';
 import { OperatorError } from '../operator-error.ts';
-import { listAccessLevelsOf, listProductsOf, upsertProducts, upsertStoreSetting } from './queries.ts';
+import {
+  listAccessLevelsOf,
+  listProductsOf,
+  listStoreSettingsOf,
+  upsertProducts,
+  upsertStoreSetting,
+} from './queries.ts';
 import { getApp } from './service.ts';
 
 const PER_STATEMENT = 1_000;
@@ -134,4 +140,10 @@ export async function setStore(deps: Pick<Deps, 'db'>, appId: string, input: Sto
     await upsertStoreSetting(trx, { app_id, ...input });
     await raiseVersion(trx, app_key);
   });
+}
+
+/** The stores of which something was set; a commission or a title that is null is the default. */
+export async function listStores(deps: Pick<Deps, 'db'>, appId: string) {
+  const { app_id } = await getApp(deps, appId);
+  return (await listStoreSettingsOf(deps.db, app_id)).map(({ app_id: _, ...store }) => store);
 }

@@ -97,6 +97,11 @@ export async function upsertStoreSetting(db: Kysely<DB>, values: Insertable<Stor
     .execute();
 }
 
+/** What an app says of its stores, by their names. */
+export async function listStoreSettingsOf(db: Kysely<DB>, appId: string): Promise<Selectable<StoreSetting>[]> {
+  return db.selectFrom('store_setting').selectAll().where('app_id', '=', appId).orderBy('store').execute();
+}
+
 /** USD per unit of a currency on a day: `YYYY-MM-DD`, and a decimal number as text. */
 export interface Rate {
   rate_date: string;
@@ -117,4 +122,21 @@ export async function upsertRates(trx: Transaction<DB>, rates: readonly Rate[]):
       ${rates.map(({ rate_date }) => rate_date)}::date[],
       ${rates.map(({ usd_per_unit }) => usd_per_unit)}::numeric[])
     on conflict (currency, rate_date) do update set usd_per_unit = excluded.usd_per_unit`.execute(trx);
+}
+
+/** The days of which there are rates of a currency (`YYYY-MM-DD`), how many, and the newest, in USD per unit as decimal text. */
+export interface RateRange {
+  currency: string;
+  first_date: string;
+  last_date: string;
+  rates: number;
+  last_usd_per_unit: string;
+}
+
+export async function listRateRanges(db: Kysely<DB>): Promise<RateRange[]> {
+  const { rows } = await sql<RateRange>`
+    select currency, min(rate_date) as first_date, max(rate_date) as last_date, count(*)::integer as rates,
+      trim_scale((array_agg(usd_per_unit order by rate_date desc))[1]) as last_usd_per_unit
+    from currency_rate group by currency order by currency`.execute(db);
+  return rows;
 }

@@ -1,5 +1,5 @@
 // Options that several commands have.
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 
 /** The app that a command is about. */
 export function appOption(): Option {
@@ -8,4 +8,17 @@ export function appOption(): Option {
 
 export function choice(flags: string, words: string, choices: readonly string[]): Option {
   return new Option(flags, words).choices(choices);
+}
+
+const MOST_LISTED = 1_000;
+
+/** How many of a long list. */
+export function limitOption(): Option {
+  return new Option('--limit <count>', `at most so many, from 1 to ${MOST_LISTED}; 50 unless given`).argParser(
+    (text) => {
+      const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+      if (limit < 1 || limit > MOST_LISTED) throw new InvalidArgumentError(`It must be from 1 to ${MOST_LISTED}.`);
+      return limit;
+    },
+  );
 }

@@ -1,12 +1,14 @@
 // sps rate: currency rates, the same for all apps.
 import type { Command } from 'commander';
+import { listRateRanges } from '../apps/queries.ts';
 import { importRates } from '../import/rates.ts';
 import type { Perform } from './perform.ts';
+import { formatTable } from './table.ts';
 
 export function addCommands(program: Command, perform: Perform): void {
-  program
-    .command('rate')
-    .description('currency rates')
+  const rate = program.command('rate').description('currency rates');
+
+  rate
     .command('import')
     .description('take rates from a CSV with the columns date,currency,usd_per_unit; a rate given again is replaced')
     .argument('<file>')
@@ -14,6 +16,17 @@ export function addCommands(program: Command, perform: Perform): void {
       perform(async ({ deps }) => {
         const answer = await importRates(deps, file);
         return { answer, text: `Read ${answer.read} rates.` };
+      }),
+    );
+
+  rate
+    .command('list')
+    .description('list the currencies that have rates: of which days, and the newest')
+    .action(() =>
+      perform(async ({ deps }) => {
+        const currencies = await listRateRanges(deps.db);
+        const columns = ['currency', 'first_date', 'last_date', 'rates', 'last_usd_per_unit'] as const;
+        return { answer: { currencies }, text: formatTable(currencies, columns) };
       }),
     );
 }

@@ -1,8 +1,9 @@
 // sps store: what an app says of a store.
 import type { Command } from 'commander';
-import { setStore } from '../apps/catalogue.ts';
+import { listStores, setStore } from '../apps/catalogue.ts';
 import { appOption } from './options.ts';
 import type { Perform } from './perform.ts';
+import { formatTable } from './table.ts';
 
 interface SetOptions {
   app: string;
@@ -12,9 +13,9 @@ interface SetOptions {
 }
 
 export function addCommands(program: Command, perform: Perform): void {
-  program
-    .command('store')
-    .description('the stores of an app')
+  const store = program.command('store').description('the stores of an app');
+
+  store
     .command('set')
     .description('set the commission of a store (for what is recorded from now on) and how charts call it')
     .addOption(appOption())
@@ -25,6 +26,17 @@ export function addCommands(program: Command, perform: Perform): void {
       perform(async ({ deps }) => {
         await setStore(deps, app, settings);
         return { answer: settings, text: `Set ${settings.store}.` };
+      }),
+    );
+
+  store
+    .command('list')
+    .description('list the stores of which something was set; all others have the defaults')
+    .addOption(appOption())
+    .action(({ app }: { app: string }) =>
+      perform(async ({ deps }) => {
+        const stores = await listStores(deps, app);
+        return { answer: { stores }, text: formatTable(stores, ['store', 'commission', 'title']) };
       }),
     );
 }

@@ -16,7 +16,7 @@ import {
 } from '../webhooks/endpoints.ts';
 import { DELIVERY_STATES, type DeliveryState } from '../webhooks/queue.ts';
 import { listDeliveries, type Replay, replayDeliveries } from '../webhooks/replay.ts';
-import { appOption, choice } from './options.ts';
+import { appOption, choice, limitOption } from './options.ts';
 import type { Operator, Perform } from './perform.ts';
 import { formatMembers, formatTable } from './table.ts';
 
@@ -110,7 +110,8 @@ function addDeliveryCommands(webhook: Command, perform: Perform): void {
     .description('list the newest deliveries of a webhook')
     .argument('<webhook-id>')
     .addOption(choice('--state <state>', 'only those in this state', DELIVERY_STATES))
-    .action((webhookId: string, options: { state?: DeliveryState }) =>
+    .addOption(limitOption())
+    .action((webhookId: string, options: { state?: DeliveryState; limit?: number }) =>
       perform(async ({ deps }) => {
         const deliveries = await listDeliveries(deps, webhookId, options);
         const columns = [

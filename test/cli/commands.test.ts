@@ -134,10 +134,24 @@ test('store and rate', PATIENCE, async () => {
     store: 'stripe',
     title: 'Web',
   });
-  const row = await service.database.db.selectFrom('store_setting').selectAll().executeTakeFirst();
-  expect(row).toMatchObject({ store: 'stripe', commission: '0.15', title: 'Web' });
-  const rates = await write('rates.csv', 'date,currency,usd_per_unit\n2025-01-01,EUR,1.1\n');
-  expect(await sps.json('rate', 'import', rates)).toEqual({ read: 1 });
+  await sps.json('store', 'set', '--app', app, '--store', 'app_store', '--title', 'iOS');
+  expect(await sps.json('store', 'list', '--app', app)).toEqual({
+    stores: [
+      { store: 'app_store', commission: null, title: 'iOS' },
+      { store: 'stripe', commission: '0.15', title: 'Web' },
+    ],
+  });
+  const rates = await write(
+    'rates.csv',
+    'date,currency,usd_per_unit\n2025-01-02,EUR,1.2\n2025-01-01,EUR,1.1\n2025-01-01,JPY,0.0064\n',
+  );
+  expect(await sps.json('rate', 'import', rates)).toEqual({ read: 3 });
+  expect(await sps.json('rate', 'list')).toEqual({
+    currencies: [
+      { currency: 'EUR', first_date: '2025-01-01', last_date: '2025-01-02', rates: 2, last_usd_per_unit: '1.2' },
+      { currency: 'JPY', first_date: '2025-01-01', last_date: '2025-01-01', rates: 1, last_usd_per_unit: '0.0064' },
+    ],
+  });
 });
 
 test('migrate says what it applied: here nothing', PATIENCE, async () => {
@@ -165,6 +179,23 @@ describe('webhook', PATIENCE, () => {
     expect(await sps.run(...both)).toMatchObject({ code: 1, stderr: expect.stringContaining('or --delivery alone') });
     await sps.json('webhook', 'remove', webhook_id);
     expect(await sps.json('webhook', 'list')).toEqual({ webhooks: [] });
+  });
+
+  test('lists its newest deliveries, no more than asked for', async () => {
+    const { appId, secretKey } = service;
+    const { webhook_id } = await sps.json('webhook', 'add', '--app', appId, '--url', receiver.url);
+    await sps.json('access-level', 'add', 'premium', '--app', appId);
+    const headers = { 'service-customer-user-id': 'ann' };
+    await service.call('POST', '/api/v2/server-side-api/profile/', { key: secretKey, headers, body: {} });
+    for (const starts_at of ['2025-01-01T00:00:01Z', '2025-01-01T00:00:02Z']) {
+      const body = { access_level_id: 'premium', starts_at };
+      const path = '/api/v2/server-side-api/purchase/profile/grant/access-level/';
+      expect(await service.call('POST', path, { key: secretKey, headers, body })).toMatchObject({ status: 200 });
+    }
+    const { deliveries } = await sps.json('webhook', 'deliveries', webhook_id);
+    expect(deliveries).toHaveLength(2);
+    expect((await sps.json('webhook', 'deliveries', webhook_id, '--limit', '1')).deliveries).toEqual([deliveries[0]]);
+    await sps.json('webhook', 'remove', webhook_id);
   });
 
   test('has its Authorization header from a file, for others to see no argument', async () => {
@@ -201,6 +232,7 @@ describe(
       [['key', 'list', '--app', nowhere], `There is no app ${nowhere}`],
       [['webhook', 'replay', '--since', '2025-01-01T00:00:00Z'], 'Give a webhook and --since, or --delivery alone.'],
       [['product', 'import', '/nowhere.json', '--app', nowhere], 'Cannot read /nowhere.json: there is no such file.'],
+      [['webhook', 'deliveries', nowhere, '--limit', '0'], 'It must be from 1 to 1000.'],
       [['rate', 'import', '/nowhere.csv'], 'Cannot read /nowhere.csv: there is no such file.'],
     ])('sps %j', async (args, message) => {
       const outcome = await sps.run(...args, '--json');
