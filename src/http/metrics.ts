@@ -3,12 +3,20 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
+import { VERSION } from '../version.ts';
 
 const registry = new Registry();
 collectDefaultMetrics({ register: registry });
+
+new Gauge({
+  name: 'sps_build_info',
+  help: '1, labelled with the version of the service.',
+  labelNames: ['version'],
+  registers: [registry],
+}).set({ version: VERSION }, 1);
 
 const requests = new Counter({
   name: 'sps_http_requests_total',

@@ -1,6 +1,7 @@
 // /metrics (decisions.md 1): never open on the public listener; requests by operation and status.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { VERSION } from '../../src/version.ts';
 import { post } from '../attribution/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
@@ -24,6 +25,7 @@ describe('on the public listener', () => {
     expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
     expect(answer.text).toMatch(/^process_resident_memory_bytes \d+/m);
     expect(answer.text).toMatch(/^nodejs_eventloop_lag_seconds /m);
+    expect(answer.text).toContain(`\nsps_build_info{version="${VERSION}"} 1\n`);
     expect(answer.text).toMatch(/^# TYPE sps_webhook_waiting gauge/m);
   });
 
