@@ -26,6 +26,7 @@ import { serverOptions } from './http/server-options.ts';
 import { registerUnrouted } from './http/unrouted.ts';
 import { registerReference } from './reference/pages.ts';
 import { listRoutes } from './routes.ts';
+import { VERSION } from './version.ts';
 import { webhookMetrics } from './webhooks/metrics.ts';
 
 /** Which addresses the app answers on: both, unless ADMIN_PORT splits them; then it is built once for each. */
@@ -41,6 +42,8 @@ export interface AppParts {
 export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admin']): Promise<AppParts> {
   const { config } = deps;
   const app = Fastify(serverOptions(deps)) as unknown as FastifyInstance;
+  // Node would leave out all after the thousandth without a word; their bytes are limited as it is.
+  app.server.maxHeadersCount = 0;
   answerOddRequests(app.server, deps.log);
   app.decorateRequest('caller', null);
   app.setValidatorCompiler(compileValidator as never);
@@ -56,6 +59,7 @@ export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admi
   const health = registerHealth(app, deps);
   registerMetrics(app, deps, {
     isOpen: !addresses.includes('base'),
+    version: VERSION,
     parts: [pressureMetrics, poolMetrics, attributionMetrics, () => factMetrics(deps), () => webhookMetrics(deps)],
   });
   const all = listRoutes(deps);

@@ -6,17 +6,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
-import { VERSION } from '../version.ts';
 
 const registry = new Registry();
 collectDefaultMetrics({ register: registry });
 
-new Gauge({
+const build = new Gauge({
   name: 'sps_build_info',
   help: '1, labelled with the version of the service.',
   labelNames: ['version'],
   registers: [registry],
-}).set({ version: VERSION }, 1);
+});
 
 const requests = new Counter({
   name: 'sps_http_requests_total',
@@ -54,6 +53,7 @@ const PART_MS = 3_000;
 export interface MetricsOptions {
   /** On a listener of its own everybody may read; on the public one loopback and holders of METRICS_TOKEN. */
   isOpen: boolean;
+  version: string;
   /** Figures of the features, in Prometheus' text form. */
   parts: readonly (() => Promise<string>)[];
 }
@@ -94,6 +94,7 @@ export function registerMetrics(
   deps: Pick<Deps, 'config' | 'log'>,
   options: MetricsOptions,
 ): void {
+  build.set({ version: options.version }, 1);
   /** What is still being read; it is not begun once more. */
   const underWay = new Map<() => Promise<string>, Promise<string>>();
 
