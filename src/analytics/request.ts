@@ -1,9 +1,9 @@
 // Request → ChartQuery (analytics.md 3), pure: the body and the zone are judged together, so that one answer names every
 // problem, in the order of the tables of interface 4.2.
 import { apiError, type FieldError, validationError } from '../errors.ts';
-import type { SentHeader } from '../http/service-headers.ts';
+import { REPEATED_WORDS, type SentHeader } from '../http/service-headers.ts';
 import { findZone, type Zone } from '../lib/zone.ts';
-import { makeSpan, PERIOD_UNITS, type PeriodUnit, type Span } from './calendar.ts';
+import { countBuckets, makeSpan, PERIOD_UNITS, type PeriodUnit, type Span } from './calendar.ts';
 import { CHART_IDS, type Chart, chart, segmentationsOf } from './catalogue.ts';
 import { EVERY_SEGMENTATION } from './chart-options.ts';
 import { readChoice } from './choice.ts';
@@ -31,6 +31,11 @@ export interface ChartQuery {
   inAppZone: boolean;
   /** Nothing later exists: the last microsecond of the request's millisecond, so that what was just committed is in. */
   now: string;
+}
+
+/** How many points each series of the answer has, those that they are compared with too. */
+export function countPoints({ span, compared }: Pick<ChartQuery, 'span' | 'compared'>): number {
+  return countBuckets(span) + (compared ? countBuckets(compared) : 0);
 }
 
 export interface ChartRequest {
@@ -101,7 +106,7 @@ function readZone(problems: FieldError[], header: SentHeader | undefined, ownZon
   if (!header) return ownZone;
   const zone = findZone(header.value);
   if (zone) return zone;
-  const message = 'Must be the IANA name of a time zone, such as Europe/Berlin.';
+  const message = header.isRepeated ? REPEATED_WORDS : 'Must be the IANA name of a time zone, such as Europe/Berlin.';
   problems.push({ source: header.name, code: 'value_error', message });
   return ownZone;
 }

@@ -4,7 +4,7 @@ import { inSlices, SLICE } from '../lib/slices.ts';
 import { countBuckets, type Span } from './calendar.ts';
 import { isPer, keysOf, unitOf } from './catalogue.ts';
 import type { Cell } from './cells.ts';
-import type { ChartQuery } from './request.ts';
+import { type ChartQuery, countPoints } from './request.ts';
 import { sortSegments } from './segment-order.ts';
 
 /** A series under one key over one span. */
@@ -47,7 +47,8 @@ export async function assembleSeries(query: ChartQuery, cells: readonly Cell[]):
   const { chart, segmentation } = query;
   const isUnsplit = isPer(chart, 'installs') && segmentation?.ofInstalls === false;
   const series: Series[] = [];
-  await inSlices([...groups.values()], Math.ceil(SLICE / countBuckets(query.span)), ({ place, segment, spans }) => {
+  const atOnce = Math.ceil(SLICE / Math.max(countPoints(query), 1));
+  await inSlices([...groups.values()], atOnce, ({ place, segment, spans }) => {
     const lineOf = (span: Cell['span'], key: number) => {
       const sums = spans.get(span);
       return sums ? drawLine(query, sums, { key, per: isUnsplit ? total.spans.get(span)! : sums }) : null;

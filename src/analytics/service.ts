@@ -16,7 +16,7 @@ import { MOST_CSV_ROWS } from './csv.ts';
 import { type FactsState, readFactsState } from './facts-state.ts';
 import { listStoreTitles, readCells } from './queries.ts';
 import { createRelabelled, type ReadRelabelled } from './relabelled/waiting.ts';
-import type { ChartQuery } from './request.ts';
+import { type ChartQuery, countPoints } from './request.ts';
 import { assembleSeries, type Series } from './series.ts';
 import type { StoreTitles } from './titles.ts';
 import { readValidUntil } from './validity.ts';
@@ -111,8 +111,7 @@ export function createChartAnswers(deps: Deps) {
         first: (each) => Promise.all([readKnown(each, app, query), readValidUntil(each, app, query)]),
         async rest(snapshot, [{ facts, storeTitles }, until]) {
           const series = await plot(snapshot, app, { query, facts, signal, readRelabelled });
-          const [asked, compared] = countPoints(query);
-          const points = series.length * (asked + compared);
+          const points = series.length * countPoints(query);
           await giveWay(points);
           const data = renderAnswer(query, series, storeTitles);
           await giveWay(points);
@@ -126,16 +125,11 @@ export function createChartAnswers(deps: Deps) {
   };
 }
 
-/** Of a series: those asked for, and those they are compared with. */
-function countPoints({ span, compared }: ChartQuery): [number, number] {
-  return [countBuckets(span), compared ? countBuckets(compared) : 0];
-}
-
 /** How many series an answer has room for, the total and "other" too. */
 function mostSeriesOf(query: ChartQuery): number {
-  const [asked, compared] = countPoints(query);
   if (query.format === 'csv') {
-    return Math.floor(MOST_CSV_ROWS / keysOf(query.chart).length / Math.max(asked, compared, 1));
+    const rows = Math.max(...[query.span, query.compared].map((span) => (span ? countBuckets(span) : 0)), 1);
+    return Math.floor(MOST_CSV_ROWS / keysOf(query.chart).length / rows);
   }
-  return Math.min(MOST_SERIES, Math.floor(MOST_POINTS / Math.max(asked + compared, 1)));
+  return Math.min(MOST_SERIES, Math.floor(MOST_POINTS / Math.max(countPoints(query), 1)));
 }

@@ -1,10 +1,9 @@
 // The cells of a question that was summed up in the process: segments in the order of the answer; what ranks too low is "other".
 import { toMicros } from '../../lib/money.ts';
 import { inSlices } from '../../lib/slices.ts';
-import { countBuckets } from '../calendar.ts';
 import { unitOf } from '../catalogue.ts';
 import { CELLS_AT_ONCE, type Cell } from '../cells.ts';
-import type { ChartQuery } from '../request.ts';
+import { type ChartQuery, countPoints } from '../request.ts';
 import { sortSegments } from '../segment-order.ts';
 import { NO_SEGMENT } from '../segments.ts';
 import type { PayerCount, PayerCounts } from './payer-counts.ts';
@@ -39,7 +38,7 @@ export async function listCells(
   const cells: Cell[] = [];
   for (const part of parts) {
     cells.push(...cellsOf(part, { place: 'total', segment: '' }, undefined));
-    await inSlices(kept, Math.ceil(CELLS_AT_ONCE / countBuckets(query.span)), ({ number, segment }) => {
+    await inSlices(kept, Math.ceil(CELLS_AT_ONCE / Math.max(countPoints(query), 1)), ({ number, segment }) => {
       cells.push(...cellsOf(part, { place: 'segment', segment }, [number]));
     });
     if (others.length > 0) cells.push(...cellsOf(part, { place: 'other', segment: '' }, numbersOf(others)));
@@ -70,7 +69,8 @@ function cellsOf(
 ): Cell[] {
   const sides = [['entries', entries] as const, ['per', installs] as const];
   return sides.flatMap(([side, summed]) =>
-    summed.sumUp(segments).map(({ bucket, sums }) => ({ ...shown, side, span: index, bucket: bucket + 1, sums })),
+    // What is spread comes last: Node.js 20 takes a microsecond for each member that is added after a spread.
+    summed.sumUp(segments).map(({ bucket, sums }) => ({ side, span: index, bucket: bucket + 1, sums, ...shown })),
   );
 }
 

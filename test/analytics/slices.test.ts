@@ -1,0 +1,38 @@
+// Series are put together in slices by what they have of both spans: days that are compared with years are not done in a single turn.
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { Cell } from '../../src/analytics/cells.ts';
+import { readChartRequest } from '../../src/analytics/request.ts';
+import { assembleSeries } from '../../src/analytics/series.ts';
+
+const DAY = ['2025-01-01', '2025-01-01'];
+const YEARS = ['2021-01-01', '2022-12-31'];
+
+const cells = Array.from(
+  { length: 20 },
+  (_, i): Cell => ({ place: 'segment', segment: `c${i}`, side: 'entries', span: 0, bucket: 1, sums: [1n, 1n, 1n] }),
+);
+
+/** How often the event loop turned meanwhile. */
+async function turnsFor(date: string[], compare_date: string[]): Promise<number> {
+  const body = { period_unit: 'day', segmentation: 'attribution_campaign', filters: { date, compare_date } };
+  const query = readChartRequest({ body, zoneHeader: undefined, appZone: 'UTC', now: new Date('2025-06-01') });
+  let turns = 0;
+  let isDone = false;
+  const drawing = assembleSeries(query, cells).finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await setImmediate();
+    turns++;
+  }
+  expect(await drawing).toHaveLength(21);
+  return turns;
+}
+
+test.each([
+  ['asked for', YEARS, DAY],
+  ['compared', DAY, YEARS],
+])('where years are %s', async (_, date, compared) => {
+  expect(await turnsFor(date, compared)).toBeGreaterThan(5);
+});
