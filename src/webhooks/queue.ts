@@ -165,8 +165,14 @@ export async function releaseClaims(db: Kysely<DB>, claims: readonly ClaimKey[],
 export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** When the delivery `d` of the endpoint `w` is tried next; null if it is not to be, or not while its endpoint stands still. */
-export const NEXT_ATTEMPT = sql`case when d.state = 'pending' and w.state = 'enabled' then greatest(d.due_at, d.queued_at) end`;
+/**
+ * When the delivery `d` of the endpoint `w` is tried next, at the earliest: not before the first that waits for the same endpoint and
+ * profile. Null if it is not to be, or not while its endpoint stands still.
+ */
+export const NEXT_ATTEMPT = sql`case when d.state = 'pending' and w.state = 'enabled' then greatest(d.due_at, d.queued_at, (
+  select first.due_at from webhook_delivery first
+  where first.webhook_id = d.webhook_id and first.profile_id = d.profile_id and first.state = 'pending'
+  order by first.sequence limit 1)) end`;
 
 export interface Settlement extends ClaimKey {
   state: DeliveryState;

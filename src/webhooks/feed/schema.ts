@@ -36,7 +36,7 @@ const Delivery = Type.Object({
   last_status: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
   next_attempt_at: Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: 'Null once it is delivered or dead, and while its endpoint is suspended or disabled.',
+    description: 'At the earliest. Null once it is delivered or dead, and while its endpoint is suspended or disabled.',
   }),
 });
 
