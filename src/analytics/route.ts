@@ -28,7 +28,7 @@ export function retrieveAnalytics(deps: Deps) {
     answers: { 200: ChartAnswer },
     errors: [],
     async handle({ app, body, request, reply }) {
-      const zoneHeader = findServiceHeader(request.headers, deps.config.HEADER_ALIASES, 'tz');
+      const zoneHeader = findServiceHeader(request.raw, deps.config.HEADER_ALIASES, 'tz');
       const asked = { body, zoneHeader, appZone: app.timezone, now: deps.now() };
       const key = questionKey(app, asked);
       const departure = departureOf(reply);

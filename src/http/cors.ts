@@ -3,7 +3,7 @@
 import type { Config } from '../config.ts';
 import type { Route } from './operation.ts';
 
-const EXPOSED = 'Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset';
+const EXPOSED = 'Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Content-Disposition';
 const MAX_AGE_S = 7_200;
 
 /** The origin that may use a route; undefined where no page may. */

@@ -1,11 +1,11 @@
 // The Idempotency-Key of a request: what tells a repetition from another request.
 import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import { Type } from '@sinclair/typebox';
 import { valueError } from '../errors.ts';
 import { canonicalText } from '../lib/canonical-text.ts';
 import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
 import { readHeaderText, UTF8_WORDS } from './header-text.ts';
+import { findHeader, type Headers, REPEATED_WORDS, type SentHeader } from './service-headers.ts';
 
 export const IDEMPOTENCY_KEY = 'idempotency-key';
 
@@ -23,8 +23,9 @@ export interface Once {
   body_sha256: Buffer;
 }
 
-function readKey(raw: string): string {
-  const key = readHeaderText(raw);
+function readKey({ value, isRepeated }: SentHeader): string {
+  if (isRepeated) throw valueError(IDEMPOTENCY_KEY, REPEATED_WORDS);
+  const key = readHeaderText(value);
   if (key === undefined) throw valueError(IDEMPOTENCY_KEY, UTF8_WORDS);
   if (key === '' || lengthOf(key) > KEY_LENGTH) {
     throw valueError(IDEMPOTENCY_KEY, `Must have 1 to ${KEY_LENGTH} characters.`);
@@ -34,11 +35,11 @@ function readKey(raw: string): string {
 }
 
 /** Undefined where the request has no such header; a blank one is a mistake that would protect nobody. */
-export function readOnce(headers: IncomingHttpHeaders, body: unknown): Once | undefined {
-  const raw = headers[IDEMPOTENCY_KEY];
-  if (raw === undefined) return undefined;
+export function readOnce(message: Headers, body: unknown): Once | undefined {
+  const header = findHeader(message, IDEMPOTENCY_KEY);
+  if (!header) return undefined;
   return {
-    key: readKey(String(raw)),
+    key: readKey(header),
     body_sha256: createHash('sha256')
       .update(canonicalText(body, { nullIsNone: true }))
       .digest(),

@@ -4,6 +4,7 @@ import { type FastifyHttpOptions, LogController } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { createBrokenRequestHandler } from './broken-request.ts';
 import { answerUnroutable } from './errors.ts';
+import { parseQuery } from './query.ts';
 import { newRequestId } from './request-id.ts';
 
 export const BODY_LIMIT = 64 * 1024;
@@ -29,7 +30,7 @@ export function serverOptions({ config, log }: Pick<Deps, 'config' | 'log'>): Fa
       requireHostHeader: false,
     },
     trustProxy: TRUST_PROXY.length > 0 ? [...TRUST_PROXY] : false,
-    routerOptions: { ignoreTrailingSlash: true },
+    routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery },
     exposeHeadRoutes: true,
     // Closing is answered in arrival.ts, in the envelope.
     return503OnClosing: false,

@@ -12,8 +12,8 @@ export function handleChange<Body>(
   change: (request: ChangeRequest & { body: Body }) => Promise<string>,
 ): (call: Call<Body>) => Promise<unknown> {
   return async ({ app, body, request, reply }) => {
-    const identity = requireIdentity(request.headers, config.HEADER_ALIASES);
-    const once = readOnce(request.headers, body);
+    const identity = requireIdentity(request.raw, config.HEADER_ALIASES);
+    const once = readOnce(request.raw, body);
     return reply.type(JSON_TYPE).send(await change({ app, identity, once, body }));
   };
 }

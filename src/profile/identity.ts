@@ -1,10 +1,9 @@
 // By what a request names a profile (decisions.md 3): the headers of server-side operations, and the form of identifiers.
-import type { IncomingHttpHeaders } from 'node:http';
 import { Type } from '@sinclair/typebox';
 import { apiError, type FieldError, validationError } from '../errors.ts';
 import { readHeaderText, UTF8_WORDS } from '../http/header-text.ts';
 import { IdempotencyHeader } from '../http/idempotency.ts';
-import { findServiceHeader, type SentHeader } from '../http/service-headers.ts';
+import { findServiceHeader, type Headers, REPEATED_WORDS, type SentHeader } from '../http/service-headers.ts';
 import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
 
 export const CUSTOMER_USER_ID_LENGTH = 255;
@@ -33,9 +32,9 @@ export interface SentIdentity extends ProfileIdentity {
 }
 
 /** What the headers of a server-side operation name; both identifiers may be absent. */
-export function readIdentity(headers: IncomingHttpHeaders, aliases: readonly string[]): SentIdentity {
-  const customer = findServiceHeader(headers, aliases, 'customer-user-id');
-  const profile = findServiceHeader(headers, aliases, 'profile-id');
+export function readIdentity(message: Headers, aliases: readonly string[]): SentIdentity {
+  const customer = findServiceHeader(message, aliases, 'customer-user-id');
+  const profile = findServiceHeader(message, aliases, 'profile-id');
   const problems: FieldError[] = [];
   const identity = {
     customer_user_id: customer && readText(problems, customer, CUSTOMER_USER_ID_LENGTH),
@@ -47,20 +46,25 @@ export function readIdentity(headers: IncomingHttpHeaders, aliases: readonly str
   return identity;
 }
 
-function readText(problems: FieldError[], { name, value }: SentHeader, longest = Infinity): string | undefined {
+function readText(
+  problems: FieldError[],
+  { name, value, isRepeated }: SentHeader,
+  longest = Infinity,
+): string | undefined {
   const text = readHeaderText(value);
   const note = (message: string) => {
     problems.push({ source: name, code: 'value_error', message });
     return undefined;
   };
+  if (isRepeated) return note(REPEATED_WORDS);
   if (text === undefined) return note(UTF8_WORDS);
   if (!isStorableText(text)) return note(TEXT_WORDS);
   return lengthOf(text) > longest ? note(`Must have at most ${longest} characters.`) : text;
 }
 
 /** As readIdentity, for operations on an existing profile: one header is needed. */
-export function requireIdentity(headers: IncomingHttpHeaders, aliases: readonly string[]): SentIdentity {
-  const identity = readIdentity(headers, aliases);
+export function requireIdentity(message: Headers, aliases: readonly string[]): SentIdentity {
+  const identity = readIdentity(message, aliases);
   if (identity.customer_user_id === undefined && identity.profile_id === undefined) throw apiError('profile_not_named');
   return identity;
 }

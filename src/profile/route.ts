@@ -19,7 +19,7 @@ export function createProfileRoute(deps: Deps) {
     answers: { 200: ProfileAnswer },
     errors: ['profile_not_found'],
     async handle({ app, body, request }) {
-      const identity = readIdentity(request.headers, deps.config.HEADER_ALIASES);
+      const identity = readIdentity(request.raw, deps.config.HEADER_ALIASES);
       return { data: renderProfile(await createProfile(deps, { app, identity, body }), app) };
     },
   });
@@ -32,7 +32,7 @@ export function readProfileRoute(deps: Deps) {
     answers: { 200: ProfileAnswer },
     errors: ['profile_not_named', 'profile_not_found'],
     async handle({ app, request }) {
-      const identity = requireIdentity(request.headers, deps.config.HEADER_ALIASES);
+      const identity = requireIdentity(request.raw, deps.config.HEADER_ALIASES);
       return { data: renderProfile(await readProfile(deps, { app, identity }), app) };
     },
   });
@@ -47,7 +47,7 @@ export function updateProfileRoute(deps: Deps) {
     answers: { 200: ProfileAnswer },
     errors: ['profile_not_named', 'profile_not_found'],
     async handle({ app, body, request }) {
-      const identity = requireIdentity(request.headers, deps.config.HEADER_ALIASES);
+      const identity = requireIdentity(request.raw, deps.config.HEADER_ALIASES);
       return { data: renderProfile(await updateProfile(deps, { app, identity, body }), app) };
     },
   });
@@ -62,7 +62,7 @@ export function deleteProfileRoute(deps: Deps) {
     answers: { 204: null },
     errors: ['profile_not_named', 'profile_not_found'],
     async handle({ app, request, reply }) {
-      const identity = requireIdentity(request.headers, deps.config.HEADER_ALIASES);
+      const identity = requireIdentity(request.raw, deps.config.HEADER_ALIASES);
       await deleteProfile(deps, { app, identity });
       return reply.code(204).send();
     },

@@ -77,6 +77,27 @@ describe('pages', () => {
   });
 });
 
+it('tells of what waits behind another delivery that it is not tried before that', async () => {
+  const { deps, app } = world.service;
+  const profileId = randomUUID();
+  const events = ['first', 'second'].map((n) => ({
+    event_id: randomUUID(),
+    event_type: 'access_level_updated' as const,
+    profile_id: profileId,
+    customer_user_id: null,
+    payload: { n },
+  }));
+  await recordEvents(deps.db, app, events);
+  await sql`update webhook_delivery d set due_at = '2090-01-01T00:00:00Z' from webhook_event e
+    where e.sequence = d.sequence and e.event_id = ${events[0]!.event_id}`.execute(deps.db);
+  const { data } = await world.feed(`?profile_id=${profileId}`);
+  const next = data.map(
+    ({ deliveries }: { deliveries: { next_attempt_at: string }[] }) => deliveries[0]!.next_attempt_at,
+  );
+  expect(next).toEqual(['2090-01-01T00:00:00.000000+0000', '2090-01-01T00:00:00.000000+0000']);
+  await deps.db.deleteFrom('webhook_event').where('profile_id', '=', profileId).execute();
+});
+
 describe('filters', () => {
   it.each([
     [`profile_id=${ann}`, [20, 15, 10, 5, 0]],
@@ -107,6 +128,11 @@ describe('what is refused', () => {
     ['event_type=nothing', 'enum', 'event_type'],
     ['profile_id=ann', 'value_error', 'profile_id'],
     ['customer_user_id=a%00b', 'value_error', 'customer_user_id'],
+    ['customer_user_id=%ff', 'value_error', 'customer_user_id'],
+    ['customer_user_id=%ed%a0%80', 'value_error', 'customer_user_id'],
+    ['customer_user_id=%zz', 'value_error', 'customer_user_id'],
+    ['customer%5Fuser_id=%ff', 'value_error', 'customer_user_id'],
+    ['%ff=1', 'value_error', '%ff'],
     [`customer_user_id=${'a'.repeat(256)}`, 'value_error', 'customer_user_id'],
     ['since=2025-01-15', 'datetime', 'since'],
     ['until=soon', 'datetime', 'until'],
