@@ -6,7 +6,7 @@ import { type Loop, startLoop } from '../lib/loop.ts';
 
 const EVERY_MS = 10 * 60_000;
 const BATCH = 1_000;
-/** A delivery that died of age is kept this long, so that somebody can see it and replay it. */
+/** A delivery that died is kept this long, so that somebody can see it and replay it. */
 const KEPT_AFTER_DEATH = '7 days';
 
 interface Batch {
@@ -44,7 +44,8 @@ async function sweepBatch(db: Kysely<DB>, after: string, { cutoff, now }: { cuto
     ), ended as materialized (
       -- Locked, and so looked at as they are by then: one that is being replayed is not among them.
       select d.sequence, d.webhook_id from old join webhook_delivery d using (sequence)
-      where d.state <> 'pending' and (d.finished_at > ${now}::timestamptz - ${KEPT_AFTER_DEATH}::interval) is not true
+      where d.state = 'delivered'
+        or (d.state = 'dead' and (d.finished_at > ${now}::timestamptz - ${KEPT_AFTER_DEATH}::interval) is not true)
       for update of d
     ), pruned as (
       delete from webhook_event e using old

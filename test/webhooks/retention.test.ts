@@ -1,6 +1,6 @@
 // Old events go, what waits too long dies first, whatever is younger or unfinished stays.
 import { randomUUID } from 'node:crypto';
-import { CompiledQuery } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { addWebhook } from '../../src/webhooks/endpoints.ts';
 import { recordEvents } from '../../src/webhooks/outbox.ts';
@@ -147,4 +147,14 @@ it('walks in batches, also past old events that must stay', async () => {
   await record(1, { count: 5 });
   expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 2_510 });
   expect((await left()).events).toEqual([1, 1, 1, 1, 1]);
+});
+
+it('keeps what was delivered no longer than that, however few the days', async () => {
+  const { deps, appId, db } = inWorld();
+  await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
+  await record(12);
+  await record(11, { state: 'dead' });
+  await db.updateTable('webhook_delivery').set({ finished_at: sql`now() - interval '1 day'` }).execute();
+  expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 1 });
+  expect(await left()).toEqual({ events: [11], deliveries: ['dead'] });
 });
