@@ -12,7 +12,7 @@ export interface Dimension {
   home: Home;
   /** Whether installs have it; what they lack splits only transactions. */
   ofInstalls: boolean;
-  /** All values there are; other filter values are refused. Matched in any case, `-` and blanks standing for `_`. */
+  /** All values there are; other filter values are refused. Matched in any case, `-` standing for `_`. */
   closed?: readonly string[];
   /** Other spellings of closed filter values. */
   spellings?: ReadonlyMap<string, string>;
@@ -99,5 +99,5 @@ export function readFilterValue(dimension: Dimension, value: string): string | u
 }
 
 function fold(value: string): string {
-  return value.toLowerCase().replaceAll(/[- ]/g, '_');
+  return value.toLowerCase().replaceAll('-', '_');
 }

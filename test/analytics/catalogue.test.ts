@@ -47,6 +47,8 @@ test.each([
   ['country', 'De', 'de'],
   ['country', 'deu', undefined],
   ['duration', 'yearly', undefined],
+  ['duration', '2_months', undefined],
+  ['offer_type', 'free trial', undefined],
   ['attribution_status', 'organc', undefined],
   ['attribution_campaign', 'Spring', 'Spring'],
   ['store', 'App_Store', 'App_Store'],
