@@ -41,8 +41,14 @@ function createTimestamp(): () => string {
 /** PostgreSQL's errors quote rows and keys: of those the log has the statement's fault alone. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const { detail: _detail, where: _where, internalQuery: _query, ...rest } = pino.stdSerializers.err(error);
-  return rest;
+  const {
+    aggregateErrors: _all,
+    detail: _detail,
+    where: _where,
+    internalQuery: _query,
+    ...rest
+  } = pino.stdSerializers.err(error);
+  return { ...rest, ...(error instanceof AggregateError && { aggregateErrors: error.errors.map(describeError) }) };
 }
 
 function logTo(level: string, stream: DestinationStream): Logger {

@@ -3,7 +3,7 @@
 export interface Steps {
   /** How much a step did; nothing if it failed. */
   take: (step: Promise<number>) => Promise<number>;
-  /** Throws what the first that failed did. */
+  /** Throws what the one that failed did, or all that failed together. */
   end: () => void;
 }
 
@@ -17,7 +17,8 @@ export function createSteps(): Steps {
         return 0;
       }),
     end() {
-      if (failures.length > 0) throw failures[0];
+      if (failures.length > 1) throw new AggregateError(failures, `${failures.length} steps failed`);
+      if (failures.length === 1) throw failures[0];
     },
   };
 }
