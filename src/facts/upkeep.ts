@@ -12,10 +12,14 @@ import { MOVES_BATCH, refreshMoves, refreshTotals, TOTALS_BATCH } from './totals
 const IDLE_MS = 500;
 /** Shares of the event loop's time from which its process is busy. Charts lose more by late totals than by late labels. */
 const BUSY = { facts: 0.4, labels: 0.05 };
-/** A look that finds nothing to do rests so many times as long as it took: that at installs has still counted all changes that wait. */
-const LOOKING_REST = 100;
+/** A look that finds nothing to do rests so many times as long as it took, as that at installs has still counted all changes that wait; a minute at most. */
+const LOOKING_REST = { times: 100, mostMs: 60_000 };
 /** Columns are tidied in a tenth of the time. */
 const TIDYING_REST = 9;
+
+function restAfterLooking(workedMs: number): number {
+  return Math.min(LOOKING_REST.times * workedMs, LOOKING_REST.mostMs);
+}
 
 export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   const rest = createRest(BUSY.facts);
@@ -34,12 +38,12 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
 
   const installs = resting(
     () => refreshInstallColumns(db),
-    (workedMs, done) => (done === 0 ? LOOKING_REST : 0) * workedMs,
+    (workedMs, done) => (done === 0 ? restAfterLooking(workedMs) : 0),
   );
 
   const tidying = resting(
     () => tidyColumns(db),
-    (workedMs, done) => (done === 0 ? LOOKING_REST : TIDYING_REST) * workedMs,
+    (workedMs) => Math.max(restAfterLooking(workedMs), TIDYING_REST * workedMs),
   );
 
   return startLoop({
