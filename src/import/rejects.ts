@@ -4,6 +4,8 @@ import type { FieldError } from '../errors.ts';
 import { OperatorError } from '../operator-error.ts';
 
 const ENDING = '.rejects.ndjson';
+/** The mode of the file, which holds whole records: its owner alone reads it. */
+const MODE = 0o600;
 
 export interface Reject {
   line: number;
@@ -53,7 +55,7 @@ export function createRejects(file: string): RejectsFile {
     clear: () => rm(path, { force: true }).catch(unwritable),
     write: async (rejects) => {
       if (rejects.length === 0) return;
-      handle ??= await open(path, 'w').catch(unwritable);
+      handle ??= await open(path, 'w', MODE).catch(unwritable);
       await handle.appendFile(rejects.map(toLine).join('')).catch(unwritable);
     },
     close: async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -24,6 +24,7 @@ test('what is written at several times stands line by line', async () => {
   await rejects.close();
   const lines = (await readFile(rejects.path, 'utf8')).trimEnd().split('\n');
   expect(lines.map((line) => JSON.parse(line).line)).toEqual([1, 2, 7]);
+  expect((await stat(rejects.path)).mode & 0o777).toBe(0o600);
 });
 
 test('a folder that is not there is told', async () => {
