@@ -91,8 +91,8 @@ export function createAttributionRecorder({
         `${app_id} ${customer_user_id ?? profile_id?.toLowerCase()}`,
       writeIfFree: (posts) => write(groupDb, posts, recordIfFree),
       write: (posts) => write(db, posts, record),
-      // Others need connections, too.
-      atOnce: Math.ceil(config.DATABASE_POOL_SIZE / 4),
+      // Others need connections, too; there are two such writers.
+      atOnce: Math.max(1, Math.floor(config.DATABASE_POOL_SIZE / 4)),
     });
   }
 
