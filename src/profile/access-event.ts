@@ -72,7 +72,7 @@ export function accessEvent({ event_id, at, now, state, source, isGone = false }
   const { opened_by, access_level_id, until } = source;
   const told = 'grant' in opened_by ? tellGrant(opened_by.grant) : tellPurchase(opened_by.purchase, until, now);
   return accessLevelUpdated(
-    { ...told, access_level_id, is_active: !isGone && isActive(source, now), ...profileTotals(state, now) },
+    { access_level_id, is_active: !isGone && isActive(source, now), ...told, ...profileTotals(state, now) },
     { event_id, at, profile: state },
   );
 }

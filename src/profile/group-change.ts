@@ -53,7 +53,7 @@ export async function changeProfiles<Request extends Named>(
     const locked = [...(await lockGroup(trx, requests))].map(([request, profile_id]) => ({ request, profile_id }));
     const changes = locked.length > 0 ? await work(trx, locked) : [];
     const events = changes.flatMap((changed) =>
-      changed ? changed.events.map((event) => ({ ...event, app_id: changed.state.app_id })) : [],
+      changed ? changed.events.map((event) => ({ app_id: changed.state.app_id, ...event })) : [],
     );
     const rendered = locked.map(({ request }, index) => {
       const changed = changes[index];

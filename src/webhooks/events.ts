@@ -122,5 +122,5 @@ export function accessLevelUpdated(
     profile_has_access_level: change.profile_has_access_level,
     profile_total_revenue_usd: change.profile_total_revenue_usd,
   };
-  return buildEvent({ ...parts, event_type: 'access_level_updated', properties });
+  return buildEvent({ event_type: 'access_level_updated', properties, ...parts });
 }

@@ -54,7 +54,7 @@ export function recordEvents(
 ): Promise<number> {
   return recordAppEvents(
     trx,
-    events.map((event) => ({ ...event, app_id })),
+    events.map((event) => ({ app_id, ...event })),
   );
 }
 

@@ -55,12 +55,12 @@ export function parseProfile(value: unknown): { record: ProfileRecord } | { erro
   if ('fault' in read) return { errors: [read.fault] };
   return {
     record: {
-      ...toIdentity(body),
       installed_at: parseOptional(body.installed_at),
       country: body.country?.toUpperCase() ?? null,
       store: body.store ?? null,
       attributes: read.changes,
       attribution: body.attribution ? toAttribution(body.attribution) : null,
+      ...toIdentity(body),
     },
   };
 }

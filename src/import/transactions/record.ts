@@ -34,5 +34,5 @@ export function parseNamedTransaction(value: unknown): { record: NamedTransactio
   }
   if (errors.length > 0) return { errors };
   const { record: transaction } = parsed;
-  return { record: { ...toIdentity(value as object), chain: chainName(transaction), transaction } };
+  return { record: { chain: chainName(transaction), transaction, ...toIdentity(value as object) } };
 }
