@@ -96,6 +96,8 @@ describe('with ADMIN_CORS_ORIGIN', () => {
     }
     const answer = await grant(service, {}, { origin: 'https://admin.example' });
     expect(answer.headers['access-control-allow-origin']).toBe('https://admin.example');
+    // The name of a CSV.
+    expect(answer.headers['access-control-expose-headers']).toMatch(/Content-Disposition/);
   });
 
   test('the public-key operations still answer every origin', async () => {
