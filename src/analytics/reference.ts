@@ -44,7 +44,7 @@ What \`POST {admin_url}/api/v1/client-api/metrics/analytics/\` answers. Printed 
 ${describeValues()}
 
 A fact without a value has the empty one, which a filter selects as \`""\`. Filters of closed dimensions match in any case,
-and take \`-\` or a blank for \`_\`, \`winback\` for \`win_back\` and \`no_offer\` for no offer; countries match in any case.
+and take \`-\` for \`_\`, \`winback\` for \`win_back\` and \`no_offer\` for no offer; countries match in any case.
 
 ## The charts
 
