@@ -120,7 +120,7 @@ export function createSettler(
 
   return {
     add(delivery, outcome) {
-      waiting.push({ ...outcome, delivery });
+      waiting.push({ delivery, ...outcome });
       running ??= run();
     },
     giveBack(deliveries) {
