@@ -1,6 +1,6 @@
 // What is drawn of an answer: which series, in which order, on top of which, and the marks of the axes.
 import { describe, expect, test } from 'vitest';
-import { listMarks, listMarkWords, valueRange } from '../../src/dashboard/chart/axis.ts';
+import { listMarks, listMarkWords, listStarts, valueRange } from '../../src/dashboard/chart/axis.ts';
 import { listLayers, stack } from '../../src/dashboard/chart/layers.ts';
 import { drawnKeys, keySeries, switchKey } from '../../src/dashboard/chart/series.ts';
 import { HEIGHT, linePath } from '../../src/dashboard/overview/line-path.ts';
@@ -105,6 +105,15 @@ describe('axes', () => {
   test('the year is said where it begins', () => {
     const starts = ['2024-11-01', '2024-12-01', '2025-01-01', '2025-02-01'];
     expect(listMarkWords(starts, [0, 1, 2, 3], 'month')).toEqual(['Nov\n2024', 'Dec', 'Jan\n2025', 'Feb']);
+  });
+
+  test('the days below are those of the range, also where the compared days go on', () => {
+    const values = [{ x: '2024-12-01T00:00:00.000000+0100', y: 1 }];
+    const compare_values = ['2024-10-01', '2024-11-01', '2024-12-01'].map((day) => ({ x: `${day}T00:00:00`, y: 1 }));
+    const starts = listStarts({ values, compare_values });
+    expect(starts).toEqual(['2024-12-01', '', '']);
+    expect(listMarkWords(starts, [0, 1, 2], 'month')).toEqual(['Dec\n2024', '', '']);
+    expect(listStarts({ values, compare_values: null })).toEqual(['2024-12-01']);
   });
 
   test('zero is always on the axis', () => {

@@ -1,6 +1,7 @@
 // The marks of the axes. Buckets stand side by side at 0, 1, 2, …, however long they are. Pure.
+import type { Series } from '../service/answers.ts';
 import type { PeriodUnit } from '../view/view.ts';
-import { periodTick } from '../words/periods.ts';
+import { dayOf, periodTick } from '../words/periods.ts';
 
 const STEPS: Record<PeriodUnit, readonly number[]> = {
   day: [1, 2, 3, 7, 14, 28, 56, 91, 182],
@@ -9,6 +10,12 @@ const STEPS: Record<PeriodUnit, readonly number[]> = {
   quarter: [1, 2, 4, 8],
   year: [1, 2, 5],
 };
+
+/** The day on which each bucket starts; empty where only the compared days go on, as the axis is that of the range. */
+export function listStarts({ values, compare_values }: Pick<Series, 'values' | 'compare_values'>): string[] {
+  const length = Math.max(values.length, compare_values?.length ?? 0);
+  return Array.from({ length }, (_, i) => (values[i] ? dayOf(values[i].x) : ''));
+}
 
 /** Places of at most `most` marks, at even distances. */
 export function listMarks(count: number, unit: PeriodUnit, most: number): number[] {
@@ -21,7 +28,7 @@ export function listMarks(count: number, unit: PeriodUnit, most: number): number
 export function listMarkWords(starts: readonly string[], marks: readonly number[], unit: PeriodUnit): string[] {
   return marks.map((mark, i) => {
     const day = starts[mark];
-    if (day === undefined) return '';
+    if (!day) return '';
     const year = day.slice(0, 4);
     const before = i === 0 ? undefined : starts[marks[i - 1]!]?.slice(0, 4);
     return unit === 'year' || year === before ? periodTick(day, unit) : `${periodTick(day, unit)}\n${year}`;

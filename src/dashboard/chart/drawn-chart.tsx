@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
 import { bucketDays, dayOf, formatRange, isWhole, periodTitle } from '../words/periods.ts';
 import { formatValue } from '../words/values.ts';
+import { listStarts } from './axis.ts';
 import { listLayers, usualDrawing } from './layers.ts';
 import { type Place, Plot } from './plot.tsx';
 import type { ChartAnswer } from './question.ts';
@@ -70,10 +71,7 @@ export function DrawnChart(props: DrawnChartProps) {
   const { chart, answer, series, drawing, unit, label } = props;
   const [place, setPlace] = useState<Place | null>(null);
   const { period_unit } = answer.view;
-  const starts = useMemo(() => {
-    const [now = [], compared = []] = [series[0]?.values, series[0]?.compare_values ?? []];
-    return (now.length >= compared.length ? now : compared).map(({ x }) => dayOf(x));
-  }, [series]);
+  const starts = useMemo(() => (series[0] ? listStarts(series[0]) : []), [series]);
   const layers = useMemo(
     () => listLayers({ series, drawing: drawing ?? usualDrawing(chart.kind), addsUp: chart.kind !== 'ratio' }),
     [series, drawing, chart],

@@ -8,7 +8,7 @@ import { mix, type Theme } from './theme.ts';
 
 export interface PlotInput {
   layers: readonly Layer[];
-  /** The day on which each bucket starts. */
+  /** The day on which each bucket starts; empty where only the compared days go on. */
   starts: readonly string[];
   unit: PeriodUnit;
   valueUnit: Unit;
