@@ -2,8 +2,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { CHART_IDS, chart, filtersOf, segmentationsOf, unitOf } from '../../src/analytics/catalogue.ts';
 import { formatValue } from '../../src/dashboard/words/values.ts';
-import { describeInBrowser, settle, type Tab } from './browser.ts';
-import { lastDays } from './world.ts';
+import { describeInBrowser, settle, signIn, type Tab } from './browser.ts';
+import { CHARTS, lastDays } from './world.ts';
 
 interface Metric {
   value: number;
@@ -85,6 +85,35 @@ describeInBrowser('a chart', (place) => {
     expect(segments).toBe(4);
     const areas = (await page.evaluate(COLOURS)) as [string, number][];
     expect(areas.filter(([, pixels]) => pixels > 3_000)).toHaveLength(segments - 1);
+    await close();
+  });
+
+  test('many segments with long names fit beside the drawing', async () => {
+    const keys = ['total', ...Array.from({ length: 14 }, (_, i) => `=campaign-${i}`)];
+    const { page, close } = await place.open({
+      key: null,
+      viewport: { width: 390, height: 800 },
+      view: `#/charts/revenue?segmentation=country&${keys.map((key) => new URLSearchParams({ series: key })).join('&')}`,
+    });
+    await page.route(`**${CHARTS}`, async (route) => {
+      const response = await route.fetch();
+      const { data } = (await response.json()) as { data: Record<string, Metric> };
+      for (const metric of Object.values(data)) {
+        const name = 'a campaign whose name has all that somebody wanted to tell of it';
+        const segments = keys.slice(1).map((key) => ({ ...metric.data[0]!, title: name, type: key.slice(1) }));
+        metric.data = [metric.data[0]!, ...segments];
+      }
+      await route.fulfill({ response, json: { data } });
+    });
+    await signIn(page, place.world.key);
+    await settle(page);
+    await page.getByRole('slider').focus();
+    await page.keyboard.press('Home');
+    await page.locator('.tooltip').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    expect(await page.locator('.tooltip dt').count()).toBe(12);
+    expect(await page.locator('.tooltip').textContent()).toContain('3 more');
+    expect(await page.locator('.switch span[title]').nth(1).getAttribute('title')).toContain('a campaign');
     await close();
   });
 });

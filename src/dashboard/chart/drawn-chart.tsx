@@ -20,6 +20,9 @@ interface DrawnChartProps {
   label: string;
 }
 
+/** As many as fit beside the drawing; all are in the table. */
+const MOST_LINES = 12;
+
 interface Line {
   key: string;
   colour: Colour;
@@ -54,7 +57,7 @@ function Tooltip({ title, days, lines, place: { left, isBeyondMiddle } }: Toolti
       <p class="tooltip-title">{title}</p>
       {days !== '' && <p class="muted">{days}</p>}
       <dl>
-        {lines.map(({ key, colour, title: name, value }) => (
+        {lines.slice(0, MOST_LINES).map(({ key, colour, title: name, value }) => (
           <div key={key}>
             <dt>
               <Swatch colour={colour} /> {name}
@@ -63,6 +66,7 @@ function Tooltip({ title, days, lines, place: { left, isBeyondMiddle } }: Toolti
           </div>
         ))}
       </dl>
+      {lines.length > MOST_LINES && <p class="muted">{lines.length - MOST_LINES} more</p>}
     </div>
   );
 }

@@ -40,7 +40,7 @@ export function Legend({ series, drawn, unit, onSwitch }: LegendProps) {
               <th scope="row">
                 <button type="button" class="switch" aria-pressed={drawn.includes(key)} onClick={() => onSwitch(key)}>
                   <Swatch colour={colour} />
-                  <span>{title}</span>
+                  <span title={title}>{title}</span>
                 </button>
               </th>
               <td>{formatValue(value, unit)}</td>
