@@ -32,6 +32,19 @@ const COLOURS = `(() => {
   return [...pixels];
 })()`;
 
+/** How much of the blue in the drawing is half transparent: edges that lie between two pixels. */
+const BLURRED = `(() => {
+  const canvas = document.querySelector('.plot canvas');
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let [blue, blurred] = [0, 0];
+  for (let i = 0; i < data.length; i += 4) {
+    if (data[i + 2] - data[i] < 80) continue;
+    blue++;
+    if (data[i + 3] < 250) blurred++;
+  }
+  return blurred / blue;
+})()`;
+
 describeInBrowser('a chart', (place) => {
   let tab: Tab;
   beforeAll(async () => {
@@ -85,6 +98,13 @@ describeInBrowser('a chart', (place) => {
     expect(segments).toBe(4);
     const areas = (await page.evaluate(COLOURS)) as [string, number][];
     expect(areas.filter(([, pixels]) => pixels > 3_000)).toHaveLength(segments - 1);
+    await close();
+  });
+
+  test('bars have sharp edges', async () => {
+    const { page, close } = await place.open({ deviceScaleFactor: 1, view: '#/charts/revenue?date=last_90_days' });
+    await settle(page);
+    expect(await page.evaluate(BLURRED)).toBeLessThan(0.05);
     await close();
   });
 

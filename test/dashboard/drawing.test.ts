@@ -1,6 +1,7 @@
 // What is drawn of an answer: which series, in which order, on top of which, and the marks of the axes.
 import { describe, expect, test } from 'vitest';
 import { listMarks, listMarkWords, listStarts, valueRange } from '../../src/dashboard/chart/axis.ts';
+import { barExtent } from '../../src/dashboard/chart/bar-extent.ts';
 import { listLayers, stack } from '../../src/dashboard/chart/layers.ts';
 import { drawnKeys, keySeries, switchKey } from '../../src/dashboard/chart/series.ts';
 import { HEIGHT, linePath } from '../../src/dashboard/overview/line-path.ts';
@@ -91,6 +92,18 @@ describe('layers', () => {
         ['compared', 'dashes'],
       ],
     );
+  });
+});
+
+describe('bars, zero being 100 pixels down', () => {
+  test.each([
+    ['one above zero reaches down to it', 40.4, undefined, [40, 60]],
+    ['one below zero begins there', 130.3, undefined, [100, 30]],
+    ['one too small to see has a pixel', 99.8, undefined, [100, 1]],
+    ['the end of one above zero is its upper one', 40.4, 2, [40, 2]],
+    ['the end of one below zero is its lower one', 130.3, 2, [128, 2]],
+  ] as const)('%s', (_, end, height, extent) => {
+    expect(barExtent(end, 100, height)).toEqual(extent);
   });
 });
 

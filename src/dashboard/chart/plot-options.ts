@@ -3,6 +3,7 @@ import type uPlot from 'uplot';
 import type { PeriodUnit } from '../view/view.ts';
 import { formatShort, type Unit } from '../words/values.ts';
 import { listMarks, listMarkWords, valueRange } from './axis.ts';
+import { barExtent } from './bar-extent.ts';
 import type { Layer } from './layers.ts';
 import { mix, type Theme } from './theme.ts';
 
@@ -27,7 +28,7 @@ const WHOLE_STEPS = [1, 2, 5]
   .flatMap((step) => Array.from({ length: 16 }, (_, i) => step * 10 ** i))
   .sort((a, b) => a - b);
 
-/** Bars of one layer, narrower where several stand side by side; with a height only their upper ends. */
+/** Bars of one layer, narrower where several stand side by side; with a height only their ends. */
 function drawBars({ slot }: Layer, height?: number): uPlot.Series.PathBuilder {
   // biome-ignore lint/complexity/useMaxParams: uPlot's signature.
   return (plot, seriesIndex, first, last) => {
@@ -41,22 +42,23 @@ function drawBars({ slot }: Layer, height?: number): uPlot.Series.PathBuilder {
       const y = ys[i];
       if (!y) continue;
       const left = plot.valToPos(i, 'x', true) - whole / 2 + slot.index * width;
-      const top = plot.valToPos(y, 'y', true);
-      const extent = height === undefined ? Math.abs(zero - top) : height * devicePixelRatio;
-      path.rect(Math.round(left), Math.min(top, zero), Math.max(Math.round(width), 1), extent);
+      const [upper, extent] = barExtent(plot.valToPos(y, 'y', true), zero, height && height * devicePixelRatio);
+      path.rect(Math.round(left), upper, Math.max(Math.round(width), 1), extent);
     }
     return { stroke: null, fill: path, flags: 1 };
   };
 }
 
 function toSeries(layer: Layer, theme: Theme, count: number): uPlot.Series {
+  // Without a width of the line uPlot takes 1, and sets the whole path half a pixel aside: bars with blurred edges.
+  const bars = { width: 0, points: { show: false } };
   const colour = theme.colourOf(layer.colour);
-  const points = { show: count === 1 && layer.form !== 'bars', size: 7, fill: colour };
+  const points = { show: count === 1, size: 7, fill: colour };
   switch (layer.form) {
     case 'bars':
-      return { stroke: colour, fill: colour, paths: drawBars(layer), points: { show: false } };
+      return { ...bars, fill: colour, paths: drawBars(layer) };
     case 'caps':
-      return { stroke: colour, fill: colour, paths: drawBars(layer, CAP_HEIGHT), points: { show: false } };
+      return { ...bars, fill: colour, paths: drawBars(layer, CAP_HEIGHT) };
     case 'area':
       return { stroke: colour, fill: mix(colour, theme.surface, 0.55), width: 1, points };
     case 'tint':
