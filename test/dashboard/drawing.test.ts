@@ -84,11 +84,12 @@ describe('layers', () => {
     ]);
   });
 
-  test('the compared total is a dashed line over the bars', () => {
+  test('the compared total is a dashed line with an edge over the bars', () => {
     const compared = keySeries([series('total', [3, 4], [1, 2])]);
     expect(listLayers({ series: compared, drawing: 'bars', addsUp: true }).map(({ key, form }) => [key, form])).toEqual(
       [
         ['total', 'bars'],
+        ['compared', 'halo'],
         ['compared', 'dashes'],
       ],
     );

@@ -36,7 +36,7 @@ function Headline({ chart, answer, metric }: { chart: ChartRecord; answer: Chart
         <p class="headline-change">
           <Change value={value} before={compare_value} />{' '}
           <span class="muted">
-            from {formatValue(compare_value, unit)}, {formatRange(answer.compared)}
+            from {formatValue(compare_value, unit)}, {formatRange(answer.compared)}, in grey
           </span>
         </p>
       )}

@@ -7,7 +7,7 @@ export interface Layer {
   key: string;
   colour: Colour;
   ys: (number | null)[];
-  form: 'line' | 'dashes' | 'area' | 'tint' | 'bars' | 'caps';
+  form: 'line' | 'halo' | 'dashes' | 'area' | 'tint' | 'bars' | 'caps';
   /** Place among bars side by side. */
   slot: { index: number; of: number };
 }
@@ -60,7 +60,10 @@ export function listLayers(input: LayerInput): Layer[] {
   const layers = listSegmentLayers(segments, input);
   if (total?.compare_values) {
     const ys = total.compare_values.map(({ y }) => y);
-    layers.push({ key: 'compared', colour: 'compared', ys, form: 'dashes', slot: WHOLE });
+    // On the colours of segments the dashes cannot be read without an edge in that of the page.
+    for (const form of ['halo', 'dashes'] as const) {
+      layers.push({ key: 'compared', colour: 'compared', ys, form, slot: WHOLE });
+    }
   }
   if (total) {
     const forms = segments.length > 0 ? BESIDE_SEGMENTS : ALONE;

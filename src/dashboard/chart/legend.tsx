@@ -28,7 +28,7 @@ export function Legend({ series, drawn, unit, onSwitch }: LegendProps) {
             <th scope="col">Value</th>
             {compares && (
               <th scope="col" class="compared-value">
-                Compared
+                <Swatch colour="compared" /> Compared
               </th>
             )}
             {compares && <th scope="col">Change</th>}

@@ -24,6 +24,7 @@ const MARK_WIDTH = 64;
 const BAR_SHARE = 0.74;
 const WIDEST_BAR = 56;
 const CAP_HEIGHT = 2;
+const DASH_WIDTH = 1.5;
 const WHOLE_STEPS = [1, 2, 5]
   .flatMap((step) => Array.from({ length: 16 }, (_, i) => step * 10 ** i))
   .sort((a, b) => a - b);
@@ -63,8 +64,11 @@ function toSeries(layer: Layer, theme: Theme, count: number): uPlot.Series {
       return { stroke: colour, fill: mix(colour, theme.surface, 0.55), width: 1, points };
     case 'tint':
       return { stroke: colour, fill: mix(colour, 'transparent', 0.86), width: 2, points };
+    case 'halo':
+      // An even number more, or uPlot sets it aside from the dashes by another part of a pixel.
+      return { stroke: theme.surface, width: DASH_WIDTH + 2, points: { ...points, size: 11, fill: theme.surface } };
     case 'dashes':
-      return { stroke: colour, width: 1.5, dash: [5, 4], points };
+      return { stroke: colour, width: DASH_WIDTH, dash: [5, 4], points };
     case 'line':
       return { stroke: colour, width: 2, points };
   }
