@@ -84,6 +84,19 @@ describe('layers', () => {
     ]);
   });
 
+  test('one bucket has no area: it is drawn as bars', () => {
+    const one = keySeries([series('total', [3], [1, 2]), series('us', [2]), series('de', [1])]);
+    expect(
+      listLayers({ series: one, drawing: 'area', addsUp: true }).map(({ key, form, ys }) => [key, form, ys]),
+    ).toEqual([
+      ['=de', 'bars', [3]],
+      ['=us', 'bars', [2]],
+      ['compared', 'halo', [1, 2]],
+      ['compared', 'dashes', [1, 2]],
+      ['total', 'caps', [3]],
+    ]);
+  });
+
   test('the compared total is a dashed line with an edge over the bars', () => {
     const compared = keySeries([series('total', [3, 4], [1, 2])]);
     expect(listLayers({ series: compared, drawing: 'bars', addsUp: true }).map(({ key, form }) => [key, form])).toEqual(

@@ -52,12 +52,18 @@ function listSegmentLayers(segments: readonly KeyedSeries[], { drawing, addsUp }
   );
 }
 
+/** An area needs two buckets: of one there would be dots at the sums. */
+function drawable({ series, drawing }: LayerInput): Drawing {
+  return drawing === 'area' && series[0]?.values.length === 1 ? 'bars' : drawing;
+}
+
 /** The layers of the drawn series, and the total of the compared span if there is one. */
 export function listLayers(input: LayerInput): Layer[] {
-  const { series, drawing } = input;
+  const { series } = input;
+  const drawing = drawable(input);
   const total = series.find(({ key }) => key === TOTAL);
   const segments = series.filter(({ key }) => key !== TOTAL);
-  const layers = listSegmentLayers(segments, input);
+  const layers = listSegmentLayers(segments, { ...input, drawing });
   if (total?.compare_values) {
     const ys = total.compare_values.map(({ y }) => y);
     // On the colours of segments the dashes cannot be read without an edge in that of the page.

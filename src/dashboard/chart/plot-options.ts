@@ -50,11 +50,11 @@ function drawBars({ slot }: Layer, height?: number): uPlot.Series.PathBuilder {
   };
 }
 
-function toSeries(layer: Layer, theme: Theme, count: number): uPlot.Series {
+function toSeries(layer: Layer, theme: Theme): uPlot.Series {
   // Without a width of the line uPlot takes 1, and sets the whole path half a pixel aside: bars with blurred edges.
   const bars = { width: 0, points: { show: false } };
   const colour = theme.colourOf(layer.colour);
-  const points = { show: count === 1, size: 7, fill: colour };
+  const points = { show: layer.ys.length === 1, size: 7, fill: colour };
   switch (layer.form) {
     case 'bars':
       return { ...bars, fill: colour, paths: drawBars(layer) };
@@ -113,7 +113,7 @@ export function plotOptions(input: PlotInput, theme: Theme, { width, height }: P
     cursor: { drag: { x: false, y: false }, y: false, points: { show: false }, move: snapToBucket },
     scales: { x: { time: false, range: [-0.5, Math.max(starts.length, 1) - 0.5] }, y: { range: [least, most] } },
     axes: listAxes(input, theme),
-    series: [{}, ...layers.map((layer) => toSeries(layer, theme, starts.length))],
+    series: [{}, ...layers.map((layer) => toSeries(layer, theme))],
   };
 }
 
