@@ -1,5 +1,7 @@
 // The public description of the charts: it says what the analytics operation takes, and asks for no key.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { countsLosses } from '../../src/dashboard/chart/losses.ts';
+import type { ChartRecord } from '../../src/dashboard/service/answers.ts';
 import { startService, type TestService } from '../setup/service.ts';
 
 const CATALOGUE = '/api/v1/client-api/metrics/catalog/';
@@ -84,4 +86,19 @@ test('a chart is compared only where it is said to be', async () => {
   for (const { chart_id, compares } of await describeCharts()) {
     expect(await statusOf({ chart_id, filters: { date, compare_date: date } }), chart_id).toBe(compares ? 200 : 400);
   }
+});
+
+test('more is no good news in the charts of what ends, fails and is given back', async () => {
+  const { json } = await service.call('GET', CATALOGUE);
+  const losses = (json.data.charts as ChartRecord[]).filter(countsLosses);
+  expect(losses.map(({ chart_id }) => chart_id).sort()).toEqual([
+    'billing_issue',
+    'grace_period',
+    'refund_events',
+    'refund_money',
+    'subscriptions_expired',
+    'subscriptions_renewal_cancelled',
+    'trials_expired',
+    'trials_renewal_cancelled',
+  ]);
 });

@@ -20,9 +20,11 @@ test('on axes figures are short', () => {
 test.each([
   [120, 100, { text: '20%', direction: 'up' }],
   [50, 100, { text: '50%', direction: 'down' }],
-  [-150, -100, { text: '50%', direction: 'down' }],
   [0, 0, { text: '0%', direction: 'same' }],
-  [5, 0, { text: '–', direction: 'up' }],
+  [5, 0, { text: 'new', direction: 'new' }],
+  [-5, 0, { text: '', direction: 'down' }],
+  [-150, -100, { text: '', direction: 'down' }],
+  [69.98, -38.02, { text: '', direction: 'up' }],
 ] as const)('from the second to the first of %d and %d is %o', (value, before, change) => {
   expect(describeChange(value, before)).toEqual(change);
 });

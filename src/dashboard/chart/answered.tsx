@@ -11,6 +11,7 @@ import { Download } from './download.tsx';
 import { DrawingChoice } from './drawing-choice.tsx';
 import { DrawnChart } from './drawn-chart.tsx';
 import { Legend } from './legend.tsx';
+import { countsLosses } from './losses.ts';
 import { type ChartAnswer, metricOf } from './question.ts';
 import { drawnKeys, keySeries, switchKey } from './series.ts';
 
@@ -34,7 +35,7 @@ function Headline({ chart, answer, metric }: { chart: ChartRecord; answer: Chart
       </p>
       {answer.compared && compare_value !== null && (
         <p class="headline-change">
-          <Change value={value} before={compare_value} />{' '}
+          <Change value={value} before={compare_value} isLoss={countsLosses(chart)} />{' '}
           <span class="muted">
             from {formatValue(compare_value, unit)}, {formatRange(answer.compared)}, in grey
           </span>
@@ -83,6 +84,7 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
               series={series}
               drawn={drawn}
               unit={metric.unit}
+              isLoss={countsLosses(chart)}
               onSwitch={(key) => onChange({ series: switchKey(series, view.series, key) })}
             />
           )}

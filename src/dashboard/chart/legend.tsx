@@ -11,10 +11,11 @@ interface LegendProps {
   series: readonly KeyedSeries[];
   drawn: readonly string[];
   unit: 'USD' | 'count';
+  isLoss: boolean;
   onSwitch: (key: string) => void;
 }
 
-export function Legend({ series, drawn, unit, onSwitch }: LegendProps) {
+export function Legend({ series, drawn, unit, isLoss, onSwitch }: LegendProps) {
   const [isWhole, setWhole] = useState(false);
   const listed = isWhole ? series : series.slice(0, FIRST);
   const compares = series.some(({ compare_value }) => compare_value !== null);
@@ -47,7 +48,7 @@ export function Legend({ series, drawn, unit, onSwitch }: LegendProps) {
               {compares && <td class="muted compared-value">{formatValue(compare_value ?? 0, unit)}</td>}
               {compares && (
                 <td>
-                  <Change value={value} before={compare_value ?? 0} />
+                  <Change value={value} before={compare_value ?? 0} isLoss={isLoss} />
                 </td>
               )}
             </tr>

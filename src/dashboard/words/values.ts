@@ -17,8 +17,6 @@ const percent = new Intl.NumberFormat('en-US', {
   maximumFractionDigits: 1,
 });
 
-export const NO_CHANGE = '–';
-
 export function formatValue(value: number, unit: Unit): string {
   // Half a cent below zero is written as zero, not as minus zero.
   const whole = Math.abs(value) < 0.005 ? 0 : value;
@@ -33,13 +31,14 @@ export function formatShort(value: number, unit: Unit): string {
 /** How far, and where to. */
 export interface Change {
   text: string;
-  direction: 'up' | 'down' | 'same';
+  direction: 'up' | 'down' | 'same' | 'new';
 }
 
-/** From one value to another in percent of the first; from nothing there is none. */
+/** From one value to another in percent of the first; of zero, or of less, a percentage would say nothing. */
 export function describeChange(value: number, before: number): Change {
   if (value === before) return { text: '0%', direction: 'same' };
   const direction = value > before ? 'up' : 'down';
-  if (before === 0) return { text: NO_CHANGE, direction };
+  if (before === 0 && value > 0) return { text: 'new', direction: 'new' };
+  if (before <= 0) return { text: '', direction };
   return { text: percent.format(Math.abs((value - before) / before)), direction };
 }
