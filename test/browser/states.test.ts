@@ -94,6 +94,20 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
+  test('without a series there is a way back to the usual ones', async () => {
+    const { page, close } = await place.open({
+      view: '#/charts/revenue?date=last_90_days&segmentation=country&series=',
+    });
+    await settle(page);
+    expect(await page.locator('.notice-title').textContent()).toBe('No series is switched on.');
+    expect(await page.getByRole('slider').count()).toBe(0);
+    expect(await page.locator('.legend th').first().textContent()).toMatch(/^Series, 0 of \d+ segments drawn$/);
+    await page.getByRole('button', { name: 'Show the usual ones' }).click();
+    await page.getByRole('slider').waitFor();
+    expect(await page.locator('.legend th').first().textContent()).toMatch(/^Series, 8 of \d+ segments drawn$/);
+    await close();
+  });
+
   test('what the service refuses is said in its words', async () => {
     const { page, close } = await place.open({ view: '#/charts/revenue?filters.country=usa' });
     await settle(page);

@@ -35,6 +35,14 @@ describe('keys of series', () => {
     expect(drawnKeys(many, ['=s15', 'total', '=gone'])).toEqual(['total', '=s15']);
   });
 
+  test('where none of the chosen is in the answer the usual ones are drawn, but none at all is a choice', () => {
+    const keyed = keySeries(ANSWER);
+    expect(drawnKeys(keyed, ['=gone'])).toEqual(['total', '=us', '=de']);
+    expect(switchKey(keyed, ['=gone'], '=us')).toEqual(['total', '=de']);
+    expect(drawnKeys(keyed, [])).toEqual([]);
+    expect(switchKey(keyed, ['=us'], '=us')).toEqual([]);
+  });
+
   test('switching a series off and on again is the usual choice again', () => {
     const keyed = keySeries(ANSWER);
     const off = switchKey(keyed, null, '=us');

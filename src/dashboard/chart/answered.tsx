@@ -71,14 +71,22 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
         </Notice>
       ) : (
         <>
-          <DrawnChart
-            chart={chart}
-            answer={answer}
-            series={shown}
-            drawing={view.drawing}
-            unit={metric.unit}
-            label={label}
-          />
+          {shown.length > 0 ? (
+            <DrawnChart
+              chart={chart}
+              answer={answer}
+              series={shown}
+              drawing={view.drawing}
+              unit={metric.unit}
+              label={label}
+            />
+          ) : (
+            <Notice title="No series is switched on.">
+              <button type="button" onClick={() => onChange({ series: null })}>
+                Show the usual ones
+              </button>
+            </Notice>
+          )}
           {(series.length > 1 || answer.compared) && (
             <Legend
               series={series}
@@ -88,8 +96,12 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
               onSwitch={(key) => onChange({ series: switchKey(series, view.series, key) })}
             />
           )}
-          <h2 class="table-title">Table</h2>
-          <DataTable answer={answer} series={shown} unit={metric.unit} caption={`${label}, table`} />
+          {shown.length > 0 && (
+            <>
+              <h2 class="table-title">Table</h2>
+              <DataTable answer={answer} series={shown} unit={metric.unit} caption={`${label}, table`} />
+            </>
+          )}
         </>
       )}
     </>

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Change } from '../parts/change.tsx';
 import { formatValue } from '../words/values.ts';
-import type { KeyedSeries } from './series.ts';
+import { type KeyedSeries, TOTAL } from './series.ts';
 import { Swatch } from './swatch.tsx';
 
 const FIRST = 12;
@@ -18,6 +18,8 @@ interface LegendProps {
 export function Legend({ series, drawn, unit, isLoss, onSwitch }: LegendProps) {
   const [isWhole, setWhole] = useState(false);
   const listed = isWhole ? series : series.slice(0, FIRST);
+  const segments = series.filter(({ key }) => key !== TOTAL).length;
+  const drawnSegments = drawn.filter((key) => key !== TOTAL).length;
   const compares = series.some(({ compare_value }) => compare_value !== null);
   return (
     <div class="legend">
@@ -25,7 +27,9 @@ export function Legend({ series, drawn, unit, isLoss, onSwitch }: LegendProps) {
         <caption class="unseen">Series of the chart; the buttons switch them on and off</caption>
         <thead>
           <tr>
-            <th scope="col">Series</th>
+            <th scope="col" class="series-heading">
+              Series{drawnSegments < segments && `, ${drawnSegments} of ${segments} segments drawn`}
+            </th>
             <th scope="col">Value</th>
             {compares && (
               <th scope="col" class="compared-value">

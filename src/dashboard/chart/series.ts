@@ -28,10 +28,12 @@ export function keySeries(list: readonly Series[]): KeyedSeries[] {
   });
 }
 
-/** Keys of what is drawn: those chosen, else the total and the largest segments. */
+/** Keys of what is drawn: those chosen, else the total and the largest segments; so, too, where none of them is there. */
 export function drawnKeys(series: readonly KeyedSeries[], chosen: readonly string[] | null): string[] {
   const keys = series.map(({ key }) => key);
-  return chosen ? keys.filter((key) => chosen.includes(key)) : keys.slice(0, COLOURS + 1);
+  const found = keys.filter((key) => chosen?.includes(key));
+  // To switch all off is a choice.
+  return found.length > 0 || chosen?.length === 0 ? found : keys.slice(0, COLOURS + 1);
 }
 
 /** The choice after one series was switched; null where it is again the usual one. */
