@@ -1,6 +1,13 @@
 // Figures, changes and periods as they are read.
 import { describe, expect, test } from 'vitest';
-import { bucketDays, formatMoment, formatRange, isWhole, periodTitle } from '../../src/dashboard/words/periods.ts';
+import {
+  bucketDays,
+  bucketNote,
+  formatMoment,
+  formatRange,
+  isWhole,
+  periodTitle,
+} from '../../src/dashboard/words/periods.ts';
 import { describeChange, formatShort, formatValue } from '../../src/dashboard/words/values.ts';
 
 test.each([
@@ -52,6 +59,16 @@ describe('periods', () => {
     expect(bucketDays(starts, 0, { range, today: '2026-08-20' })).toEqual({ first: '2026-07-15', last: '2026-07-31' });
     expect(bucketDays(starts, 1, { range, today: '2026-08-20' })).toEqual({ first: '2026-08-01', last: '2026-08-20' });
     expect(bucketDays(starts, 1, { range, today: '2026-09-20' })).toEqual({ first: '2026-08-01', last: '2026-08-31' });
+  });
+
+  test.each([
+    ['day', '2026-08-05', '2026-08-05', ''],
+    ['day', '2026-08-06', '2026-08-06', 'so far'],
+    ['week', '2026-07-27', '2026-08-02', ''],
+    ['week', '2026-07-29', '2026-08-02', '29 Jul – 2 Aug 2026'],
+    ['month', '2026-08-01', '2026-08-06', '1 Aug – 6 Aug 2026, so far'],
+  ] as const)('of a %s from %s to %s on 6 August is said: %s', (unit, first, last, note) => {
+    expect(bucketNote({ first, last }, unit, '2026-08-06')).toBe(note);
   });
 
   test.each([

@@ -1,7 +1,7 @@
 // The drawn series as a table: a row for each bucket.
 import type { DayRange } from '../view/days.ts';
 import type { PeriodUnit } from '../view/view.ts';
-import { bucketDays, dayOf, formatRange, isWhole, periodTitle } from '../words/periods.ts';
+import { bucketDays, bucketNote, dayOf, periodTitle } from '../words/periods.ts';
 import { formatValue } from '../words/values.ts';
 import type { ChartAnswer } from './question.ts';
 import { type KeyedSeries, TOTAL } from './series.ts';
@@ -13,12 +13,13 @@ interface DataTableProps {
   caption: string;
 }
 
-/** The name of a bucket; of one that is cut off its days, too. */
-function Period({ days, unit }: { days: DayRange; unit: PeriodUnit }) {
+/** The name of a bucket, and whether it is a whole one. */
+function Period({ days, unit, today }: { days: DayRange; unit: PeriodUnit; today: string }) {
+  const note = bucketNote(days, unit, today);
   return (
     <>
       {periodTitle(days.first, unit)}
-      {!isWhole(days, unit) && <span class="cut muted">{formatRange(days)}</span>}
+      {note !== '' && <span class="cut muted">{note}</span>}
     </>
   );
 }
@@ -49,7 +50,9 @@ export function DataTable({ answer, series, unit, caption }: DataTableProps) {
         <tbody>
           {rows.map((i) => (
             <tr key={i}>
-              <th scope="row">{starts[i] && <Period days={bucketDays(starts, i, answer)} unit={period_unit} />}</th>
+              <th scope="row">
+                {starts[i] && <Period days={bucketDays(starts, i, answer)} unit={period_unit} today={answer.today} />}
+              </th>
               {series.map(({ key, values }) => (
                 <td key={key}>{cell(values[i]?.y)}</td>
               ))}

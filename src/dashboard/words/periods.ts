@@ -64,6 +64,12 @@ export function isWhole({ first, last }: DayRange, unit: PeriodUnit): boolean {
   return starts.test(first) && starts.test(addDays(last, 1));
 }
 
+/** What is said beside the name of a bucket: the days of one that is cut off, and of today's that it is not over. */
+export function bucketNote(days: DayRange, unit: PeriodUnit, today: string): string {
+  const notes = [isWhole(days, unit) ? '' : formatRange(days), days.last === today ? 'so far' : ''];
+  return notes.filter((note) => note !== '').join(', ');
+}
+
 export interface BucketEnd {
   range: DayRange;
   today: string;
