@@ -86,10 +86,16 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('days without anything are said to be so', async () => {
-    const { page, messages, close } = await place.open({ view: '#/charts/revenue?date=2015-01-01_to_2015-01-31' });
+  test.each([
+    ['revenue', '', 'Nothing happened in these days.Choose other days.'],
+    ['mrr', '', 'Nothing was active in these days.Choose other days.'],
+    ['arpu', '&filters.store=stripe', 'The value is zero throughout these days.Choose other days or fewer filters.'],
+  ])('days without any %s are said to be so', async (chart_id, filters, words) => {
+    const { page, messages, close } = await place.open({
+      view: `#/charts/${chart_id}?date=2015-01-01_to_2015-01-31${filters}`,
+    });
     await settle(page);
-    expect(await page.locator('.notice-title').textContent()).toBe('Nothing happened in these days.');
+    expect(await page.locator('.notice').textContent()).toBe(words);
     expect(messages).toEqual([]);
     await close();
   });

@@ -1,7 +1,6 @@
 // What an answer shows: the value of the range, the drawing, the series and the table.
 import { useMemo } from 'preact/hooks';
 import { Change } from '../parts/change.tsx';
-import { Notice } from '../parts/notice.tsx';
 import type { ChartRecord, Metric } from '../service/answers.ts';
 import type { ChartView } from '../view/view.ts';
 import { formatRange } from '../words/periods.ts';
@@ -12,6 +11,7 @@ import { DrawingChoice } from './drawing-choice.tsx';
 import { DrawnChart } from './drawn-chart.tsx';
 import { Legend } from './legend.tsx';
 import { countsLosses } from './losses.ts';
+import { AllZero, NoSeries } from './nothing.tsx';
 import { type ChartAnswer, metricOf } from './question.ts';
 import { drawnKeys, keySeries, switchKey } from './series.ts';
 
@@ -66,9 +66,7 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
         </div>
       </div>
       {isEmpty(metric) ? (
-        <Notice title="Nothing happened in these days.">
-          <p class="muted">Choose a longer range or fewer filters.</p>
-        </Notice>
+        <AllZero kind={chart.kind} filters={answer.view.filters} />
       ) : (
         <>
           {shown.length > 0 ? (
@@ -81,11 +79,7 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
               label={label}
             />
           ) : (
-            <Notice title="No series is switched on.">
-              <button type="button" onClick={() => onChange({ series: null })}>
-                Show the usual ones
-              </button>
-            </Notice>
+            <NoSeries onReset={() => onChange({ series: null })} />
           )}
           {(series.length > 1 || answer.compared) && (
             <Legend
