@@ -58,6 +58,20 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
+  test('a file that cannot be had is said to be, in sight', async () => {
+    const { page, close } = await place.open({ view: '#/charts/arpu' });
+    await settle(page);
+    await page.route(`**${CHARTS}`, (route) => route.abort());
+    await page.getByRole('button', { name: 'Download ARPU as CSV' }).click();
+    const alert = page.getByRole('alert');
+    await expect.poll(() => alert.textContent()).toContain('cannot be reached');
+    expect((await alert.boundingBox())?.width).toBeGreaterThan(100);
+    await page.unroute(`**${CHARTS}`);
+    await page.getByRole('button', { name: 'Download ARPU as CSV' }).click();
+    await expect.poll(() => alert.count()).toBe(0);
+    await close();
+  });
+
   test.each([
     [500, 'The service could not answer.'],
     [503, 'The service is busy or its database is away.'],

@@ -1,8 +1,9 @@
 // The chart as a CSV file, by the same operation. The file is made here from the answer: no address holds the key.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
 import { useService } from '../service/use-service.ts';
 import { type ChartView, toRequest } from '../view/view.ts';
+import { questionOf } from './question.ts';
 
 function save(blob: Blob, name: string): void {
   const link = document.createElement('a');
@@ -20,10 +21,14 @@ export function Download({ chart, view }: { chart: ChartRecord; view: ChartView 
   const { client, takeFailure } = useService();
   const [bytes, setBytes] = useState<number | null>(null);
   const [words, setWords] = useState('');
+  const [problem, setProblem] = useState('');
+  // What was wrong with one question says nothing about the next.
+  useEffect(() => setProblem(''), [questionOf(view)]);
 
   async function download() {
     setBytes(0);
     setWords('Downloading');
+    setProblem('');
     try {
       const body = toRequest(view, await client.askToday(view.zone));
       const { name, blob } = await client.fetchCsv({ body, zone: view.zone }, setBytes);
@@ -31,7 +36,8 @@ export function Download({ chart, view }: { chart: ChartRecord; view: ChartView 
       setWords(`Saved ${name}`);
     } catch (error) {
       const { message, details } = takeFailure(error);
-      setWords([message, ...details].join(' '));
+      setWords('');
+      setProblem([message, ...details].join(' '));
     }
     setBytes(null);
   }
@@ -49,6 +55,11 @@ export function Download({ chart, view }: { chart: ChartRecord; view: ChartView 
       <span class="unseen" role="status">
         {words}
       </span>
+      {problem && (
+        <p class="hint" role="alert">
+          {problem}
+        </p>
+      )}
     </div>
   );
 }
