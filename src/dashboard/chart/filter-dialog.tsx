@@ -1,4 +1,4 @@
-// Choosing the values of a filter: those seen in the chart's days, or typed.
+// Choosing the values of filters: those seen in the chart's days, or typed. All dimensions are applied at once.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Select } from '../parts/select.tsx';
 import type { ChartRecord } from '../service/answers.ts';
@@ -11,7 +11,7 @@ interface FilterDialogProps {
   view: ChartView;
   /** The dimension that is chosen first. */
   first: string;
-  onApply: (name: string, values: string[]) => void;
+  onApply: (filters: ChartView['filters']) => void;
   onClose: () => void;
 }
 
@@ -19,7 +19,7 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
   const { catalogue } = useService();
   const dialog = useRef<HTMLDialogElement>(null);
   const [name, setName] = useState(first);
-  const [values, setValues] = useState(view.filters[first] ?? []);
+  const [draft, setDraft] = useState(view.filters);
   // Before the next key: an effect after painting would let an Escape pass that follows at once.
   useLayoutEffect(() => dialog.current?.showModal(), []);
 
@@ -30,7 +30,7 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
           event.preventDefault();
           // Only one that is closed gives the focus back.
           dialog.current?.close();
-          onApply(name, values);
+          onApply(draft);
         }}
       >
         <h2 id="filter-title">Filter</h2>
@@ -38,12 +38,16 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
           label="Dimension"
           value={name}
           options={chart.filters.map((value) => ({ value, title: dimensionTitle(catalogue, value) }))}
-          onChange={(next) => {
-            setName(next);
-            setValues(view.filters[next] ?? []);
-          }}
+          onChange={setName}
         />
-        <ValueChoice key={name} chart={chart} view={view} name={name} values={values} onChange={setValues} />
+        <ValueChoice
+          key={name}
+          chart={chart}
+          view={view}
+          name={name}
+          values={draft[name] ?? []}
+          onChange={(values) => setDraft({ ...draft, [name]: values })}
+        />
         <div class="dialog-buttons">
           <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
             Cancel

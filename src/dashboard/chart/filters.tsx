@@ -20,9 +20,9 @@ export function Filters({ chart, view, onChange }: FiltersProps) {
   const { catalogue } = useService();
   const [edited, setEdited] = useState<string | null>(null);
 
-  function set(name: string, values: string[]) {
-    const { [name]: _, ...others } = view.filters;
-    onChange({ filters: values.length > 0 ? { ...others, [name]: values } : others, series: null });
+  function set(filters: ChartView['filters']) {
+    const given = Object.entries(filters).filter(([, values]) => values.length > 0);
+    onChange({ filters: Object.fromEntries(given), series: null });
     setEdited(null);
   }
 
@@ -35,7 +35,11 @@ export function Filters({ chart, view, onChange }: FiltersProps) {
             <button type="button" onClick={() => setEdited(name)}>
               <span class="muted">{title}:</span> {values.map((value) => valueTitle(catalogue, name, value)).join(', ')}
             </button>
-            <button type="button" aria-label={`Remove filter ${title}`} onClick={() => set(name, [])}>
+            <button
+              type="button"
+              aria-label={`Remove filter ${title}`}
+              onClick={() => set({ ...view.filters, [name]: [] })}
+            >
               ×
             </button>
           </span>

@@ -2,12 +2,12 @@
 import { useState } from 'preact/hooks';
 import { FailureNotice } from '../parts/notice.tsx';
 import { Waiting } from '../parts/waiting.tsx';
-import type { ChartRecord, DimensionRecord } from '../service/answers.ts';
-import type { Client } from '../service/client.ts';
+import type { ChartRecord } from '../service/answers.ts';
 import { useAnswer } from '../service/use-answer.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
-import { type ChartView, chartView, toRequest } from '../view/view.ts';
-import { metricOf } from './question.ts';
+import type { ChartView } from '../view/view.ts';
+import { entitle, findMeant, findNamed, searchValues, type Value } from './filter-values.ts';
+import { findDimension, listValues } from './list-values.ts';
 
 interface ValueChoiceProps {
   chart: ChartRecord;
@@ -18,62 +18,41 @@ interface ValueChoiceProps {
   onChange: (values: string[]) => void;
 }
 
-interface Value {
-  value: string;
-  title: string;
-}
-
 const MOST_LISTED = 200;
-
-/** The values in the chart's days; of a chart that is not segmented so, those of revenue, which is segmented by all. */
-async function listSeen(
-  client: Client,
-  { chart, view, name }: ValueChoiceProps,
-  signal: AbortSignal,
-): Promise<Value[]> {
-  const chart_id = chart.segmentations.includes(name) ? chart.chart_id : 'revenue';
-  const { range, zone, date_type } = view;
-  const asked: ChartView = { ...chartView(chart_id), range, zone, date_type, period_unit: 'year', segmentation: name };
-  const metrics = await client.askChart({ body: toRequest(asked, await client.askToday(zone)), zone, signal });
-  const [, ...segments] = metricOf(metrics, view.money).data;
-  // What is beyond the most series that an answer has is one of them, and no value.
-  const named = segments.filter(({ type, title }) => !(type === 'other' && title === 'Other'));
-  return named.map(({ type, title }) => ({ value: type, title }));
-}
 
 function withChosen(list: readonly Value[], chosen: readonly string[]): Value[] {
   const missing = chosen.filter((value) => !list.some((one) => one.value === value));
-  return [...missing.map((value) => ({ value, title: value === '' ? 'No value' : value })), ...list];
-}
-
-function allOf({ values }: DimensionRecord): Value[] {
-  return [...(values ?? []), { value: '', title: 'No value' }];
+  return [...missing.map((value) => entitle(value, list)), ...list];
 }
 
 export function ValueChoice(props: ValueChoiceProps) {
   const { name, values, onChange } = props;
-  const { client, catalogue } = useService();
+  const service = useService();
   const [typed, setTyped] = useState('');
-  const dimension = catalogue.dimensions.find((one) => one.name === name);
-  const isClosed = dimension?.values != null;
-  const { answer, failure, askAgain } = useAnswer(name, async (signal) =>
-    isClosed ? allOf(dimension) : listSeen(client, props, signal),
-  );
-  const sought = typed.trim().toLowerCase();
+  const { answer, failure, isAsking, askAgain } = useAnswer(name, (signal) => listValues(service, props, signal));
+  const isClosed = findDimension(service, name)?.values != null;
   const list = withChosen(answer ?? [], values);
-  const found = list.filter(({ value, title }) => `${title}\n${value}`.toLowerCase().includes(sought));
-  const isNew = sought !== '' && !isClosed && !list.some(({ value }) => value === typed.trim());
+  const found = searchValues(list, typed);
+  const isTyped = typed.trim() !== '';
+  const isNew = isTyped && !isClosed && !findNamed(list, typed);
   const switchValue = (value: string) =>
     onChange(values.includes(value) ? values.filter((one) => one !== value) : [...values, value]);
 
-  function add() {
-    switchValue(typed.trim());
+  function tick(value: string) {
+    if (!values.includes(value)) onChange([...values, value]);
     setTyped('');
+  }
+
+  function takeTyped() {
+    const meant = findMeant(list, typed);
+    if (meant) tick(meant.value);
+    // Before the list is there, what is typed may yet be in it.
+    else if (isNew && !isAsking) tick(typed.trim());
   }
 
   return (
     <fieldset class="value-choice">
-      <legend class="unseen">Values of {dimensionTitle(catalogue, name)}</legend>
+      <legend class="unseen">Values of {dimensionTitle(service.catalogue, name)}</legend>
       <div class="value-search">
         <label class="field">
           <span class="field-label">{isClosed ? 'Find a value' : 'Find a value, or type one'}</span>
@@ -84,14 +63,15 @@ export function ValueChoice(props: ValueChoiceProps) {
             spellcheck={false}
             onInput={(event) => setTyped(event.currentTarget.value)}
             onKeyDown={(event) => {
-              if (event.key !== 'Enter' || !isNew) return;
+              // With nothing typed it applies the filter.
+              if (event.key !== 'Enter' || !isTyped) return;
               event.preventDefault();
-              add();
+              takeTyped();
             }}
           />
         </label>
         {isNew && (
-          <button type="button" onClick={add}>
+          <button type="button" onClick={() => tick(typed.trim())}>
             Add
           </button>
         )}
@@ -107,7 +87,7 @@ export function ValueChoice(props: ValueChoiceProps) {
         {!answer && !failure && <Waiting what="values" />}
         {failure && <FailureNotice failure={failure} onRetry={askAgain} />}
         {answer && found.length === 0 && (
-          <p class="muted">{sought ? 'No such value yet.' : 'No values in these days.'}</p>
+          <p class="muted">{isTyped ? 'No such value yet.' : 'No values in these days.'}</p>
         )}
         {found.length > MOST_LISTED && <p class="muted">{found.length - MOST_LISTED} more; type to find them.</p>}
       </div>

@@ -1,0 +1,39 @@
+// Values to filter by: what they are called, and which of them typed text means. Pure.
+
+export interface Value {
+  value: string;
+  title: string;
+}
+
+/** As the service calls a segment of nothing. */
+export const NONE: Value = { value: '', title: 'Unknown' };
+
+const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+
+/** A value with the title of the list; one with a title of its own may be written in any case. */
+export function entitle(value: string, list: readonly Value[]): Value {
+  const known =
+    list.find((one) => one.value === value) ?? list.find((one) => one.title !== one.value && isSame(one.value, value));
+  return { value, title: known?.title ?? (value === '' ? NONE.title : value) };
+}
+
+/** Those that have the text in them. */
+export function searchValues(list: readonly Value[], text: string): Value[] {
+  const sought = text.trim().toLowerCase();
+  return list.filter(({ value, title }) => `${title}\n${value}`.toLowerCase().includes(sought));
+}
+
+/** The value that is, or is called, as the text says in any case. */
+export function findNamed(list: readonly Value[], text: string): Value | undefined {
+  const name = text.trim();
+  return (
+    list.find(({ value }) => value === name) ??
+    list.find(({ value, title }) => isSame(value, name) || isSame(title, name))
+  );
+}
+
+/** The value that typed text means: the one of that name, else the only one that has it in it. */
+export function findMeant(list: readonly Value[], text: string): Value | undefined {
+  const [first, ...others] = searchValues(list, text);
+  return findNamed(list, text) ?? (others.length === 0 ? first : undefined);
+}

@@ -1,0 +1,41 @@
+// Which value is meant by what is typed into the search field of a filter.
+import { expect, test } from 'vitest';
+import { entitle, findMeant } from '../../src/dashboard/chart/filter-values.ts';
+
+const COUNTRIES = [
+  { value: 'de', title: 'Germany' },
+  { value: 'us', title: 'United States' },
+  { value: 'au', title: 'Australia' },
+  { value: 'at', title: 'Austria' },
+];
+const CAMPAIGNS = ['spring', 'Spring', 'spring_2', ''].map((value) => ({ value, title: value || 'Unknown' }));
+
+test.each([
+  ['Germany', 'de'],
+  [' germany ', 'de'],
+  ['DE', 'de'],
+  // Australia and Austria have it in them, too.
+  ['us', 'us'],
+  ['aust', undefined],
+  ['austri', 'at'],
+  ['France', undefined],
+])('of countries %j means %j', (text, value) => {
+  expect(findMeant(COUNTRIES, text)?.value).toBe(value);
+});
+
+test.each([
+  ['spring', 'spring'],
+  ['Spring', 'Spring'],
+  ['SPRING', 'spring'],
+  ['unknown', ''],
+  ['_2', 'spring_2'],
+])('of campaigns %j means %j', (text, value) => {
+  expect(findMeant(CAMPAIGNS, text)?.value).toBe(value);
+});
+
+test('a value has the title of the list, in whatever case; one that is not there is its own', () => {
+  expect(entitle('DE', COUNTRIES)).toEqual({ value: 'DE', title: 'Germany' });
+  expect(entitle('fr', COUNTRIES)).toEqual({ value: 'fr', title: 'fr' });
+  expect(entitle('', [])).toEqual({ value: '', title: 'Unknown' });
+  expect(entitle('SPRING', CAMPAIGNS)).toEqual({ value: 'SPRING', title: 'SPRING' });
+});
