@@ -102,6 +102,13 @@ describeInBrowser('asking a chart', (place) => {
     await settle(page);
     const earlier = await compare([first, end]);
     expect(await page.locator('.headline-change').textContent()).toContain(formatValue(earlier.compare_value, 'USD'));
+    // Of the compared weeks, too, those that are cut have their days.
+    await page.goto(
+      `${place.world.service.url}/dashboard/#/charts/mrr?date=2025-03-03_to_2025-03-16&compare_date=2025-01-08_to_2025-01-16&period_unit=week`,
+    );
+    await expect
+      .poll(() => page.locator('.data-table td .cut').allTextContents())
+      .toEqual(['8 Jan – 12 Jan 2025', '13 Jan – 16 Jan 2025']);
     await close();
   });
 

@@ -1,7 +1,7 @@
 // What the page asks for a view: the days of presets and comparisons, and only what a chart takes.
 import { describe, expect, test } from 'vitest';
 import type { ChartRecord } from '../../src/dashboard/service/answers.ts';
-import { type Preset, presetRange, rangeBefore, rangeYearBefore } from '../../src/dashboard/view/days.ts';
+import { type Preset, presetBefore, presetRange, rangeBefore, rangeYearBefore } from '../../src/dashboard/view/days.ts';
 import { chartView, fitToChart, switchChart, toRequest } from '../../src/dashboard/view/view.ts';
 
 const CHART: ChartRecord = {
@@ -30,6 +30,21 @@ describe('on 3 March 2024', () => {
   });
 });
 
+test.each<[Preset, string, string, string]>([
+  ['last_7_days', '2024-03-03', '2024-02-19', '2024-02-25'],
+  ['last_28_days', '2024-03-03', '2024-01-08', '2024-02-04'],
+  ['this_month', '2024-03-03', '2024-02-01', '2024-02-03'],
+  ['this_month', '2024-03-31', '2024-02-01', '2024-02-29'],
+  ['this_month', '2024-02-29', '2024-01-01', '2024-01-29'],
+  ['last_month', '2026-11-27', '2026-09-01', '2026-09-30'],
+  ['last_month', '2024-03-31', '2024-01-01', '2024-01-31'],
+  ['last_month', '2025-01-15', '2024-11-01', '2024-11-30'],
+  ['last_12_months', '2024-03-03', '2022-04-01', '2023-03-03'],
+  ['this_year', '2024-02-29', '2023-01-01', '2023-02-28'],
+])('the period before %s is on %s from %s to %s', (preset, today, first, last) => {
+  expect(presetBefore(preset, today)).toEqual({ first, last });
+});
+
 test('last month of January is December of the year before', () => {
   expect(presetRange('last_month', '2025-01-15')).toEqual({ first: '2024-12-01', last: '2024-12-31' });
 });
@@ -42,6 +57,10 @@ test('a year before 29 February is the 28th', () => {
   expect(rangeYearBefore({ first: '2024-02-29', last: '2024-03-10' })).toEqual({
     first: '2023-02-28',
     last: '2023-03-10',
+  });
+  expect(rangeYearBefore({ first: '2024-12-31', last: '2025-01-01' })).toEqual({
+    first: '2023-12-31',
+    last: '2024-01-01',
   });
 });
 
@@ -59,6 +78,14 @@ test('the request of a view is that of the interface, dates first', () => {
     segmentation: 'country',
     filters: { date: ['2025-01-01', '2025-01-28'], compare_date: ['2024-12-04', '2024-12-31'], store: ['stripe'] },
   });
+});
+
+test.each([
+  ['last_month' as const, ['2024-12-01', '2024-12-31'], ['2024-11-01', '2024-11-30']],
+  [{ first: '2024-12-01', last: '2024-12-31' }, ['2024-12-01', '2024-12-31'], ['2024-10-31', '2024-11-30']],
+])('the previous period of %o', (range, date, compare_date) => {
+  const view = { ...chartView('revenue'), range, compare: 'previous' as const };
+  expect(toRequest(view, '2025-01-15').filters).toEqual({ date, compare_date });
 });
 
 test('what a chart does not take is left out, and the rest stays when charts are switched', () => {

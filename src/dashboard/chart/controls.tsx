@@ -2,13 +2,14 @@
 import { type Option, Select } from '../parts/select.tsx';
 import type { ChartRecord } from '../service/answers.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
-import { type Preset, rangeBefore } from '../view/days.ts';
+import type { Preset } from '../view/days.ts';
 import {
   type ChartView,
   type Comparison,
   type DateType,
   type MoneyBasis,
   type PeriodUnit,
+  previousRange,
   rangeOf,
 } from '../view/view.ts';
 import { RangeChoice } from './range-choice.tsx';
@@ -44,7 +45,7 @@ interface ControlsProps {
 
 export function Controls({ chart, view, onChange }: ControlsProps) {
   const { client, catalogue } = useService();
-  const ownRange = async () => rangeOf(view, await client.askToday(view.zone));
+  const askToday = () => client.askToday(view.zone);
   const segmentations = chart.segmentations.map((value) => ({ value, title: dimensionTitle(catalogue, value) }));
   return (
     <form class="controls" aria-label="What the chart shows" onSubmit={(event) => event.preventDefault()}>
@@ -52,7 +53,7 @@ export function Controls({ chart, view, onChange }: ControlsProps) {
         label="Days"
         value={view.range}
         options={RANGES}
-        suggested={ownRange}
+        suggested={async () => rangeOf(view, await askToday())}
         onChange={(range) => onChange({ range })}
       />
       <Select
@@ -72,7 +73,7 @@ export function Controls({ chart, view, onChange }: ControlsProps) {
           label="Compared with"
           value={view.compare ?? ''}
           options={COMPARISONS}
-          suggested={async () => rangeBefore(await ownRange())}
+          suggested={async () => previousRange(view, await askToday())}
           onChange={(compare) => onChange({ compare: compare || null })}
         />
       )}

@@ -25,10 +25,14 @@ function Period({ days, unit, today }: { days: DayRange; unit: PeriodUnit; today
 }
 
 export function DataTable({ answer, series, unit, caption }: DataTableProps) {
-  const { period_unit } = answer.view;
+  const { range, compared: comparedRange, today, view } = answer;
   const starts = series[0]?.values.map(({ x }) => dayOf(x)) ?? [];
   const compared = series.find(({ key }) => key === TOTAL)?.compare_values ?? null;
-  const rows = Array.from({ length: Math.max(starts.length, compared?.length ?? 0) }, (_, i) => i);
+  const comparedStarts = compared?.map(({ x }) => dayOf(x)) ?? [];
+  const rows = Array.from({ length: Math.max(starts.length, comparedStarts.length) }, (_, i) => i);
+  const period = (bucketStarts: readonly string[], i: number, range: DayRange | null) =>
+    bucketStarts[i] &&
+    range && <Period days={bucketDays(bucketStarts, i, { range, today })} unit={view.period_unit} today={today} />;
   const cell = (value: number | undefined) => (value === undefined ? '' : formatValue(value, unit));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
@@ -50,13 +54,11 @@ export function DataTable({ answer, series, unit, caption }: DataTableProps) {
         <tbody>
           {rows.map((i) => (
             <tr key={i}>
-              <th scope="row">
-                {starts[i] && <Period days={bucketDays(starts, i, answer)} unit={period_unit} today={answer.today} />}
-              </th>
+              <th scope="row">{period(starts, i, range)}</th>
               {series.map(({ key, values }) => (
                 <td key={key}>{cell(values[i]?.y)}</td>
               ))}
-              {compared && <td class="muted">{compared[i] && periodTitle(dayOf(compared[i].x), period_unit)}</td>}
+              {compared && <td class="muted">{period(comparedStarts, i, comparedRange)}</td>}
               {compared && <td>{cell(compared[i]?.y)}</td>}
             </tr>
           ))}

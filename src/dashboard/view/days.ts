@@ -38,11 +38,11 @@ function monthStart(day: string, shift: number): string {
   return new Date(Date.UTC(year, month - 1 + shift, 1)).toISOString().slice(0, 10);
 }
 
-/** The same date some years earlier; 29 February becomes the 28th. */
-function yearsBefore(day: string, years: number): string {
-  const year = String(Number(day.slice(0, 4)) - years).padStart(4, '0');
-  const same = `${year}${day.slice(4)}`;
-  return isDay(same) ? same : `${year}-02-28`;
+/** The same date some months earlier; where a month is too short for it, its last day. */
+function monthsBefore(day: string, count: number): string {
+  const same = `${monthStart(day, -count).slice(0, 8)}${day.slice(8)}`;
+  const last = addDays(monthStart(day, 1 - count), -1);
+  return same < last ? same : last;
 }
 
 export function presetRange(preset: Preset, today: string): DayRange {
@@ -64,6 +64,17 @@ export function presetRange(preset: Preset, today: string): DayRange {
   }
 }
 
+/** How many months a preset of calendar months goes back; those that are not here are counted in days. */
+const MONTHS: Partial<Record<Preset, number>> = { this_month: 1, last_month: 1, last_12_months: 12, this_year: 12 };
+
+/** The days before those of a preset: months are compared with as much of the months before, whatever their length. */
+export function presetBefore(preset: Preset, today: string): DayRange {
+  const months = MONTHS[preset];
+  return months === undefined
+    ? rangeBefore(presetRange(preset, today))
+    : presetRange(preset, monthsBefore(today, months));
+}
+
 /** As many days, directly before. */
 export function rangeBefore(range: DayRange): DayRange {
   const last = addDays(range.first, -1);
@@ -71,5 +82,5 @@ export function rangeBefore(range: DayRange): DayRange {
 }
 
 export function rangeYearBefore({ first, last }: DayRange): DayRange {
-  return { first: yearsBefore(first, 1), last: yearsBefore(last, 1) };
+  return { first: monthsBefore(first, 12), last: monthsBefore(last, 12) };
 }

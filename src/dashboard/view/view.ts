@@ -1,6 +1,6 @@
 // What the page shows, as one value: it is all in the address, so that every view can be kept and shared.
 import type { ChartRecord } from '../service/answers.ts';
-import { type DayRange, type Preset, presetRange, rangeBefore, rangeYearBefore } from './days.ts';
+import { type DayRange, type Preset, presetBefore, presetRange, rangeBefore, rangeYearBefore } from './days.ts';
 
 export const PERIOD_UNITS = ['day', 'week', 'month', 'quarter', 'year'] as const;
 export const DATE_TYPES = ['purchase_date', 'profile_install_date'] as const;
@@ -83,10 +83,13 @@ export function rangeOf({ range }: ChartView, today: string): DayRange {
   return typeof range === 'string' ? presetRange(range, today) : range;
 }
 
+export function previousRange({ range }: ChartView, today: string): DayRange {
+  return typeof range === 'string' ? presetBefore(range, today) : rangeBefore(range);
+}
+
 export function comparedRange(view: ChartView, today: string): DayRange | null {
-  const range = rangeOf(view, today);
-  if (view.compare === 'previous') return rangeBefore(range);
-  if (view.compare === 'year_before') return rangeYearBefore(range);
+  if (view.compare === 'previous') return previousRange(view, today);
+  if (view.compare === 'year_before') return rangeYearBefore(rangeOf(view, today));
   return view.compare;
 }
 
