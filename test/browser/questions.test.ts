@@ -161,6 +161,27 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
+  test('a filter that another chart does not take is said there, and holds again on the way back', async () => {
+    const { page, close } = await place.open({ view: '#/charts/arppu?filters.duration=Monthly' });
+    await settle(page);
+    const filtered = await headline(page);
+    await page.getByRole('link', { name: 'ARPU', exact: true }).click();
+    await settle(page);
+    expect(await page.locator('.filters').textContent()).toBe('+ FilterNot applied here: Duration');
+    const { revenue } = await place.world.ask({
+      chart_id: 'arpu',
+      period_unit: 'day',
+      filters: { date: lastDays(28) },
+    });
+    expect(await headline(page)).toBe(formatValue(revenue.value, 'USD'));
+    await choose(page, 'Period unit', 'week');
+    await page.getByRole('link', { name: 'ARPPU', exact: true }).click();
+    await settle(page);
+    expect(await page.locator('.filters').textContent()).not.toContain('Not applied');
+    expect(await headline(page)).toBe(filtered);
+    await close();
+  });
+
   test('the address of a view, opened elsewhere, shows the same', async () => {
     const { page, close } = await place.open({ view: '#/charts/arppu' });
     await settle(page);

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ChartRecord } from '../../src/dashboard/service/answers.ts';
 import { type Preset, presetBefore, presetRange, rangeBefore, rangeYearBefore } from '../../src/dashboard/view/days.ts';
-import { chartView, fitToChart, switchChart, toRequest } from '../../src/dashboard/view/view.ts';
+import { listUnapplied } from '../../src/dashboard/view/unapplied.ts';
+import { changeView, chartView, fitToChart, switchChart, toRequest } from '../../src/dashboard/view/view.ts';
 
 const CHART: ChartRecord = {
   chart_id: 'installs',
@@ -88,7 +89,7 @@ test.each([
   expect(toRequest(view, '2025-01-15').filters).toEqual({ date, compare_date });
 });
 
-test('what a chart does not take is left out, and the rest stays when charts are switched', () => {
+describe('what a chart does not take', () => {
   const view = {
     ...chartView('revenue'),
     range: 'this_year' as const,
@@ -98,7 +99,26 @@ test('what a chart does not take is left out, and the rest stays when charts are
     zone: 'UTC',
     series: ['total'],
   };
-  const fitted = { segmentation: null, filters: { country: ['us'] }, compare: null, range: 'this_year', zone: 'UTC' };
-  expect(fitToChart(view, CHART)).toMatchObject({ ...fitted, chart_id: 'installs', series: ['total'] });
-  expect(switchChart(view, CHART)).toMatchObject({ ...fitted, chart_id: 'installs', series: null });
+
+  test('is not asked', () => {
+    const fitted = { segmentation: null, filters: { country: ['us'] }, compare: null, range: 'this_year', zone: 'UTC' };
+    expect(fitToChart(view, CHART)).toMatchObject({ ...fitted, chart_id: 'installs', series: ['total'] });
+  });
+
+  test('stays when charts are switched, and when another filter is chosen', () => {
+    const there = switchChart(view, CHART);
+    expect(there).toEqual({ ...view, chart_id: 'installs', series: null });
+    expect(changeView(there, CHART, { period_unit: 'week' })).toEqual({ ...there, period_unit: 'week' });
+    expect(changeView(there, CHART, { filters: {} }).filters).toEqual({ offer_id: ['half'] });
+    expect(changeView(there, CHART, { filters: { store: ['stripe'] } }).filters).toEqual({
+      offer_id: ['half'],
+      store: ['stripe'],
+    });
+  });
+
+  test('is said', () => {
+    const titleOf = (name: string) => name.toUpperCase();
+    expect(listUnapplied(view, CHART, titleOf)).toEqual(['OFFER_ID', 'segmentation by OFFER_TYPE', 'comparison']);
+    expect(listUnapplied(chartView('installs'), CHART, titleOf)).toEqual([]);
+  });
 });

@@ -4,9 +4,10 @@ import { FailureNotice } from '../parts/notice.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import type { ChartRecord } from '../service/answers.ts';
 import { useAnswer } from '../service/use-answer.ts';
-import { useService } from '../service/use-service.ts';
+import { dimensionTitle, useService } from '../service/use-service.ts';
+import { listUnapplied } from '../view/unapplied.ts';
 import { show } from '../view/use-view.ts';
-import { type ChartView, fitToChart } from '../view/view.ts';
+import { type ChartView, changeView, fitToChart } from '../view/view.ts';
 import { Answered } from './answered.tsx';
 import { Controls } from './controls.tsx';
 import { Filters } from './filters.tsx';
@@ -14,17 +15,18 @@ import { askView, questionOf } from './question.ts';
 
 interface ChartPageProps {
   chart: ChartRecord;
-  /** As the address says it; what the chart does not take is left out. */
+  /** As the address says it; what the chart does not take is not asked. */
   view: ChartView;
 }
 
 export function ChartPage({ chart, view: asked }: ChartPageProps) {
-  const { client } = useService();
+  const { client, catalogue } = useService();
   const view = fitToChart(asked, chart);
   const { answer, failure, isAsking, askAgain, stop } = useAnswer(questionOf(view), (signal) =>
     askView(client, view, signal),
   );
-  const change = (part: Partial<ChartView>) => show({ ...view, ...part });
+  const change = (part: Partial<ChartView>) => show(changeView(asked, chart, part));
+  const unapplied = listUnapplied(asked, chart, (name) => dimensionTitle(catalogue, name));
   return (
     <>
       <header class="view-header">
@@ -32,7 +34,9 @@ export function ChartPage({ chart, view: asked }: ChartPageProps) {
         <p class="muted">{chart.description}</p>
       </header>
       <Controls chart={chart} view={view} onChange={change} />
-      <Filters chart={chart} view={view} onChange={change} />
+      <Filters chart={chart} view={view} onChange={change}>
+        {unapplied.length > 0 && <p class="muted">Not applied here: {unapplied.join(', ')}</p>}
+      </Filters>
       <section class="card chart-card" aria-label={`${chart.metric_name}, chart`} aria-busy={isAsking}>
         {isAsking && <Waiting what={chart.metric_name} onStop={stop} />}
         {failure && <FailureNotice failure={failure} onRetry={askAgain} />}

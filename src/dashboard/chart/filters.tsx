@@ -1,4 +1,5 @@
 // The filters that hold, each a way to change it, and adding one.
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Catalogue, ChartRecord } from '../service/answers.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
@@ -9,6 +10,8 @@ interface FiltersProps {
   chart: ChartRecord;
   view: ChartView;
   onChange: (part: Partial<ChartView>) => void;
+  /** What is said beside them. */
+  children: ComponentChildren;
 }
 
 function valueTitle({ dimensions }: Catalogue, name: string, value: string): string {
@@ -16,7 +19,7 @@ function valueTitle({ dimensions }: Catalogue, name: string, value: string): str
   return known?.title ?? (value === '' ? 'no value' : value);
 }
 
-export function Filters({ chart, view, onChange }: FiltersProps) {
+export function Filters({ chart, view, onChange, children }: FiltersProps) {
   const { catalogue } = useService();
   const [edited, setEdited] = useState<string | null>(null);
 
@@ -48,6 +51,7 @@ export function Filters({ chart, view, onChange }: FiltersProps) {
       <button type="button" class="quiet" onClick={() => setEdited(chart.filters[0] ?? null)}>
         + Filter
       </button>
+      {children}
       {edited !== null && (
         <FilterDialog chart={chart} view={view} first={edited} onApply={set} onClose={() => setEdited(null)} />
       )}

@@ -61,7 +61,7 @@ export function chartView(chart_id: string): ChartView {
   };
 }
 
-/** Without what this chart does not take: for going from one chart to another, and for addresses typed by hand. */
+/** Without what this chart does not take: the view may come from another chart, or be typed by hand. */
 export function fitToChart(view: ChartView, chart: ChartRecord): ChartView {
   const { segmentation, filters, compare } = view;
   return {
@@ -73,10 +73,17 @@ export function fitToChart(view: ChartView, chart: ChartRecord): ChartView {
   };
 }
 
-/** Another chart over the same days. */
+/** A choice on a chart: filters that it does not take stay for the charts that do. */
+export function changeView(view: ChartView, chart: ChartRecord, part: Partial<ChartView>): ChartView {
+  if (!part.filters) return { ...view, ...part };
+  const others = Object.entries(view.filters).filter(([name]) => !chart.filters.includes(name));
+  return { ...view, ...part, filters: { ...Object.fromEntries(others), ...part.filters } };
+}
+
+/** Another chart asked the same: what it does not take holds again on the way back. */
 export function switchChart(view: View, chart: ChartRecord): ChartView {
   if (view.page !== 'chart') return chartView(chart.chart_id);
-  return { ...fitToChart(view, chart), drawing: null, series: null };
+  return { ...view, chart_id: chart.chart_id, drawing: null, series: null };
 }
 
 export function rangeOf({ range }: ChartView, today: string): DayRange {
