@@ -47,8 +47,11 @@ describeInBrowser('the event feed', (place) => {
     await expect.poll(() => page.getByLabel('Customer user ID').inputValue()).toBe('');
     await page.goForward();
     await expect.poll(() => page.getByLabel('Customer user ID').inputValue()).toBe('user-2');
-    await page.getByLabel('Customer user ID').fill('nobody');
+    await page.getByLabel('Customer user ID').fill('');
+    await page.getByLabel('Customer user ID').pressSequentially(' no body ');
     await page.getByRole('button', { name: 'Show' }).click();
+    await expect.poll(() => new URL(page.url()).hash).toContain('customer_user_id=no+body');
+    expect(await page.getByLabel('Customer user ID').inputValue()).toBe('no body');
     await expect.poll(() => page.locator('.notice-title').textContent()).toBe('No event matches.');
     await close();
   });

@@ -16,6 +16,13 @@ const FIELDS = [
   { name: 'profile_id', label: 'Profile ID' },
 ] as const;
 
+/** Not as they are typed: a blank within an identifier is at its end for a moment. */
+function trim(draft: FeedView): FeedView {
+  const trimmed = { ...draft };
+  for (const { name } of FIELDS) trimmed[name] = draft[name]?.trim() || null;
+  return trimmed;
+}
+
 export function FeedFilters({ view, onChange, onRefresh }: FeedFiltersProps) {
   const [draft, setDraft] = useState(view);
   // The same form for every address: in one that is made anew nothing has the focus.
@@ -28,8 +35,10 @@ export function FeedFilters({ view, onChange, onRefresh }: FeedFiltersProps) {
       aria-label="Which events"
       onSubmit={(event) => {
         event.preventDefault();
-        if (JSON.stringify(draft) === JSON.stringify(view)) onRefresh();
-        else onChange(draft);
+        const next = trim(draft);
+        setDraft(next);
+        if (JSON.stringify(next) === JSON.stringify(view)) onRefresh();
+        else onChange(next);
       }}
     >
       <Select
@@ -46,7 +55,7 @@ export function FeedFilters({ view, onChange, onRefresh }: FeedFiltersProps) {
             autocomplete="off"
             spellcheck={false}
             value={draft[name] ?? ''}
-            onInput={(event) => setDraft({ ...draft, [name]: event.currentTarget.value.trim() || null })}
+            onInput={(event) => setDraft({ ...draft, [name]: event.currentTarget.value })}
           />
         </label>
       ))}
