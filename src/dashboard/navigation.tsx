@@ -1,5 +1,5 @@
 // The way to every view: beside the content, or behind a button where there is no room.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChartRecord } from './service/answers.ts';
 import { useService } from './service/use-service.ts';
 import { writeAddress } from './view/address.ts';
@@ -11,22 +11,51 @@ function groupCharts(charts: readonly ChartRecord[]): Map<string, ChartRecord[]>
   return groups;
 }
 
-function Entry({ view, title, isCurrent }: { view: View; title: string; isCurrent: boolean }) {
+interface EntryProps {
+  view: View;
+  title: string;
+  isCurrent: boolean;
+  onFollow: () => void;
+}
+
+function Entry({ view, title, isCurrent, onFollow }: EntryProps) {
   return (
     <li>
-      <a href={writeAddress(view)} aria-current={isCurrent ? 'page' : undefined}>
+      <a href={writeAddress(view)} aria-current={isCurrent ? 'page' : undefined} onClick={onFollow}>
         {title}
       </a>
     </li>
   );
 }
 
+/** The menu of narrow pages: closed by going to another view, by any of its links, and by Escape. */
+function useMenu(current: string) {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => setOpen(false), [current]);
+
+  function close() {
+    setOpen(false);
+    // What has the focus is about to be hidden. Where there is no menu, the button cannot take it.
+    button.current?.focus();
+  }
+
+  useEffect(() => {
+    if (!isOpen) return;
+    const listen = ({ key }: KeyboardEvent) => {
+      if (key === 'Escape') close();
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, [isOpen]);
+
+  return { isOpen, button, close, turn: () => setOpen(!isOpen) };
+}
+
 export function Navigation({ view, onSignOut }: { view: View; onSignOut: () => void }) {
   const { catalogue } = useService();
-  const [isOpen, setOpen] = useState(false);
   const current = view.page === 'chart' ? view.chart_id : view.page;
-  // Going to another view closes the menu.
-  useEffect(() => setOpen(false), [current]);
+  const { isOpen, button, close, turn } = useMenu(current);
 
   return (
     <header class="side">
@@ -41,14 +70,14 @@ export function Navigation({ view, onSignOut }: { view: View; onSignOut: () => v
         <button type="button" class="quiet" onClick={onSignOut}>
           Sign out
         </button>
-        <button type="button" class="menu" aria-expanded={isOpen} aria-controls="menu" onClick={() => setOpen(!isOpen)}>
+        <button ref={button} type="button" class="menu" aria-expanded={isOpen} aria-controls="menu" onClick={turn}>
           Menu
         </button>
       </div>
       <nav id="menu" class={isOpen ? 'open' : ''} aria-label="Views">
         <ul>
-          <Entry view={{ page: 'overview' }} title="Overview" isCurrent={current === 'overview'} />
-          <Entry view={FEED} title="Events" isCurrent={current === 'events'} />
+          <Entry view={{ page: 'overview' }} title="Overview" isCurrent={current === 'overview'} onFollow={close} />
+          <Entry view={FEED} title="Events" isCurrent={current === 'events'} onFollow={close} />
         </ul>
         {[...groupCharts(catalogue.charts)].map(([group, charts]) => (
           <section key={group}>
@@ -60,6 +89,7 @@ export function Navigation({ view, onSignOut }: { view: View; onSignOut: () => v
                   view={switchChart(view, chart)}
                   title={chart.metric_name}
                   isCurrent={current === chart.chart_id}
+                  onFollow={close}
                 />
               ))}
             </ul>

@@ -82,7 +82,7 @@ export function Page() {
   if (key === null) return <SignIn key={reason} reason={reason} onSignedIn={signIn} />;
   if (!service) {
     return (
-      <main class="opening">
+      <main class="opening" tabIndex={-1}>
         {failure ? <FailureNotice failure={failure} onRetry={askAgain} /> : <Waiting what="the charts" />}
       </main>
     );

@@ -1,5 +1,6 @@
 // Signing in: a secret key is tried on the service and then kept for this tab.
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { nameTab } from './parts/heading.tsx';
 import type { Catalogue } from './service/answers.ts';
 import { askCatalogue, createClient } from './service/client.ts';
 import { failureOf } from './service/failure.ts';
@@ -26,9 +27,15 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
   const [typed, setTyped] = useState('');
   const [isTrying, setTrying] = useState(false);
   const [problem, setProblem] = useState(reason);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    nameTab('Sign in');
+    field.current?.focus();
+  }, []);
 
   async function signIn(event: Event) {
     event.preventDefault();
+    if (isTrying) return;
     const key = typed.trim();
     const wrongForm = judgeForm(key);
     setProblem(wrongForm);
@@ -52,6 +59,7 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
         <label class="field">
           <span class="field-label">Secret key</span>
           <input
+            ref={field}
             type="password"
             autocomplete="off"
             spellcheck={false}
@@ -65,7 +73,7 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
         <p id="key-problem" class="problem" role="alert">
           {problem}
         </p>
-        <button type="submit" class="primary" disabled={isTrying}>
+        <button type="submit" class="primary" aria-disabled={isTrying}>
           {isTrying ? 'Signing in…' : 'Sign in'}
         </button>
         <p id="key-help" class="muted">

@@ -3,6 +3,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeInBrowser, settle } from './browser.ts';
+import { CHARTS } from './world.ts';
 
 const VIEWS = [
   ['the overview', '#/'],
@@ -113,6 +114,41 @@ describeInBrowser('for everybody', (place) => {
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Days');
+    await close();
+  });
+
+  test('what has the focus and is gone passes it on', async () => {
+    const { page, close } = await place.open({ view: '#/charts/mrr?filters.store=app_store' });
+    await settle(page);
+    const focused = () => page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.textContent');
+    await page.getByRole('button', { name: 'Remove filter Store' }).press('Enter');
+    await settle(page);
+    expect(await focused()).toBe('+ Filter');
+    await page.route(`**${CHARTS}`, (route) => route.abort());
+    await page.getByRole('button', { name: 'Download MRR as CSV' }).press('Enter');
+    await page.getByRole('alert').waitFor();
+    expect(await focused()).toBe('Download MRR as CSV');
+    await page.getByLabel('Period unit').selectOption('week');
+    const retry = page.getByRole('button', { name: 'Try again' });
+    await retry.waitFor();
+    await page.unroute(`**${CHARTS}`);
+    await retry.press('Enter');
+    await settle(page);
+    expect(await focused()).toBe('MRR, chart');
+    await close();
+  });
+
+  test('the menu is closed by the link of the view that is shown, and by Escape', async () => {
+    const { page, close } = await place.open({ view: '#/charts/mrr', viewport: { width: 390, height: 740 } });
+    await settle(page);
+    const menu = page.getByRole('button', { name: 'Menu' });
+    for (const leave of [() => page.getByRole('link', { name: 'MRR' }).click(), () => page.keyboard.press('Escape')]) {
+      await menu.click();
+      await page.getByRole('navigation').waitFor();
+      await leave();
+      await page.getByRole('navigation').waitFor({ state: 'hidden' });
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Menu');
+    }
     await close();
   });
 

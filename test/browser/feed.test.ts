@@ -74,9 +74,10 @@ describeInBrowser('the event feed', (place) => {
     const owners = () => page.locator('.event-whose').allTextContents();
     expect(await owners()).toEqual(Array(PAGE).fill('user-4'));
     expect(await page.locator('.feed .state').first().textContent()).toBe('Pending');
-    await page.getByRole('button', { name: 'Older events' }).click();
+    await page.getByRole('button', { name: 'Older events' }).press('Enter');
     await expect.poll(owners).toEqual([...Array(PAGE).fill('user-4'), 'user-3', 'user-2', 'user-1']);
     expect(await page.getByRole('button', { name: 'Older events' }).count()).toBe(0);
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Events');
     expect(messages).toEqual([]);
     await close();
   });

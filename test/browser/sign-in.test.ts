@@ -13,6 +13,7 @@ describeInBrowser('signing in', (place) => {
     for (const wrong of [`${place.world.key.slice(0, -1)}x`, 'rubbish', 'schlüssel']) {
       await signIn(page, wrong);
       await expect.poll(() => page.getByRole('alert').textContent()).toContain('This key is not accepted');
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Sign in');
     }
     await close();
   });
@@ -39,10 +40,13 @@ describeInBrowser('signing in', (place) => {
   test('a reload keeps it, signing out forgets it', async () => {
     const { page, close } = await place.open();
     await settle(page);
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
     await page.reload();
     await settle(page);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Secret key').waitFor();
+    expect(await page.evaluate('document.activeElement.type')).toBe('password');
+    expect(await page.title()).toBe('Sign in · Dashboard');
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
     await page.reload();
     await page.getByLabel('Secret key').waitFor();

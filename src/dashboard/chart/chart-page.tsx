@@ -37,7 +37,7 @@ export function ChartPage({ chart, view: asked }: ChartPageProps) {
       <Filters chart={chart} view={view} onChange={change}>
         {unapplied.length > 0 && <p class="muted">Not applied here: {unapplied.join(', ')}</p>}
       </Filters>
-      <section class="card chart-card" aria-label={`${chart.metric_name}, chart`} aria-busy={isAsking}>
+      <section class="card chart-card" tabIndex={-1} aria-label={`${chart.metric_name}, chart`} aria-busy={isAsking}>
         {isAsking && <Waiting what={chart.metric_name} onStop={stop} />}
         {failure && <FailureNotice failure={failure} onRetry={askAgain} />}
         {answer && <Answered chart={chart} view={view} answer={answer} onChange={change} />}

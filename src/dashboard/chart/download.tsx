@@ -26,6 +26,7 @@ export function Download({ chart, view }: { chart: ChartRecord; view: ChartView 
   useEffect(() => setProblem(''), [questionOf(view)]);
 
   async function download() {
+    if (bytes !== null) return;
     setBytes(0);
     setWords('Downloading');
     setProblem('');
@@ -46,7 +47,7 @@ export function Download({ chart, view }: { chart: ChartRecord; view: ChartView 
     <div class="download">
       <button
         type="button"
-        disabled={bytes !== null}
+        aria-disabled={bytes !== null}
         onClick={download}
         aria-label={`Download ${chart.metric_name} as CSV`}
       >

@@ -1,6 +1,6 @@
 // The filters that hold, each a way to change it, and adding one.
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Catalogue, ChartRecord } from '../service/answers.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
 import type { ChartView } from '../view/view.ts';
@@ -22,11 +22,14 @@ function valueTitle({ dimensions }: Catalogue, name: string, value: string): str
 export function Filters({ chart, view, onChange, children }: FiltersProps) {
   const { catalogue } = useService();
   const [edited, setEdited] = useState<string | null>(null);
+  const adding = useRef<HTMLButtonElement>(null);
 
   function set(filters: ChartView['filters']) {
     const given = Object.entries(filters).filter(([, values]) => values.length > 0);
     onChange({ filters: Object.fromEntries(given), series: null });
     setEdited(null);
+    // The filter that had the focus may be gone.
+    if (Object.keys(view.filters).some((name) => !filters[name]?.length)) adding.current?.focus();
   }
 
   return (
@@ -48,7 +51,7 @@ export function Filters({ chart, view, onChange, children }: FiltersProps) {
           </span>
         );
       })}
-      <button type="button" class="quiet" onClick={() => setEdited(chart.filters[0] ?? null)}>
+      <button ref={adding} type="button" class="quiet" onClick={() => setEdited(chart.filters[0] ?? null)}>
         + Filter
       </button>
       {children}

@@ -76,7 +76,7 @@ export function ValueChoice(props: ValueChoiceProps) {
           </button>
         )}
       </div>
-      <div class="value-list">
+      <div class="value-list" tabIndex={-1}>
         {found.slice(0, MOST_LISTED).map(({ value, title }) => (
           <label key={value} class="value">
             <input type="checkbox" checked={values.includes(value)} onChange={() => switchValue(value)} />

@@ -1,6 +1,7 @@
 // The event feed: newest first, each event with what it says and what became of its deliveries.
 import { Heading } from '../parts/heading.tsx';
 import { FailureNotice, Notice } from '../parts/notice.tsx';
+import { PassingButton } from '../parts/passing-button.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import { show } from '../view/use-view.ts';
 import type { FeedView } from '../view/view.ts';
@@ -31,7 +32,7 @@ export function EventFeed({ view }: { view: FeedView }) {
         <p class="muted">What was sent to webhooks, newest first. Times are in this computer’s time zone.</p>
       </header>
       <FeedFilters view={view} onChange={show} onRefresh={askAgain} />
-      <section class="card feed" aria-label="Events" aria-busy={isAsking}>
+      <section class="card feed" tabIndex={-1} aria-label="Events" aria-busy={isAsking}>
         {isAsking && <Waiting what="events" onStop={stop} />}
         {failure && <FailureNotice failure={failure} onRetry={askAgain} />}
         {answer?.events.length === 0 && <NoEvents isFiltered={isFiltered} />}
@@ -41,9 +42,9 @@ export function EventFeed({ view }: { view: FeedView }) {
           ))}
         </ul>
         {answer?.hasMore && (
-          <button type="button" class="more" disabled={isAsking} onClick={askMore}>
+          <PassingButton class="more" isBusy={isAsking} onClick={askMore}>
             Older events
-          </button>
+          </PassingButton>
         )}
       </section>
     </>

@@ -31,7 +31,7 @@ function FigureCard({ chart }: { chart: ChartRecord }) {
   const { client } = useService();
   const { answer, failure, askAgain, stop } = useAnswer(chart.chart_id, (signal) => askFigure(client, chart, signal));
   return (
-    <li class="card figure" aria-busy={!answer && !failure}>
+    <li class="card figure" tabIndex={-1} aria-busy={!answer && !failure}>
       {answer && <FigureValue chart={chart} figure={answer} />}
       {!answer && <h2>{chart.metric_name}</h2>}
       {failure && <FailureNotice failure={failure} onRetry={askAgain} />}

@@ -3,12 +3,18 @@ import { useEffect, useRef } from 'preact/hooks';
 
 let isFirst = true;
 
+/** Names the tab after what it shows; answers whether it showed something else before. */
+export function nameTab(title: string): boolean {
+  const wasFirst = isFirst;
+  isFirst = false;
+  document.title = `${title} · Dashboard`;
+  return !wasFirst;
+}
+
 export function Heading({ title }: { title: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · Dashboard`;
-    if (!isFirst) heading.current?.focus({ preventScroll: true });
-    isFirst = false;
+    if (nameTab(title)) heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [title]);
   return (

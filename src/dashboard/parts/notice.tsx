@@ -1,6 +1,7 @@
 // What is said instead of a chart or a list: that there is nothing, or why there is no answer.
 import type { ComponentChildren } from 'preact';
 import type { Failure } from '../service/failure.ts';
+import { PassingButton } from './passing-button.tsx';
 
 interface NoticeProps {
   title: string;
@@ -27,11 +28,7 @@ export function FailureNotice({ failure, onRetry }: { failure: Failure; onRetry:
           ))}
         </ul>
       )}
-      {failure.kind !== 'invalid' && (
-        <button type="button" onClick={onRetry}>
-          Try again
-        </button>
-      )}
+      {failure.kind !== 'invalid' && <PassingButton onClick={onRetry}>Try again</PassingButton>}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 // That an answer is awaited: a bar at once, after two seconds how long it has been and a way to stop it.
 import { useEffect, useState } from 'preact/hooks';
+import { PassingButton } from './passing-button.tsx';
 
 const WORDS_AFTER_S = 2;
 
@@ -16,9 +17,9 @@ export function Waiting({ what, onStop }: { what: string; onStop?: () => void })
         <p class="waiting-words">
           Loading {what}, {seconds} s
           {onStop && (
-            <button type="button" class="quiet" onClick={onStop}>
+            <PassingButton class="quiet" onClick={onStop}>
               Stop
-            </button>
+            </PassingButton>
           )}
         </p>
       )}
