@@ -71,6 +71,9 @@ describeInBrowser('asking a chart', (place) => {
     expect(new URL(page.url()).hash).toMatch(
       /country=us&filters.country=de&filters.country=zz&filters.duration=Monthly$/,
     );
+    await expect
+      .poll(() => page.locator('.chip').allTextContents())
+      .toEqual(['Country: United States, Germany, zz×', 'Duration: Monthly×']);
     const both = await ask({ country: ['us', 'de', 'zz'], duration: ['Monthly'] });
     expect(await headline(page)).toBe(formatValue(both, 'count'));
 
@@ -97,8 +100,8 @@ describeInBrowser('asking a chart', (place) => {
     await choose(page, 'Compared with', 'dates');
     const [first, end] = lastDays(7, { before: 100 });
     const dates = page.getByRole('group', { name: 'Compared with' });
-    await dates.getByLabel('First day').fill(first);
-    await dates.getByLabel('Last day').fill(end);
+    await dates.getByLabel('Compared from').fill(first);
+    await dates.getByLabel('Compared to').fill(end);
     await settle(page);
     const earlier = await compare([first, end]);
     expect(await page.locator('.headline-change').textContent()).toContain(formatValue(earlier.compare_value, 'USD'));

@@ -51,6 +51,7 @@ export function Controls({ chart, view, onChange }: ControlsProps) {
     <form class="controls" aria-label="What the chart shows" onSubmit={(event) => event.preventDefault()}>
       <RangeChoice
         label="Days"
+        ends={{ first: 'First day', last: 'Last day' }}
         value={view.range}
         options={RANGES}
         suggested={async () => rangeOf(view, await askToday())}
@@ -71,6 +72,7 @@ export function Controls({ chart, view, onChange }: ControlsProps) {
       {chart.compares && (
         <RangeChoice
           label="Compared with"
+          ends={{ first: 'Compared from', last: 'Compared to' }}
           value={view.compare ?? ''}
           options={COMPARISONS}
           suggested={async () => previousRange(view, await askToday())}

@@ -1,9 +1,9 @@
 // The filters that hold, each a way to change it, and adding one.
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { Catalogue, ChartRecord } from '../service/answers.ts';
-import { dimensionTitle, useService } from '../service/use-service.ts';
+import type { ChartRecord } from '../service/answers.ts';
 import type { ChartView } from '../view/view.ts';
+import { FilterChip } from './filter-chip.tsx';
 import { FilterDialog } from './filter-dialog.tsx';
 
 interface FiltersProps {
@@ -14,13 +14,7 @@ interface FiltersProps {
   children: ComponentChildren;
 }
 
-function valueTitle({ dimensions }: Catalogue, name: string, value: string): string {
-  const known = dimensions.find((dimension) => dimension.name === name)?.values?.find((one) => one.value === value);
-  return known?.title ?? (value === '' ? 'no value' : value);
-}
-
 export function Filters({ chart, view, onChange, children }: FiltersProps) {
-  const { catalogue } = useService();
   const [edited, setEdited] = useState<string | null>(null);
   const adding = useRef<HTMLButtonElement>(null);
 
@@ -34,23 +28,16 @@ export function Filters({ chart, view, onChange, children }: FiltersProps) {
 
   return (
     <div class="filters">
-      {Object.entries(view.filters).map(([name, values]) => {
-        const title = dimensionTitle(catalogue, name);
-        return (
-          <span class="chip" key={name}>
-            <button type="button" onClick={() => setEdited(name)}>
-              <span class="muted">{title}:</span> {values.map((value) => valueTitle(catalogue, name, value)).join(', ')}
-            </button>
-            <button
-              type="button"
-              aria-label={`Remove filter ${title}`}
-              onClick={() => set({ ...view.filters, [name]: [] })}
-            >
-              ×
-            </button>
-          </span>
-        );
-      })}
+      {Object.keys(view.filters).map((name) => (
+        <FilterChip
+          key={name}
+          chart={chart}
+          view={view}
+          name={name}
+          onEdit={() => setEdited(name)}
+          onRemove={() => set({ ...view.filters, [name]: [] })}
+        />
+      ))}
       <button ref={adding} type="button" class="quiet" onClick={() => setEdited(chart.filters[0] ?? null)}>
         + Filter
       </button>

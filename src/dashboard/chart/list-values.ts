@@ -13,6 +13,9 @@ export interface Asked {
   name: string;
 }
 
+/** What is recorded freely and has titles all the same; of the rest a value is its own title. */
+const TITLED = ['country', 'store'];
+
 export function findDimension({ catalogue }: Service, name: string): DimensionRecord | undefined {
   return catalogue.dimensions.find((one) => one.name === name);
 }
@@ -33,4 +36,10 @@ async function listSeen(client: Client, { chart, view, name }: Asked, signal: Ab
 export async function listValues(service: Service, asked: Asked, signal: AbortSignal): Promise<Value[]> {
   const all = findDimension(service, asked.name)?.values;
   return all ? [...all, NONE] : listSeen(service.client, asked, signal);
+}
+
+/** Those of which the titles are not the values. */
+export async function listTitled(service: Service, asked: Asked, signal: AbortSignal): Promise<Value[]> {
+  const isTitled = TITLED.includes(asked.name) || findDimension(service, asked.name)?.values != null;
+  return isTitled ? listValues(service, asked, signal) : [];
 }

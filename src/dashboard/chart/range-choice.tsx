@@ -4,8 +4,15 @@ import { type Option, Select } from '../parts/select.tsx';
 import { useService } from '../service/use-service.ts';
 import type { DayRange } from '../view/days.ts';
 
+interface Ends {
+  first: string;
+  last: string;
+}
+
 interface RangeChoiceProps<T extends string> {
   label: string;
+  /** What the two dates are called. */
+  ends: Ends;
   value: T | DayRange;
   options: readonly (Option & { value: T })[];
   /** What the two dates are at first. */
@@ -19,11 +26,12 @@ const EARLIEST = '1970-01-01';
 
 interface DatesProps {
   label: string;
+  ends: Ends;
   range: DayRange;
   onChange: (range: DayRange) => void;
 }
 
-function Dates({ label, range, onChange }: DatesProps) {
+function Dates({ label, ends, range, onChange }: DatesProps) {
   const [draft, setDraft] = useState(range);
   useEffect(() => setDraft(range), [range.first, range.last]);
   const isReversed = draft.first !== '' && draft.last !== '' && draft.first > draft.last;
@@ -36,11 +44,11 @@ function Dates({ label, range, onChange }: DatesProps) {
     <fieldset class="dates">
       <legend class="unseen">{label}</legend>
       <label class="field">
-        <span class="field-label">First day</span>
+        <span class="field-label">{ends.first}</span>
         <input type="date" value={draft.first} onChange={(event) => change({ first: event.currentTarget.value })} />
       </label>
       <label class="field">
-        <span class="field-label">Last day</span>
+        <span class="field-label">{ends.last}</span>
         <input type="date" value={draft.last} onChange={(event) => change({ last: event.currentTarget.value })} />
       </label>
       {isReversed && (
@@ -52,7 +60,8 @@ function Dates({ label, range, onChange }: DatesProps) {
   );
 }
 
-export function RangeChoice<T extends string>({ label, value, options, suggested, onChange }: RangeChoiceProps<T>) {
+export function RangeChoice<T extends string>(props: RangeChoiceProps<T>) {
+  const { label, ends, value, options, suggested, onChange } = props;
   const chosen = typeof value === 'string' ? value : OWN;
   const { takeFailure } = useService();
   const [problem, setProblem] = useState('');
@@ -81,7 +90,7 @@ export function RangeChoice<T extends string>({ label, value, options, suggested
           {problem}
         </p>
       )}
-      {typeof value !== 'string' && <Dates label={label} range={value} onChange={onChange} />}
+      {typeof value !== 'string' && <Dates label={label} ends={ends} range={value} onChange={onChange} />}
     </>
   );
 }

@@ -1,0 +1,36 @@
+// A filter that holds: its values by their titles, a way to change it and one to remove it.
+import type { ChartRecord } from '../service/answers.ts';
+import { useAnswer } from '../service/use-answer.ts';
+import { dimensionTitle, useService } from '../service/use-service.ts';
+import type { ChartView } from '../view/view.ts';
+import { entitle } from './filter-values.ts';
+import { listTitled } from './list-values.ts';
+
+interface FilterChipProps {
+  chart: ChartRecord;
+  view: ChartView;
+  /** The dimension. */
+  name: string;
+  onEdit: () => void;
+  onRemove: () => void;
+}
+
+export function FilterChip({ chart, view, name, onEdit, onRemove }: FilterChipProps) {
+  const service = useService();
+  const { range, zone, date_type } = view;
+  const { answer = [] } = useAnswer(JSON.stringify([name, range, zone, date_type]), (signal) =>
+    listTitled(service, { chart, view, name }, signal),
+  );
+  const title = dimensionTitle(service.catalogue, name);
+  const titles = view.filters[name]?.map((value) => entitle(value, answer).title) ?? [];
+  return (
+    <span class="chip">
+      <button type="button" onClick={onEdit}>
+        <span class="muted">{title}:</span> {titles.join(', ')}
+      </button>
+      <button type="button" aria-label={`Remove filter ${title}`} onClick={onRemove}>
+        ×
+      </button>
+    </span>
+  );
+}
