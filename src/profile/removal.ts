@@ -6,7 +6,6 @@ import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 import { settleLabel } from '../facts/relabel.ts';
-import { scrubEventsOf } from '../webhooks/outbox.ts';
 import type { ProfileIdentity } from './identity.ts';
 import { lockProfileToDelete } from './queries.ts';
 
@@ -25,6 +24,20 @@ async function buryRow(trx: Kysely<DB>, appId: string, profileId: string): Promi
   await sql`
     update profile set customer_user_id = null, custom_attributes = '{}', deleted_at = clock_timestamp()
     where app_id = ${appId} and profile_id = ${profileId}`.execute(trx);
+}
+
+/** Takes what names a deleted profile out of its events, also of those still to be delivered, and out of what receivers answered or will. */
+export async function scrubEventsOf(trx: Kysely<DB>, appId: string, profileId: string): Promise<void> {
+  await sql`
+    with scrubbed as (
+      update webhook_event set
+        customer_user_id = null,
+        payload = (payload::jsonb || '{"customer_user_id": null, "attributions": {}, "user_attributes": {}}')::json
+      where app_id = ${appId} and profile_id = ${profileId}
+      returning sequence
+    )
+    update webhook_delivery set last_answer = null, forgets_answer = true
+    from scrubbed where webhook_delivery.sequence = scrubbed.sequence`.execute(trx);
 }
 
 /** Throws profile_not_found where there is no such living profile. */

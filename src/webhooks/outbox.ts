@@ -57,17 +57,3 @@ export function recordEvents(
     events.map((event) => ({ app_id, ...event })),
   );
 }
-
-/** Takes what names a deleted profile out of its events, also of those still to be delivered, and out of what receivers answered or will. */
-export async function scrubEventsOf(trx: Kysely<DB>, appId: string, profileId: string): Promise<void> {
-  await sql`
-    with scrubbed as (
-      update webhook_event set
-        customer_user_id = null,
-        payload = (payload::jsonb || '{"customer_user_id": null, "attributions": {}, "user_attributes": {}}')::json
-      where app_id = ${appId} and profile_id = ${profileId}
-      returning sequence
-    )
-    update webhook_delivery set last_answer = null, forgets_answer = true
-    from scrubbed where webhook_delivery.sequence = scrubbed.sequence`.execute(trx);
-}

@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../src/db/client.ts';
+import { scrubEventsOf } from '../../src/profile/removal.ts';
 import { disableWebhook } from '../../src/webhooks/endpoints.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
-import { recordEvents, scrubEventsOf } from '../../src/webhooks/outbox.ts';
+import { recordEvents } from '../../src/webhooks/outbox.ts';
 import { settle } from '../../src/webhooks/queue.ts';
 import { createWorld, type World } from './world.ts';
 
