@@ -1,12 +1,12 @@
 // What the service does by itself in the background, beside delivering webhooks; several processes on one database may.
 import type { Logger } from 'pino';
+import { startPruning } from './changes/kept-answers.ts';
 import type { DatabaseClock } from './db/clock.ts';
 import { rebuildEmptied } from './db/queue-indexes.ts';
 import { analyzeSmallTables } from './db/statistics.ts';
 import type { Deps } from './deps.ts';
 import { startUpkeep } from './facts/upkeep.ts';
 import { type Loop, startLoop } from './lib/loop.ts';
-import { startPruning } from './profile/kept-answers.ts';
 import { startExpiry } from './purchases/expiry.ts';
 
 const STATISTICS_REST_MS = 1_000;

@@ -10,7 +10,7 @@ export const TOTALS_LOCK = 0x5b5f_0002;
 /** Transaction lock with an app's key, before any other that is waited for: how the app's products are configured (facts/product-lock.ts). */
 export const PRODUCTS_LOCK = 0x5b5f_0003;
 
-/** Transaction lock of a hashed name, before all others and never waited for: an Idempotency-Key (profile/kept-answers.ts). */
+/** Transaction lock of a hashed name, before all others and never waited for: an Idempotency-Key (changes/kept-answers.ts). */
 export const ANSWER_SEED = 5;
 
 /** Transaction lock of a hashed name, after the app's products and before the profiles: a chain of transactions (purchases/chain.ts). */

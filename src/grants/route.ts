@@ -1,7 +1,7 @@
 // Grant access level (interface 4.3) and revoke access level.
+import { handleChange } from '../changes/change-route.ts';
 import type { Deps } from '../deps.ts';
 import { operation } from '../http/operation.ts';
-import { handleChange } from '../profile/change-route.ts';
 import { OnceHeaders } from '../profile/identity.ts';
 import { ProfileAnswer } from '../profile/schema.ts';
 import { GrantBody, RevokeBody } from './schema.ts';

@@ -2,6 +2,9 @@
 // are untouched.
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
+import { accessEvent } from '../changes/access-event.ts';
+import { type Changed, type ChangeRequest, changeProfile } from '../changes/change.ts';
+import { changeProfiles, type Locked } from '../changes/group-change.ts';
 import { createGroupWriter } from '../db/group.ts';
 import { overlapping } from '../db/overlap.ts';
 import type { DB } from '../db/types.ts';
@@ -9,9 +12,6 @@ import type { Deps } from '../deps.ts';
 import { apiError, valueError } from '../errors.ts';
 import { fromDatabase, parseOptional } from '../lib/datetime.ts';
 import { sourceOfGrant } from '../profile/access.ts';
-import { accessEvent } from '../profile/access-event.ts';
-import { type Changed, type ChangeRequest, changeProfile } from '../profile/change.ts';
-import { changeProfiles, type Locked } from '../profile/group-change.ts';
 import { readShownState, readShownStates } from '../profile/read-state.ts';
 import type { GrantState, ProfileState } from '../profile/state.ts';
 import { endGrant, findLevel, upsertGrants } from './queries.ts';

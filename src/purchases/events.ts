@@ -1,9 +1,9 @@
 // The events of purchases (decisions.md 7): what happened to a chain, and what became of the profile's access.
 import { randomUUID } from 'node:crypto';
+import { accessEvent, profileTotals } from '../changes/access-event.ts';
 import { fromDatabase, microsecondBefore, toDatabase, toWire } from '../lib/datetime.ts';
 import { toUsd } from '../lib/money.ts';
 import { type AccessSource, isActive, listAccess } from '../profile/access.ts';
-import { accessEvent, profileTotals } from '../profile/access-event.ts';
 import { renderSource } from '../profile/object.ts';
 import type { ProfileState } from '../profile/state.ts';
 import { buildEvent, type WebhookEvent } from '../webhooks/events.ts';

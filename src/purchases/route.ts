@@ -1,7 +1,7 @@
 // Set transaction.
+import { handleChange } from '../changes/change-route.ts';
 import type { Deps } from '../deps.ts';
 import { operation } from '../http/operation.ts';
-import { handleChange } from '../profile/change-route.ts';
 import { OnceHeaders } from '../profile/identity.ts';
 import { ProfileAnswer } from '../profile/schema.ts';
 import { TransactionBody } from './schema.ts';

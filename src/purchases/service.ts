@@ -1,5 +1,6 @@
 // Setting a transaction of a profile (analytics.md 1, decisions.md 6): written, counted and told to webhooks in one transaction.
 import type { Kysely } from 'kysely';
+import { type Changed, type ChangeRequest, changeProfile } from '../changes/change.ts';
 import { StaleReadError } from '../db/failures.ts';
 import { overlapping } from '../db/overlap.ts';
 import { keepingPlans } from '../db/prepared.ts';
@@ -7,7 +8,6 @@ import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError, validationError, valueError } from '../errors.ts';
 import { lockInOrder } from '../facts/profile-lock.ts';
-import { type Changed, type ChangeRequest, changeProfile } from '../profile/change.ts';
 import { findProfile } from '../profile/queries.ts';
 import { readShownSince } from '../profile/read-state.ts';
 import { type ChainKey, findOwner, lockChain, type Owner } from './chain.ts';

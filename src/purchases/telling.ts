@@ -1,7 +1,7 @@
 // What a set transaction changed, for webhooks: profile and chain are read before and after the write and compared.
 import type { Kysely } from 'kysely';
+import type { Changed } from '../changes/change.ts';
 import type { DB } from '../db/types.ts';
-import type { Changed } from '../profile/change.ts';
 import { readShownSince } from '../profile/read-state.ts';
 import type { ProfileState } from '../profile/state.ts';
 import { type ChainKey, type ChainTransaction, type Owner, readChain } from './chain.ts';

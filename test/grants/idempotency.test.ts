@@ -1,7 +1,7 @@
 // Idempotency-Key on grant, revoke and set transaction: the first answer again, and no second effect.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { pruneAnswers } from '../../src/profile/kept-answers.ts';
+import { pruneAnswers } from '../../src/changes/kept-answers.ts';
 import { createProfile } from '../profile/world.ts';
 import { addEndpoint, listEvents, period, SET } from '../purchases/world.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';

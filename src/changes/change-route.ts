@@ -3,8 +3,8 @@ import type { Deps } from '../deps.ts';
 import { readOnce } from '../http/idempotency.ts';
 import { JSON_TYPE } from '../http/json-type.ts';
 import type { Call } from '../http/operation.ts';
+import { requireIdentity } from '../profile/identity.ts';
 import type { ChangeRequest } from './change.ts';
-import { requireIdentity } from './identity.ts';
 
 /** The handler: reads who is meant and under which Idempotency-Key; the change gives the body of the answer as JSON text. */
 export function handleChange<Body>(

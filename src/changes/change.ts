@@ -9,14 +9,14 @@ import type { App, Deps } from '../deps.ts';
 import { apiError, valueError } from '../errors.ts';
 import { raiseVersion } from '../facts/version.ts';
 import { IDEMPOTENCY_KEY, type Once } from '../http/idempotency.ts';
+import type { ProfileIdentity } from '../profile/identity.ts';
+import { renderProfile } from '../profile/object.ts';
+import { findProfile, lockProfile } from '../profile/queries.ts';
+import type { ProfileState } from '../profile/state.ts';
 import type { WebhookEvent } from '../webhooks/events.ts';
 import { nudgeDispatchers } from '../webhooks/nudge.ts';
 import { recordEvents } from '../webhooks/outbox.ts';
-import type { ProfileIdentity } from './identity.ts';
 import { type AnswerKey, findAnswer, keepAnswer, takeAnswerKey } from './kept-answers.ts';
-import { renderProfile } from './object.ts';
-import { findProfile, lockProfile } from './queries.ts';
-import type { ProfileState } from './state.ts';
 
 export interface ChangeRequest {
   app: App;

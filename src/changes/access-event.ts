@@ -1,10 +1,10 @@
 // What webhooks are told of an access level (decisions.md 7): of one source of it, a grant or a purchase. Pure.
 import { fromDatabase, toDatabase } from '../lib/datetime.ts';
 import { toUsd } from '../lib/money.ts';
+import { type AccessSource, isActive, isInGracePeriod, listAccess } from '../profile/access.ts';
+import { revenueOf } from '../profile/object.ts';
+import type { GrantState, ProfileState, PurchaseState } from '../profile/state.ts';
 import { type AccessLevelChange, accessLevelUpdated, type WebhookEvent } from '../webhooks/events.ts';
-import { type AccessSource, isActive, isInGracePeriod, listAccess } from './access.ts';
-import { revenueOf } from './object.ts';
-import type { GrantState, ProfileState, PurchaseState } from './state.ts';
 
 type Told = Omit<
   AccessLevelChange,

@@ -6,10 +6,10 @@ import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { isUuid } from '../lib/uuid.ts';
+import { lockFreeProfiles } from '../profile/queries.ts';
 import { nudgeDispatchers } from '../webhooks/nudge.ts';
 import { recordAppEvents } from '../webhooks/outbox.ts';
 import { type Changed, type ChangeRequest, renderAnswer } from './change.ts';
-import { lockFreeProfiles } from './queries.ts';
 
 type Named = Pick<ChangeRequest, 'app' | 'identity'>;
 
