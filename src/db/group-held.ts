@@ -7,7 +7,7 @@ const MOST_HELD = 1_000;
 const MOST_HELD_OF_NAME = 250;
 const MOST_AT_ONCE = 50;
 
-export interface Waiting<Item, Result> {
+export interface Queued<Item, Result> {
   item: Item;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
@@ -26,17 +26,17 @@ export interface Patient<Item, Result> {
 
 export interface Held<Item, Result> {
   has: (item: Item) => boolean;
-  add: (one: Waiting<Item, Result>) => void;
+  add: (one: Queued<Item, Result>) => void;
 }
 
 export function createHeld<Item, Result>({ nameOf, write, atOnce }: Patient<Item, Result>): Held<Item, Result> {
-  const queues = new Map<string, Waiting<Item, Result>[]>();
+  const queues = new Map<string, Queued<Item, Result>[]>();
   let waiting = 0;
   /** Names that are being waited for. */
   const awaited = new Set<string>();
 
   /** Takes of the queue of a name; the rest goes behind the other names. */
-  function take(name: string, most: number): Waiting<Item, Result>[] {
+  function take(name: string, most: number): Queued<Item, Result>[] {
     const queue = queues.get(name) ?? [];
     const taken = queue.splice(0, most);
     queues.delete(name);

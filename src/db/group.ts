@@ -3,7 +3,7 @@
 import { apiError } from '../errors.ts';
 import { isDatabaseAway, isLockTimeout } from './failures.ts';
 import { createFairQueue } from './fair-queue.ts';
-import { createHeld, type Patient, type Waiting } from './group-held.ts';
+import { createHeld, type Patient, type Queued } from './group-held.ts';
 
 const MOST_PER_GROUP = 200;
 /** So many cost hardly more than half of them. */
@@ -31,7 +31,7 @@ export function createGroupWriter<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly Result[]>,
   patient?: Patient<Item, Result>,
 ): (lane: string, item: Item) => Promise<Result> {
-  const queue = createFairQueue<Waiting<Item, Result>>();
+  const queue = createFairQueue<Queued<Item, Result>>();
   const held = patient && createHeld(patient);
   const writeAlone = patient?.writeIfFree ?? write;
   let writing = 0;
@@ -45,14 +45,14 @@ export function createGroupWriter<Item, Result>(
    * Clients who wait for their answers come again together. Half of them at a time, so that one half is answered and read while the
    * other is being written; left to itself a large group and a small one would take turns, each with nobody beside it.
    */
-  function takeGroup(): Waiting<Item, Result>[] {
+  function takeGroup(): Queued<Item, Result>[] {
     const half = Math.ceil((queue.size() + lastSize) / 2);
     const group = queue.take(Math.min(MOST_PER_GROUP, Math.max(NEVER_SPLIT, half)));
     lastSize = group.length;
     return group;
   }
 
-  function tell(group: readonly Waiting<Item, Result>[], outcome: Outcome<Result>): void {
+  function tell(group: readonly Queued<Item, Result>[], outcome: Outcome<Result>): void {
     if ('results' in outcome) {
       for (const [index, { resolve }] of group.entries()) resolve(outcome.results[index] as Result);
     } else if (held && isLockTimeout(outcome.error)) {
@@ -63,14 +63,14 @@ export function createGroupWriter<Item, Result>(
   }
 
   /** Whether it waits beside the groups now, as what it needs is known to be held. */
-  function isPutBeside(one: Waiting<Item, Result>): boolean {
+  function isPutBeside(one: Queued<Item, Result>): boolean {
     if (!held?.has(one.item)) return false;
     held.add(one);
     return true;
   }
 
   /** Writes a group; what it gives tells those who were not told before. */
-  async function settle(taken: readonly Waiting<Item, Result>[]): Promise<() => void> {
+  async function settle(taken: readonly Queued<Item, Result>[]): Promise<() => void> {
     const group = taken.filter((one) => !isPutBeside(one));
     if (group.length === 0) return () => undefined;
     const together = await outcomeOf(write(group.map(({ item }) => item)));

@@ -18,7 +18,7 @@ const ALREADY_THERE: readonly string[] = ['42P07', '42710', '42723'];
 /** Settings that do not hold here, whatever role, database and address have: an index of a large table takes as long as it takes. */
 const LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'];
 
-interface Waiting {
+interface Patience {
   /** Is told that there is another process. */
   log?: Pick<Logger, 'info'>;
   longestMs?: number;
@@ -87,7 +87,7 @@ function refuseGaps(missing: readonly Migration[], applied: readonly { name: str
 }
 
 /** Several may start at once; one that waits for another says so, and gives up where that would be for ever. */
-async function takeTurn(client: pg.Client, { log, longestMs = LONGEST_MS }: Waiting): Promise<void> {
+async function takeTurn(client: pg.Client, { log, longestMs = LONGEST_MS }: Patience): Promise<void> {
   const { rows } = await client.query('select pg_try_advisory_lock($1) as is_free', [MIGRATION_LOCK]);
   if (rows[0].is_free) return;
   log?.info('waiting for another process that migrates the database');
@@ -116,7 +116,7 @@ async function apply(client: pg.Client, { name, sql, sha256 }: Migration): Promi
 }
 
 /** Applies what is missing and returns the names of what was applied. */
-export async function migrateToLatest(connectionString: string, waiting: Waiting = {}): Promise<string[]> {
+export async function migrateToLatest(connectionString: string, patience: Patience = {}): Promise<string[]> {
   const known = await listMigrations();
   const { address, options } = splitAddress(connectionString);
   const client = new pg.Client({
@@ -133,7 +133,7 @@ export async function migrateToLatest(connectionString: string, waiting: Waiting
     // Not all of them are known to every version.
     await client.query(`select set_config(name, '0', false) from pg_settings where name = any($1)`, [LIMITS]);
     await refuseEncoding(client);
-    await takeTurn(client, waiting);
+    await takeTurn(client, patience);
     await client.query(`create table if not exists schema_migration (
       name text primary key, sha256 text not null, applied_at timestamptz not null default now())`);
     const { rows: applied } = await client.query('select name, sha256 from schema_migration order by name');

@@ -45,7 +45,7 @@ const dead = new Gauge({
   registers: [registry],
 });
 
-interface Waiting {
+interface EndpointBacklog {
   app_id: string;
   state: string;
   waiting: number;
@@ -53,8 +53,8 @@ interface Waiting {
   dead: number;
 }
 
-async function countWaiting(db: Kysely<DB>): Promise<Waiting[]> {
-  const { rows } = await sql<Waiting>`
+async function countWaiting(db: Kysely<DB>): Promise<EndpointBacklog[]> {
+  const { rows } = await sql<EndpointBacklog>`
     select webhook.app_id, webhook.state, sum(p.waiting)::float8 as waiting, min(p.oldest_at) as oldest_at,
       sum(${countDeliveries('dead')}) as dead
     from webhook

@@ -32,14 +32,14 @@ const MOMENT_MS = 125;
 /** What has waited longer is read anew before it is sent: its endpoint may have been disabled, or its profile deleted. */
 const LONGEST_WAIT_MS = 1_000;
 
-interface Waiting {
+interface Parked {
   delivery: Claimed;
   since: number;
 }
 
 interface Lane {
   underway: number;
-  waiting: Waiting[];
+  waiting: Parked[];
   /** The moment that is being counted, and how many were delivered in it and in the one before. */
   moment: number;
   delivered: number;

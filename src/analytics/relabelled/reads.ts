@@ -17,15 +17,15 @@ import {
 export const MOST_FACTS_READ = 40_000;
 
 /** Lists side by side: places in the queue, and the keys of the two labels. */
-export interface Waiting {
+export interface LabelQueue {
   places: number[];
   earlier: number[];
   later: number[];
 }
 
 /** The queue of the app in the order of its places; of more than so many the first. */
-export async function listWaiting(db: Kysely<DB>, { owner }: Source, most: number): Promise<Waiting> {
-  const { rows } = await sql<Waiting>`
+export async function readLabelQueue(db: Kysely<DB>, { owner }: Source, most: number): Promise<LabelQueue> {
+  const { rows } = await sql<LabelQueue>`
     select ${jsonList('queue_no', 'places')}, ${jsonList('earlier_key', 'earlier')}, ${jsonList('attribution_key', 'later')}
     from (select * from label_pending where app_key = ${owner.app_key} order by queue_no limit ${most}) w`.execute(db);
   return rows[0]!;

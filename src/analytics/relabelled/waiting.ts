@@ -9,7 +9,7 @@ import { ATTRIBUTION_COLUMN, labelValues, readsPendingLabels, type Source } from
 import { homeOf } from '../total-home.ts';
 import { LabelMemory } from './labels.ts';
 import { FactMemory } from './memory.ts';
-import { listUnsettled, listWaiting, readFacts, type Waiting } from './reads.ts';
+import { type LabelQueue, listUnsettled, readFacts, readLabelQueue } from './reads.ts';
 
 /** A profile that counts under another label than its facts carry. */
 export interface RelabelledProfile {
@@ -67,7 +67,7 @@ interface Moved {
   totalKeys: Keys | undefined;
 }
 
-function listMoved({ places, earlier, later }: Waiting, labels: LabelMemory, source: Source): Moved[] {
+function listMoved({ places, earlier, later }: LabelQueue, labels: LabelMemory, source: Source): Moved[] {
   const { name, isTotalled } = attributeOf(source);
   const numbers = labels.numbersOf(name);
   const moved: Moved[] = [];
@@ -98,7 +98,7 @@ export function createRelabelled({ serverRun }: Pick<Deps, 'serverRun'>): ReadRe
     const { facts: memory, labels } = memoryOfRun();
     const { app_key } = source.owner;
     const [waiting, unsettled] = await overlapping(db, (each) => [
-      listWaiting(each, source, MOST_WAITING),
+      readLabelQueue(each, source, MOST_WAITING),
       listUnsettled(each, source, MOST_WAITING),
     ]);
     if (waiting.places.length >= MOST_WAITING || unsettled.size >= MOST_WAITING) return undefined;
