@@ -18,7 +18,7 @@ interface ReadFilters {
   filters: Filter[];
 }
 
-interface Asked {
+interface ChartChoice {
   /** Undefined where `chart_id` is wrong: then what any chart takes is accepted. */
   chart: Chart | undefined;
   unit: PeriodUnit;
@@ -33,7 +33,7 @@ const NO_RANGE: DateRange = { first: 0, last: 0 };
 type Note = (name: string, code: FieldError['code'], message: string) => undefined;
 
 /** Problems are noted in the order of the filter table, unknown members last. */
-export function readFilters(problems: FieldError[], value: unknown, { chart, unit }: Asked): ReadFilters {
+export function readFilters(problems: FieldError[], value: unknown, { chart, unit }: ChartChoice): ReadFilters {
   const note: Note = (name, code, message) => {
     problems.push({ source: name ? `filters.${name}` : 'filters', code, message });
   };

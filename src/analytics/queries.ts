@@ -16,7 +16,7 @@ import type { ChartQuery } from './request.ts';
 import { entryRows, widthOf } from './rows.ts';
 import { type Owner, type Part, type Sql, segmentOfKey } from './sources.ts';
 
-interface Asked {
+export interface CellsRequest {
   query: ChartQuery;
   /** Of whoever waits for the answer. */
   signal: AbortSignal;
@@ -27,21 +27,25 @@ interface Asked {
   readRelabelled: ReadRelabelled;
 }
 
-export async function readCells(db: Kysely<DB>, asked: Asked): Promise<Cell[]> {
-  const [first, ...others] = listParts(asked, await listKeys(db, asked.query.filters));
+export async function readCells(db: Kysely<DB>, request: CellsRequest): Promise<Cell[]> {
+  const [first, ...others] = listParts(request, await listKeys(db, request.query.filters));
   if (!first) return [];
-  const relabelled = await asked.readRelabelled(db, first);
+  const relabelled = await request.readRelabelled(db, first);
   const parts = [first, ...others].map((part) => ({ ...part, relabelled }));
-  return (await readColumns(db, parts, asked)) ?? (await queryCells(db, parts, asked));
+  return (await readColumns(db, parts, request)) ?? (await queryCells(db, parts, request));
 }
 
-function listParts({ query, owner, facts }: Asked, filters: readonly KeyedFilter[]): Part[] {
+function listParts({ query, owner, facts }: CellsRequest, filters: readonly KeyedFilter[]): Part[] {
   const asked = { query, owner, facts, filters };
   const parts = [query.span, query.compared].map((span, i) => ({ ...asked, span, index: i === 0 ? 0 : 1 }));
   return parts.filter((part): part is Part => part.span !== null && countBuckets(part.span) > 0);
 }
 
-async function queryCells(db: Kysely<DB>, parts: readonly Part[], { query, mostSeries }: Asked): Promise<Cell[]> {
+async function queryCells(
+  db: Kysely<DB>,
+  parts: readonly Part[],
+  { query, mostSeries }: CellsRequest,
+): Promise<Cell[]> {
   const payers = isPer(query.chart, 'payers') ? queryPayers(parts) : undefined;
   const cells = [entriesOf(query, parts), cellsOf(query), ...(payers?.ctes ?? [])];
   const statement = query.segmentation

@@ -11,6 +11,7 @@ import { correctionRows } from '../corrections.ts';
 import { type Entries, INSTALLS, PURCHASES } from '../entries.ts';
 import { installCorrectionRows } from '../install-corrections.ts';
 import { partRows } from '../parts.ts';
+import type { CellsRequest } from '../queries.ts';
 import { entryRows, widthOf } from '../rows.ts';
 import { numberSegments, type Segments } from '../segments.ts';
 import type { Part, Source, Sql } from '../sources.ts';
@@ -21,11 +22,6 @@ import { startPayers } from './payers.ts';
 import { scanGroup } from './scan.ts';
 import { ColumnSums, TooMuch } from './sums.ts';
 
-interface Asked {
-  mostSeries: number;
-  signal: AbortSignal;
-}
-
 interface Reading {
   segments: Segments;
   signal: AbortSignal;
@@ -35,7 +31,7 @@ interface Reading {
 export async function readColumns(
   db: Kysely<DB>,
   parts: readonly Part[],
-  { mostSeries, signal }: Asked,
+  { mostSeries, signal }: Pick<CellsRequest, 'mostSeries' | 'signal'>,
 ): Promise<Cell[] | undefined> {
   const { query } = parts[0]!;
   const { chart } = query;

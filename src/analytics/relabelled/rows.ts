@@ -16,7 +16,7 @@ import {
 } from '../sources.ts';
 import { sumMoved } from './sums.ts';
 
-interface Asked extends RowForm {
+interface Before extends RowForm {
   /** The first day that is not asked for. */
   horizon: number;
   /** What else facts must be that are looked up; remembered ones are. */
@@ -24,7 +24,7 @@ interface Asked extends RowForm {
 }
 
 /** What happened before a day: selects `bucket, key, n, a0 …`; nothing where no label that waits makes a difference. */
-export function relabelledBefore(source: Source, entries: Entries, { horizon, where = [], ...form }: Asked): Sql[] {
+export function relabelledBefore(source: Source, entries: Entries, { horizon, where = [], ...form }: Before): Sql[] {
   if (!readsPendingLabels(source)) return [];
   const counted = countOnce(entries);
   const days = sql`${dayOf(counted.at)} < ${sql.lit(horizon)}`;
@@ -65,7 +65,7 @@ function asIfFew(labels: Sql): Sql {
     select unnest(array_agg(profile_id)) as profile_id, unnest(array_agg(attribution_key)) as attribution_key from ${labels} w`);
 }
 
-function movedRows(source: Source, entries: Entries, { horizon, home }: Pick<Asked, 'horizon' | 'home'>): Sql {
+function movedRows(source: Source, entries: Entries, { horizon, home }: Pick<Before, 'horizon' | 'home'>): Sql {
   const { relabelled, span } = source;
   const by = isTotalKey(source, home) ? 'totalKeys' : 'labelKeys';
   const { buckets, keys, facts, amounts } = sumMoved(relabelled!.profiles, entries, { edges: span.days, horizon, by });
