@@ -142,7 +142,7 @@ export async function renewLeases(db: Kysely<DB>, claims: readonly ClaimKey[], l
 }
 
 /** Gives a claim back without an attempt having been made. */
-export async function putOffClaim(
+export async function releaseClaimUntil(
   db: Kysely<DB>,
   { sequence, webhook_id, claim_id }: ClaimKey,
   { until, error }: { until: Date; error: string },

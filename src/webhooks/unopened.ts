@@ -1,7 +1,7 @@
 // Deliveries whose secrets this process cannot open: they are put off, uncounted, until somebody gives it the key. Another
 // process on the same database may have it.
 import type { Deps } from '../deps.ts';
-import { type Claimed, putOffClaim } from './queue.ts';
+import { type Claimed, releaseClaimUntil } from './queue.ts';
 
 const PUT_OFF_MS = 60_000;
 const SAID_EVERY_MS = 60_000;
@@ -22,7 +22,7 @@ export function createSetAside({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'
   return async (delivery, reason) => {
     say(delivery, reason);
     const until = new Date(now().getTime() + PUT_OFF_MS);
-    await putOffClaim(db, delivery, { until, error: `its secrets are ${reason}` }).catch((err) =>
+    await releaseClaimUntil(db, delivery, { until, error: `its secrets are ${reason}` }).catch((err) =>
       log.warn({ err }, 'a webhook claim cannot be given back'),
     );
   };
