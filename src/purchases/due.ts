@@ -10,15 +10,18 @@ import { lapseOf } from './changes.ts';
 import { accessEvents, chainEvents, lastChange } from './events.ts';
 import { comingMoments, hasLapsed, takeDue, watch } from './lapse-watch.ts';
 
-export interface Settled {
+export interface DueEvents {
   /** The moment (a timestamp) by the database's clock up to which everything watched is told. */
   now: string;
   /** To be recorded in the same transaction, before others of the profile. */
   events: WebhookEvent[];
 }
 
-/** Takes what is due of a profile that the caller has locked. Of its chains what comes later is watched, also what an import brought. */
-export async function settleDue(trx: Kysely<DB>, key: ProfileKey): Promise<Settled> {
+/**
+ * Takes what is due of a profile that the caller has locked, and gives it as events. Of its chains what comes later is watched, also what an
+ * import brought.
+ */
+export async function tellDue(trx: Kysely<DB>, key: ProfileKey): Promise<DueEvents> {
   const { now, due } = await takeDue(trx, key);
   const lapsed: ChainTransaction[] = [];
   for (const { numbers, ...name } of due) {

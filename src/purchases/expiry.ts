@@ -8,8 +8,8 @@ import { type Loop, startLoop } from '../lib/loop.ts';
 import type { ProfileKey } from '../profile/state.ts';
 import { nudgeDispatchers } from '../webhooks/nudge.ts';
 import { recordEvents } from '../webhooks/outbox.ts';
-import { settleDue } from './due.ts';
-import { listDueProfiles, putOff } from './lapse-watch.ts';
+import { tellDue } from './due.ts';
+import { listDueProfiles, retryLater } from './lapse-watch.ts';
 
 const BATCH = 100;
 const POLL_MS = 1_000;
@@ -25,7 +25,7 @@ async function lockUnlessBusy(trx: Kysely<DB>, { app_id, profile_id }: ProfileKe
 async function tellProfile(db: Kysely<DB>, key: ProfileKey): Promise<number> {
   return inTransaction(db, async (trx) => {
     if (!(await lockUnlessBusy(trx, key))) return 0;
-    const { events } = await settleDue(trx, key);
+    const { events } = await tellDue(trx, key);
     return recordEvents(trx, key, events);
   });
 }
@@ -39,7 +39,7 @@ export async function tellLapses({ db, log }: Pick<Deps, 'db' | 'log'>): Promise
       stored += await tellProfile(db, profile);
     } catch (error) {
       log.warn({ err: error, profile_id: profile.profile_id }, 'lapses cannot be told; trying again in a minute');
-      await putOff(db, profile);
+      await retryLater(db, profile);
     }
   }
   if (stored > 0) nudgeDispatchers(db);

@@ -34,7 +34,7 @@ export function comingMoments(chain: readonly ChainTransaction[], now: string): 
 }
 
 /** How long a lapse that was past when it was set may still be taken back, by what continues the chain: history that is sent in order. */
-const SETTLING_MS = 2_000;
+const TAKEN_BACK_MS = 2_000;
 
 export interface LapsePlan {
   watch: Watched[];
@@ -55,11 +55,11 @@ export function planLapses(
   const lapsed = (chain: readonly ChainTransaction[]) => chain.filter((one) => hasLapsed(one, now));
   const over = numbersOf(lapsed(before));
   const coming = comingMoments(after, now);
-  const settled = timestampOf(new Date(Date.parse(now) + SETTLING_MS));
+  const soon = timestampOf(new Date(Date.parse(now) + TAKEN_BACK_MS));
   const news = lapsed(after).filter(({ purchase_no }) => !over.has(purchase_no));
   const kept = numbersOf([...coming, ...lapsed(after)]);
   return {
-    watch: [...coming, ...news.map(({ purchase_no }) => ({ purchase_no, check_at: settled }))],
+    watch: [...coming, ...news.map(({ purchase_no }) => ({ purchase_no, check_at: soon }))],
     forget: [...over, ...numbersOf(comingMoments(before, now))].filter((number) => !kept.has(number)),
   };
 }
@@ -155,8 +155,8 @@ export async function takeDue(
   return { now: fromDatabase((rows[0] as { now: string }).now), due: rows.filter(({ due_at }) => due_at !== null) };
 }
 
-/** Puts off a profile of which what is due cannot be told, so that it does not keep others waiting. */
-export async function putOff(db: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<void> {
+/** Leaves a profile of which what is due cannot be told for a minute, so that it does not keep others waiting. */
+export async function retryLater(db: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<void> {
   await sql`
     update lapse_watch set retry_at = statement_timestamp() + interval '1 minute'
     where app_id = ${app_id} and profile_id = ${profile_id} and check_at <= statement_timestamp()`.execute(db);

@@ -11,7 +11,7 @@ import { lockInOrder } from '../facts/profile-lock.ts';
 import { findProfile } from '../profile/queries.ts';
 import { readShownSince } from '../profile/read-state.ts';
 import { type ChainKey, findOwner, lockChain, type Owner } from './chain.ts';
-import { settleDue } from './due.ts';
+import { tellDue } from './due.ts';
 import { loadPriceBook } from './price-book.ts';
 import { type Amounts, type PriceBook, priceRecord } from './pricing.ts';
 import { type TransactionRecord, toRecord } from './record.ts';
@@ -84,7 +84,7 @@ async function takeOver(
 ): Promise<Changed> {
   const { app_id } = key;
   const { profile_id, is_deleted } = owner;
-  const { now, events } = is_deleted ? { now: write.now, events: [] } : await settleDue(trx, { app_id, profile_id });
+  const { now, events } = is_deleted ? { now: write.now, events: [] } : await tellDue(trx, { app_id, profile_id });
   const readOwner = () => (is_deleted ? undefined : readShownSince(trx, { app_id, profile_id }, now));
   const before = await readSnapshot(trx, key, { now, owner });
   const had = await readOwner();
@@ -123,7 +123,7 @@ export function setTransaction(
       if (other && !isLocked) throw new StaleReadError('an import gave the name to another profile meanwhile');
       const key = { ...chain, profile_id };
       const staged = stageValues([{ ...record, ...priceOf(record, book), position: 0, profile_id }]);
-      const { now, events } = await settleDue(trx, { app_id: app.app_id, profile_id });
+      const { now, events } = await tellDue(trx, { app_id: app.app_id, profile_id });
       const write = { key, staged, now };
       const changed = await (other
         ? takeOver(trx, app, { ...write, owner: other })

@@ -319,7 +319,7 @@ test('several processes at once tell of each lapse once, of many profiles', asyn
   expect(await service.database.db.selectFrom('lapse_watch').selectAll().where(isDue).execute()).toEqual([]);
 });
 
-test('a profile whose lapse cannot be told is put off, and does not keep others waiting', async () => {
+test('a profile whose lapse cannot be told is tried again later, and does not keep others waiting', async () => {
   const expires_at = inDays(1);
   await set(period({ ...ids(), expires_at }));
   const other = `${customer}-other`;
