@@ -81,7 +81,7 @@ async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<vo
       ) i
       where not exists (select from awaiting w
         where w.app_key = i.app_key and w.profile_id = i.profile_id and w.purchase_no = i.purchase_no)
-    ), settled as (
+    ), unqueued as (
       update profile_attribution r set queue_no = null from pending join app using (app_key)
       where r.app_id = app.app_id and r.profile_id = pending.profile_id
     ), forgotten as (
@@ -91,8 +91,8 @@ async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<vo
     where w.app_key = pending.app_key and w.queue_no = pending.queue_no`.execute(trx);
 }
 
-/** The same at once for one profile that is about to lose its record, from which nothing could be settled later. */
-export async function settleLabel(trx: Kysely<DB>, { app_id, app_key }: App, profileId: string): Promise<void> {
+/** The same at once for one profile that is about to lose its record, without which nothing could be done later. */
+export async function relabelNow(trx: Kysely<DB>, { app_id, app_key }: App, profileId: string): Promise<void> {
   const { rows } = await sql<Pending>`
     select ${app_key}::integer as app_key, queue_no, profile_id, attribution_key from profile_attribution
     where app_id = ${app_id} and profile_id = ${profileId} and queue_no is not null`.execute(trx);
@@ -100,7 +100,7 @@ export async function settleLabel(trx: Kysely<DB>, { app_id, app_key }: App, pro
 }
 
 /** What the totals wrote of profiles while their labels were brought to their facts. */
-async function forgetSettled(db: Kysely<DB>): Promise<void> {
+async function forgetRetotalled(db: Kysely<DB>): Promise<void> {
   await sql`
     delete from label_retotalled r where not exists (
       select from label_pending w where w.app_key = r.app_key and w.queue_no = r.queue_no)`.execute(db);
@@ -129,7 +129,7 @@ export async function relabelBatch(
     count += await steps.take(relabelApp(db, appKey, limit - count));
     turn.after = appKey;
   }
-  if (count < limit) await forgetSettled(db);
+  if (count < limit) await forgetRetotalled(db);
   steps.end();
   return count;
 }

@@ -5,7 +5,7 @@ import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
-import { settleLabel } from '../facts/relabel.ts';
+import { relabelNow } from '../facts/relabel.ts';
 import type { ProfileIdentity } from './identity.ts';
 import { lockProfileToDelete } from './queries.ts';
 
@@ -51,7 +51,7 @@ export async function deleteProfile(
     const gone = { app_id: app.app_id, profile_id: profileId };
     // First, as attributions that name the profile by it hold its lock: what they wrote is there from here on.
     await deleteRows(trx, 'profile_identity', gone);
-    await settleLabel(trx, app, profileId);
+    await relabelNow(trx, app, profileId);
     for (const table of GONE) await deleteRows(trx, table, gone);
     await buryRow(trx, app.app_id, profileId);
     await scrubEventsOf(trx, app.app_id, profileId);

@@ -43,7 +43,7 @@ export class FactMemory {
   }
 
   /**
-   * Before an app is asked about, at an instant in milliseconds: forgets what no longer waits (places are given in order, and settled in that
+   * Before an app is asked about, at an instant in milliseconds: forgets what no longer waits (places are given in order, and leave in that
    * order but for a few), and apps that give way.
    */
   prepare(appKey: number, { firstWaiting, now }: { firstWaiting: number; now: number }): void {

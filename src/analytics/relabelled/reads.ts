@@ -35,7 +35,7 @@ export async function readLabelQueue(db: Kysely<DB>, { owner }: Source, most: nu
  * The places of profiles some of whose facts changed since they wait: they wait for the totals, or were totalled anew. As many as that
  * are not all.
  */
-export async function listUnsettled(
+export async function readChangedPlaces(
   db: Kysely<DB>,
   { owner, facts: { has } }: Source,
   most: number,

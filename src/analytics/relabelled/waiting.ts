@@ -9,7 +9,7 @@ import { ATTRIBUTION_COLUMN, labelValues, readsPendingLabels, type Source } from
 import { homeOf } from '../total-home.ts';
 import { LabelMemory } from './labels.ts';
 import { FactMemory } from './memory.ts';
-import { type LabelQueue, listUnsettled, readFacts, readLabelQueue } from './reads.ts';
+import { type LabelQueue, readChangedPlaces, readFacts, readLabelQueue } from './reads.ts';
 
 /** A profile that counts under another label than its facts carry. */
 export interface RelabelledProfile {
@@ -97,17 +97,17 @@ export function createRelabelled({ serverRun }: Pick<Deps, 'serverRun'>): ReadRe
     if (!isRemembered(source)) return undefined;
     const { facts: memory, labels } = memoryOfRun();
     const { app_key } = source.owner;
-    const [waiting, unsettled] = await overlapping(db, (each) => [
+    const [waiting, changed] = await overlapping(db, (each) => [
       readLabelQueue(each, source, MOST_WAITING),
-      listUnsettled(each, source, MOST_WAITING),
+      readChangedPlaces(each, source, MOST_WAITING),
     ]);
-    if (waiting.places.length >= MOST_WAITING || unsettled.size >= MOST_WAITING) return undefined;
+    if (waiting.places.length >= MOST_WAITING || changed.size >= MOST_WAITING) return undefined;
     memory.prepare(app_key, { firstWaiting: waiting.places[0] ?? Number.POSITIVE_INFINITY, now: performance.now() });
     await labels.learn(db, [...waiting.earlier, ...waiting.later]);
 
     const moved = listMoved(waiting, labels, source);
     const missing = moved.filter(
-      ({ place, totalKeys }) => totalKeys && !unsettled.has(place) && memory.find(app_key, place) === undefined,
+      ({ place, totalKeys }) => totalKeys && !changed.has(place) && memory.find(app_key, place) === undefined,
     );
     const asked = missing.slice(0, Math.min(MOST_READ, memory.room)).map(({ place }) => place);
     const read = await readFacts(db, source, asked);
@@ -117,7 +117,7 @@ export function createRelabelled({ serverRun }: Pick<Deps, 'serverRun'>): ReadRe
     const others: number[] = [];
     for (const { place, labelKeys, totalKeys } of moved) {
       // Other questions may have taken it from the memory meanwhile, or put it there.
-      const facts = unsettled.has(place) ? null : (memory.find(app_key, place) ?? read.get(place));
+      const facts = changed.has(place) ? null : (memory.find(app_key, place) ?? read.get(place));
       if (!facts || !totalKeys) others.push(place);
       else if (facts.length > 0) profiles.push({ facts, totalKeys, labelKeys });
     }
