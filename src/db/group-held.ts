@@ -45,7 +45,7 @@ export function createHeld<Item, Result>({ nameOf, write, atOnce }: Patient<Item
     return taken;
   }
 
-  async function settle(name: string): Promise<void> {
+  async function writeHeld(name: string): Promise<void> {
     const group = take(name, MOST_AT_ONCE);
     try {
       const results = await write(group.map(({ item }) => item));
@@ -61,7 +61,7 @@ export function createHeld<Item, Result>({ nameOf, write, atOnce }: Patient<Item
       if (awaited.size === atOnce) return;
       if (awaited.has(name)) continue;
       awaited.add(name);
-      void settle(name).then(() => {
+      void writeHeld(name).then(() => {
         awaited.delete(name);
         work();
       });

@@ -70,7 +70,7 @@ export function createGroupWriter<Item, Result>(
   }
 
   /** Writes a group; what it gives tells those who were not told before. */
-  async function settle(taken: readonly Queued<Item, Result>[]): Promise<() => void> {
+  async function writeGroup(taken: readonly Queued<Item, Result>[]): Promise<() => void> {
     const group = taken.filter((one) => !isPutBeside(one));
     if (group.length === 0) return () => undefined;
     const together = await outcomeOf(write(group.map(({ item }) => item)));
@@ -106,7 +106,7 @@ export function createGroupWriter<Item, Result>(
       isSlow = false;
       clearTimeout(timer);
       timer = setTimeout(noteSlow, SLOW_MS);
-      const tellGroup = await settle(takeGroup());
+      const tellGroup = await writeGroup(takeGroup());
       writing--;
       // The next group is on its way before these are answered, which takes longer than sending it.
       setImmediate(tellGroup);

@@ -54,7 +54,7 @@ export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean)
     if (line.bytes && opensQuote(line.bytes)) isOpen = !isOpen;
   }
   /** What waits as a record, and the lines after its first one if it was none. */
-  function settle(): { record: CsvRecord; rest: Line[] } {
+  function endRecord(): { record: CsvRecord; rest: Line[] } {
     const [first] = waiting as [Line];
     const isTooLong = size > LONGEST_LINE_BYTES;
     const record = isTooLong ? unreadableEntry(first.number, TOO_LONG, first.bytes) : readRecord(waiting, width);
@@ -76,7 +76,7 @@ export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean)
       if (line) wait(line);
       else if (!isEnd || waiting.length === 0) return records;
       if (line && isOpen && size <= LONGEST_LINE_BYTES) continue;
-      const { record, rest } = settle();
+      const { record, rest } = endRecord();
       records.push(record);
       for (const one of rest.toReversed()) ahead.push(one);
     }

@@ -54,13 +54,13 @@ function tryPostgres(account: Account, bin: string) {
 async function copyServer(server: ServerPackage, copy: string): Promise<void> {
   const made = await mkdtemp(`${copy}.new-`);
   await cp(join(server.root, 'native'), join(made, 'native'), { recursive: true, verbatimSymlinks: true });
-  await settle(made);
+  await makeReadable(made);
   await makeLinks(made);
   await rename(made, copy).catch(() => rm(made, { recursive: true, force: true }));
 }
 
 /** Whatever the umask of the installation was: the server's user must read it, and only we may write. On disk: what is there is whole. */
-async function settle(folder: string): Promise<void> {
+async function makeReadable(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
