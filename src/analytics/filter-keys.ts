@@ -21,18 +21,18 @@ function keysOf({ dimension: { home }, values, keys }: KeyedFilter): number[] | 
   );
 }
 
-/** At most so many. */
-export async function findKeys(db: Kysely<DB>, filter: KeyedFilter, most: number): Promise<number[]> {
+/** The keys that stand for the values of a filter, at most so many. */
+export async function listKeys(db: Kysely<DB>, filter: KeyedFilter, most: number): Promise<number[]> {
   const keys = keysOf(filter);
   if (Array.isArray(keys)) return keys;
   const { rows } = await sql<{ key: number }>`${keys} limit ${most}`.execute(db);
   return rows.map(({ key }) => key);
 }
 
-export async function listKeys(db: Kysely<DB>, filters: readonly Filter[]): Promise<KeyedFilter[]> {
+export async function withKeys(db: Kysely<DB>, filters: readonly Filter[]): Promise<KeyedFilter[]> {
   const keyed: KeyedFilter[] = [];
   for (const filter of filters) {
-    const keys = await findKeys(db, filter, MOST_LISTED + 1);
+    const keys = await listKeys(db, filter, MOST_LISTED + 1);
     keyed.push(keys.length > MOST_LISTED ? filter : { ...filter, keys });
   }
   return keyed;

@@ -9,7 +9,7 @@ import { CELLS_AT_ONCE, type Cell } from './cells.ts';
 import { readColumns } from './columns/read.ts';
 import { INSTALLS } from './entries.ts';
 import type { FactsState } from './facts-state.ts';
-import { type KeyedFilter, listKeys } from './filter-keys.ts';
+import { type KeyedFilter, withKeys } from './filter-keys.ts';
 import { type PayerQueries, queryPayers, SERIES } from './payer-queries.ts';
 import type { ReadRelabelled } from './relabelled/waiting.ts';
 import type { ChartQuery } from './request.ts';
@@ -28,7 +28,7 @@ export interface CellsRequest {
 }
 
 export async function readCells(db: Kysely<DB>, request: CellsRequest): Promise<Cell[]> {
-  const [first, ...others] = listParts(request, await listKeys(db, request.query.filters));
+  const [first, ...others] = listParts(request, await withKeys(db, request.query.filters));
   if (!first) return [];
   const relabelled = await request.readRelabelled(db, first);
   const parts = [first, ...others].map((part) => ({ ...part, relabelled }));
@@ -122,7 +122,7 @@ function segments(query: ChartQuery, payers: PayerQueries | undefined): Sql {
 }
 
 /** The titles that an app gave its stores. */
-export async function listStoreTitles(db: Kysely<DB>, appId: string): Promise<Map<string, string>> {
+export async function readStoreTitles(db: Kysely<DB>, appId: string): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('store_setting')
     .select(['store', 'title'])

@@ -14,7 +14,7 @@ import { countBuckets } from './calendar.ts';
 import { keysOf } from './catalogue.ts';
 import { MOST_CSV_ROWS } from './csv.ts';
 import { type FactsState, readFactsState } from './facts-state.ts';
-import { listStoreTitles, readCells } from './queries.ts';
+import { readCells, readStoreTitles } from './queries.ts';
 import { createRelabelled, type ReadRelabelled } from './relabelled/waiting.ts';
 import { type ChartQuery, countPoints } from './request.ts';
 import { assembleSeries, type Series } from './series.ts';
@@ -39,7 +39,7 @@ async function readKnown(each: Kysely<DB>, app: App, query: ChartQuery): Promise
   const isByStore = query.segmentation?.name === 'store';
   const [facts, storeTitles] = await Promise.all([
     readFactsState(each, app, query),
-    isByStore ? listStoreTitles(each, app.app_id) : new Map(),
+    isByStore ? readStoreTitles(each, app.app_id) : new Map(),
   ]);
   return { facts, storeTitles };
 }

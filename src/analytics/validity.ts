@@ -18,23 +18,22 @@ function nextMidnight(zone: Zone, now: string): number {
 }
 
 /** The moments of facts that make a difference when they pass. */
-function listMoments({ chart, dateType, span, compared }: ChartQuery): Set<`${Entries['of']}.${Moment}`> {
+function listMoments({ chart, dateType, span, compared }: ChartQuery): `${Entries['of']}.${Moment}`[] {
   const isState = dateType === 'profile_install_date';
   const reachesNow = isState || span.reachesNow || compared?.reachesNow === true;
   const entries = isState || isPer(chart, 'installs') ? [...chart.entries, INSTALLS] : chart.entries;
-  return new Set(
-    entries.flatMap(({ of, at, until, where }) => {
-      const refund = where.includes('not_refunded') ? (['refunded'] as const) : [];
-      const passing = reachesNow ? [at, ...(until ? [until] : [])] : [];
-      return [...refund, ...passing].map((name) => `${of}.${name}` as const);
-    }),
-  );
+  const moments = entries.flatMap(({ of, at, until, where }) => {
+    const refund = where.includes('not_refunded') ? (['refunded'] as const) : [];
+    const passing = reachesNow ? [at, ...(until ? [until] : [])] : [];
+    return [...refund, ...passing].map((name) => `${of}.${name}` as const);
+  });
+  return [...new Set(moments)];
 }
 
 /** The instant in microseconds before which the answer stays the same unless facts change. */
 export async function readValidUntil(trx: Kysely<DB>, app: App, query: ChartQuery): Promise<number> {
   const moments = [nextMidnight(query.zone, query.now), nextMidnight(query.appZone, query.now)];
-  const ahead = [...listMoments(query)].map((name) => {
+  const ahead = listMoments(query).map((name) => {
     const [of, at] = name.split('.') as [Entries['of'], Moment];
     return sql`(select min(${moment(at)}) from ${tableOf({ of })} f
       where f.app_key = ${app.app_key} and ${dayOf(at)} = ${sql.lit(appToday(query))}

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHART_IDS, chart, segmentationsOf } from '../../src/analytics/catalogue.ts';
 import { readFactsState } from '../../src/analytics/facts-state.ts';
 import { FactMemory, REMEMBERED_AMOUNTS, REMEMBERED_DAYS, WIDTH } from '../../src/analytics/relabelled/memory.ts';
-import { type FactLists, listProfiles, MOST_FACTS_READ } from '../../src/analytics/relabelled/reads.ts';
+import { type FactLists, factsByPlace, MOST_FACTS_READ } from '../../src/analytics/relabelled/reads.ts';
 import { createRelabelled, type ReadRelabelled, type Relabelled } from '../../src/analytics/relabelled/waiting.ts';
 import { readChartRequest } from '../../src/analytics/request.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
@@ -258,17 +258,17 @@ describe('what is remembered', () => {
   });
 
   test('is all of a profile or nothing, and exact', () => {
-    expect(listProfiles(listsOf([3, 5, 5], 7), [3, 4, 5])).toEqual(
+    expect(factsByPlace(listsOf([3, 5, 5], 7), [3, 4, 5])).toEqual(
       new Map([
         [3, new Float64Array(WIDTH).fill(7).fill(0, 7, 8)],
         [5, new Float64Array(2 * WIDTH).map((_, i) => (i % WIDTH === 7 ? 0 : 7))],
         [4, new Float64Array()],
       ]),
     );
-    expect(listProfiles(listsOf([3], 2 ** 53), [3])).toEqual(new Map([[3, null]]));
+    expect(factsByPlace(listsOf([3], 2 ** 53), [3])).toEqual(new Map([[3, null]]));
     // Of the last place there may be more, and the one after it was not reached.
     const full = Array.from({ length: MOST_FACTS_READ }, (_, i) => (i < 2 ? 3 : 4));
-    expect([...listProfiles(listsOf(full, 7), [3, 4, 5]).keys()]).toEqual([3]);
-    expect(listProfiles(listsOf(full.fill(4), 7), [4, 5])).toEqual(new Map([[4, null]]));
+    expect([...factsByPlace(listsOf(full, 7), [3, 4, 5]).keys()]).toEqual([3]);
+    expect(factsByPlace(listsOf(full.fill(4), 7), [4, 5])).toEqual(new Map([[4, null]]));
   });
 });

@@ -8,7 +8,7 @@ import type { Kind } from '../../facts/kind.ts';
 import { toQuarters } from '../../facts/quarters.ts';
 import { appDaysOf, appToday } from '../app-days.ts';
 import type { Condition, Entries } from '../entries.ts';
-import { findKeys } from '../filter-keys.ts';
+import { listKeys } from '../filter-keys.ts';
 import { MOST_KEYS, type Segments } from '../segments.ts';
 import { type Source, segmentationOf } from '../sources.ts';
 import { type ColumnName, canCount, type Group, type Into, judge, listJudged, listNeeded, type Scan } from './scan.ts';
@@ -57,7 +57,7 @@ export async function planScan(
   const days = appDaysOf(source);
   const judges: Scan['judges'] = {};
   for (const filter of filters) {
-    const keys = new Set(await findKeys(db, filter, MOST_KEYS));
+    const keys = new Set(await listKeys(db, filter, MOST_KEYS));
     if (keys.size === MOST_KEYS) throw new TooMuch();
     const column = filter.dimension.home.column as ColumnName;
     const others = judges[column];

@@ -73,7 +73,7 @@ async function readLists(db: Kysely<DB>, { owner }: Source, places: readonly num
 }
 
 /** The facts of each place that was asked for, of those that are known completely. */
-export function listProfiles(lists: FactLists, asked: readonly number[]): Map<number, ProfileFacts> {
+export function factsByPlace(lists: FactLists, asked: readonly number[]): Map<number, ProfileFacts> {
   const { places, flags } = lists;
   const days = REMEMBERED_DAYS.map((day) => lists[day]!);
   const amounts = REMEMBERED_AMOUNTS.map((name) => lists[name]!);
@@ -110,5 +110,5 @@ export async function readFacts(
   source: Source,
   places: readonly number[],
 ): Promise<Map<number, ProfileFacts>> {
-  return places.length > 0 ? listProfiles(await readLists(db, source, places), places) : new Map();
+  return places.length > 0 ? factsByPlace(await readLists(db, source, places), places) : new Map();
 }
