@@ -102,7 +102,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
       leaseUntil,
       claimId: randomUUID(),
       held: leases.count(),
-      ahead: turns.listAhead(),
+      ahead: turns.countAhead(),
       lookAhead,
     });
     lookAhead = putOffCount > 0 ? LOOK_AHEAD : 0;

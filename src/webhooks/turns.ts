@@ -13,7 +13,7 @@ export interface Turns {
   /** Sends the delivery, now or when its endpoint has room. */
   take: (delivery: Claimed) => void;
   /** How many may be claimed beyond those that are sent at once, by endpoint: what it has lately taken in a moment. */
-  listAhead: () => Map<string, number>;
+  countAhead: () => Map<string, number>;
   /** Gives back what waits. Resolves when nothing is under way. */
   stop: () => Promise<void>;
 }
@@ -113,15 +113,15 @@ export function createTurns({ atOnce, ahead, send, giveBack, clock = () => perfo
       if (lane.underway < atOnce) begin(lane, delivery);
       else lane.waiting.push({ delivery, since: clock() });
     },
-    listAhead() {
-      const list = new Map<string, number>();
+    countAhead() {
+      const counts = new Map<string, number>();
       for (const [webhookId, lane] of lanes) {
         moveTo(lane, currentMoment());
         const lately = lane.delivered + lane.deliveredBefore;
-        if (lately > 0) list.set(webhookId, Math.min(ahead, lately));
+        if (lately > 0) counts.set(webhookId, Math.min(ahead, lately));
         else if (lane.underway + lane.waiting.length === 0) lanes.delete(webhookId);
       }
-      return list;
+      return counts;
     },
     async stop() {
       const waiting = [...lanes.values()].flatMap(takeWaiting);

@@ -65,21 +65,21 @@ it('gives back what has waited for a second, as its endpoint is slower than it w
 
 it('lets as many be claimed ahead as an endpoint has lately taken, none of one that failed, and forgets in a quarter of a second', async () => {
   const { turns, take, answer, pass } = createRun();
-  expect(turns.listAhead()).toEqual(new Map());
+  expect(turns.countAhead()).toEqual(new Map());
   take(1n);
   take(2n, 'b');
   await answer(true);
   await answer(false);
-  expect(turns.listAhead()).toEqual(new Map([['a', 1]]));
+  expect(turns.countAhead()).toEqual(new Map([['a', 1]]));
   for (const sequence of [3n, 4n, 5n, 6n]) {
     take(sequence);
     await answer(true);
   }
-  expect(turns.listAhead()).toEqual(new Map([['a', 3]]));
+  expect(turns.countAhead()).toEqual(new Map([['a', 3]]));
   pass(125);
-  expect(turns.listAhead()).toEqual(new Map([['a', 3]]));
+  expect(turns.countAhead()).toEqual(new Map([['a', 3]]));
   pass(125);
-  expect(turns.listAhead()).toEqual(new Map());
+  expect(turns.countAhead()).toEqual(new Map());
 });
 
 it('gives back what waits when it stops, and ends with what is under way', async () => {
