@@ -12,7 +12,7 @@ function distinct(values: readonly (string | null | undefined)[]): string[] {
   return [...new Set(values.filter((value) => typeof value === 'string'))];
 }
 
-async function findOwners(trx: Kysely<DB>, app: App, customerIds: readonly string[]): Promise<Map<string, string>> {
+async function ownersOf(trx: Kysely<DB>, app: App, customerIds: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await sql<{ customer_user_id: string; profile_id: string }>`
     select customer_user_id, profile_id from profile_identity
     where app_id = ${app.app_id} and customer_user_id = any(${customerIds}::text[])`.execute(trx);
@@ -30,7 +30,7 @@ async function lockLiving(trx: Kysely<DB>, app: App, ids: readonly string[]): Pr
 
 /** The living profile that each record names, in the same order; all of them are locked. */
 export async function lockOwners(trx: Kysely<DB>, app: App, identities: readonly Identity[]): Promise<Owner[]> {
-  const owners = await findOwners(trx, app, distinct(identities.map(({ customer_user_id }) => customer_user_id)));
+  const owners = await ownersOf(trx, app, distinct(identities.map(({ customer_user_id }) => customer_user_id)));
   const idOf = ({ profile_id, customer_user_id }: Identity) =>
     customer_user_id === null ? profile_id : owners.get(customer_user_id);
   const living = await lockLiving(trx, app, distinct(identities.map(idOf)));
