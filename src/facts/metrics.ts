@@ -3,13 +3,13 @@ import { type Kysely, sql } from 'kysely';
 import { Gauge, Registry } from 'prom-client';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
-import { countBacklog, MOST_COUNTED } from './backlog.ts';
+import { countBacklog, MOST_BACKLOG } from './backlog.ts';
 
 const registry = new Registry();
 
 const pending = new Gauge({
   name: 'sps_totals_pending',
-  help: `Facts that the totals do not contain yet; charts add them one by one. Counted up to ${MOST_COUNTED}.`,
+  help: `Facts that the totals do not contain yet; charts add them one by one. Counted up to ${MOST_BACKLOG}.`,
   registers: [registry],
 });
 
@@ -21,7 +21,7 @@ const behind = new Gauge({
 
 const labels = new Gauge({
   name: 'sps_labels_pending',
-  help: `Profiles whose facts wait for their new label. Counted up to ${MOST_COUNTED}.`,
+  help: `Profiles whose facts wait for their new label. Counted up to ${MOST_BACKLOG}.`,
   registers: [registry],
 });
 

@@ -1,7 +1,7 @@
 // Statements of `sps doctor`; they read, and wait for nobody.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { MOST_COUNTED } from '../webhooks/endpoint-queries.ts';
+import { MOST_DELIVERIES_COUNTED } from '../webhooks/endpoint-queries.ts';
 
 export interface ServerFacts {
   version_number: number;
@@ -44,7 +44,7 @@ export interface WebhookFacts {
   dead: number;
 }
 
-/** Counts stop at MOST_COUNTED. */
+/** Counts stop at MOST_DELIVERIES_COUNTED. */
 export function readWebhookFacts(db: Kysely<DB>, now: Date): Promise<WebhookFacts> {
   return readOne(
     db,
@@ -55,12 +55,12 @@ export function readWebhookFacts(db: Kysely<DB>, now: Date): Promise<WebhookFact
         count(*) filter (where first_failure_at is not null)::integer as failing,
         (select count(*)::integer from (
           select from webhook_delivery d join webhook using (webhook_id)
-          where d.state = 'pending' and webhook.state = 'enabled' limit ${MOST_COUNTED}) w) as waiting,
+          where d.state = 'pending' and webhook.state = 'enabled' limit ${MOST_DELIVERIES_COUNTED}) w) as waiting,
         (select extract(epoch from ${now}::timestamptz - min(queued_at))::float8
           from webhook_delivery d join webhook using (webhook_id)
           where d.state = 'pending' and webhook.state = 'enabled') as oldest_waiting_seconds,
         (select count(*)::integer from (
-          select from webhook_delivery d join webhook using (webhook_id) where d.state = 'dead' limit ${MOST_COUNTED}) d) as dead
+          select from webhook_delivery d join webhook using (webhook_id) where d.state = 'dead' limit ${MOST_DELIVERIES_COUNTED}) d) as dead
       from webhook`,
   );
 }

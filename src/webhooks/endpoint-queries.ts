@@ -13,12 +13,12 @@ export async function findWebhook(db: Kysely<DB>, webhookId: string): Promise<Se
 }
 
 /** Counts of an endpoint's deliveries stop there: whether it is more does not matter to anybody, and counting takes its time. */
-export const MOST_COUNTED = 100_000;
+export const MOST_DELIVERIES_COUNTED = 100_000;
 
 /** How many deliveries of a row of `webhook` are in a state. */
 export function countDeliveries(state: 'pending' | 'dead'): RawBuilder<number> {
   return sql<number>`(select count(*)::float8 from (select from webhook_delivery d
-    where d.webhook_id = webhook.webhook_id and d.state = ${sql.lit(state)} limit ${MOST_COUNTED}) d)`;
+    where d.webhook_id = webhook.webhook_id and d.state = ${sql.lit(state)} limit ${MOST_DELIVERIES_COUNTED}) d)`;
 }
 
 /** Endpoints, of one app or of all, without their secrets. */
