@@ -1,5 +1,5 @@
 // Table of contents: every operation, where it answers and with which kind of key.
-import { describeCatalogue } from './analytics/catalog-route.ts';
+import { describeCatalogue } from './analytics/catalogue-route.ts';
 import { retrieveAnalytics } from './analytics/route.ts';
 import { addAttribution } from './attribution/route.ts';
 import type { Deps } from './deps.ts';
