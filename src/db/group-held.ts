@@ -2,16 +2,11 @@
 // of. Where that takes longer than a lock is waited for, all that wait for it are refused.
 import { apiError } from '../errors.ts';
 import { isLockTimeout } from './failures.ts';
+import { answer, outcomeOf, type Queued } from './queued.ts';
 
 const MOST_HELD = 1_000;
 const MOST_HELD_OF_NAME = 250;
 const MOST_AT_ONCE = 50;
-
-export interface Queued<Item, Result> {
-  item: Item;
-  resolve: (result: Result) => void;
-  reject: (error: unknown) => void;
-}
 
 /** How a writer treats what somebody may hold: who holds one item holds all of the same name. */
 export interface Patient<Item, Result> {
@@ -47,13 +42,9 @@ export function createHeld<Item, Result>({ nameOf, write, atOnce }: Patient<Item
 
   async function writeHeld(name: string): Promise<void> {
     const group = take(name, MOST_AT_ONCE);
-    try {
-      const results = await write(group.map(({ item }) => item));
-      for (const [index, { resolve }] of group.entries()) resolve(results[index] as Result);
-    } catch (error) {
-      const rest = isLockTimeout(error) ? take(name, MOST_HELD_OF_NAME) : [];
-      for (const { reject } of [...group, ...rest]) reject(error);
-    }
+    const outcome = await outcomeOf(write(group.map(({ item }) => item)));
+    const rest = 'error' in outcome && isLockTimeout(outcome.error) ? take(name, MOST_HELD_OF_NAME) : [];
+    answer([...group, ...rest], outcome);
   }
 
   function work(): void {

@@ -3,7 +3,8 @@
 import { apiError } from '../errors.ts';
 import { isDatabaseAway, isLockTimeout } from './failures.ts';
 import { createFairQueue } from './fair-queue.ts';
-import { createHeld, type Patient, type Queued } from './group-held.ts';
+import { createHeld, type Patient } from './group-held.ts';
+import { answer, type Outcome, outcomeOf, type Queued } from './queued.ts';
 
 const MOST_PER_GROUP = 200;
 /** So many cost hardly more than half of them. */
@@ -11,16 +12,6 @@ const NEVER_SPLIT = 16;
 const MOST_WRITING = 4;
 /** A group that takes longer waits for a lock or for a distant database, not for a processor: another is written beside it. */
 const SLOW_MS = 8;
-
-type Outcome<Result> = { results: readonly Result[] } | { error: unknown };
-
-async function outcomeOf<Result>(results: Promise<readonly Result[]>): Promise<Outcome<Result>> {
-  try {
-    return { results: await results };
-  } catch (error) {
-    return { error };
-  }
-}
 
 function isAway(outcome: Outcome<unknown>): boolean {
   return 'error' in outcome && isDatabaseAway(outcome.error);
@@ -53,12 +44,10 @@ export function createGroupWriter<Item, Result>(
   }
 
   function tell(group: readonly Queued<Item, Result>[], outcome: Outcome<Result>): void {
-    if ('results' in outcome) {
-      for (const [index, { resolve }] of group.entries()) resolve(outcome.results[index] as Result);
-    } else if (held && isLockTimeout(outcome.error)) {
+    if (held && 'error' in outcome && isLockTimeout(outcome.error)) {
       for (const one of group) held.add(one);
     } else {
-      for (const { reject } of group) reject(outcome.error);
+      answer(group, outcome);
     }
   }
 
