@@ -1,4 +1,5 @@
-// Writes rows by column: cut into groups of some order, and of each group a chunk per column. One group is in memory at a time.
+// What the columns of facts and of installs have in common. Rows are written by column: cut into groups of some order, and of each group a
+// chunk per column. One group is in memory at a time.
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
@@ -10,9 +11,22 @@ import { withTotalsLocked } from './totals.ts';
 export const MOST_APPENDED = 0.5;
 
 /** A month of an app, by its first day in days since 1970. */
-export interface OwnMonth {
+export interface Month {
   app_key: number;
   month: number;
+  /** Whether its columns are there, and would still be mostly as they were made with the changes appended. */
+  has_room: boolean;
+}
+
+/** What is kept by column, and where. */
+export interface Keeper {
+  /** Tells in which month a row is kept. */
+  day: 'purchased_day' | 'installed_day';
+  /** Images of what changed since; whoever uses them deletes them. */
+  changes: 'fact_column_change' | 'install_column_change';
+  chunks: 'fact_column_chunk' | 'install_column_chunk';
+  /** What of a row `f` is kept, as text. */
+  columns: Readonly<Record<string, RawBuilder<unknown>>>;
 }
 
 /** The first day of the next month. */
@@ -22,9 +36,22 @@ export function monthAfter(month: number): number {
 }
 
 /** Of rows `f`: whether they are the app's, and their day is of the month. */
-export function ofMonth(day: 'purchased_day' | 'installed_day', { app_key, month }: OwnMonth): RawBuilder<unknown> {
+export function ofMonth({ day }: Keeper, { app_key, month }: Month): RawBuilder<unknown> {
   const name = sql.ref(`f.${day}`);
   return sql`f.app_key = ${app_key} and ${name} >= ${month} and ${name} < ${monthAfter(month)}`;
+}
+
+/** The changes of a month. */
+export function changesOf(keeper: Keeper, month: Month): RawBuilder<unknown> {
+  return sql`select * from ${sql.table(keeper.changes)} f where ${ofMonth(keeper, month)}`;
+}
+
+export async function removeChanges(trx: Kysely<DB>, keeper: Keeper, month: Month): Promise<void> {
+  await sql`delete from ${sql.table(keeper.changes)} f where ${ofMonth(keeper, month)}`.execute(trx);
+}
+
+export async function removeChunks(trx: Kysely<DB>, { chunks }: Keeper, { app_key, month }: Month): Promise<void> {
+  await sql`delete from ${sql.table(chunks)} where app_key = ${app_key} and month = ${month}`.execute(trx);
 }
 
 /** The number of a row's group, from 0. */
@@ -32,17 +59,15 @@ export function groupOf(order: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(row_number() over (order by ${order}) - 1) / ${sql.lit(ROWS_PER_GROUP)}`;
 }
 
-interface Written extends OwnMonth {
-  chunks: 'fact_column_chunk' | 'install_column_chunk';
-  /** What of a row `f` is kept, as text. */
-  columns: Readonly<Record<string, RawBuilder<unknown>>>;
+interface Written {
+  month: Month;
   /** A relation, each row with its `row_group`. */
   rows: RawBuilder<unknown>;
 }
 
 type Group = Record<string, string>;
 
-async function* readGroups(trx: Kysely<DB>, { columns, rows }: Written): AsyncGenerator<Group> {
+async function* readGroups(trx: Kysely<DB>, { columns }: Keeper, { rows }: Written): AsyncGenerator<Group> {
   const lists = Object.entries(columns).map(
     ([name, column]) => sql`string_agg(coalesce((${column})::text, ''), ',') as ${sql.ref(name)}`,
   );
@@ -57,15 +82,15 @@ async function* readGroups(trx: Kysely<DB>, { columns, rows }: Written): AsyncGe
 }
 
 /** Adds rows to the chunks of a month, as groups of their own; how many rows it was. */
-export async function writeGroups(trx: Kysely<DB>, written: Written): Promise<number> {
-  const { app_key, month } = written;
-  const table = sql.table(written.chunks);
+export async function writeGroups(trx: Kysely<DB>, keeper: Keeper, written: Written): Promise<number> {
+  const { app_key, month } = written.month;
+  const table = sql.table(keeper.chunks);
   const { rows } = await sql<{ next: number }>`select coalesce(max(row_group) + 1, 0) as next from ${table}
     where app_key = ${app_key} and month = ${month}`.execute(trx);
   let rowGroup = rows[0]!.next;
   let count = 0;
-  const names = Object.keys(written.columns);
-  for await (const group of readGroups(trx, written)) {
+  const names = Object.keys(keeper.columns);
+  for await (const group of readGroups(trx, keeper, written)) {
     const chunks: ColumnChunk[] = [];
     for (const name of names) {
       const values = group[name]!.split(',');
@@ -85,7 +110,7 @@ export async function writeGroups(trx: Kysely<DB>, written: Written): Promise<nu
 }
 
 /** Runs `work` on each of these months, except of apps that another process is working on; how much was done in all. One that fails stops none of the others. */
-export async function refreshMonths<Month extends OwnMonth>(
+export async function refreshMonths(
   db: Kysely<DB>,
   months: readonly Month[],
   work: (month: Month, connection: Kysely<DB>) => Promise<number>,

@@ -3,7 +3,18 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { PAGE } from './column-chunk.ts';
-import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, refreshMonths, writeGroups } from './column-groups.ts';
+import {
+  changesOf,
+  groupOf,
+  type Keeper,
+  MOST_APPENDED,
+  type Month,
+  ofMonth,
+  refreshMonths,
+  removeChanges,
+  removeChunks,
+  writeGroups,
+} from './column-groups.ts';
 import { FACT_KIND } from './kind.ts';
 import { quarterOf } from './quarters.ts';
 import { setLimits } from './totals.ts';
@@ -32,6 +43,13 @@ export const FACT_COLUMNS = {
   cancellation_reason: sql`f.cancellation_reason`,
 } as const satisfies Record<string, RawBuilder<unknown>>;
 
+const FACTS: Keeper = {
+  day: 'purchased_day',
+  changes: 'fact_column_change',
+  chunks: 'fact_column_chunk',
+  columns: FACT_COLUMNS,
+};
+
 /** What of a fact `f` these are made of. */
 const READ = sql.join(
   [
@@ -52,11 +70,6 @@ const MOST_APPENDED_AT_REST = 0.1;
 const LONG_DAYS = 40;
 /** While the totals lack more, months are about to change. */
 const MOST_PENDING = 10_000;
-
-interface Month extends OwnMonth {
-  /** Whether its columns are there, and would still be mostly as they were made with the changes appended. */
-  has_room: boolean;
-}
 
 interface Thresholds {
   leastFacts: number;
@@ -88,7 +101,7 @@ async function listMonthsInNeed(
 
 /** What the totals contain of a month: images of moved facts cancel out but for those under the labels that are totalled. */
 function totalled(month: Month): RawBuilder<unknown> {
-  const isAsked = ofMonth('purchased_day', month);
+  const isAsked = ofMonth(FACTS, month);
   return sql`
     select 1 as sign, ${READ} from fact_transaction f
     where ${isAsked} and not ${isIn('fact_pending')} and not ${isIn('fact_moved')}
@@ -110,11 +123,6 @@ export function isIn(table: 'fact_pending' | 'fact_moved'): RawBuilder<unknown> 
     where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)`;
 }
 
-/** The changes of a month. Whoever uses them deletes them. */
-function changed(month: Month): RawBuilder<unknown> {
-  return sql`select * from fact_column_change f where ${ofMonth('purchased_day', month)}`;
-}
-
 /**
  * Long periods stand together, so that stocks of later months can leave the others out, and so do labels: few values per group, and a filter
  * leaves out whole groups; then profiles, which ARPPU counts once.
@@ -123,25 +131,20 @@ function writeImages(trx: Kysely<DB>, month: Month, images: RawBuilder<unknown>)
   const order = sql`i.active_until_day - i.purchased_day > ${sql.lit(LONG_DAYS)}, i.attribution_key, profile_no`;
   const rows = sql`(select i.*, profile_no, ${groupOf(order)} as row_group
     from (${images}) i join fact_install using (app_key, profile_id))`;
-  return writeGroups(trx, { ...month, chunks: 'fact_column_chunk', columns: FACT_COLUMNS, rows });
+  return writeGroups(trx, FACTS, { month, rows });
 }
 
 async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
-  const { app_key } = month;
-  await sql`delete from fact_column_chunk where app_key = ${app_key} and month = ${month.month}`.execute(trx);
+  await removeChunks(trx, FACTS, month);
   const facts = await writeImages(trx, month, totalled(month));
-  await sql`insert into fact_column_month (app_key, month, facts) values (${app_key}, ${month.month}, ${facts})
+  await sql`insert into fact_column_month (app_key, month, facts) values (${month.app_key}, ${month.month}, ${facts})
     on conflict (app_key, month) do update set facts = ${facts}, appended = 0, changes = 0`.execute(trx);
 }
 
 async function append(trx: Kysely<DB>, month: Month): Promise<void> {
-  const appended = await writeImages(trx, month, changed(month));
+  const appended = await writeImages(trx, month, changesOf(FACTS, month));
   await sql`update fact_column_month set appended = appended + ${appended}, changes = 0
     where app_key = ${month.app_key} and month = ${month.month}`.execute(trx);
-}
-
-async function removeChanges(trx: Kysely<DB>, month: Month): Promise<void> {
-  await sql`delete from fact_column_change f where ${ofMonth('purchased_day', month)}`.execute(trx);
 }
 
 /** Everything is read by single statements after the lock was had: only its holder adds to the totals, and so to the changes. */
@@ -150,7 +153,7 @@ function refresh(db: Kysely<DB>, months: readonly Month[]): Promise<number> {
     connection.transaction().execute(async (trx) => {
       await setLimits(trx);
       await (month.has_room ? append(trx, month) : makeAnew(trx, month));
-      await removeChanges(trx, month);
+      await removeChanges(trx, FACTS, month);
       return 1;
     }),
   );

@@ -3,7 +3,18 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { inSnapshot } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
-import { groupOf, MOST_APPENDED, type OwnMonth, ofMonth, refreshMonths, writeGroups } from './column-groups.ts';
+import {
+  changesOf,
+  groupOf,
+  type Keeper,
+  MOST_APPENDED,
+  type Month,
+  ofMonth,
+  refreshMonths,
+  removeChanges,
+  removeChunks,
+  writeGroups,
+} from './column-groups.ts';
 import { INSTALL_KIND } from './kind.ts';
 import { quarterOf } from './quarters.ts';
 import { setLimits } from './totals.ts';
@@ -18,15 +29,17 @@ export const INSTALL_COLUMNS = {
   attribution_key: sql`f.attribution_key`,
 } as const satisfies Record<string, RawBuilder<unknown>>;
 
+const INSTALLS: Keeper = {
+  day: 'installed_day',
+  changes: 'install_column_change',
+  chunks: 'install_column_chunk',
+  columns: INSTALL_COLUMNS,
+};
+
 /** Months with fewer installs are read from the installs. */
 const LEAST_INSTALLS = 10_000;
 /** As many changes become a group of their own: questions read them one by one until then. */
 const LEAST_CHANGES = 1_024;
-
-interface Month extends OwnMonth {
-  /** Whether its columns are there, and would still be mostly as they were made with the changes appended. */
-  has_room: boolean;
-}
 
 /** Of each app the month with the most changes, if they are enough. */
 async function listMonthsInNeed(
@@ -49,33 +62,27 @@ async function isKept(trx: Kysely<DB>, month: Month, leastInstalls: number): Pro
   const { rows } = await sql<{ is_kept: boolean }>`
     select count(*) >= ${leastInstalls}
       or exists (select from install_column_month where app_key = ${month.app_key} and month = ${month.month}) as is_kept
-    from (select from fact_install f where ${ofMonth('installed_day', month)} limit ${leastInstalls}) f`.execute(trx);
+    from (select from fact_install f where ${ofMonth(INSTALLS, month)} limit ${leastInstalls}) f`.execute(trx);
   return rows[0]!.is_kept;
-}
-
-async function removeChanges(trx: Kysely<DB>, month: Month): Promise<void> {
-  await sql`delete from install_column_change f where ${ofMonth('installed_day', month)}`.execute(trx);
 }
 
 /** In the order of labels: few values per group, and a filter leaves out whole groups. */
 function writeImages(trx: Kysely<DB>, month: Month, images: RawBuilder<unknown>): Promise<number> {
   const rows = sql`(select i.*, ${groupOf(sql`i.attribution_key`)} as row_group from (${images}) i)`;
-  return writeGroups(trx, { ...month, chunks: 'install_column_chunk', columns: INSTALL_COLUMNS, rows });
+  return writeGroups(trx, INSTALLS, { month, rows });
 }
 
 async function append(trx: Kysely<DB>, month: Month): Promise<void> {
-  const images = sql`select * from install_column_change f where ${ofMonth('installed_day', month)}`;
-  const appended = await writeImages(trx, month, images);
+  const appended = await writeImages(trx, month, changesOf(INSTALLS, month));
   await sql`update install_column_month set appended = appended + ${appended}
     where app_key = ${month.app_key} and month = ${month.month}`.execute(trx);
 }
 
 async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
-  const { app_key, month: first } = month;
-  await sql`delete from install_column_chunk where app_key = ${app_key} and month = ${first}`.execute(trx);
-  const images = sql`select 1 as sign, * from fact_install f where ${ofMonth('installed_day', month)}`;
+  await removeChunks(trx, INSTALLS, month);
+  const images = sql`select 1 as sign, * from fact_install f where ${ofMonth(INSTALLS, month)}`;
   const installs = await writeImages(trx, month, images);
-  await sql`insert into install_column_month (app_key, month, installs) values (${app_key}, ${first}, ${installs})
+  await sql`insert into install_column_month (app_key, month, installs) values (${month.app_key}, ${month.month}, ${installs})
     on conflict (app_key, month) do update set installs = ${installs}, appended = 0`.execute(trx);
 }
 
@@ -91,7 +98,7 @@ export async function refreshInstallColumns(
       await setLimits(trx);
       if (month.has_room) await append(trx, month);
       else if (await isKept(trx, month, leastInstalls)) await makeAnew(trx, month);
-      await removeChanges(trx, month);
+      await removeChanges(trx, INSTALLS, month);
       return 1;
     }),
   );
