@@ -1,13 +1,13 @@
 // Sums by segment and bucket that grow while groups of facts are scanned. Pure.
+import { joinMillions, splitAmount } from '../millions.ts';
 
 /** All at once: 128 MB. */
 const MOST_NUMBERS = 16_000_000;
-const MILLION = 1_000_000n;
 
 /** What a question needs is too much to hold. */
 export class TooMuch extends Error {}
 
-/** Of several amounts by their code: the whole millions and the rest of each, in turn. Both stay exact when millions of them are summed. */
+/** Of several amounts by their code: the whole millions and the rest of each, in turn. */
 export type Amounts = Float64Array;
 
 /** Of tuples of amounts in decimal, each times a factor. */
@@ -18,13 +18,6 @@ export function splitAmounts(tuples: readonly (readonly string[])[], factor: num
     for (const [i, amount] of tuple.entries()) amounts.set(splitAmount(amount, factor), code * width + 2 * i);
   }
   return amounts;
-}
-
-function splitAmount(text: string, factor: number): [millions: number, rest: number] {
-  const amount = Number(text) * factor;
-  if (Number.isSafeInteger(amount)) return [(amount - (amount % 1_000_000)) / 1_000_000, amount % 1_000_000];
-  const exact = BigInt(text) * BigInt(factor);
-  return [Number(exact / MILLION), Number(exact % MILLION)];
 }
 
 export interface BucketSums {
@@ -136,12 +129,4 @@ export class ColumnSums {
     this.#places[segment + 1] = place + 1;
     return place;
   }
-}
-
-/** The sum of whole millions and of what is beside them. */
-export function joinMillions(millions: number, rest: number): bigint {
-  const whole = millions * 1e6;
-  const number = whole + rest;
-  if (Number.isSafeInteger(whole) && Number.isSafeInteger(number)) return BigInt(number);
-  return BigInt(millions) * MILLION + BigInt(rest);
 }

@@ -14,7 +14,7 @@ import {
   type Sql,
   tableOf,
 } from '../sources.ts';
-import { sumMoved } from './sums.ts';
+import { sumMoved } from './moved.ts';
 
 interface Before extends RowForm {
   /** The first day that is not asked for. */

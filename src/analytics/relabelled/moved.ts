@@ -1,7 +1,7 @@
 // What remembered facts count under another label than they carry: off the one and onto the other. Pure.
 import { momentCode } from '../../facts/totals-schema.ts';
-import { joinMillions } from '../columns/sums.ts';
 import { AMOUNTS, type Condition, type Entries } from '../entries.ts';
+import { joinMillions, MILLION } from '../millions.ts';
 import { AMOUNTS_AT, FLAGS, FLAGS_AT, REMEMBERED_AMOUNTS, WIDTH } from './memory.ts';
 import type { RelabelledProfile } from './waiting.ts';
 
@@ -34,9 +34,7 @@ function bucketsByDay(edges: readonly number[]): Uint32Array {
   return buckets;
 }
 
-const MILLION = 1_000_000;
-
-/** Cells that are added to: how many facts, then of each amount the whole millions and the rest, as both stay exact when all are summed. */
+/** Cells that are added to: how many facts, then of each amount the whole millions and the rest. */
 class Cells {
   readonly #places = new Map<number, number>();
   readonly #width: number;
