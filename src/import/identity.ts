@@ -32,3 +32,8 @@ export function toIdentity(body: { profile_id?: string | null; customer_user_id?
     customer_user_id: body.customer_user_id || null,
   };
 }
+
+/** Each once, without those that are absent. */
+export function distinctTexts(values: readonly (string | null | undefined)[]): string[] {
+  return [...new Set(values.filter((value) => typeof value === 'string'))];
+}

@@ -6,7 +6,7 @@ import type { App } from '../../deps.ts';
 import { writeInstalls } from '../../facts/installs.ts';
 import { fromDatabase } from '../../lib/datetime.ts';
 import type { Attributes } from '../../profile/attributes.ts';
-import type { Identity } from '../identity.ts';
+import { distinctTexts, type Identity } from '../identity.ts';
 import type { Change, Known, Profile } from './apply.ts';
 
 interface Row extends Omit<Profile, 'attribution'> {
@@ -15,14 +15,10 @@ interface Row extends Omit<Profile, 'attribution'> {
   is_deleted: boolean;
 }
 
-function given(values: readonly (string | null)[]): string[] {
-  return [...new Set(values.filter((value) => value !== null))];
-}
-
 /** Locks the profiles that the identifiers name, in the order of profile_id, and reads them. */
 export async function lockNamedProfiles(trx: Kysely<DB>, app: App, identities: readonly Identity[]): Promise<Known> {
-  const ids = given(identities.map(({ profile_id }) => profile_id));
-  const customerIds = given(identities.map(({ customer_user_id }) => customer_user_id));
+  const ids = distinctTexts(identities.map(({ profile_id }) => profile_id));
+  const customerIds = distinctTexts(identities.map(({ customer_user_id }) => customer_user_id));
   const { rows } = await sql<Row>`
     select p.profile_id, p.customer_user_id, p.installed_at, p.country, p.store, p.custom_attributes,
       a.attribution_key, a.attribution_user_id, p.deleted_at is not null as is_deleted
@@ -72,7 +68,7 @@ async function updateProfiles(trx: Kysely<DB>, app: App, profiles: readonly Prof
 /** A customer user id that came to belong to somebody else meanwhile breaks the key: the chunk is then tried again. */
 async function writeIdentities(trx: Kysely<DB>, app: App, changes: readonly Change[]): Promise<void> {
   const moved = changes.filter(({ before, after }) => before?.customer_user_id !== after.customer_user_id);
-  const freed = given(moved.map(({ before }) => before?.customer_user_id ?? null));
+  const freed = distinctTexts(moved.map(({ before }) => before?.customer_user_id ?? null));
   const named = moved.filter(({ after }) => after.customer_user_id !== null).map(({ after }) => after);
   if (freed.length > 0) {
     await sql`delete from profile_identity where app_id = ${app.app_id}

@@ -4,13 +4,9 @@ import { StaleReadError } from '../../db/failures.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import type { FieldError } from '../../errors.ts';
-import type { Identity } from '../identity.ts';
+import { distinctTexts, type Identity } from '../identity.ts';
 
 type Owner = { profile_id: string } | { fault: FieldError };
-
-function distinct(values: readonly (string | null | undefined)[]): string[] {
-  return [...new Set(values.filter((value) => typeof value === 'string'))];
-}
 
 async function ownersOf(trx: Kysely<DB>, app: App, customerIds: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await sql<{ customer_user_id: string; profile_id: string }>`
@@ -30,10 +26,10 @@ async function lockLiving(trx: Kysely<DB>, app: App, ids: readonly string[]): Pr
 
 /** The living profile that each record names, in the same order; all of them are locked. */
 export async function lockOwners(trx: Kysely<DB>, app: App, identities: readonly Identity[]): Promise<Owner[]> {
-  const owners = await ownersOf(trx, app, distinct(identities.map(({ customer_user_id }) => customer_user_id)));
+  const owners = await ownersOf(trx, app, distinctTexts(identities.map(({ customer_user_id }) => customer_user_id)));
   const idOf = ({ profile_id, customer_user_id }: Identity) =>
     customer_user_id === null ? profile_id : owners.get(customer_user_id);
-  const living = await lockLiving(trx, app, distinct(identities.map(idOf)));
+  const living = await lockLiving(trx, app, distinctTexts(identities.map(idOf)));
   for (const [customerId, id] of owners) {
     if (living.get(id) !== customerId) throw new StaleReadError('a name was taken from its profile meanwhile');
   }
