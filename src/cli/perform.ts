@@ -5,6 +5,7 @@ import { createDb, createPool } from '../db/client.ts';
 import { createDatabaseClock } from '../db/clock.ts';
 import { migrateToLatest } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
+import { ONE_RUN } from '../db/server-run.ts';
 import type { Deps } from '../deps.ts';
 import { onInterrupts } from '../lib/interrupts.ts';
 import { createLog } from '../log.ts';
@@ -98,7 +99,7 @@ async function operate<T>(
     await clock.read().catch(() => undefined);
     const pools = { db, lookupDb: db, groupDb: db, analyticsDb: db, probeDb: db };
     // A command remembers nothing for longer than it takes.
-    const deps = { ...pools, serverRun: { number: 0 }, config, log, now: clock.now };
+    const deps = { ...pools, serverRun: ONE_RUN, config, log, now: clock.now };
     return await work({ deps, connectionString, migrated, signal });
   } finally {
     await db.destroy();

@@ -16,6 +16,9 @@ export interface ServerRun {
   meet: (client: pg.ClientBase) => Promise<void>;
 }
 
+/** For what remembers nothing beyond one run of a server: a command, an import. */
+export const ONE_RUN: Pick<ServerRun, 'number'> = { number: 0 };
+
 export function createServerRun(): ServerRun {
   let number = 0;
   let known: string | undefined;

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createAttributionRecorder } from '../../src/attribution/service.ts';
 import { loadConfig } from '../../src/config.ts';
+import { ONE_RUN } from '../../src/db/server-run.ts';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
 import { createProfile } from '../../src/profile/service.ts';
 import { waitForBlocked } from '../setup/locks.ts';
@@ -205,7 +206,7 @@ test('and one that is posted while a batch is being written, too', async () => {
     select app_id, 'held', profile_id from profile`.execute(trx);
   const importing = first.profiles(ANN, { customer_user_id: 'held' });
   await waitForBlocked(first);
-  const record = createAttributionRecorder({ db, groupDb: db, serverRun: { number: 0 }, config: loadConfig({}) });
+  const record = createAttributionRecorder({ db, groupDb: db, serverRun: ONE_RUN, config: loadConfig({}) });
   await record(first.app, { customer_user_id: 'ann', status: 'organic', attribution_user_id: 'posted' });
   await trx.rollback().execute();
   await importing;

@@ -2,13 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
+import { ONE_RUN } from '../../src/db/server-run.ts';
 import type { Deps } from '../../src/deps.ts';
 import { buildOpenApi } from '../../src/reference/openapi.ts';
 import { listRoutes } from '../../src/routes.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 // Routes only describe themselves here; none is called.
-const routes = listRoutes({ config: loadConfig({}), serverRun: { number: 0 } } as Deps);
+const routes = listRoutes({ config: loadConfig({}), serverRun: ONE_RUN } as Deps);
 const document = buildOpenApi(routes, version);
 
 test('docs/openapi.json is what the service serves', async () => {

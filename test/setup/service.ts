@@ -6,6 +6,7 @@ import { type Addresses, buildApp } from '../../src/app.ts';
 import { createApp } from '../../src/apps/service.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createDb, createPool } from '../../src/db/client.ts';
+import { ONE_RUN } from '../../src/db/server-run.ts';
 import type { App, Deps } from '../../src/deps.ts';
 import { listRoutes } from '../../src/routes.ts';
 import { createAnswerCheck } from './answers.ts';
@@ -86,7 +87,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const lines: string[] = [];
   const log = createLog(lines, options.onLog);
   const pools = { db, lookupDb, groupDb, analyticsDb, probeDb };
-  const deps: Deps = { ...pools, serverRun: { number: 0 }, config, log, now: options.now ?? (() => new Date()) };
+  const deps: Deps = { ...pools, serverRun: ONE_RUN, config, log, now: options.now ?? (() => new Date()) };
   const created = await createApp(database, options.app ?? { name: 'Test' });
   const addresses = options.addresses ?? ['base', 'admin'];
   const { app, startDraining } = await buildApp(deps, addresses);

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createLabels } from '../../attribution/labels.ts';
 import { inTransaction } from '../../db/client.ts';
+import { ONE_RUN } from '../../db/server-run.ts';
 import type { Session } from '../../db/session.ts';
 import { raiseVersion } from '../../facts/version.ts';
 import { timestampOf } from '../../lib/datetime.ts';
@@ -13,7 +14,7 @@ import { type ProfileRecord, ProfileRecordBody, parseProfile } from './record.ts
 /** Attributions under the keys of their labels; the key of a label never changes, so they need not share the transaction. */
 async function withKeys({ db }: Session, records: readonly ProfileRecord[]): Promise<KeyedRecord[]> {
   const labels = records.flatMap(({ attribution }) => (attribution ? [attribution.label] : []));
-  const keys = (labels.length > 0 ? await createLabels({ number: 0 }).keysOf(db, labels) : []).values();
+  const keys = (labels.length > 0 ? await createLabels(ONE_RUN).keysOf(db, labels) : []).values();
   return records.map(({ attribution, ...record }) => ({
     ...record,
     attribution: attribution && {
