@@ -1,6 +1,5 @@
 // A chart from question to series: computed in one read-only snapshot and given up when nobody waits for it; or kept from when it
 // was asked before. Other requests are answered between its steps, each of which may take the event loop 0.1 s where there are 500 series.
-import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { readCancellably } from '../db/cancellable.ts';
 import { executePrepared } from '../db/prepared.ts';
@@ -8,6 +7,7 @@ import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { valueError } from '../errors.ts';
 import { versionOf } from '../facts/version.ts';
+import { giveWay } from '../lib/slices.ts';
 import { renderAnswer } from './answer.ts';
 import { createAnswerCache } from './answer-cache.ts';
 import { countBuckets } from './calendar.ts';
@@ -47,11 +47,6 @@ async function readKnown(each: Kysely<DB>, app: App, query: ChartQuery): Promise
 /** A step with no more takes less than a turn of the event loop does while others write. */
 const FEW_POINTS = 2_000;
 
-/** Has other requests answered before work on so many points. */
-async function giveWay(points: number): Promise<void> {
-  if (points > FEW_POINTS) await setImmediate();
-}
-
 async function plot(
   snapshot: Kysely<DB>,
   app: App,
@@ -66,7 +61,7 @@ async function plot(
       `The CSV would have more than ${MOST_CSV_ROWS} rows; filter or shorten the range.`,
     );
   }
-  await giveWay(cells.length);
+  if (cells.length > FEW_POINTS) await giveWay();
   return assembleSeries(query, cells);
 }
 
@@ -112,9 +107,9 @@ export function createChartAnswers(deps: Deps) {
         async rest(snapshot, [{ facts, storeTitles }, until]) {
           const series = await plot(snapshot, app, { query, facts, signal, readRelabelled });
           const points = series.length * countPoints(query);
-          await giveWay(points);
+          if (points > FEW_POINTS) await giveWay();
           const data = renderAnswer(query, series, storeTitles);
-          await giveWay(points);
+          if (points > FEW_POINTS) await giveWay();
           const body = Buffer.from(JSON.stringify({ data }));
           signal.throwIfAborted();
           answers.keep(key, { body, version: facts.version, until });

@@ -1,8 +1,8 @@
 // What the columns of facts and of installs have in common. Rows are written by column: cut into groups of some order, and of each group a
 // chunk per column. One group is in memory at a time.
-import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
+import { giveWay } from '../lib/slices.ts';
 import { createSteps } from '../lib/steps.ts';
 import { type ColumnChunk, encodeColumn, encodePlaces, ROWS_PER_GROUP } from './column-chunk.ts';
 import { withTotalsLocked } from './totals.ts';
@@ -96,7 +96,7 @@ export async function writeGroups(trx: Kysely<DB>, keeper: Keeper, written: Writ
       const values = group[name]!.split(',');
       chunks.push(name === 'profile_place' ? encodePlaces(values) : encodeColumn(values));
       // Requests are answered between two columns: those of a whole group take over 100 ms.
-      await setImmediate();
+      await giveWay();
     }
     count += chunks[0]!.codes.length;
     await sql`insert into ${table} (app_key, month, row_group, name, dictionary, codes)

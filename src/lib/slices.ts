@@ -4,10 +4,15 @@ import { setImmediate } from 'node:timers/promises';
 /** So many simple items take some milliseconds. */
 export const SLICE = 2_000;
 
+/** Has what else waits done, other requests above all, before the work goes on. */
+export function giveWay(): Promise<void> {
+  return setImmediate();
+}
+
 /** Does `work` with each item in order; `size` of them are done without a pause. */
 export async function inSlices<T>(items: readonly T[], size: number, work: (item: T) => void): Promise<void> {
   for (const [index, item] of items.entries()) {
-    if (index > 0 && index % size === 0) await setImmediate();
+    if (index > 0 && index % size === 0) await giveWay();
     work(item);
   }
 }
@@ -16,7 +21,7 @@ export async function inSlices<T>(items: readonly T[], size: number, work: (item
 export async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T> {
   for (const item of items) {
     yield item;
-    await setImmediate();
+    await giveWay();
   }
 }
 
@@ -28,7 +33,7 @@ export async function sortInSlices<T>(
 ): Promise<T[]> {
   let runs: T[][] = [];
   for (let from = 0; from < items.length; from += size) {
-    if (from > 0) await setImmediate();
+    if (from > 0) await giveWay();
     runs.push(items.slice(from, from + size).sort(compare));
   }
   while (runs.length > 1) {
@@ -48,7 +53,7 @@ async function mergeInSlices<T>(
   const merged: T[] = [];
   let [i, j] = [0, 0];
   while (merged.length < one.length + other.length) {
-    if (merged.length > 0 && merged.length % size === 0) await setImmediate();
+    if (merged.length > 0 && merged.length % size === 0) await giveWay();
     const isOne = j === other.length || (i < one.length && compare(one[i]!, other[j]!) <= 0);
     merged.push(isOne ? one[i++]! : other[j++]!);
   }

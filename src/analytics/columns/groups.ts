@@ -1,11 +1,11 @@
 // Reads the facts of a question that are kept in columns, month by month: the groups in which any can count.
-import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
 import { PERIODS } from '../../facts/codes.ts';
 import { monthAfter } from '../../facts/column-groups.ts';
 import type { Kind } from '../../facts/kind.ts';
 import { toQuarters } from '../../facts/quarters.ts';
+import { giveWay } from '../../lib/slices.ts';
 import { appDaysOf, appToday } from '../app-days.ts';
 import type { Condition, Entries } from '../entries.ts';
 import { listKeys } from '../filter-keys.ts';
@@ -115,7 +115,7 @@ export async function* listGroups(db: Kysely<DB>, source: Source, reading: Readi
       if (i < months.length) next = read(months[i]!);
       for (const group of groups) {
         yield group;
-        await setImmediate();
+        await giveWay();
       }
     }
     await free;

@@ -1,8 +1,8 @@
 // A question whose facts are in columns is summed up in the process, not by the database: what columns have is counted there, and what
 // they lack or have too much of is added, in the same snapshot. What else the question needs comes as sums by bucket and key.
-import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
+import { giveWay } from '../../lib/slices.ts';
 import { appToday } from '../app-days.ts';
 import { countBuckets, cutSpan } from '../calendar.ts';
 import { isPer } from '../catalogue.ts';
@@ -46,7 +46,7 @@ export async function readColumns(
     const summed: SummedPart[] = [];
     for (const part of parts) summed.push(await sumPart(db, part, { segments, signal }));
     // Other requests are answered first, as between the groups.
-    await setImmediate();
+    await giveWay();
     return listCells(query, summed, { segments: segments.values, mostSeries });
   } catch (error) {
     if (error instanceof TooMuch) return undefined;
@@ -148,6 +148,6 @@ async function addRows(db: Kysely<DB>, segments: Segments, { sums, first, named 
       const amounts = numbers.map((list) => list[i]!);
       sums.addSums(segment, first + bucket - 1, { facts: Number(facts?.[i] ?? 1), sums: amounts });
     }
-    if (count > MANY_ROWS) await setImmediate();
+    if (count > MANY_ROWS) await giveWay();
   }
 }
