@@ -24,7 +24,7 @@ const GROUP_CONNECTIONS = 4;
 const GROUP_LOCK_TIMEOUT_MS = 250;
 const PROBE_TIMEOUT_MS = 5_000;
 const CLOSE_IDLE_EVERY_MS = 100;
-/** Together well below the time after which main.ts ends the process, so that the embedded server is always told to stop (unless it is recovering); its last checkpoint may outlive us. */
+/** Together well below the time after which lifecycle.ts ends the process, so that the embedded server is always told to stop (unless it is recovering); its last checkpoint may outlive us. */
 const STOPPING = { requestsMs: 15_000, workMs: 16_000, poolsMs: 3_000 };
 
 export interface Service {

@@ -6,16 +6,14 @@ import { JSON_TYPE } from '../http/json-type.ts';
 import { operation } from '../http/operation.ts';
 import { findServiceHeader } from '../http/service-headers.ts';
 import { inTurns } from '../lib/slices.ts';
-import { questionKey } from './answer-cache.ts';
 import { csvChunks, csvFileName } from './csv.ts';
-import { readChartRequest } from './request.ts';
 import { ChartAnswer, ChartBody, ChartHeaders } from './schema.ts';
 import { createChartAnswers } from './service.ts';
 
 const BODY_LIMIT = 1024 * 1024;
 
 export function retrieveAnalytics(deps: Deps) {
-  const answers = createChartAnswers(deps);
+  const charts = createChartAnswers(deps);
   return operation({
     summary: 'Retrieve analytics data',
     description: 'A chart with filters and segmentation. What each chart takes: docs/charts.md.',
@@ -30,17 +28,9 @@ export function retrieveAnalytics(deps: Deps) {
     async handle({ app, body, request, reply }) {
       const zoneHeader = findServiceHeader(request.raw, deps.config.HEADER_ALIASES, 'tz');
       const asked = { body, zoneHeader, appZone: app.timezone, now: deps.now() };
-      const key = questionKey(app, asked);
-      const departure = departureOf(reply);
-      const kept = await answers.find(app, key, asked.now);
-      if (kept) return reply.type(JSON_TYPE).send(kept);
-      const query = readChartRequest(asked);
-      // The time-out of the pool bounds each of its statements alone.
-      const signal = AbortSignal.any([departure, AbortSignal.timeout(deps.config.ANALYTICS_TIMEOUT_MS)]);
-      if (query.format === 'json') {
-        return reply.type(JSON_TYPE).send(await answers.compute(app, { key, query, signal }));
-      }
-      const { series, storeTitles } = await answers.plot(app, { query, signal });
+      const answer = await charts.answer(app, asked, departureOf(reply));
+      if ('json' in answer) return reply.type(JSON_TYPE).send(answer.json);
+      const { query, series, storeTitles } = answer;
       reply.type('text/csv; charset=utf-8');
       reply.header('content-disposition', `attachment; filename="${csvFileName(query)}"`);
       return reply.send(Readable.from(inTurns(csvChunks(query, series, storeTitles))));

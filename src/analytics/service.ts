@@ -9,14 +9,14 @@ import { valueError } from '../errors.ts';
 import { versionOf } from '../facts/version.ts';
 import { giveWay } from '../lib/slices.ts';
 import { renderAnswer } from './answer.ts';
-import { createAnswerCache } from './answer-cache.ts';
+import { createAnswerCache, questionKey } from './answer-cache.ts';
 import { countBuckets } from './calendar.ts';
 import { keysOf } from './catalogue.ts';
 import { MOST_CSV_ROWS } from './csv.ts';
 import { type FactsState, readFactsState } from './facts-state.ts';
 import { readCells, readStoreTitles } from './queries.ts';
 import { createRelabelled, type ReadRelabelled } from './relabelled/waiting.ts';
-import { type ChartQuery, countPoints } from './request.ts';
+import { type ChartQuery, type ChartRequest, countPoints, readChartRequest } from './request.ts';
 import { assembleSeries, type Series } from './series.ts';
 import type { StoreTitles } from './titles.ts';
 import { readValidUntil } from './validity.ts';
@@ -24,7 +24,9 @@ import { readValidUntil } from './validity.ts';
 const MOST_SERIES = 500;
 const MOST_POINTS = 50_000;
 
+/** What an answer is made of. */
 interface Plot {
+  query: ChartQuery;
   series: Series[];
   storeTitles: StoreTitles;
 }
@@ -66,8 +68,6 @@ async function plot(
 }
 
 interface Question {
-  /** Of the request. */
-  key: string;
   query: ChartQuery;
   signal: AbortSignal;
 }
@@ -84,38 +84,55 @@ export function createChartAnswers(deps: Deps) {
     return row!.version;
   }
 
+  /** The body of the answer to the same request as before; nothing if anything has changed since. */
+  async function find(app: App, key: string, now: Date): Promise<Buffer | undefined> {
+    const kept = answers.find(key, now);
+    return kept && kept.version === (await readVersion(app)) ? kept.body : undefined;
+  }
+
+  /** Throws `value_error` where a CSV would be too long. */
+  async function plotChart(app: App, { query, signal }: Question): Promise<Plot> {
+    return readCancellably(deps, signal, {
+      first: (each) => readKnown(each, app, query),
+      rest: async (snapshot, { facts, storeTitles }) => ({
+        query,
+        series: await plot(snapshot, app, { query, facts, signal, readRelabelled }),
+        storeTitles,
+      }),
+    });
+  }
+
+  /** The body of the answer, kept under this key. */
+  async function compute(app: App, key: string, { query, signal }: Question): Promise<Buffer> {
+    return readCancellably(deps, signal, {
+      first: (each) => Promise.all([readKnown(each, app, query), readValidUntil(each, app, query)]),
+      async rest(snapshot, [{ facts, storeTitles }, until]) {
+        const series = await plot(snapshot, app, { query, facts, signal, readRelabelled });
+        const points = series.length * countPoints(query);
+        if (points > FEW_POINTS) await giveWay();
+        const data = renderAnswer(query, series, storeTitles);
+        if (points > FEW_POINTS) await giveWay();
+        const body = Buffer.from(JSON.stringify({ data }));
+        signal.throwIfAborted();
+        answers.keep(key, { body, version: facts.version, until });
+        return body;
+      },
+    });
+  }
+
   return {
-    /** The body of the answer to the same request as before: JSON; nothing if anything has changed since. */
-    async find(app: App, key: string, now: Date): Promise<Buffer | undefined> {
-      const kept = answers.find(key, now);
-      return kept && kept.version === (await readVersion(app)) ? kept.body : undefined;
-    },
-    /** Throws `value_error` where a CSV would be too long. */
-    async plot(app: App, { query, signal }: Pick<Question, 'query' | 'signal'>): Promise<Plot> {
-      return readCancellably(deps, signal, {
-        first: (each) => readKnown(each, app, query),
-        rest: async (snapshot, { facts, storeTitles }) => ({
-          series: await plot(snapshot, app, { query, facts, signal, readRelabelled }),
-          storeTitles,
-        }),
-      });
-    },
-    /** The body of the answer: JSON. */
-    async compute(app: App, { key, query, signal }: Question): Promise<Buffer> {
-      return readCancellably(deps, signal, {
-        first: (each) => Promise.all([readKnown(each, app, query), readValidUntil(each, app, query)]),
-        async rest(snapshot, [{ facts, storeTitles }, until]) {
-          const series = await plot(snapshot, app, { query, facts, signal, readRelabelled });
-          const points = series.length * countPoints(query);
-          if (points > FEW_POINTS) await giveWay();
-          const data = renderAnswer(query, series, storeTitles);
-          if (points > FEW_POINTS) await giveWay();
-          const body = Buffer.from(JSON.stringify({ data }));
-          signal.throwIfAborted();
-          answers.keep(key, { body, version: facts.version, until });
-          return body;
-        },
-      });
+    plot: plotChart,
+    /** The body of an answer in JSON, or what a CSV is made of. Throws what is wrong with the question, or where the CSV would be too long. */
+    async answer(app: App, asked: ChartRequest, departure: AbortSignal): Promise<{ json: Buffer } | Plot> {
+      const key = questionKey(app, asked);
+      const kept = await find(app, key, asked.now);
+      if (kept) return { json: kept };
+      const query = readChartRequest(asked);
+      // The time-out of the pool bounds each of its statements alone.
+      const signal = AbortSignal.any([departure, AbortSignal.timeout(deps.config.ANALYTICS_TIMEOUT_MS)]);
+      return query.format === 'json'
+        ? { json: await compute(app, key, { query, signal }) }
+        : plotChart(app, { query, signal });
     },
   };
 }

@@ -1,5 +1,5 @@
-// Imports a file: read in batches, each committed whole unless it collides with requests (collisions.ts). One batch is read while those before are being written, at most two, so memory
-// stays flat.
+// Imports a file: read in batches, each committed whole unless it collides with requests (collisions.ts). One batch is read while those
+// before are being written, at most two, so memory stays flat.
 // An import that was cut off, by kill -9 too, is run again: what it had written changes nothing the second time.
 import { openSession, type Session } from '../db/session.ts';
 import { analyzeKeys } from '../db/statistics.ts';

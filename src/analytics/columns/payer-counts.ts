@@ -4,7 +4,7 @@ import { CODE_OFFSET, PAGE } from '../../facts/column-chunk.ts';
 import type { Numbers } from './rows.ts';
 import { TooMuch } from './sums.ts';
 
-/** All at once: 128 MB. */
+/** Of one span of a question, all at once: 128 MB. */
 const MOST_NUMBERS = 32_000_000;
 
 /** Of an entry: its segment as a number above 0, where the next entry of the profile is, and its bits. */

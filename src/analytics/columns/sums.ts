@@ -1,7 +1,7 @@
 // Sums by segment and bucket that grow while groups of facts are scanned. Pure.
 import { joinMillions, splitAmount } from '../millions.ts';
 
-/** All at once: 128 MB. */
+/** Of one span of a question, all at once: 128 MB. */
 const MOST_NUMBERS = 16_000_000;
 
 /** What a question needs is too much to hold. */
