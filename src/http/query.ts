@@ -20,7 +20,8 @@ export function parseQuery(text: string): Record<string, string | string[]> {
     const name = decode(escapedName, escapedName);
     const value = decode(escapedValue, NO_TEXT);
     const earlier = query[name];
-    query[name] = earlier === undefined ? value : [earlier, value].flat();
+    if (Array.isArray(earlier)) earlier.push(value);
+    else query[name] = earlier === undefined ? value : [earlier, value];
   }
   return query;
 }

@@ -1,0 +1,32 @@
+// Queries as forms write them.
+import { expect, test } from 'vitest';
+import { parseQuery } from '../../src/http/query.ts';
+
+test.each([
+  ['', {}],
+  ['a=1&b=2', { a: '1', b: '2' }],
+  ['a', { a: '' }],
+  ['a=&=b', { a: '', '': 'b' }],
+  ['a=b=c', { a: 'b=c' }],
+  ['&&a=1&', { a: '1' }],
+  ['a=1&a=2&a=3', { a: ['1', '2', '3'] }],
+  ['a=x+y%2Bz', { a: 'x y+z' }],
+  ['%C3%A4=%F0%9F%8D%8F', { ä: '🍏' }],
+  ['a=%ff', { a: '\ud800' }],
+  ['%zz=1', { '%zz': '1' }],
+  [
+    '__proto__=1&constructor=2',
+    Object.fromEntries([
+      ['__proto__', '1'],
+      ['constructor', '2'],
+    ]),
+  ],
+])('%s', (text, expected) => {
+  expect(Object.entries(parseQuery(text))).toEqual(Object.entries(expected));
+});
+
+test('a name that comes thousands of times takes no more than thousands of steps', () => {
+  const began = performance.now();
+  expect(parseQuery('a&'.repeat(100_000)).a).toHaveLength(100_000);
+  expect(performance.now() - began).toBeLessThan(2_000);
+});
