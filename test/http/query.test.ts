@@ -25,6 +25,12 @@ test.each([
   expect(Object.entries(parseQuery(text))).toEqual(Object.entries(expected));
 });
 
+test('texts that are wrong take no longer than others', () => {
+  const began = performance.now();
+  for (let i = 0; i < 10; i++) parseQuery('%=%&'.repeat(10_000));
+  expect(performance.now() - began).toBeLessThan(500);
+});
+
 test('a name that comes thousands of times takes no more than thousands of steps', () => {
   const began = performance.now();
   expect(parseQuery('a&'.repeat(100_000)).a).toHaveLength(100_000);
