@@ -167,12 +167,13 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /**
  * When the delivery `d` of the endpoint `w` is tried next, at the earliest: not before the first that waits for the same endpoint and
- * profile. Null if it is not to be, or not while its endpoint stands still.
+ * profile, which may be under way. Null if it is not to be, or not while its endpoint stands still. The first is found by its place in the
+ * index of the order: any other condition may read the backlog (see above).
  */
-export const NEXT_ATTEMPT = sql`case when d.state = 'pending' and w.state = 'enabled' then greatest(d.due_at, d.queued_at, (
-  select first.due_at from webhook_delivery first
-  where first.webhook_id = d.webhook_id and first.profile_id = d.profile_id and first.state = 'pending'
-  order by first.sequence limit 1)) end`;
+export const NEXT_ATTEMPT = sql`case when d.state = 'pending' and w.state = 'enabled' then greatest(d.queued_at, (
+  select case when first.claim_id is null or first.sequence = d.sequence then first.due_at end from webhook_delivery first
+  where first.state = 'pending' and (first.webhook_id, first.profile_id, first.sequence) >= (d.webhook_id, d.profile_id, 0)
+  order by first.webhook_id, first.profile_id, first.sequence limit 1)) end`;
 
 export interface Settlement extends ClaimKey {
   state: DeliveryState;

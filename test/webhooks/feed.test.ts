@@ -88,13 +88,22 @@ it('tells of what waits behind another delivery that it is not tried before that
     payload: { n },
   }));
   await recordEvents(deps.db, app, events);
-  await sql`update webhook_delivery d set due_at = '2090-01-01T00:00:00Z' from webhook_event e
-    where e.sequence = d.sequence and e.event_id = ${events[0]!.event_id}`.execute(deps.db);
-  const { data } = await world.feed(`?profile_id=${profileId}`);
-  const next = data.map(
-    ({ deliveries }: { deliveries: { next_attempt_at: string }[] }) => deliveries[0]!.next_attempt_at,
-  );
-  expect(next).toEqual(['2090-01-01T00:00:00.000000+0000', '2090-01-01T00:00:00.000000+0000']);
+  const setFirst = async (due: string, later: string, claim: string | null) => {
+    await sql`update webhook_delivery d set
+      due_at = (case when e.event_id = ${events[0]!.event_id} then ${due} else ${later} end)::timestamptz,
+      queued_at = '2080-01-01T00:00:00Z',
+      claim_id = case when e.event_id = ${events[0]!.event_id} then ${claim}::uuid end
+      from webhook_event e where e.sequence = d.sequence and e.profile_id = ${profileId}`.execute(deps.db);
+    const { data } = await world.feed(`?profile_id=${profileId}`);
+    return data.map(({ deliveries }: { deliveries: { next_attempt_at: string }[] }) =>
+      deliveries[0]!.next_attempt_at.slice(0, 4),
+    );
+  };
+  expect(await setFirst('2095-01-01', '2090-01-01', null)).toEqual(['2095', '2095']);
+  // As soon as the first has gone, however long the second was put off.
+  expect(await setFirst('2090-01-01', '2095-01-01', null)).toEqual(['2090', '2090']);
+  // The first is under way until its lease ends at the latest, the second may follow at once.
+  expect(await setFirst('2090-01-01', '2095-01-01', randomUUID())).toEqual(['2080', '2090']);
   await deps.db.deleteFrom('webhook_event').where('profile_id', '=', profileId).execute();
 });
 
