@@ -85,7 +85,7 @@ export async function withTotalsLocked(
 
 /**
  * Runs work on the totals of these apps, but for those that another process is at; the most that one app had. An app whose work fails
- * keeps none of the others from theirs: what the first failed with is thrown at the end.
+ * keeps none of the others from theirs: what they failed with is thrown at the end.
  */
 async function refreshApps(
   db: Kysely<DB>,

@@ -25,6 +25,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   const rest = createRest(BUSY.facts);
 
   const turn = { after: 0 };
+  /** An app whose labels cannot be brought to its facts counts for nothing: the others are tidied. */
   let hasLabels = true;
   /** Moved facts wait until there are many, or no more to come. */
   const labels = resting(async () => {
@@ -43,7 +44,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
 
   const tidying = resting(
     () => tidyColumns(db),
-    (workedMs) => Math.max(restAfterLooking(workedMs), TIDYING_REST * workedMs),
+    (workedMs, done) => Math.max(done === 0 ? restAfterLooking(workedMs) : 0, TIDYING_REST * workedMs),
   );
 
   return startLoop({
