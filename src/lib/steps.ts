@@ -1,9 +1,12 @@
 // Work in steps that do not need each other.
 
+/** A full disk fails the steps of every app, each second. */
+const MOST_TOLD = 5;
+
 export interface Steps {
   /** How much a step did; nothing if it failed. */
   take: (step: Promise<number>) => Promise<number>;
-  /** Throws what the one that failed did, or all that failed together. */
+  /** Throws what the one that failed did, or the first of those that failed together. */
   end: () => void;
 }
 
@@ -17,7 +20,8 @@ export function createSteps(): Steps {
         return 0;
       }),
     end() {
-      if (failures.length > 1) throw new AggregateError(failures, `${failures.length} steps failed`);
+      if (failures.length > 1)
+        throw new AggregateError(failures.slice(0, MOST_TOLD), `${failures.length} steps failed`);
       if (failures.length === 1) throw failures[0];
     },
   };
