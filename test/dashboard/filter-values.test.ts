@@ -1,6 +1,6 @@
 // Which value is meant by what is typed into the search field of a filter.
 import { expect, test } from 'vitest';
-import { entitle, findMeant } from '../../src/dashboard/chart/filter-values.ts';
+import { entitle, findMeant, isListed, NONE } from '../../src/dashboard/chart/filter-values.ts';
 
 const COUNTRIES = [
   { value: 'de', title: 'Germany' },
@@ -38,4 +38,16 @@ test('a value has the title of the list, in whatever case; one that is not there
   expect(entitle('fr', COUNTRIES)).toEqual({ value: 'fr', title: 'fr' });
   expect(entitle('', [])).toEqual({ value: '', title: 'Unknown' });
   expect(entitle('SPRING', CAMPAIGNS)).toEqual({ value: 'SPRING', title: 'SPRING' });
+});
+
+test.each([
+  ['de', true],
+  ['germany', true],
+  ['spring', true],
+  // Values without titles match exactly.
+  ['Spring', false],
+  ['unknown', false],
+])('%s is listed already: %s', (text, expected) => {
+  const list = [{ value: 'de', title: 'Germany' }, { value: 'spring', title: 'spring' }, NONE];
+  expect(isListed(list, text)).toBe(expected);
 });

@@ -1,7 +1,7 @@
 // The drawing with its tooltip: all values of the bucket under the pointer, or under the keyboard's place.
 import { useMemo, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
-import { bucketDays, bucketNote, dayOf, formatRange, periodTitle } from '../words/periods.ts';
+import { bucketDays, bucketNote, dayOf, formatRange, isWhole, periodTitle } from '../words/periods.ts';
 import { formatValue } from '../words/values.ts';
 import { listStarts } from './axis.ts';
 import { listLayers, usualDrawing } from './layers.ts';
@@ -86,8 +86,9 @@ export function DrawnChart(props: DrawnChartProps) {
   const title = start === undefined ? 'Compared period' : periodTitle(start, period_unit);
   const range = start === undefined ? undefined : bucketDays(ownStarts, at, answer);
   const note = range ? bucketNote(range, period_unit, answer.today) : '';
-  // A week is named by its first day alone.
-  const days = range && note === '' && period_unit === 'week' ? formatRange(range) : note;
+  // A week is named by its first day alone; of one that is cut off the note has the days.
+  const week = range && period_unit === 'week' && isWhole(range, period_unit) ? formatRange(range) : '';
+  const days = [week, note].filter(Boolean).join(', ');
   const lines = listLines(series, at, props);
   const words = `${[title, note].filter(Boolean).join(', ')}: ${lines.map((line) => `${line.title} ${line.value}`).join(', ')}`;
   return (

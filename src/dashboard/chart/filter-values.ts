@@ -23,8 +23,15 @@ export function searchValues(list: readonly Value[], text: string): Value[] {
   return list.filter(({ value, title }) => `${title}\n${value}`.toLowerCase().includes(sought));
 }
 
+/** Whether the text is a value of the list as it stands, or another way to write one that has a title of its own. */
+export function isListed(list: readonly Value[], text: string): boolean {
+  const name = text.trim();
+  const isCalled = ({ value, title }: Value) => isSame(value, name) || isSame(title, name);
+  return list.some((one) => one.value === name || (one.value !== '' && one.title !== one.value && isCalled(one)));
+}
+
 /** The value that is, or is called, as the text says in any case. */
-export function findNamed(list: readonly Value[], text: string): Value | undefined {
+function findNamed(list: readonly Value[], text: string): Value | undefined {
   const name = text.trim();
   return (
     list.find(({ value }) => value === name) ??

@@ -6,7 +6,7 @@ import type { ChartRecord } from '../service/answers.ts';
 import { useAnswer } from '../service/use-answer.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
 import type { ChartView } from '../view/view.ts';
-import { entitle, findMeant, findNamed, searchValues, type Value } from './filter-values.ts';
+import { entitle, findMeant, isListed, searchValues, type Value } from './filter-values.ts';
 import { findDimension, listValues } from './list-values.ts';
 
 interface ValueChoiceProps {
@@ -34,7 +34,7 @@ export function ValueChoice(props: ValueChoiceProps) {
   const list = withChosen(answer ?? [], values);
   const found = searchValues(list, typed);
   const isTyped = typed.trim() !== '';
-  const isNew = isTyped && !isClosed && !findNamed(list, typed);
+  const isNew = isTyped && !isClosed && !isListed(list, typed);
   const switchValue = (value: string) =>
     onChange(values.includes(value) ? values.filter((one) => one !== value) : [...values, value]);
 
