@@ -80,6 +80,7 @@ interface Thresholds {
 const MONTH = sql.lit(GRAINS.indexOf('month'));
 const PURCHASED = sql.lit(momentCode('purchased'));
 
+/** Whether the totals of an app lack so few facts that its months stay as they are for now. */
 function isTotalled(appKey: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(select count(*) from (select from fact_pending w where w.app_key = ${appKey} limit ${MOST_PENDING}) w) < ${MOST_PENDING}`;
 }
