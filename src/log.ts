@@ -18,7 +18,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 const SUSPICIOUS = /_live_|whsec_|authorization|bearer|basic|api-key|:\/\//i;
 
 /** A line of the log without what must not be in it. */
-export function strikeSecrets(line: string): string {
+function strikeSecrets(line: string): string {
   if (!SUSPICIOUS.test(line)) return line;
   return SECRETS.reduce((text, [pattern, instead]) => text.replace(pattern, instead), line);
 }

@@ -223,8 +223,8 @@ export function filtersOf({ filters }: Chart) {
 }
 
 /** Money charts answer on each basis; the keys of an answer and the amounts in cells are in this order. */
-export const MONEY_KEYS = ['revenue', 'proceeds', 'net_revenue'] as const;
-export const COUNT_KEYS = ['common'] as const;
+const MONEY_KEYS = ['revenue', 'proceeds', 'net_revenue'] as const;
+const COUNT_KEYS = ['common'] as const;
 
 /** Whether a chart divides by the number of installs, or of payers. */
 export function isPer(chart: Chart, per: 'installs' | 'payers'): boolean {

@@ -40,7 +40,7 @@ export async function checkWebhooks({ db, config, now }: Deps): Promise<Finding[
   ];
 }
 
-export function judgeWebhooks(facts: WebhookFacts): Finding {
+function judgeWebhooks(facts: WebhookFacts): Finding {
   const { enabled, suspended, failing, waiting, oldest_waiting_seconds: oldest, dead } = facts;
   const faults = [
     ...(suspended > 0 ? [`${suspended} suspended (see \`sps webhook list\`, then \`sps webhook resume\`)`] : []),

@@ -23,7 +23,7 @@ const Store = {
   store_original_transaction_id: Type.String(),
 };
 
-export const AccessLevelObject = Type.Object(
+const AccessLevelObject = Type.Object(
   {
     access_level_id: Type.String(),
     ...Store,
@@ -41,7 +41,7 @@ export const AccessLevelObject = Type.Object(
   { title: 'AccessLevel' },
 );
 
-export const SubscriptionObject = Type.Object(
+const SubscriptionObject = Type.Object(
   {
     ...Store,
     offer: orNull(Type.Object({ offer_category: Type.String(), offer_type: Type.String(), offer_id: NullableString })),
@@ -57,7 +57,7 @@ export const SubscriptionObject = Type.Object(
   { title: 'Subscription' },
 );
 
-export const NonSubscriptionObject = Type.Object(
+const NonSubscriptionObject = Type.Object(
   {
     purchase_id: Type.String({ format: 'uuid' }),
     ...Store,
@@ -71,7 +71,7 @@ export const NonSubscriptionObject = Type.Object(
 
 const AttributeValue = Type.Union([Type.String(), Type.Number()]);
 
-export const ProfileObject = Type.Object(
+const ProfileObject = Type.Object(
   {
     app_id: Type.String({ format: 'uuid', description: 'Internal ID of the app.' }),
     profile_id: Type.String({ format: 'uuid', description: 'Profile identifier.' }),

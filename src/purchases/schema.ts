@@ -5,8 +5,8 @@ import { OFFER_CATEGORIES, OFFER_TYPES, STORE_LENGTH } from '../facts/values.ts'
 import { Datetime, NullableDatetime, NullableOneOf, NullableText, OneOf, Text } from '../lib/typebox.ts';
 import { transactionRules } from './rules.ts';
 
-export const PURCHASE_TYPES = ['subscription', 'one_time_purchase'] as const;
-export const ENVIRONMENTS = ['Production', 'Sandbox'] as const;
+const PURCHASE_TYPES = ['subscription', 'one_time_purchase'] as const;
+const ENVIRONMENTS = ['Production', 'Sandbox'] as const;
 const ID_LENGTH = 255;
 const MOST_USD = 1_000_000_000;
 const MOST_UNITS = 1_000_000_000_000;
@@ -29,7 +29,7 @@ const Id = (description: string) => Text(ID_LENGTH, { minLength: 1, description 
 const NullableId = (description: string) => Type.Optional(NullableText(ID_LENGTH, { description }));
 const Moment = (description: string) => Type.Optional(NullableDatetime({ description }));
 
-export const Price = Type.Object({
+const Price = Type.Object({
   country: Type.String({ pattern: '^[A-Za-z]{2}$', description: 'Must be a 2-letter country code.' }),
   currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'Must be a currency code of ISO 4217, such as USD.' }),
   value: Type.Unsafe<number>({ type: 'number', minimum: 0, maximum: MOST_UNITS, maxDecimals: 6 }),

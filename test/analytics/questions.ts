@@ -41,7 +41,7 @@ export const zone = fc.constantFrom(
 );
 
 /** A question about this chart; day buckets are kept to short ranges. */
-export function questionAbout(chart_id: (typeof CHART_IDS)[number]): fc.Arbitrary<Question> {
+function questionAbout(chart_id: (typeof CHART_IDS)[number]): fc.Arbitrary<Question> {
   const { dimensions, compares } = filtersOf(chart(chart_id));
   const filter = fc
     .constantFrom(...dimensions.filter((name) => name in FILTER_VALUES))

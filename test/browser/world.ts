@@ -11,7 +11,7 @@ import { answering, startReceiver } from '../webhooks/receiver.ts';
 const PEOPLE = 1_200;
 export const GRANT = '/api/v2/server-side-api/purchase/profile/grant/access-level/';
 export const CHARTS = '/api/v1/client-api/metrics/analytics/';
-export const ZONE = 'Europe/Berlin';
+const ZONE = 'Europe/Berlin';
 
 export interface World {
   service: TestService;

@@ -8,7 +8,7 @@ export type Colour = number | 'total' | 'alone' | 'compared';
 
 const REST = 'rest';
 /** As many as there are colours that can be told apart. */
-export const COLOURS = 8;
+const COLOURS = 8;
 
 export interface KeyedSeries extends Series {
   /** `total`, `=` and the value of a segment, or `rest`. */
