@@ -30,15 +30,15 @@ function parseCells(text: string): string[] | undefined {
 }
 
 function readRecord(lines: readonly Line[], width: number | undefined): CsvRecord {
-  const [{ number }] = lines as [Line];
+  const [{ number, bytes: givenUp }] = lines as [Line];
   const parts = lines.flatMap(({ bytes, hadReturn }) => (bytes ? [bytes, hadReturn ? CRLF : LF] : []));
   const bytes = Buffer.concat(parts.slice(0, -1));
-  if (!isUtf8(bytes)) return unreadableEntry(number, NOT_UTF8, bytes);
+  if (!isUtf8(bytes)) return unreadableEntry(number, NOT_UTF8, givenUp);
   const cells = parseCells(bytes.toString());
-  if (!cells) return unreadableEntry(number, 'The quotes of the record do not fit.', bytes);
+  if (!cells) return unreadableEntry(number, 'The quotes of the record do not fit.', givenUp);
   if (lines.length === 1 || width === undefined || cells.length === width) return { line: number, cells };
   const fault = `With its quotes the record would go on for ${lines.length} lines and have ${cells.length} cells, the header has ${width}.`;
-  return unreadableEntry(number, fault, bytes);
+  return unreadableEntry(number, fault, givenUp);
 }
 
 /** Makes a function from lines to the records that they complete; with `isEnd` also what waits for its end. */

@@ -36,10 +36,10 @@ test('a record with too few or too many cells is told', async () => {
 test('quotes that do not fit cost one line, not the rest of the file', async () => {
   const fault = 'The quotes of the record do not fit.';
   expect(await entriesOf('a,b\n1,"x"y\n"never closed,2\n3,4\nq"uote,5\n"6",7\n')).toEqual([
-    { line: 2, fault, text: expect.anything() },
-    { line: 3, fault, text: expect.anything() },
+    { line: 2, fault, text: '1,"x"y' },
+    { line: 3, fault, text: '"never closed,2' },
     { line: 4, value: { a: '3', b: '4' } },
-    { line: 5, fault, text: expect.anything() },
+    { line: 5, fault, text: 'q"uote,5' },
     { line: 6, value: { a: '6', b: '7' } },
   ]);
 });
@@ -47,10 +47,10 @@ test('quotes that do not fit cost one line, not the rest of the file', async () 
 test('two quotes that do not belong together cost one line each, not those between them', async () => {
   const fault = 'With its quotes the record would go on for 4 lines and have 1 cells, the header has 2.';
   expect(await entriesOf('a,b\n"u5,DE\nu6,FR\nu7,GB\nu8,x"\n"u9\nu9",IT\n')).toEqual([
-    { line: 2, fault, text: expect.stringMatching(/^"u5,DE/) },
+    { line: 2, fault, text: '"u5,DE' },
     { line: 3, value: { a: 'u6', b: 'FR' } },
     { line: 4, value: { a: 'u7', b: 'GB' } },
-    { line: 5, fault: 'The quotes of the record do not fit.', text: expect.stringMatching(/^u8,x"/) },
+    { line: 5, fault: 'The quotes of the record do not fit.', text: 'u8,x"' },
     { line: 6, value: { a: 'u9\nu9', b: 'IT' } },
   ]);
 });
