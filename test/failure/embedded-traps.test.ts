@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { chooseAccount } from '../../src/db/embedded/account.ts';
-import { findServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
+import { getServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
 import { canEnter, runProgram } from '../../src/db/embedded/program.ts';
 import { createFolder, type Folder, forEveryTest, isRoot, kill, leave, query } from '../db/embedded-world.ts';
 import { startProgram } from '../setup/processes.ts';
@@ -88,7 +88,7 @@ describe('the embedded database', { timeout: 60_000 }, () => {
   });
 
   it('runs where install scripts were off: the missing links of libraries are made', async () => {
-    const server = await findServerPackage();
+    const server = await getServerPackage();
     const root = await mkdtemp(join(tmpdir(), 'sps-package-'));
     try {
       await chmod(root, 0o755);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseAccount } from '../../src/db/embedded/account.ts';
-import { findServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
+import { getServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
 import { type Cluster, connectionStringOf, createCluster, dataFolder } from '../../src/db/embedded/cluster.ts';
 import { findHome, makeHome } from '../../src/db/embedded/home.ts';
 import { readLastPort, readPostmaster } from '../../src/db/embedded/postmaster.ts';
@@ -38,7 +38,7 @@ export async function startRestartableServer(): Promise<RestartableServer> {
   const folder = await mkdtemp(join(tmpdir(), 'sps-failure-'));
   // The server's user, if we are root, must pass through.
   await chmod(folder, 0o711);
-  const server = await findServerPackage();
+  const server = await getServerPackage();
   const account = await chooseAccount(join(folder, 'postgres'));
   await makeHome(folder, account, async (home) => {
     await createCluster({ home, account, bin: await provideBinaries(server, account, home) });

