@@ -41,7 +41,7 @@ export function readFilters(problems: FieldError[], value: unknown, { chart, uni
   if (value === null || value === undefined) return note('', 'missing', 'The field filters is required.') ?? nothing;
   if (typeof value !== 'object' || Array.isArray(value)) return note('', 'type_error', 'Must be an object.') ?? nothing;
 
-  const members: Record<string, unknown> = { ...value };
+  const members = value as Record<string, unknown>;
   const { dimensions, compares } = chart ? filtersOf(chart) : FILTERS.C;
   const allowed: readonly string[] = ['date', ...(compares ? ['compare_date'] : []), ...dimensions];
   const words = `This chart has no such filter; it has: ${allowed.join(', ')}.`;
