@@ -112,7 +112,10 @@ export async function deleteWebhook(db: Kysely<DB>, webhookId: string): Promise<
 
 const LARGEST_BATCH = 10_000;
 
-/** Ends a batch of what waits for an endpoint and says whether there may be more; what was delivered stays as it is. */
+/**
+ * Ends a batch of what waits for an endpoint and says whether there may be more; what was delivered stays as it is. One that is being sent
+ * keeps its claim, so that it is told of if it arrives.
+ */
 export async function killWaiting(
   db: Kysely<DB>,
   webhookId: string,
@@ -123,7 +126,7 @@ export async function killWaiting(
       select sequence from webhook_delivery where webhook_id = ${webhookId} and state = 'pending' limit ${LARGEST_BATCH}
       for update
     )
-    update webhook_delivery d set state = 'dead', claim_id = null, finished_at = ${now}, last_error = ${reason}
+    update webhook_delivery d set state = 'dead', finished_at = ${now}, last_error = ${reason}
     from batch where d.sequence = batch.sequence and d.webhook_id = ${webhookId}
     returning d.sequence`.execute(db);
   return rows.length === LARGEST_BATCH;

@@ -185,6 +185,9 @@ export interface Settlement extends ClaimKey {
   answer: string | null;
 }
 
+/** Its endpoint was removed while it was being sent, without success: it is not tried again. */
+const IS_ENDED = sql`(d.state = 'dead' and r.state <> 'delivered')`;
+
 /** Records the results of attempts, from those who still hold the claim, and makes the successors of what finished due. */
 export async function settle(db: Kysely<DB>, settlements: readonly Settlement[], now: Date): Promise<ClaimKey[]> {
   const column = <K extends keyof Settlement>(name: K) => settlements.map((one) => one[name]);
@@ -197,14 +200,14 @@ export async function settle(db: Kysely<DB>, settlements: readonly Settlement[],
       ) as r (sequence, webhook_id, claim_id, state, due_at, attempted_at, status, error, answer)
     ), settled as (
       update webhook_delivery d set
-        state = r.state,
+        state = case when ${IS_ENDED} then d.state else r.state end,
         due_at = coalesce(r.due_at, d.due_at),
         claim_id = null,
         attempts = d.attempts + 1,
         attempted_at = r.attempted_at,
-        finished_at = case when r.state <> 'pending' then ${now}::timestamptz end,
+        finished_at = case when ${IS_ENDED} then d.finished_at when r.state <> 'pending' then ${now}::timestamptz end,
         last_status = r.status,
-        last_error = r.error,
+        last_error = case when ${IS_ENDED} then d.last_error else r.error end,
         last_answer = case when not d.forgets_answer then r.answer end
       from result r
       where d.sequence = any(${column('sequence')})

@@ -70,6 +70,14 @@ describe('a 2xx answer', () => {
     expect(isDelivered(attempt)).toBe(true);
   });
 
+  it('may be announced by an interim one', async () => {
+    receiver.behave((response) => {
+      response.writeEarlyHints({ link: '</a>; rel=preload' });
+      response.writeHead(202, { 'retry-after': '1' }).end('late');
+    });
+    expect(await sender.send(message())).toMatchObject({ status: 202, error: null, answer: 'late' });
+  });
+
   it('may hold what the database cannot', async () => {
     receiver.behave((response) => response.end(Buffer.from([0x61, 0x00, 0xff, 0x62])));
     expect((await sender.send(message())).answer).toBe('a\ufffdb');

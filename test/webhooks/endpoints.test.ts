@@ -203,6 +203,26 @@ it('remove: what is settled as delivered at the same moment stays delivered', as
   expect((await world.feed()).data[0].deliveries).toMatchObject([{ webhook_id, state: 'delivered' }]);
 });
 
+it.each([
+  [200, { state: 'delivered', attempts: 1, last_status: 200 }, null],
+  [500, { state: 'dead', attempts: 1, last_status: 500 }, 'the webhook was removed'],
+])('remove: what is just being sent is as it was answered, %i, and not sent again', async (status, ended, error) => {
+  const answers: (() => void)[] = [];
+  receiver.behave((response) => answers.push(() => void response.writeHead(status).end()));
+  const { webhook_id } = await world.addEndpoint(receiver.url);
+  await world.grant('ann');
+  const dispatcher = world.dispatch();
+  await eventually(() => expect(answers).toHaveLength(1));
+  await removeWebhook(deps, webhook_id);
+  const feed = async () => (await world.feed()).data[0].deliveries;
+  expect(await feed()).toMatchObject([{ state: 'dead', attempts: 0 }]);
+  answers[0]?.();
+  await eventually(async () => expect(await feed()).toEqual([{ webhook_id, ...ended, next_attempt_at: null }]));
+  const stored = deps.db.selectFrom('webhook_delivery').select(['last_error', 'claim_id']);
+  expect(await stored.where('webhook_id', '=', webhook_id).execute()).toEqual([{ last_error: error, claim_id: null }]);
+  await dispatcher.stop();
+});
+
 it('list: of one app or of all, with what waits and what is dead', async () => {
   await world.addEndpoint(receiver.url);
   await world.grant('ann');
