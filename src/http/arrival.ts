@@ -9,8 +9,14 @@ export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): 
   reply.header('x-content-type-options', 'nosniff');
 }
 
-function isWithoutHost({ raw }: FastifyRequest): boolean {
-  return raw.headers.host === undefined && raw.httpVersion === '1.1';
+/** One Host header, which HTTP/1.0 may leave out (RFC 9112, 3.2): of two, a proxy might have gone by the other. */
+function isHostWrong({ raw: { rawHeaders, httpVersion } }: FastifyRequest): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts > 1 || (hosts === 0 && httpVersion === '1.1');
 }
 
 /** The route's own headers are set here too, so that errors carry them, whoever throws. */
@@ -36,7 +42,7 @@ export function registerArrival(app: FastifyInstance): { startDraining: () => vo
     const { headers } = request.routeOptions.config;
     if (headers) reply.headers(headers);
     if (isClosing) done(apiError('unavailable'));
-    else if (isWithoutHost(request)) done(apiError('malformed_request', '', { connection: 'close' }));
+    else if (isHostWrong(request)) done(apiError('malformed_request', '', { connection: 'close' }));
     else done();
   });
   return { startDraining };
