@@ -2,11 +2,13 @@
 // Answered before the body is read, so that its type and size do not matter.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { apiError } from '../errors.ts';
-import { corsHeaders, preflightHeaders } from './cors.ts';
+import { preflightHeaders } from './cors.ts';
 
 interface KnownPath {
   methods: Set<string>;
   corsOrigin: string | undefined;
+  /** Of every answer there. */
+  headers: Record<string, string>;
 }
 
 function withoutSlash(path: string): string {
@@ -29,7 +31,11 @@ export function registerUnrouted(app: FastifyInstance): void {
 
   app.addHook('onRoute', ({ url: route, method, config }) => {
     const url = withoutSlash(route);
-    const path = paths.get(url) ?? { methods: new Set(), corsOrigin: config?.corsOrigin };
+    const path = paths.get(url) ?? {
+      methods: new Set(),
+      corsOrigin: config?.corsOrigin,
+      headers: config?.headers ?? {},
+    };
     for (const one of [method].flat()) path.methods.add(one);
     paths.set(url, path);
   });
@@ -47,7 +53,7 @@ export function registerUnrouted(app: FastifyInstance): void {
         .send();
       return;
     }
-    if (path?.corsOrigin) reply.headers(corsHeaders(path.corsOrigin));
+    if (path) reply.headers(path.headers);
     const allow = path && [...path.methods].join(', ');
     done(allow ? apiError('method_not_allowed', request.method, { allow }) : apiError('path_not_found'));
   });
