@@ -45,7 +45,8 @@ function refuse(log: Logger, socket: Duplex, { error, cause }: { error: ApiError
   log.info({ request_id: requestId, status: error.statusCode, cause }, 'request');
 }
 
-function hasAnswerBegun(socket: Duplex): boolean {
+/** Whether the answer that is due on the connection is being sent. */
+export function hasAnswerBegun(socket: Duplex): boolean {
   return (socket as { _httpMessage?: ServerResponse })._httpMessage?.headersSent === true;
 }
 

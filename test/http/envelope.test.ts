@@ -106,6 +106,13 @@ describe('methods', () => {
     );
   });
 
+  test('405 has the headers that every answer of its path has', async () => {
+    expect((await service.call('GET', GRANT)).headers).toMatchObject({ allow: 'POST', 'cache-control': 'no-store' });
+    const { headers } = await service.call('GET', ATTRIBUTION);
+    expect(headers['access-control-allow-origin']).toBe('*');
+    expect(headers['cache-control']).toBeUndefined();
+  });
+
   test('HEAD has the status and headers without the body', async () => {
     const answer = await service.call('HEAD', GRANT);
     expect(answer).toMatchObject({ status: 405, text: '' });
@@ -205,6 +212,8 @@ describe('HTTP that is broken', () => {
     ['a version that does not exist', 'GET / HTTP/7.1\r\nHost: x\r\n\r\n'],
     ['a header without a colon', 'GET / HTTP/1.1\r\nHost: x\r\nbroken\r\n\r\n'],
     ['U+0000 in a header', 'GET / HTTP/1.1\r\nHost: x\r\nservice-customer-user-id: a\u0000b\r\n\r\n'],
+    ['two Hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n'],
+    ['two Hosts of HTTP/1.0', 'GET /healthz HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n'],
     ['no Host', 'GET / HTTP/1.1\r\nConnection: keep-alive\r\n\r\n'],
     ['a length that is no number', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n'],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],

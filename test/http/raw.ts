@@ -32,6 +32,8 @@ export interface RawConnection {
   next: () => Promise<RawAnswer>;
   /** Until the server has closed the connection. */
   ended: Promise<void>;
+  /** Ends our side; answers still come. */
+  end: () => void;
   close: () => void;
 }
 
@@ -68,6 +70,7 @@ export function openRaw(port: number): RawConnection {
       }
     },
     ended,
+    end: () => void socket.end(),
     close: () => void socket.destroy(),
   };
 }
