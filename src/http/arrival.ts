@@ -9,14 +9,18 @@ export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): 
   reply.header('x-content-type-options', 'nosniff');
 }
 
-/** One Host header, which HTTP/1.0 may leave out (RFC 9112, 3.2): of two, a proxy might have gone by the other. */
-function isHostWrong({ raw: { rawHeaders, httpVersion } }: FastifyRequest): boolean {
+/**
+ * What Node's parser lets through. One Host header is sent, which HTTP/1.0 may leave out (RFC 9112, 3.2); a body in chunks is not of
+ * HTTP/1.0 (6.1). A proxy might have gone by the other Host, or have seen another end.
+ */
+function isMalformed({ raw: { rawHeaders, headers, httpVersion } }: FastifyRequest): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!;
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
   }
-  return hosts > 1 || (hosts === 0 && httpVersion === '1.1');
+  if (httpVersion === '1.1') return hosts !== 1;
+  return hosts > 1 || headers['transfer-encoding'] !== undefined;
 }
 
 /** The route's own headers are set here too, so that errors carry them, whoever throws. */
@@ -42,7 +46,7 @@ export function registerArrival(app: FastifyInstance): { startDraining: () => vo
     const { headers } = request.routeOptions.config;
     if (headers) reply.headers(headers);
     if (isClosing) done(apiError('unavailable'));
-    else if (isHostWrong(request)) done(apiError('malformed_request', '', { connection: 'close' }));
+    else if (isMalformed(request)) done(apiError('malformed_request', '', { connection: 'close' }));
     else done();
   });
   return { startDraining };

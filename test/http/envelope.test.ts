@@ -214,6 +214,7 @@ describe('HTTP that is broken', () => {
     ['U+0000 in a header', 'GET / HTTP/1.1\r\nHost: x\r\nservice-customer-user-id: a\u0000b\r\n\r\n'],
     ['two Hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n'],
     ['two Hosts of HTTP/1.0', 'GET /healthz HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n'],
+    ['chunks of HTTP/1.0', 'POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['no Host', 'GET / HTTP/1.1\r\nConnection: keep-alive\r\n\r\n'],
     ['a length that is no number', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n'],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
