@@ -188,7 +188,7 @@ export async function testWebhook(deps: EndpointDeps, webhookId: string, edges: 
   return { webhook_id: row.webhook_id, status, seconds: Number(seconds.toFixed(3)) };
 }
 
-/** Removes an endpoint. What waits for it is dead; what was delivered stays in the feed. */
+/** Removes an endpoint. What waits for it is dead, what is being sent is as it will be answered; what was delivered stays in the feed. */
 export async function removeWebhook(deps: EndpointDeps, webhookId: string) {
   const { webhook_id } = await getWebhook(deps, webhookId);
   await deleteWebhook(deps.db, webhook_id);
