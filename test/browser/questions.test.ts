@@ -170,7 +170,7 @@ describeInBrowser('asking a chart', (place) => {
     const filtered = await headline(page);
     await page.getByRole('link', { name: 'ARPU', exact: true }).click();
     await settle(page);
-    expect(await page.locator('.filters').textContent()).toBe('+ FilterNot applied here: Duration');
+    expect(await page.locator('.filters').textContent()).toBe('+ FilterNot applied here:Duration×');
     const { revenue } = await place.world.ask({
       chart_id: 'arpu',
       period_unit: 'day',
@@ -182,6 +182,24 @@ describeInBrowser('asking a chart', (place) => {
     await settle(page);
     expect(await page.locator('.filters').textContent()).not.toContain('Not applied');
     expect(await headline(page)).toBe(filtered);
+    await close();
+  });
+
+  test('what no chart takes is said and can be removed, by keyboard too', async () => {
+    const { page, messages, close } = await place.open({
+      view: '#/charts/installs?segmentation=shade&filters.colour=red&filters.toString=x&filters.country=us&compare_date=previous',
+    });
+    await settle(page);
+    const unapplied = () => page.locator('.chip-title').allTextContents();
+    expect(await unapplied()).toEqual(['colour', 'toString', 'segmentation by shade', 'comparison']);
+    for (const title of await unapplied()) {
+      await page.getByRole('button', { name: `Remove ${title}`, exact: true }).press('Enter');
+      await page.getByRole('button', { name: `Remove ${title}`, exact: true }).waitFor({ state: 'detached' });
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('+ Filter');
+    }
+    expect(new URL(page.url()).hash).toBe('#/charts/installs?filters.country=us');
+    expect(await page.locator('.filters').textContent()).toBe('Country: United States×+ Filter');
+    expect(messages).toEqual([]);
     await close();
   });
 

@@ -116,9 +116,20 @@ describe('what a chart does not take', () => {
     });
   });
 
-  test('is said', () => {
-    const titleOf = (name: string) => name.toUpperCase();
-    expect(listUnapplied(view, CHART, titleOf)).toEqual(['OFFER_ID', 'segmentation by OFFER_TYPE', 'comparison']);
+  const titleOf = (name: string) => name.toUpperCase();
+
+  test('is said, and can be removed', () => {
+    expect(listUnapplied(view, CHART, titleOf)).toEqual([
+      { title: 'OFFER_ID', without: { ...view, filters: { country: ['us'] } } },
+      { title: 'segmentation by OFFER_TYPE', without: { ...view, segmentation: null, series: null } },
+      { title: 'comparison', without: { ...view, compare: null } },
+    ]);
     expect(listUnapplied(chartView('installs'), CHART, titleOf)).toEqual([]);
+  });
+
+  test.each(['colour', 'toString', '__proto__'])('is a filter by %s, too', (name) => {
+    const usual = chartView('installs');
+    const filters = { ...usual, filters: Object.fromEntries([[name, ['red']]]) };
+    expect(listUnapplied(filters, CHART, (one) => one)).toEqual([{ title: name, without: usual }]);
   });
 });

@@ -34,9 +34,13 @@ export function ChartPage({ chart, view: asked }: ChartPageProps) {
         <p class="muted">{chart.description}</p>
       </header>
       <Controls chart={chart} view={view} onChange={change} />
-      <Filters chart={chart} view={view} onChange={change}>
-        {unapplied.length > 0 && <p class="muted">Not applied here: {unapplied.join(', ')}</p>}
-      </Filters>
+      <Filters
+        chart={chart}
+        view={view}
+        unapplied={unapplied}
+        onChange={change}
+        onRemove={({ without }) => show(without)}
+      />
       <section class="card chart-card" tabIndex={-1} aria-label={`${chart.metric_name}, chart`} aria-busy={isAsking}>
         {isAsking && <Waiting what={chart.metric_name} onStop={stop} />}
         {failure && <FailureNotice failure={failure} onRetry={askAgain} />}

@@ -1,7 +1,7 @@
-// The filters that hold, each a way to change it, and adding one.
-import type { ComponentChildren } from 'preact';
+// The filters that hold, each a way to change it, and adding one; and what does not hold, to be removed.
 import { useRef, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
+import type { Unapplied } from '../view/unapplied.ts';
 import type { ChartView } from '../view/view.ts';
 import { FilterChip } from './filter-chip.tsx';
 import { FilterDialog } from './filter-dialog.tsx';
@@ -9,12 +9,13 @@ import { FilterDialog } from './filter-dialog.tsx';
 interface FiltersProps {
   chart: ChartRecord;
   view: ChartView;
+  /** What the address has beside, and this chart does not take. */
+  unapplied: readonly Unapplied[];
   onChange: (part: Partial<ChartView>) => void;
-  /** What is said beside them. */
-  children: ComponentChildren;
+  onRemove: (one: Unapplied) => void;
 }
 
-export function Filters({ chart, view, onChange, children }: FiltersProps) {
+export function Filters({ chart, view, unapplied, onChange, onRemove }: FiltersProps) {
   const [edited, setEdited] = useState<string | null>(null);
   const adding = useRef<HTMLButtonElement>(null);
 
@@ -41,7 +42,22 @@ export function Filters({ chart, view, onChange, children }: FiltersProps) {
       <button ref={adding} type="button" class="quiet" onClick={() => setEdited(chart.filters[0] ?? null)}>
         + Filter
       </button>
-      {children}
+      {unapplied.length > 0 && <span class="muted">Not applied here:</span>}
+      {unapplied.map((one) => (
+        <span class="chip" key={one.title}>
+          <span class="chip-title muted">{one.title}</span>
+          <button
+            type="button"
+            aria-label={`Remove ${one.title}`}
+            onClick={() => {
+              onRemove(one);
+              adding.current?.focus();
+            }}
+          >
+            ×
+          </button>
+        </span>
+      ))}
       {edited !== null && (
         <FilterDialog chart={chart} view={view} first={edited} onApply={set} onClose={() => setEdited(null)} />
       )}

@@ -2,12 +2,34 @@
 import type { ChartRecord } from '../service/answers.ts';
 import { type ChartView, fitToChart } from './view.ts';
 
-export function listUnapplied(view: ChartView, chart: ChartRecord, titleOf: (dimension: string) => string): string[] {
+export interface Unapplied {
+  title: string;
+  /** The view once it is removed. */
+  without: ChartView;
+}
+
+export function listUnapplied(
+  view: ChartView,
+  chart: ChartRecord,
+  titleOf: (dimension: string) => string,
+): Unapplied[] {
+  const { segmentation, filters, compare } = view;
   const fitted = fitToChart(view, chart);
-  const filters = Object.keys(view.filters).filter((name) => !(name in fitted.filters));
-  return [
-    ...filters.map(titleOf),
-    ...(view.segmentation === fitted.segmentation ? [] : [`segmentation by ${titleOf(view.segmentation as string)}`]),
-    ...(view.compare === fitted.compare ? [] : ['comparison']),
-  ];
+  const unapplied: Unapplied[] = Object.keys(filters)
+    // The address may name anything, `toString` too.
+    .filter((name) => !Object.hasOwn(fitted.filters, name))
+    .map((name) => {
+      const others = Object.entries(filters).filter(([other]) => other !== name);
+      return { title: titleOf(name), without: { ...view, filters: Object.fromEntries(others) } };
+    });
+  if (segmentation !== null && fitted.segmentation === null) {
+    unapplied.push({
+      title: `segmentation by ${titleOf(segmentation)}`,
+      without: { ...view, segmentation: null, series: null },
+    });
+  }
+  if (compare !== null && fitted.compare === null) {
+    unapplied.push({ title: 'comparison', without: { ...view, compare: null } });
+  }
+  return unapplied;
 }
