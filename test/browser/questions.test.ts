@@ -203,6 +203,18 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
+  test('the headline says that the compared days are grey only where they are drawn', async () => {
+    const { page, close } = await place.open({ view: '#/charts/revenue?segmentation=country&compare_date=previous' });
+    await settle(page);
+    const change = () => page.locator('.headline-change').textContent();
+    expect(await change()).toMatch(/\d, in grey$/);
+    expect(await page.locator('.legend thead .swatch').count()).toBe(1);
+    await page.getByRole('button', { name: 'Total', exact: true }).click();
+    await expect.poll(change).toMatch(/ from \$[\d.,]+, .* \d{4}$/);
+    expect(await page.locator('.legend thead .swatch').count()).toBe(0);
+    await close();
+  });
+
   test('the address of a view, opened elsewhere, shows the same', async () => {
     const { page, close } = await place.open({ view: '#/charts/arppu' });
     await settle(page);

@@ -13,7 +13,7 @@ import { Legend } from './legend.tsx';
 import { countsLosses } from './losses.ts';
 import { AllZero, NoSeries } from './nothing.tsx';
 import { type ChartAnswer, metricOf } from './question.ts';
-import { drawnKeys, keySeries, switchKey } from './series.ts';
+import { drawnKeys, keySeries, switchKey, TOTAL } from './series.ts';
 
 interface AnsweredProps {
   chart: ChartRecord;
@@ -24,7 +24,15 @@ interface AnsweredProps {
 
 const VALUE_WORDS = { flow: 'in total', stock: 'at the end', ratio: 'overall' };
 
-function Headline({ chart, answer, metric }: { chart: ChartRecord; answer: ChartAnswer; metric: Metric }) {
+interface HeadlineProps {
+  chart: ChartRecord;
+  answer: ChartAnswer;
+  metric: Metric;
+  /** Whether the compared days are in the drawing: they are drawn with the total. */
+  showsCompared: boolean;
+}
+
+function Headline({ chart, answer, metric, showsCompared }: HeadlineProps) {
   const { value, value_from, value_to, compare_value, unit } = metric;
   return (
     <div class="headline">
@@ -37,7 +45,8 @@ function Headline({ chart, answer, metric }: { chart: ChartRecord; answer: Chart
         <p class="headline-change">
           <Change value={value} before={compare_value} isLoss={countsLosses(chart)} />{' '}
           <span class="muted">
-            from {formatValue(compare_value, unit)}, {formatRange(answer.compared)}, in grey
+            from {formatValue(compare_value, unit)}, {formatRange(answer.compared)}
+            {showsCompared && ', in grey'}
           </span>
         </p>
       )}
@@ -55,17 +64,18 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
   const drawn = drawnKeys(series, view.series);
   // One array as long as nothing is switched, whatever else changes: for another one the drawing is made anew.
   const shown = useMemo(() => series.filter(({ key }) => drawn.includes(key)), [series, drawn.join('\n')]);
+  const isNothing = isEmpty(metric);
   const label = `${chart.metric_name} by ${answer.view.period_unit}, ${formatRange(answer.range)}`;
   return (
     <>
       <div class="chart-top">
-        <Headline chart={chart} answer={answer} metric={metric} />
+        <Headline chart={chart} answer={answer} metric={metric} showsCompared={!isNothing && drawn.includes(TOTAL)} />
         <div class="chart-tools">
           <DrawingChoice chart={chart} drawing={view.drawing} onChange={(drawing) => onChange({ drawing })} />
           <Download chart={chart} view={view} />
         </div>
       </div>
-      {isEmpty(metric) ? (
+      {isNothing ? (
         <AllZero kind={chart.kind} filters={answer.view.filters} />
       ) : (
         <>

@@ -33,7 +33,7 @@ export function Legend({ series, drawn, unit, isLoss, onSwitch }: LegendProps) {
             <th scope="col">Value</th>
             {compares && (
               <th scope="col" class="compared-value">
-                <Swatch colour="compared" /> Compared
+                {drawn.includes(TOTAL) && <Swatch colour="compared" />} Compared
               </th>
             )}
             {compares && <th scope="col">Change</th>}
