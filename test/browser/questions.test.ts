@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatValue } from '../../src/dashboard/words/values.ts';
-import { describeInBrowser, settle } from './browser.ts';
+import { describeInBrowser, settle, signIn } from './browser.ts';
 import { lastDays } from './world.ts';
 
 const COMPLETE = /^[A-Z][a-z]{2} \d/;
@@ -200,6 +200,29 @@ describeInBrowser('asking a chart', (place) => {
     expect(new URL(page.url()).hash).toBe('#/charts/installs?filters.country=us');
     expect(await page.locator('.filters').textContent()).toBe('Country: United States×+ Filter');
     expect(messages).toEqual([]);
+    await close();
+  });
+
+  test('what the values of a filter are called is asked in the days of which there are totals', async () => {
+    const { page, close } = await place.open({ key: null });
+    const asked: [object, string | undefined][] = [];
+    page.on('request', (request) => {
+      const body = request.postDataJSON();
+      if (body?.segmentation) asked.push([body, request.headers()['service-tz']]);
+    });
+    await page.evaluate(
+      `location.hash = '#/charts/arppu?filters.country=us&filters.store=app_store&date_type=profile_install_date&zone=UTC'`,
+    );
+    await signIn(page, place.world.key);
+    await settle(page);
+    await expect
+      .poll(() => page.locator('.chip').allTextContents())
+      .toEqual(['Country: United States×', 'Store: App Store×']);
+    const question = { chart_id: 'revenue', period_unit: 'year', date_type: 'purchase_date' };
+    expect(asked).toEqual([
+      [expect.objectContaining({ ...question, segmentation: 'country' }), undefined],
+      [expect.objectContaining({ ...question, segmentation: 'store' }), undefined],
+    ]);
     await close();
   });
 

@@ -17,8 +17,7 @@ interface FilterChipProps {
 
 export function FilterChip({ chart, view, name, onEdit, onRemove }: FilterChipProps) {
   const service = useService();
-  const { range, zone, date_type } = view;
-  const { answer = [] } = useAnswer(JSON.stringify([name, range, zone, date_type]), (signal) =>
+  const { answer = [] } = useAnswer(JSON.stringify([name, view.range]), (signal) =>
     listTitled(service, { chart, view, name }, signal),
   );
   const title = dimensionTitle(service.catalogue, name);

@@ -13,7 +13,10 @@ export interface Asked {
   name: string;
 }
 
-/** What is recorded freely and has titles all the same; of the rest a value is its own title. */
+/**
+ * What is recorded freely and has titles all the same; of the rest a value is its own title. Stores are named by the app,
+ * and countries not alike by every browser: `Hong Kong` is `Hong Kong SAR China` in an answer.
+ */
 const TITLED = ['country', 'store'];
 
 export function findDimension({ catalogue }: Service, name: string): DimensionRecord | undefined {
@@ -38,8 +41,15 @@ export async function listValues(service: Service, asked: Asked, signal: AbortSi
   return all ? [...all, NONE] : listSeen(service.client, asked, signal);
 }
 
+/** About the same values, asked so that the service need not go through what happened: it has totals of the app's own days. */
+function asTotalled({ chart, view, name }: Asked): Asked {
+  // Who paid has to be counted; where they paid is where the revenue is.
+  const chart_id = chart.chart_id === 'arppu' ? 'revenue' : chart.chart_id;
+  return { chart: { ...chart, chart_id }, view: { ...view, zone: null, date_type: 'purchase_date' }, name };
+}
+
 /** Those of which the titles are not the values. */
 export async function listTitled(service: Service, asked: Asked, signal: AbortSignal): Promise<Value[]> {
-  const isTitled = TITLED.includes(asked.name) || findDimension(service, asked.name)?.values != null;
-  return isTitled ? listValues(service, asked, signal) : [];
+  if (findDimension(service, asked.name)?.values) return listValues(service, asked, signal);
+  return TITLED.includes(asked.name) ? listSeen(service.client, asTotalled(asked), signal) : [];
 }
