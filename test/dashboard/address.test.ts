@@ -77,6 +77,10 @@ describe('a chart', () => {
   ])('%s is read as %o', (members, expected) => {
     expect(readAddress(`#/charts/revenue?${members}`)).toMatchObject(expected);
   });
+
+  test('a filter without a name is as if absent', () => {
+    expect(readAddress('#/charts/mrr?filters.=us&filters=us')).toEqual(chartView('mrr'));
+  });
 });
 
 test('the event feed is read as it was written', () => {

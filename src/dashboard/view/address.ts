@@ -37,7 +37,7 @@ function readChart(chart_id: string, members: URLSearchParams): ChartView {
   const text = (name: string) => members.get(name) || null;
   const filters = new Map<string, string[]>();
   for (const [name, value] of members) {
-    if (!name.startsWith(FILTER)) continue;
+    if (!name.startsWith(FILTER) || name === FILTER) continue;
     const dimension = name.slice(FILTER.length);
     filters.set(dimension, [...(filters.get(dimension) ?? []), value]);
   }
