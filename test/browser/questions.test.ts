@@ -115,6 +115,18 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
+  test('the two dates of a range stand side by side', async () => {
+    const { page, close } = await place.open({ view: '#/charts/revenue?date=2026-01-01_to_2026-01-31' });
+    await settle(page);
+    for (const width of [360, 450, 768, 1024, 1280, 1600]) {
+      await page.setViewportSize({ width, height: 900 });
+      const first = await page.getByLabel('First day').boundingBox();
+      const last = await page.getByLabel('Last day').boundingBox();
+      expect(first?.y, `${width} pixels`).toBe(last?.y);
+    }
+    await close();
+  });
+
   test('on another money basis, by install date, in another zone', async () => {
     const { page, close } = await place.open({ view: '#/charts/revenue?date=last_90_days' });
     await settle(page);
