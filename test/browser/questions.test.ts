@@ -59,9 +59,13 @@ describeInBrowser('asking a chart', (place) => {
     await page.getByRole('button', { name: '+ Filter' }).click();
     await page.getByLabel('Dimension').selectOption('country');
     await page.getByRole('checkbox', { name: /United States/ }).check();
-    const search = page.getByLabel('Find a value, or type one');
+    const search = page.getByLabel('Find a value, or type a code of two letters');
     await search.fill('germany');
     await search.press('Enter');
+    // The service takes a country by its code alone, and the name of one that was not seen has none.
+    await search.fill('iceland');
+    await search.press('Enter');
+    expect(await page.getByRole('button', { name: 'Add' }).count()).toBe(0);
     await search.fill('zz');
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByLabel('Dimension').selectOption('duration');

@@ -1,6 +1,6 @@
 // Which value is meant by what is typed into the search field of a filter.
 import { expect, test } from 'vitest';
-import { entitle, findMeant, isListed, NONE } from '../../src/dashboard/chart/filter-values.ts';
+import { entitle, findMeant, isListed, isTakeable, NONE } from '../../src/dashboard/chart/filter-values.ts';
 
 const COUNTRIES = [
   { value: 'de', title: 'Germany' },
@@ -50,4 +50,12 @@ test.each([
 ])('%s is listed already: %s', (text, expected) => {
   const list = [{ value: 'de', title: 'Germany' }, { value: 'spring', title: 'spring' }, NONE];
   expect(isListed(list, text)).toBe(expected);
+});
+
+test.each([
+  ['country', ' IS ', true],
+  ['country', 'Iceland', false],
+  ['store', 'Iceland', true],
+])('a %s that was not seen can be %j: %s', (dimension, text, expected) => {
+  expect(isTakeable(dimension, text)).toBe(expected);
 });

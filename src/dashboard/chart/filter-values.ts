@@ -17,6 +17,11 @@ export function entitle(value: string, list: readonly Value[]): Value {
   return { value, title: known?.title ?? (value === '' ? NONE.title : value) };
 }
 
+/** Whether the text can be a value that was not seen: countries are asked for by their codes (analytics.md 3). */
+export function isTakeable(dimension: string, text: string): boolean {
+  return dimension !== 'country' || /^[a-z]{2}$/i.test(text.trim());
+}
+
 /** Those that have the text in them. */
 export function searchValues(list: readonly Value[], text: string): Value[] {
   const sought = text.trim().toLowerCase();

@@ -6,7 +6,7 @@ import type { ChartRecord } from '../service/answers.ts';
 import { useAnswer } from '../service/use-answer.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
 import type { ChartView } from '../view/view.ts';
-import { entitle, findMeant, isListed, searchValues, type Value } from './filter-values.ts';
+import { entitle, findMeant, isListed, isTakeable, searchValues, type Value } from './filter-values.ts';
 import { findDimension, listValues } from './list-values.ts';
 
 interface ValueChoiceProps {
@@ -34,7 +34,8 @@ export function ValueChoice(props: ValueChoiceProps) {
   const list = withChosen(answer ?? [], values);
   const found = searchValues(list, typed);
   const isTyped = typed.trim() !== '';
-  const isNew = isTyped && !isClosed && !isListed(list, typed);
+  const isNew = isTyped && !isClosed && isTakeable(name, typed) && !isListed(list, typed);
+  const typing = name === 'country' ? 'type a code of two letters' : 'type one';
   const switchValue = (value: string) =>
     onChange(values.includes(value) ? values.filter((one) => one !== value) : [...values, value]);
 
@@ -55,7 +56,7 @@ export function ValueChoice(props: ValueChoiceProps) {
       <legend class="unseen">Values of {dimensionTitle(service.catalogue, name)}</legend>
       <div class="value-search">
         <label class="field">
-          <span class="field-label">{isClosed ? 'Find a value' : 'Find a value, or type one'}</span>
+          <span class="field-label">{isClosed ? 'Find a value' : `Find a value, or ${typing}`}</span>
           <input
             type="text"
             value={typed}
