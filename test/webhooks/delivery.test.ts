@@ -85,7 +85,7 @@ describe('a 2xx answer', () => {
 });
 
 describe('a failure', () => {
-  it.each([301, 302, 307, 400, 404, 410, 429, 500, 503])('is the answer %i', async (status) => {
+  it.each([300, 301, 302, 307, 400, 404, 410, 429, 500, 503])('is the answer %i', async (status) => {
     receiver.behave(answering(status, 'no', { location: `${receiver.url}/elsewhere`, 'retry-after': '17' }));
     const attempt = await sender.send(message());
     expect(attempt).toMatchObject({ status, error: null, answer: 'no', retryAfterS: 17 });

@@ -1,0 +1,56 @@
+// When the service stops sending to an endpoint (decisions.md 7), to the attempt.
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { disableWebhook } from '../../src/webhooks/endpoints.ts';
+import { recordHealth, type Sign, sumUpHealth } from '../../src/webhooks/health.ts';
+import { createWorld, type World } from './world.ts';
+
+let world: World;
+let webhookId: string;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  webhookId = (await world.addEndpoint('http://127.0.0.1:9/')).webhook_id;
+});
+
+const BEGAN = new Date('2025-01-01T00:00:00Z');
+const FIVE_DAYS_LATER = new Date('2025-01-06T00:00:00Z');
+
+function sign(changes: Partial<Sign> = {}): Sign {
+  return { webhook_id: webhookId, succeeded: false, isGone: false, at: BEGAN, ...changes };
+}
+
+/** Records the attempts as one batch; the endpoint after it. */
+async function endpointAfter(signs: readonly Sign[]) {
+  const { db } = world.service.deps;
+  await recordHealth(db, sumUpHealth(signs), FIVE_DAYS_LATER);
+  return db.selectFrom('webhook').selectAll().where('webhook_id', '=', webhookId).executeTakeFirstOrThrow();
+}
+
+it('nine failures in five days leave it enabled, the tenth suspends it', async () => {
+  const nine = Array.from({ length: 9 }, () => sign());
+  expect(await endpointAfter(nine)).toMatchObject({ state: 'enabled', failed_attempts: 9 });
+  expect(await endpointAfter([sign({ at: FIVE_DAYS_LATER })])).toMatchObject({
+    state: 'suspended',
+    failed_attempts: 10,
+  });
+});
+
+it('the five days are those since the first failure, also of attempts that are recorded together', async () => {
+  const late = Array.from({ length: 9 }, () => sign({ at: FIVE_DAYS_LATER }));
+  const after = await endpointAfter([sign(), ...late]);
+  expect(Date.parse(after.first_failure_at as string)).toBe(BEGAN.getTime());
+  expect(after.state).toBe('suspended');
+});
+
+it('a 410 suspends it whatever else was answered at the same time', async () => {
+  const after = await endpointAfter([sign({ isGone: true }), sign({ succeeded: true })]);
+  expect(after).toMatchObject({ state: 'suspended', state_reason: 'answered 410 Gone' });
+});
+
+it('what the operator disabled meanwhile stays disabled', async () => {
+  await disableWebhook(world.service.deps, webhookId);
+  const after = await endpointAfter([sign({ isGone: true })]);
+  expect(after).toMatchObject({ state: 'disabled', state_reason: 'disabled by the operator' });
+});
