@@ -8,10 +8,13 @@ import {
   type ClaimRequest,
   claimDue,
   releaseClaims,
+  releaseClaimUntil,
   renewLeases,
   type Settlement,
   settle,
 } from '../../src/webhooks/queue.ts';
+import { replayDeliveries } from '../../src/webhooks/replay.ts';
+import { sweepEvents } from '../../src/webhooks/retention.ts';
 import { createSettler } from '../../src/webhooks/settler.ts';
 import { hanging } from './receiver.ts';
 import { createWorld, eventually, type World } from './world.ts';
@@ -98,6 +101,45 @@ describe('a claim', () => {
     expect(await settle(db, again.claimed.map(of), now)).toEqual([]);
     const [successor] = (await claim()).claimed;
     expect(successor?.sequence).toBe(2n);
+  });
+
+  it('is over when its delivery dies of age: what the attempt ends with changes nothing', async () => {
+    const { claimed } = await claim();
+    world.pass(91 * 86_400);
+    expect(await sweepEvents(world.service.deps)).toEqual({ died: 3, pruned: 0 });
+    const now = world.service.deps.now();
+    const failed = { state: 'pending', due_at: now, status: 500, error: null, answer: 'no' } as const;
+    const results = claimed.map(({ sequence, webhook_id, claim_id }): Settlement => {
+      return { sequence, webhook_id, claim_id, attempted_at: now, ...failed };
+    });
+    expect(await settle(db, results, now)).toEqual([]);
+    const rows = await db.selectFrom('webhook_delivery').select('state').execute();
+    expect(rows.map(({ state }) => state)).toEqual(['dead', 'dead', 'dead']);
+  });
+
+  it('stands when what was before it is replayed and ends: no other takes the delivery that is under way', async () => {
+    const [first] = (await claim({ total: 1 })).claimed;
+    const end = (delivery: typeof first, state: 'dead' | 'delivered') => {
+      const { sequence, webhook_id, claim_id } = delivery!;
+      const now = world.service.deps.now();
+      return settle(db, [{ sequence, webhook_id, claim_id, attempted_at: now, ...delivered, state }], now);
+    };
+    await end(first, 'dead');
+    expect((await claim()).claimed).toHaveLength(2);
+    await replayDeliveries(world.service.deps, { deliveryId: `${first?.sequence}-${first?.webhook_id}` });
+    const [again] = (await claim()).claimed;
+    expect(again?.sequence).toBe(first?.sequence);
+    await end(again, 'delivered');
+    expect((await claim()).claimed).toEqual([]);
+  });
+
+  it('is needed to put a delivery off, too', async () => {
+    const { claimed } = await claim();
+    world.pass(31);
+    const again = await claim();
+    for (const lost of claimed) await releaseClaimUntil(db, lost, { until: world.service.deps.now(), error: 'no key' });
+    expect(again.claimed).toHaveLength(2);
+    expect(await world.countClaimed()).toBe(2);
   });
 
   it('is let go of also while the health of its endpoint cannot be recorded, which is made up for', async () => {

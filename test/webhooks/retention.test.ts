@@ -105,6 +105,22 @@ it('makes due what comes next for the profile', async () => {
   ]);
 });
 
+it('makes due what comes next also where its event is old: it was replayed', async () => {
+  const { deps, appId, db } = inWorld();
+  const { webhook_id: webhookId } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
+  const profileId = randomUUID();
+  await record(13, { state: 'pending', profileId });
+  await record(12, { state: 'dead', profileId });
+  await replayDeliveries(deps, { webhookId, since: '2000-01-01T00:00:00Z' });
+  await sql`update webhook_delivery set due_at = now() + interval '8 hours'`.execute(db);
+  expect(await sweepEvents(deps)).toEqual({ died: 1, pruned: 0 });
+  const rows = await db.selectFrom('webhook_delivery').select(['state', 'due_at']).orderBy('sequence').execute();
+  expect(rows.map(({ state, due_at }) => [state, Date.parse(due_at) <= deps.now().getTime()])).toEqual([
+    ['dead', false],
+    ['pending', true],
+  ]);
+});
+
 it('counts the wait of a delivery that was replayed from then on', async () => {
   const { deps, appId } = inWorld();
   const { webhook_id: webhookId } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
