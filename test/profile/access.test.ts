@@ -1,7 +1,7 @@
 // Which source gives an access level (decisions.md 5): whichever serves best now. The function is pure; `now` is given.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AccessSource, isActive, listAccess } from '../../src/profile/access.ts';
+import { type AccessSource, isActive, isInGracePeriod, listAccess } from '../../src/profile/access.ts';
 import type { GrantState, ProfileState, PurchaseState } from '../../src/profile/state.ts';
 
 const NOW = '2025-06-15T12:00:00.000000Z';
@@ -102,6 +102,17 @@ describe('a grant beside a purchase', () => {
     expect(isActive(bestOf([], [granted('2025-06-15 12:00:00+00', null)]), NOW)).toBe(true);
     expect(isActive(bestOf([], [granted('2025-06-15 12:00:00.000001+00', null)]), NOW)).toBe(false);
   });
+});
+
+test('a grace period is from the end of the period up to, not including, its own end, or a refund', () => {
+  const isInGrace = (expires_at: string, grace_period_expires_at: string, refunded_at: string | null = null) =>
+    isInGracePeriod(purchase({ expires_at, grace_period_expires_at, refunded_at }), NOW);
+  const [now, next] = ['2025-06-15 12:00:00+00', '2025-06-15 12:00:00.000001+00'];
+  expect(isInGrace(now, next)).toBe(true);
+  expect(isInGrace(next, '2025-07-01 00:00:00+00')).toBe(false);
+  expect(isInGrace('2025-06-01 00:00:00+00', now)).toBe(false);
+  expect(isInGrace(now, next, now)).toBe(false);
+  expect(isInGrace(now, next, next)).toBe(true);
 });
 
 test('of several purchases with the same end the latest purchase is shown', () => {
