@@ -87,3 +87,10 @@ test('nothing is written, not even the labels that charts would show', async () 
   expect(await countLabels(service)).toBe(labels);
   expect(await readRecord(service, annaId)).toBeUndefined();
 });
+
+test('two identifiers that do not name the same profile, with a label that is known: it is not looked up before', async () => {
+  await addProfile(service, 'known');
+  const body = { status: 'organic', campaign: 'known' };
+  expect((await post(service, { ...body, customer_user_id: 'known' })).status).toBe(201);
+  expect((await post(service, { ...body, customer_user_id: 'anna', profile_id: bertId })).status).toBe(404);
+});
