@@ -122,7 +122,8 @@ test('what is nested deeply, and not read, belongs to the body too', async () =>
 
 test('a key holds for its operation and profile, whichever identifier names the profile', async () => {
   const first = await grantOnce('key');
-  expect((await send(REVOKE, { access_level_id: 'premium' }, 'key')).status).toBe(200);
+  const revoked = await send(REVOKE, { access_level_id: 'premium' }, 'key');
+  expect(revoked.json.data.access_levels.premium.expires_at).not.toBeNull();
   const byId = { 'service-customer-user-id': '', 'service-profile-id': profileId };
   expect((await send(GRANT, { access_level_id: 'premium' }, 'key', byId)).text).toBe(first.text);
   const other = `${customer}-other`;
