@@ -1,0 +1,63 @@
+// Labels are brought to the facts while others write the same profiles: no fact keeps an earlier one.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { relabelBatch } from '../../src/facts/relabel.ts';
+import { post } from '../attribution/world.ts';
+import { holdProfile, waitForBlocked } from '../setup/locks.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { importProfiles, importTransactions } from './import.ts';
+
+let service: TestService;
+const relabel = () => relabelBatch(service.deps.db);
+
+const label = (status: string) =>
+  importProfiles(service, [{ customer_user_id: 'u', installed_at: '2025-01-02T00:00:00Z', attribution: { status } }]);
+
+async function listStatuses(): Promise<string[]> {
+  const { rows } = await sql<{ status: string }>`
+    select distinct status from fact_transaction join dim_attribution using (attribution_key)`.execute(service.deps.db);
+  return rows.map(({ status }) => status);
+}
+
+beforeAll(async () => {
+  service = await startService();
+  await label('organic');
+  await importTransactions(service, [
+    {
+      customer_user_id: 'u',
+      purchase_type: 'one_time_purchase',
+      store: 'stripe',
+      store_product_id: 'coins',
+      store_transaction_id: 't',
+      store_original_transaction_id: 't',
+      price: { country: 'US', currency: 'USD', value: 5 },
+      purchased_at: '2025-01-10T00:00:00Z',
+    },
+  ]);
+});
+afterAll(() => service.close());
+
+test('a profile whose facts somebody writes just now waits: they would have the earlier label', async () => {
+  await label('non_organic');
+  const letGo = await holdProfile(service, 'u');
+  const whileHeld = await relabel();
+  await letGo();
+  expect([whileHeld, await relabel()]).toEqual([0, 1]);
+  expect(await listStatuses()).toEqual(['non_organic']);
+});
+
+test('a label that is posted while the one before is brought to the facts is brought to them next', async () => {
+  await label('organic');
+  // Profiles are read and locked before this table is written; whoever waits for it gives up after half a second.
+  const holder = await service.database.db.startTransaction().execute();
+  await sql`lock table label_retotalled in access exclusive mode`.execute(holder);
+  const relabelling = relabel();
+  await Promise.race([relabelling, waitForBlocked(service).catch(() => undefined)]);
+  const posting = post(service, { status: 'unknown', customer_user_id: 'u' });
+  await Promise.race([posting, waitForBlocked(service, 2).catch(() => undefined)]);
+  await holder.commit().execute();
+  await relabelling;
+  expect(await posting).toMatchObject({ status: 201 });
+  while ((await relabel()) > 0);
+  expect(await listStatuses()).toEqual(['unknown']);
+});
