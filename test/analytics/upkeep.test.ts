@@ -1,8 +1,8 @@
-// The background work on facts: what one app makes impossible is done for the others.
+// The background work on facts: what one app or month makes impossible is done for the others.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { countBacklog } from '../../src/facts/backlog.ts';
-import { refreshColumns } from '../../src/facts/columns.ts';
+import { refreshColumns, tidyColumns } from '../../src/facts/columns.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshTotals } from '../../src/facts/totals.ts';
 import { startUpkeep } from '../../src/facts/upkeep.ts';
@@ -145,4 +145,62 @@ test('columns to which much was appended are made anew when nothing else is to b
   await vi.waitFor(async () => expect(await readMonth()).toEqual([{ facts: 3, appended: 0, groups: 1 }]), 10_000);
   await upkeep.stop();
   expect(await americanUntil('2025-01-30')).toBe(21);
+});
+
+/** Makes the columns of months, a fact each, to which as much was appended as they had. */
+async function appendTo(home: Home, months: readonly string[]): Promise<void> {
+  const { db } = service.deps;
+  await importProfiles(home, labelled('organic'));
+  for (const value of [5, 7]) {
+    const coinOf = (month: string) => ({
+      ...coins()[0],
+      store_transaction_id: month,
+      store_original_transaction_id: month,
+      price: { country: 'US', currency: 'USD', value },
+      purchased_at: `${month}-10T00:00:00Z`,
+    });
+    await importTransactions(home, months.map(coinOf));
+    await totalAll(db).catch(() => undefined);
+    while ((await refreshColumns(db, ANY_MONTH)) > 0);
+  }
+}
+
+const ANY_MONTH = { leastFacts: 1, leastChanges: 1, mostAppended: 3 };
+
+/** Of each month of an app, in order: how much was appended since its columns were made. */
+async function listAppended({ app }: Home): Promise<number[]> {
+  const { rows } = await sql<{ appended: number }>`
+    select appended from fact_column_month where app_key = ${app.app_key} order by month`.execute(service.deps.db);
+  return rows.map(({ appended }) => appended);
+}
+
+test('columns wait until nearly all facts of their app, not of others, are totalled: they are about to change', async () => {
+  const { db } = service.deps;
+  const home = await addApp(service, { name: 'Filling' });
+  await appendTo(home, ['2025-01']);
+  const wait = ({ app }: Home, count: number) =>
+    sql`insert into fact_pending (app_key, profile_id, purchase_no)
+      select ${app.app_key}, gen_random_uuid(), n from generate_series(1, ${count}::integer) n`.execute(db);
+  const leave = ({ app }: Home, count: number) =>
+    sql`delete from fact_pending where app_key = ${app.app_key} and purchase_no > ${count}`.execute(db);
+  await wait(other, 10_000);
+  await wait(home, 10_000);
+  expect(await tidyColumns(db)).toBe(0);
+  await leave(home, 9_999);
+  expect(await tidyColumns(db)).toBe(1);
+  expect(await listAppended(home)).toEqual([0]);
+  await leave(home, 0);
+  await leave(other, 0);
+});
+
+test('a month whose columns cannot be made anew keeps no other waiting, whatever its place among them', async () => {
+  const { db } = service.deps;
+  const home = await addApp(service, { name: 'Three months' });
+  await appendTo(home, ['2025-01', '2025-02', '2025-03']);
+  const isPossible = sql`app_key <> ${sql.lit(home.app.app_key)} or month = date '2025-02-01' - date '1970-01-01'`;
+  await sql`alter table fact_column_chunk add constraint february_alone check (${isPossible}) not valid`.execute(db);
+  await vi.waitFor(async () => {
+    await tidyColumns(db).catch(() => undefined);
+    expect(await listAppended(home)).toEqual([2, 0, 2]);
+  }, 10_000);
 });
