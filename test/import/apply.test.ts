@@ -98,6 +98,23 @@ test('records that cancel each other out change nothing', () => {
   expect(after({ ...NOTHING, ...known }, records).verdicts).toEqual(['unchanged', 'unchanged']);
 });
 
+test.each<Partial<KeyedRecord>>([
+  { installed_at: '2026-05-01T00:00:00.000000Z' },
+  { country: 'DE' },
+  { store: 'play_store' },
+  { attributes: new Map([['plan', 'pro']]) },
+  { attribution: { attribution_key: 2, attribution_user_id: 'x' } },
+  { attribution: { attribution_key: 1, attribution_user_id: 'y' } },
+])('a record that says one thing anew changes its profile, and again nothing: %o', (anew) => {
+  const customer_user_id = 'ann';
+  const attribution = { attribution_key: 1, attribution_user_id: 'x' };
+  const first = record({ customer_user_id, installed_at: NOW, country: 'US', store: 'stripe', attribution });
+  const known = { ...NOTHING, profiles: after(NOTHING, [first]).profiles };
+  const second = record({ customer_user_id, ...anew });
+  expect(after(known, [second]).verdicts).toEqual(['written']);
+  expect(after(known, [second, second]).verdicts).toEqual(['written', 'unchanged']);
+});
+
 test('a customer user id that a profile gave up is free for the next', () => {
   const [one, other] = IDS as [string, string];
   const { profiles, verdicts } = after(NOTHING, [
