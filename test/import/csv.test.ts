@@ -64,6 +64,15 @@ test('a quote that nothing closes within 1 MiB costs one line', async () => {
   expect(entries.at(-1)).toEqual({ line: count + 2, value: { a: 'x'.repeat(1000), b: '2' } });
 });
 
+test('a record of 1 MiB is read, whether it takes one line or two', async () => {
+  const longest = 'x'.repeat(LONGEST_LINE_BYTES);
+  const [first, second] = [longest.slice(0, 10), longest.slice(12)];
+  expect(await entriesOf(`a\n${longest}\n"${first}\n${second}"\n`, 1 << 16)).toEqual([
+    { line: 2, value: { a: longest } },
+    { line: 3, value: { a: `${first}\n${second}` } },
+  ]);
+});
+
 test('cells that are not UTF-8 are told', async () => {
   const content = Buffer.concat([Buffer.from('a\n'), Buffer.from([0xe9, 0x0a]), Buffer.from('é\n')]);
   expect(await entriesOf(content)).toEqual([

@@ -29,6 +29,14 @@ test('columns may stand in any order; a rate given again is replaced, the last o
   ]);
 });
 
+test.each(['999999999.999999999999', '0.000000000001'])(
+  '%s, as much and as little as one may be, stays as it is',
+  async (rate) => {
+    await take(`date,currency,usd_per_unit\n2025-01-01,EUR,${rate}\n`);
+    expect(await rates()).toMatchObject([{ usd_per_unit: rate }]);
+  },
+);
+
 test('more rates than one statement takes', async () => {
   const lines = Array.from({ length: 12_000 }, (_, index) => {
     const date = new Date(Date.UTC(1990, 0, 1 + index)).toISOString().slice(0, 10);
@@ -55,6 +63,11 @@ test.each([
   ['0000-01-01,EUR,1', 'date must be YYYY-MM-DD, not "0000-01-01".'],
   ['2025-02-28,eur,1', 'currency must be three capital letters, not "eur".'],
   ['2025-02-28,EUR,0', 'usd_per_unit must be a number above 0 with at most 12 decimals, not "0".'],
+  [
+    '2025-02-28,EUR,1.1234567890123',
+    'usd_per_unit must be a number above 0 with at most 12 decimals, not "1.1234567890123".',
+  ],
+  ['2025-02-28,EUR,1000000000', 'usd_per_unit must be a number above 0 with at most 12 decimals, not "1000000000".'],
   ['2025-02-28,EUR,-1', 'usd_per_unit must be a number above 0 with at most 12 decimals, not "-1".'],
   ['2025-02-28,EUR,"1,5"', 'usd_per_unit must be a number above 0 with at most 12 decimals, not "1,5".'],
   ['2025-02-28,EUR', 'The record has 2 cells, the header has 3.'],
