@@ -360,6 +360,7 @@ describe('what is not refused', () => {
     ['plural units', { period_unit: 'weeks' }],
     ['exactly ten years', { filters: { date: ['2015-01-01', '2024-12-31'] } }],
     ['exactly 1,000 buckets', { filters: { date: ['2022-01-01', '2024-09-26'] }, period_unit: 'days' }],
+    ['a value of 500 characters', { filters: { date, store: ['x'.repeat(500)] } }],
     [
       'empty arrays and nulls as filters',
       { filters: { date, compare_date: null, store: [], country: null, offer_id: [] } },

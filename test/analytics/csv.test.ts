@@ -85,6 +85,7 @@ test('free text is quoted, and never a formula', async () => {
   );
   expect(text).toContain('installs,common,segment,,Unknown,');
   expect(text).toContain('"say ""hi"""');
+  expect(text).toContain(`"'\rx"`);
 });
 
 test('a title that an operator gave is free text, too', async () => {
