@@ -7,13 +7,12 @@ import { operation } from '../http/operation.ts';
 import { findServiceHeader } from '../http/service-headers.ts';
 import { inTurns } from '../lib/slices.ts';
 import { csvChunks, csvFileName } from './csv.ts';
-import { readChartRequest } from './request.ts';
 import { ChartAnswer, ChartBody, ChartHeaders } from './schema.ts';
 import { createChartAnswers } from './service.ts';
 
 const BODY_LIMIT = 1024 * 1024;
 /** Few questions are larger. */
-const LARGE_BODY = 64 * 1024;
+const SMALL_BODY = 64 * 1024;
 
 export function retrieveAnalytics(deps: Deps) {
   const charts = createChartAnswers(deps);
@@ -30,10 +29,8 @@ export function retrieveAnalytics(deps: Deps) {
     errors: [],
     async handle({ app, body, request, reply }) {
       const zoneHeader = findServiceHeader(request.raw, deps.config.HEADER_ALIASES, 'tz');
-      const asked = { body, zoneHeader, appZone: app.timezone, now: deps.now() };
-      // Of a megabyte that is refused after all, what names kept answers would take twice as long as the judgement.
-      const isSmall = Number(request.headers['content-length']) <= LARGE_BODY;
-      if (!isSmall) readChartRequest(asked);
+      const isSmall = Number(request.headers['content-length']) <= SMALL_BODY;
+      const asked = { body, isSmall, zoneHeader, appZone: app.timezone, now: deps.now() };
       const answer = await charts.answer(app, asked, departureOf(reply));
       if ('json' in answer) return reply.type(JSON_TYPE).send(answer.json);
       const { query, series, storeTitles } = answer;
