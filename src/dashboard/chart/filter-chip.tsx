@@ -3,6 +3,7 @@ import type { ChartRecord } from '../service/answers.ts';
 import { useAnswer } from '../service/use-answer.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
 import type { ChartView } from '../view/view.ts';
+import { Chip } from './chip.tsx';
 import { entitle } from './filter-values.ts';
 import { listTitled } from './list-values.ts';
 
@@ -23,13 +24,10 @@ export function FilterChip({ chart, view, name, onEdit, onRemove }: FilterChipPr
   const title = dimensionTitle(service.catalogue, name);
   const titles = view.filters[name]?.map((value) => entitle(value, answer).title) ?? [];
   return (
-    <span class="chip">
+    <Chip name={`filter ${title}`} onRemove={onRemove}>
       <button type="button" onClick={onEdit}>
         <span class="muted">{title}:</span> {titles.join(', ')}
       </button>
-      <button type="button" aria-label={`Remove filter ${title}`} onClick={onRemove}>
-        ×
-      </button>
-    </span>
+    </Chip>
   );
 }

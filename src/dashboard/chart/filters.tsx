@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
 import type { Unapplied } from '../view/unapplied.ts';
 import type { ChartView } from '../view/view.ts';
+import { Chip } from './chip.tsx';
 import { FilterChip } from './filter-chip.tsx';
 import { FilterDialog } from './filter-dialog.tsx';
 
@@ -44,19 +45,16 @@ export function Filters({ chart, view, unapplied, onChange, onRemove }: FiltersP
       </button>
       {unapplied.length > 0 && <span class="muted">Not applied here:</span>}
       {unapplied.map((one) => (
-        <span class="chip" key={one.title}>
+        <Chip
+          key={one.title}
+          name={one.title}
+          onRemove={() => {
+            onRemove(one);
+            adding.current?.focus();
+          }}
+        >
           <span class="chip-title muted">{one.title}</span>
-          <button
-            type="button"
-            aria-label={`Remove ${one.title}`}
-            onClick={() => {
-              onRemove(one);
-              adding.current?.focus();
-            }}
-          >
-            ×
-          </button>
-        </span>
+        </Chip>
       ))}
       {edited !== null && (
         <FilterDialog chart={chart} view={view} first={edited} onApply={set} onClose={() => setEdited(null)} />
