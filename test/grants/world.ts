@@ -17,6 +17,20 @@ export function grant(
   return service.call('POST', GRANT, { key: service.secretKey, body, headers, ...options });
 }
 
+/** The bytes of a grant to anna, for `openRaw`. */
+export function rawGrant({ secretKey }: TestService): string {
+  const body = JSON.stringify({ access_level_id: 'premium' });
+  const head = [
+    `POST ${GRANT} HTTP/1.1`,
+    'Host: x',
+    `Authorization: Api-Key ${secretKey}`,
+    'Content-Type: application/json',
+    'service-customer-user-id: anna',
+    `Content-Length: ${body.length}`,
+  ];
+  return [...head, '', body].join('\r\n');
+}
+
 /** Revokes from the profile that the headers name. */
 export function revoke(
   service: TestService,

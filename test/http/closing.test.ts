@@ -1,7 +1,7 @@
 // Stopping: readiness fails first while requests are served; then what is under way is finished and new requests get 503.
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { GRANT } from '../grants/world.ts';
+import { GRANT, rawGrant } from '../grants/world.ts';
 import { startService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';
 import { openRaw } from './raw.ts';
@@ -23,17 +23,7 @@ test('closing finishes the request under way and its connection; one that is com
   const service = await startService();
   await addProfile(service, 'anna');
   await addAccessLevel(service, 'premium');
-  const body = JSON.stringify({ access_level_id: 'premium' });
-  const request = [
-    `POST ${GRANT} HTTP/1.1`,
-    'Host: x',
-    `Authorization: Api-Key ${service.secretKey}`,
-    'Content-Type: application/json',
-    'service-customer-user-id: anna',
-    `Content-Length: ${body.length}`,
-    '',
-    body,
-  ].join('\r\n');
+  const request = rawGrant(service);
   const [connection, late] = [openRaw(service.port), openRaw(service.port)];
   late.send(request.slice(0, 20));
   let stopping: Promise<void> | undefined;

@@ -1,6 +1,6 @@
 // A client that ends its side after its request, as `nc -N` does, and still reads: it is answered, unless that takes long.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { GRANT } from '../grants/world.ts';
+import { rawGrant } from '../grants/world.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';
@@ -14,22 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-function grantRequest(): string {
-  const body = '{"access_level_id":"premium"}';
-  const head = [
-    `POST ${GRANT} HTTP/1.1`,
-    'Host: x',
-    `Authorization: Api-Key ${service.secretKey}`,
-    'Content-Type: application/json',
-    'service-customer-user-id: anna',
-    `Content-Length: ${body.length}`,
-  ];
-  return [...head, '', body].join('\r\n');
-}
-
 test('every request that it sent is answered, then the connection is closed', async () => {
   const connection = openRaw(service.port);
-  connection.send(grantRequest() + grantRequest());
+  connection.send(rawGrant(service) + rawGrant(service));
   connection.end();
   expect((await connection.next()).status).toBe(200);
   expect((await connection.next()).status).toBe(200);
@@ -38,7 +25,7 @@ test('every request that it sent is answered, then the connection is closed', as
 
 test('a request that is not whole gets 400', async () => {
   const connection = openRaw(service.port);
-  connection.send(grantRequest().slice(0, -1));
+  connection.send(rawGrant(service).slice(0, -1));
   connection.end();
   expect((await connection.next()).status).toBe(400);
   await connection.ended;
@@ -47,7 +34,7 @@ test('a request that is not whole gets 400', async () => {
 test('what takes longer than a second is no longer answered: the client may have gone', async () => {
   const letGo = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
-  connection.send(grantRequest());
+  connection.send(rawGrant(service));
   connection.end();
   await waitForBlocked(service);
   await connection.ended;

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createKey, revokeKey } from '../../src/apps/service.ts';
 import { ATTRIBUTION, post } from '../attribution/world.ts';
-import { GRANT, grant } from '../grants/world.ts';
+import { GRANT, grant, rawGrant } from '../grants/world.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';
@@ -57,18 +57,6 @@ test('refused requests have theirs, even those that never became requests', asyn
   }
 });
 
-/** The bytes of a grant to anna. */
-function grantRequest(body = JSON.stringify({ access_level_id: 'premium' })): string {
-  const headers = {
-    Host: 'x',
-    Authorization: `Api-Key ${service.secretKey}`,
-    'service-customer-user-id': 'anna',
-    'Content-Type': 'application/json',
-    'Content-Length': JSON.stringify({ access_level_id: 'premium' }).length,
-  };
-  return [`POST ${GRANT} HTTP/1.1`, ...Object.entries(headers).map((pair) => pair.join(': ')), '', body].join('\r\n');
-}
-
 const requestsSince = (before: number) =>
   lines
     .slice(before)
@@ -79,7 +67,7 @@ test('a client that leaves before its answers has a line for each and is counted
   const letGo = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
   // The second waits behind the first.
-  connection.send(grantRequest() + grantRequest());
+  connection.send(rawGrant(service) + rawGrant(service));
   await waitForBlocked(service, 2);
   const before = lines.length;
   connection.close();
@@ -97,7 +85,7 @@ test('a client that leaves before its answers has a line for each and is counted
 
 test('a body that comes too slowly has one line', async () => {
   const before = lines.length;
-  expect(await sendRaw(service.port, grantRequest('{'))).toMatchObject({ status: 408 });
+  expect(await sendRaw(service.port, rawGrant(service).slice(0, -1))).toMatchObject({ status: 408 });
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(requestsSince(before)).toMatchObject([{ status: 408 }]);
 });
