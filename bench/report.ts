@@ -22,7 +22,7 @@ function cells({ id, work, measured, against, ratio, goal, isReached }: Row): st
   return [id, work, measured, against, ratio === undefined ? '–' : ratio.toPrecision(3), goal, reached];
 }
 
-export function toMarkdown(rows: readonly Row[]): string {
+function toMarkdown(rows: readonly Row[]): string {
   const lines = [HEADS, HEADS.map(() => '---'), ...rows.map(cells)];
   return lines.map((line) => `| ${line.join(' | ')} |`).join('\n');
 }

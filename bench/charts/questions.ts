@@ -21,7 +21,7 @@ type Range = Pick<Question, 'period_unit' | 'first' | 'last'>;
 const DAY_MS = 86_400_000;
 
 /** The last 12 whole months and the last 90 whole days of the data, `earlier` units before that. */
-export function listRanges(end: number, earlier = 0): Range[] {
+function listRanges(end: number, earlier = 0): Range[] {
   const date = new Date(end);
   const month = (shift: number) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + shift, 1) / DAY_MS;
   const today = Math.floor(end / DAY_MS);

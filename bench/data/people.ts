@@ -30,7 +30,7 @@ export function createWorld(people: number, end: number): World {
   return { seed: 42, people, start: end - YEARS_DAYS * DAY_MS, end };
 }
 
-export function customerUserId(index: number): string {
+function customerUserId(index: number): string {
   return `user-${index}`;
 }
 

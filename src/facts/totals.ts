@@ -27,7 +27,7 @@ export async function setLimits(trx: Kysely<DB>): Promise<void> {
  * Adds up to `limit` pending facts and as many retired images of an app; how many it was. Run it in `repeatable read`. Marks the profiles
  * whose label waits: charts may remember their facts (docs/decisions/0019).
  */
-async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number): Promise<number> {
+export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number): Promise<number> {
   await sql`select set_config('sps.leaves_marks', 'on', true)`.execute(trx);
   const { rows } = await sql<{ count: bigint }>`
     with pending as (
