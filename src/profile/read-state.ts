@@ -10,21 +10,21 @@ import type { ProfileKey, ProfileState } from './state.ts';
  */
 const isShownSince = (moment: RawBuilder<unknown>) => sql`purchase_type = 'one_time_purchase' or expires_at is null
   or greatest(expires_at, grace_period_expires_at, refunded_at) > ${moment}
-  or row_number() over (
-    partition by purchase_type, store, store_product_id order by purchased_at desc, store_transaction_id collate "C" desc) = 1
-  or least(expires_at, refunded_at) = max(least(expires_at, refunded_at)) over (partition by purchase_type, store, store_product_id)`;
+  or purchased_at = max(purchased_at) over of_product
+  or least(expires_at, refunded_at) = max(least(expires_at, refunded_at)) over of_product`;
 
 const IS_SHOWN = isShownSince(sql`statement_timestamp()`);
 
-// The product is looked up for what is kept alone, one by one: joined, all products of the app were hashed for every profile. Json,
-// not jsonb, which parses again what it has just written; but the order of attribution's members is in segment_hash.
+// The product is looked up for what is kept alone, one by one: joined, all products of the app were hashed for every profile. Rows become
+// json, not jsonb, which parses again what it has just written, and not by json_build_object, which looks up the types of all its arguments
+// each time. The order of attribution's members is in segment_hash.
 function stateStatement(keys: readonly ProfileKey[], isKept: RawBuilder<unknown>) {
   return sql<ProfileState>`
     select p.app_id, p.profile_id, p.customer_user_id, p.installed_at, p.country, p.custom_attributes,
       statement_timestamp() as read_at,
-      (select to_jsonb(a) from (
-         select d.status, r.attribution_user_id, d.channel, d.campaign, d.ad_group, d.ad_set, d.creative, d.source,
-           r.recorded_at
+      (select row_to_json(a) from (
+         select d.ad_set, d.source, d.status, d.channel, d.ad_group, d.campaign, d.creative, r.recorded_at,
+           r.attribution_user_id
          from profile_attribution r join dim_attribution d using (attribution_key)
          where r.app_id = p.app_id and r.profile_id = p.profile_id) a) as attribution,
       (select coalesce(json_agg(row_to_json(g) order by g.access_level_id), '[]') from (
@@ -40,18 +40,17 @@ function stateStatement(keys: readonly ProfileKey[], isKept: RawBuilder<unknown>
         coalesce(sum(t.revenue_nano) filter (
           where not is_kept and environment = 'Production' and not is_family_shared and refunded_at is null), 0)::text
           as past_revenue_nano,
-        coalesce(json_agg(json_build_object(
-          'purchase_id', t.purchase_id, 'purchase_type', t.purchase_type, 'environment', t.environment,
-          'is_family_shared', t.is_family_shared, 'store', t.store, 'store_product_id', t.store_product_id,
-          'store_base_plan_id', t.store_base_plan_id, 'store_transaction_id', t.store_transaction_id,
-          'store_original_transaction_id', t.store_original_transaction_id, 'purchased_at', t.purchased_at,
-          'originally_purchased_at', t.originally_purchased_at, 'expires_at', t.expires_at,
-          'renew_status', t.renew_status, 'renew_status_changed_at', t.renew_status_changed_at,
-          'billing_issue_detected_at', t.billing_issue_detected_at,
-          'grace_period_expires_at', t.grace_period_expires_at, 'offer_category', t.offer_category,
-          'offer_type', t.offer_type, 'offer_id', t.offer_id, 'refunded_at', t.refunded_at,
-          'cancellation_reason', t.cancellation_reason, 'revenue_nano', t.revenue_nano::text,
-          'access_level_id', p2.access_level_id, 'is_consumable', coalesce(p2.is_consumable, false)
+        coalesce(json_agg((
+          select row_to_json(shown) from (
+            select t.purchase_id, t.purchase_type, t.environment, t.is_family_shared, t.store, t.store_product_id,
+              t.store_base_plan_id, t.store_transaction_id, t.store_original_transaction_id, t.purchased_at,
+              t.originally_purchased_at, t.expires_at, t.renew_status, t.renew_status_changed_at,
+              t.billing_issue_detected_at, t.grace_period_expires_at, t.offer_category, t.offer_type, t.offer_id,
+              t.refunded_at, t.cancellation_reason, t.revenue_nano::text, product.access_level_id,
+              coalesce(product.is_consumable, false) as is_consumable
+            from (select) one left join product on product.app_id = t.app_id and product.store = t.store
+              and product.store_product_id = t.store_product_id
+          ) shown
         ) order by t.purchased_at, t.store_transaction_id collate "C") filter (where is_kept), '[]') as purchases
       from (
         select app_id, purchase_id, purchase_type, environment, is_family_shared, store, store_product_id,
@@ -59,12 +58,8 @@ function stateStatement(keys: readonly ProfileKey[], isKept: RawBuilder<unknown>
           expires_at, renew_status, renew_status_changed_at, billing_issue_detected_at, grace_period_expires_at,
           offer_category, offer_type, offer_id, refunded_at, cancellation_reason, revenue_nano, ${isKept} as is_kept
         from purchase where app_id = p.app_id and profile_id = p.profile_id
+        window of_product as (partition by purchase_type, store, store_product_id)
       ) t
-      left join lateral (
-        select access_level_id, is_consumable from product
-        where app_id = t.app_id and store = t.store and store_product_id = t.store_product_id and t.is_kept
-        limit 1
-      ) p2 on true
     ) bought
     order by place`;
 }
