@@ -4,29 +4,40 @@ import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { zoneRelation } from './zone-relation.ts';
 
-/** Writes the installs of the profiles in `ids`, a relation with a column profile_id. The caller holds their locks. */
+/**
+ * Writes the installs of the profiles in `ids`, a relation with a column profile_id. The caller holds their locks.
+ *
+ * Rows are looked up one by one, and by an app that the planner does not see (`offset 0`): statistics may know nothing of an app that is small
+ * beside another one, and it would take all rows of it for a single one and read them for every profile.
+ */
 export async function writeInstalls(trx: Kysely<DB>, app: App, ids: RawBuilder<unknown>): Promise<void> {
+  const profiles = sql`
+    (select ${app.app_id}::uuid as app_id, ${app.app_key}::integer as app_key offset 0) app cross join ${ids} i
+    cross join lateral (select * from profile where app_id = app.app_id and profile_id = i.profile_id offset 0) p`;
   await sql`
     insert into dim_store (store)
-    select distinct p.store from ${ids} i join profile p using (profile_id)
-    where p.app_id = ${app.app_id} and p.store is not null and p.store not in (select store from dim_store)
+    select distinct p.store from ${profiles}
+    where p.store is not null and p.store not in (select store from dim_store)
     order by 1 on conflict do nothing`.execute(trx);
   await sql`
     with install as (
-      select p.profile_id, p.installed_at, local_day(p.installed_at, z.changes_at, z.offsets_s) as installed_day,
+      select app.app_key, p.profile_id, p.installed_at, local_day(p.installed_at, z.changes_at, z.offsets_s) as installed_day,
         dim_country.country_key, dim_store.store_key, coalesce(a.attribution_key, 0) as attribution_key
-      from ${ids} i join profile p using (profile_id)
-      left join profile_attribution a using (app_id, profile_id)
+      from ${profiles}
+      left join lateral (
+        select attribution_key from profile_attribution
+        where app_id = p.app_id and profile_id = p.profile_id offset 0) a on true
       cross join ${zoneRelation(app.timezone)} z
       join dim_country on dim_country.country = coalesce(lower(p.country collate "C"), '')
       join dim_store on dim_store.store = coalesce(p.store, '')
-      where p.app_id = ${app.app_id}
     ), before as materialized (
-      select f.* from install join fact_install f on f.app_key = ${app.app_key} and f.profile_id = install.profile_id
+      select f.* from install
+      cross join lateral (
+        select * from fact_install where app_key = install.app_key and profile_id = install.profile_id offset 0) f
     ), written as (
       insert into fact_install as old
         (app_key, profile_id, installed_at, installed_day, country_key, store_key, attribution_key)
-      select ${app.app_key}, profile_id, installed_at, installed_day, country_key, store_key, attribution_key from install
+      select app_key, profile_id, installed_at, installed_day, country_key, store_key, attribution_key from install
       on conflict (app_key, profile_id) do update set
         installed_at = excluded.installed_at,
         installed_day = excluded.installed_day,
@@ -41,6 +52,6 @@ export async function writeInstalls(trx: Kysely<DB>, app: App, ids: RawBuilder<u
     )
     update fact_transaction f set installed_at = written.installed_at, installed_day = written.installed_day
     from written
-    where f.app_key = ${app.app_key} and f.profile_id = written.profile_id
+    where f.app_key = written.app_key and f.profile_id = written.profile_id
       and f.installed_at <> written.installed_at`.execute(trx);
 }
