@@ -8,14 +8,22 @@ import { apiError } from '../errors.ts';
 import { relabelNow } from '../facts/relabel.ts';
 import type { ProfileIdentity } from './identity.ts';
 import { lockProfileToDelete } from './queries.ts';
+import type { ProfileKey } from './state.ts';
 
 /** Rows of a profile that go with it. Its chains stay, to be taken over by the profile that next brings one of them. */
 const GONE = ['profile_attribution', 'access_grant', 'kept_answer', 'lapse_watch'] as const;
 
+/** Found by the name: by the profile all names of the app would be read. */
+async function deleteName(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<void> {
+  await sql`
+    delete from profile_identity where app_id = ${app_id} and customer_user_id = (
+      select customer_user_id from profile where app_id = ${app_id} and profile_id = ${profile_id})`.execute(trx);
+}
+
 async function deleteRows(
   trx: Kysely<DB>,
-  table: (typeof GONE)[number] | 'profile_identity',
-  { app_id, profile_id }: { app_id: string; profile_id: string },
+  table: (typeof GONE)[number],
+  { app_id, profile_id }: ProfileKey,
 ): Promise<void> {
   await sql`delete from ${sql.table(table)} where app_id = ${app_id} and profile_id = ${profile_id}`.execute(trx);
 }
@@ -40,6 +48,17 @@ export async function scrubEventsOf(trx: Kysely<DB>, appId: string, profileId: s
     from scrubbed where webhook_delivery.sequence = scrubbed.sequence`.execute(trx);
 }
 
+/** Removes a profile that is locked for that. */
+export async function removeProfile(trx: Kysely<DB>, app: App, profile_id: string): Promise<void> {
+  const gone = { app_id: app.app_id, profile_id };
+  // First, as attributions that name the profile by it hold its lock: what they wrote is there from here on.
+  await deleteName(trx, gone);
+  await relabelNow(trx, app, profile_id);
+  for (const table of GONE) await deleteRows(trx, table, gone);
+  await buryRow(trx, app.app_id, profile_id);
+  await scrubEventsOf(trx, app.app_id, profile_id);
+}
+
 /** Throws profile_not_found where there is no such living profile. */
 export async function deleteProfile(
   { db }: Pick<Deps, 'db'>,
@@ -48,12 +67,6 @@ export async function deleteProfile(
   await inTransaction(db, async (trx) => {
     const profileId = await lockProfileToDelete(trx, app.app_id, identity);
     if (profileId === undefined) throw apiError('profile_not_found');
-    const gone = { app_id: app.app_id, profile_id: profileId };
-    // First, as attributions that name the profile by it hold its lock: what they wrote is there from here on.
-    await deleteRows(trx, 'profile_identity', gone);
-    await relabelNow(trx, app, profileId);
-    for (const table of GONE) await deleteRows(trx, table, gone);
-    await buryRow(trx, app.app_id, profileId);
-    await scrubEventsOf(trx, app.app_id, profileId);
+    await removeProfile(trx, app, profileId);
   });
 }

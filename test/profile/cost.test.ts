@@ -1,0 +1,92 @@
+// What is written of a profile costs the same in an app of any size. This one is small beside another: statistics know nothing of it, and the
+// planner takes all its rows for a single one.
+import { sql, type Transaction } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { DB } from '../../src/db/types.ts';
+import { writeInstalls } from '../../src/facts/installs.ts';
+import { removeProfile } from '../../src/profile/removal.ts';
+import { addApp, type Home, importProfiles, importTransactions } from '../analytics/import.ts';
+import { startService, type TestService } from '../setup/service.ts';
+
+const LARGE = 2_000;
+const SMALL = 500;
+const TABLES = ['profile', 'profile_identity', 'profile_attribution', 'fact_install', 'fact_transaction', 'purchase'];
+
+function profilesOf(count: number): object[] {
+  const installed_at = '2025-03-01T00:00:00Z';
+  const attribution = { status: 'non_organic', channel: 'search' };
+  return Array.from({ length: count }, (_, i) => ({ customer_user_id: `user-${i}`, installed_at, attribution }));
+}
+
+function transactionsOf(count: number): object[] {
+  return Array.from({ length: count }, (_, i) => ({
+    customer_user_id: `user-${i}`,
+    purchase_type: 'one_time_purchase',
+    store: 'app_store',
+    store_product_id: 'pack',
+    store_transaction_id: `t-${i}`,
+    store_original_transaction_id: `t-${i}`,
+    price: { country: 'US', currency: 'USD', value: 1 },
+    purchased_at: '2025-03-02T00:00:00Z',
+  }));
+}
+
+let service: TestService;
+let small: Home;
+beforeAll(async () => {
+  service = await startService();
+  const { db } = service.database;
+  for (const table of TABLES) {
+    await sql`alter table ${sql.table(table)} set (autovacuum_enabled = false)`.execute(db);
+  }
+  await importProfiles(service, profilesOf(LARGE));
+  await importTransactions(service, transactionsOf(LARGE));
+  await sql`analyze`.execute(db);
+  small = await addApp(service, { name: 'Small' });
+  await importProfiles(small, profilesOf(SMALL));
+  await importTransactions(small, transactionsOf(SMALL));
+  // There is something to carry to the facts.
+  await sql`update profile set installed_at = '2025-02-27' where app_id = ${small.app.app_id}`.execute(db);
+});
+afterAll(() => service.close());
+
+/** Profiles of the small app. */
+async function pick(count: number): Promise<string[]> {
+  const profiles = await service.database.db
+    .selectFrom('profile')
+    .select('profile_id')
+    .where('app_id', '=', small.app.app_id)
+    .orderBy('profile_id')
+    .limit(count)
+    .execute();
+  return profiles.map(({ profile_id }) => profile_id);
+}
+
+/** The most rows of any of the tables that the work reads; nothing of it is kept. */
+async function countReads(work: (trx: Transaction<DB>) => Promise<void>): Promise<number> {
+  const reads = sql<{ count: number }>`
+    select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::integer as count
+    from pg_stat_xact_user_tables where relname = any(${TABLES}) order by relname`;
+  const trx = await service.database.db.startTransaction().execute();
+  const { rows: before } = await reads.execute(trx);
+  await work(trx);
+  const { rows: after } = await reads.execute(trx);
+  await trx.rollback().execute();
+  return Math.max(...after.map(({ count }, i) => count - before[i]!.count));
+}
+
+test.each([1, 20])('the installs of %i profiles are written without reading those of the others', async (count) => {
+  const ids = await pick(count);
+  const reads = await countReads((trx) =>
+    writeInstalls(trx, small.app, sql`(select unnest(${ids}::uuid[]) as profile_id)`),
+  );
+  expect(reads).toBeGreaterThanOrEqual(count);
+  expect(reads).toBeLessThan(SMALL);
+});
+
+test('a profile is removed without reading the others', async () => {
+  const [id] = await pick(1);
+  const reads = await countReads((trx) => removeProfile(trx, small.app, id!));
+  expect(reads).toBeGreaterThan(0);
+  expect(reads).toBeLessThan(10);
+});
