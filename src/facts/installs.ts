@@ -1,6 +1,6 @@
 // Writes the install facts of profiles, and carries a changed install to the facts of their transactions.
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { DB } from '../db/types.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Execute } from '../db/prepared.ts';
 import type { App } from '../deps.ts';
 import { zoneRelation } from './zone-relation.ts';
 
@@ -10,16 +10,16 @@ import { zoneRelation } from './zone-relation.ts';
  * Rows are looked up one by one, and by an app that the planner does not see (`offset 0`): statistics may know nothing of an app that is small
  * beside another one, and it would take all rows of it for a single one and read them for every profile.
  */
-export async function writeInstalls(trx: Kysely<DB>, app: App, ids: RawBuilder<unknown>): Promise<void> {
+export async function writeInstalls(execute: Execute, app: App, ids: RawBuilder<unknown>): Promise<void> {
   const profiles = sql`
     (select ${app.app_id}::uuid as app_id, ${app.app_key}::integer as app_key offset 0) app cross join ${ids} i
     cross join lateral (select * from profile where app_id = app.app_id and profile_id = i.profile_id offset 0) p`;
-  await sql`
+  const makeStores = sql`
     insert into dim_store (store)
     select distinct p.store from ${profiles}
     where p.store is not null and p.store not in (select store from dim_store)
-    order by 1 on conflict do nothing`.execute(trx);
-  await sql`
+    order by 1 on conflict do nothing`;
+  const write = sql`
     with install as (
       select app.app_key, p.profile_id, p.installed_at, local_day(p.installed_at, z.changes_at, z.offsets_s) as installed_day,
         dim_country.country_key, dim_store.store_key, coalesce(a.attribution_key, 0) as attribution_key
@@ -53,5 +53,6 @@ export async function writeInstalls(trx: Kysely<DB>, app: App, ids: RawBuilder<u
     update fact_transaction f set installed_at = written.installed_at, installed_day = written.installed_day
     from written
     where f.app_key = written.app_key and f.profile_id = written.profile_id
-      and f.installed_at <> written.installed_at`.execute(trx);
+      and f.installed_at <> written.installed_at`;
+  await Promise.all([execute(makeStores), execute(write)]);
 }

@@ -48,7 +48,7 @@ export const lockProfileToDelete: ReadProfile = async (trx, appId, identity) =>
 
 /** Keeps writers out while the profile is read: without that a later state could carry an earlier timestamp. */
 export const lockProfileToRead: ReadProfile = async (trx, appId, identity) =>
-  (await profileNamed(trx, appId, identity).forShare().executeTakeFirst())?.profile_id;
+  (await executePrepared(trx, 'share_profile', profileNamed(trx, appId, identity).forShare()))[0]?.profile_id;
 
 /** A request's place in the array given, with the profile that it has locked. */
 export interface LockedAt {

@@ -1,6 +1,8 @@
 // Making, reading and changing profiles.
 import type { Kysely } from 'kysely';
 import { inTransaction } from '../db/client.ts';
+import { overlapping } from '../db/overlap.ts';
+import { forceGenericPlans } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError, validationError, valueError } from '../errors.ts';
@@ -120,6 +122,7 @@ export async function createProfile(
 ): Promise<ProfileState> {
   const { app, body } = target;
   return inTransaction(db, async (trx) => {
+    await forceGenericPlans(trx);
     const found = await lockOrCreate(trx, target);
     await applyBody(trx, app, { ...found, body });
     return readShownState(trx, { app_id: app.app_id, profile_id: found.profileId });
@@ -131,7 +134,10 @@ export async function updateProfile(
   { app, identity, body }: Target & { body: ProfileBody },
 ): Promise<ProfileState> {
   return inTransaction(db, async (trx) => {
-    const profileId = await lockProfile(trx, app.app_id, identity);
+    const [, profileId] = await overlapping(trx, (each) => [
+      forceGenericPlans(each),
+      lockProfile(each, app.app_id, identity),
+    ]);
     if (profileId === undefined) throw apiError('profile_not_found');
     await applyBody(trx, app, { profileId, body, isNew: false });
     return readShownState(trx, { app_id: app.app_id, profile_id: profileId });
@@ -140,7 +146,10 @@ export async function updateProfile(
 
 export async function readProfile({ db }: Pick<Deps, 'db'>, { app, identity }: Target): Promise<ProfileState> {
   return inTransaction(db, async (trx) => {
-    const profileId = await lockProfileToRead(trx, app.app_id, identity);
+    const [, profileId] = await overlapping(trx, (each) => [
+      forceGenericPlans(each),
+      lockProfileToRead(each, app.app_id, identity),
+    ]);
     if (profileId === undefined) throw apiError('profile_not_found');
     return readShownState(trx, { app_id: app.app_id, profile_id: profileId });
   });

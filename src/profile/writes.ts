@@ -1,5 +1,7 @@
 // Statements that write one profile and its name.
 import { type Kysely, sql, type Updateable } from 'kysely';
+import { overlapping } from '../db/overlap.ts';
+import { keepingPlans } from '../db/prepared.ts';
 import type { DB, Profile } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { writeInstalls } from '../facts/installs.ts';
@@ -92,5 +94,7 @@ export async function readAttributesOf(trx: Kysely<DB>, appId: string, profileId
 
 /** The install fact of one profile. */
 export async function writeInstallOf(trx: Kysely<DB>, app: App, profileId: string): Promise<void> {
-  await writeInstalls(trx, app, sql`(select ${profileId}::uuid as profile_id)`);
+  await overlapping(trx, (each) => [
+    writeInstalls(keepingPlans(each, 'write_install'), app, sql`(select ${profileId}::uuid as profile_id)`),
+  ]);
 }

@@ -1,6 +1,7 @@
 // Installs in columns: every way in which they differ from the installs of now is corrected, and none is written without its images.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { planningAnew } from '../../src/db/prepared.ts';
 import { refreshInstallColumns } from '../../src/facts/install-columns.ts';
 import { writeInstalls } from '../../src/facts/installs.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
@@ -111,7 +112,7 @@ test('what is written while columns are made is in the changes of the next time'
       .where('customer_user_id', '=', 'f')
       .returning('profile_id')
       .executeTakeFirstOrThrow();
-    await writeInstalls(trx, service.app, sql`(select ${profile_id}::uuid as profile_id)`);
+    await writeInstalls(planningAnew(trx), service.app, sql`(select ${profile_id}::uuid as profile_id)`);
     while ((await refreshMonth()) > 0);
   });
   expect(await ask({ country: ['FR'] })).toEqual({ total: [2, 1], search: [1, 0], mail: [1, 0], social: [0, 1] });

@@ -2,6 +2,7 @@
 // planner takes all its rows for a single one.
 import { sql, type Transaction } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { planningAnew } from '../../src/db/prepared.ts';
 import type { DB } from '../../src/db/types.ts';
 import { writeInstalls } from '../../src/facts/installs.ts';
 import { removeProfile } from '../../src/profile/removal.ts';
@@ -78,7 +79,7 @@ async function countReads(work: (trx: Transaction<DB>) => Promise<void>): Promis
 test.each([1, 20])('the installs of %i profiles are written without reading those of the others', async (count) => {
   const ids = await pick(count);
   const reads = await countReads((trx) =>
-    writeInstalls(trx, small.app, sql`(select unnest(${ids}::uuid[]) as profile_id)`),
+    writeInstalls(planningAnew(trx), small.app, sql`(select unnest(${ids}::uuid[]) as profile_id)`),
   );
   expect(reads).toBeGreaterThanOrEqual(count);
   expect(reads).toBeLessThan(SMALL);
