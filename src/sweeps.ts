@@ -3,13 +3,14 @@ import type { Logger } from 'pino';
 import { startPruning } from './changes/kept-answers.ts';
 import type { DatabaseClock } from './db/clock.ts';
 import { rebuildEmptied } from './db/queue-indexes.ts';
-import { analyzeSmallTables } from './db/statistics.ts';
+import { analyzeApps, analyzeSmallTables } from './db/statistics.ts';
 import type { Deps } from './deps.ts';
 import { startUpkeep } from './facts/upkeep.ts';
 import { type Loop, startLoop } from './lib/loop.ts';
 import { startExpiry } from './purchases/expiry.ts';
 
 const STATISTICS_REST_MS = 1_000;
+const APPS_REST_MS = 30_000;
 const CLOCK_REST_MS = 10_000;
 const INDEXES_REST_MS = 10 * 60_000;
 
@@ -34,6 +35,7 @@ export function startSweeps(deps: Pick<Deps, 'db' | 'log' | 'now'>, clock: Datab
     startUpkeep(deps),
     startPruning(deps),
     repeat(log, 'statistics', { restMs: STATISTICS_REST_MS, work: () => analyzeSmallTables(db) }),
+    repeat(log, 'statistics of apps', { restMs: APPS_REST_MS, work: () => analyzeApps(db) }),
     repeat(log, 'indexes of queues', { restMs: INDEXES_REST_MS, work: () => rebuildEmptied(db) }),
   ];
   return {

@@ -1,6 +1,7 @@
 // Keeps the planner informed while tables grow from nothing. Of a table that was never analyzed it expects a few rows of each app, and joins
 // what it takes for a few in nested loops: charts of the first 2,000 profiles took seconds, and the second batch of an import would never
-// end. Autovacuum comes round once a minute.
+// end. Autovacuum comes round once a minute, and only when a tenth of a table has changed: of an app that is less beside another one
+// statistics would know nothing for ever, and the planner takes all its rows for a single one.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from './types.ts';
 
@@ -43,4 +44,55 @@ export async function analyzeSmallTables(db: Kysely<DB>): Promise<void> {
       and ${HAS_DOUBLED} and pg_relation_size(c.oid) <= ${SMALL_BYTES}
     order by c.relname`.execute(db);
   for (const { name } of rows) await sql`analyze (skip_locked) ${sql.table(name)}`.execute(db);
+}
+
+/** An app has rows of which statistics should know: that many, or so many of them that ten are in a sample of 30,000. */
+const LEAST_ROWS = 500;
+const SAMPLED_TENTH = 3_000;
+/** Of more apps than these statistics have the most common ones, and an average for the others. */
+const MOST_COMMON = 100;
+
+interface Unknown {
+  name: string;
+  column: string;
+  value: string;
+  /** So many rows of the app make it worth while. */
+  least: number;
+}
+
+/** Tables by app, of the given ones or all, whose statistics do not have an app, of the given one or all. */
+async function listUnknown(db: Kysely<DB>, { tables, appKey }: { tables?: readonly (keyof DB)[]; appKey?: number }) {
+  const { rows } = await sql<Unknown>`
+    select c.relname as name, s.attname as column, v.value,
+      greatest(${LEAST_ROWS}::integer, ceil(c.reltuples / ${SAMPLED_TENTH}::float8)::integer) as least
+    from pg_class c
+    join pg_index i on i.indrelid = c.oid and i.indisprimary
+    join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0] and a.attname in ('app_id', 'app_key')
+    join pg_stats s on s.schemaname = current_schema() and s.tablename = c.relname and s.attname = a.attname
+    cross join app
+    cross join lateral (select case a.attname when 'app_id' then app.app_id::text else app.app_key::text end) v (value)
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and pg_has_role(c.relowner, 'usage')
+      and (${tables ?? null}::text[] is null or c.relname = any(${tables ?? null}::text[]))
+      and (${appKey ?? null}::integer is null or app.app_key = ${appKey ?? null})
+      and cardinality(s.most_common_freqs) < ${MOST_COMMON}::integer
+      and v.value <> all(s.most_common_vals::text::text[])
+    order by 1, 3`.execute(db);
+  return rows;
+}
+
+/** Analyzes the column of the app in those tables whose statistics do not know of one that has many rows there; not those that somebody else holds. */
+export async function analyzeApps(
+  db: Kysely<DB>,
+  which: { tables?: readonly (keyof DB)[]; appKey?: number } = {},
+): Promise<void> {
+  const analyzed = new Set<string>();
+  for (const { name, column, value, least } of await listUnknown(db, which)) {
+    if (analyzed.has(name)) continue;
+    const { rows } = await sql<{ has_many: boolean }>`
+      select count(*) = ${least}::integer as has_many
+      from (select from ${sql.table(name)} where ${sql.ref(column)} = ${value} limit ${least}) found`.execute(db);
+    if (!rows[0]?.has_many) continue;
+    await sql`analyze (skip_locked) ${sql.table(name)} (${sql.ref(column)})`.execute(db);
+    analyzed.add(name);
+  }
 }

@@ -1,9 +1,11 @@
 // When a table is analyzed: by an import that fills it, and by every service while it is small.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createApp } from '../../src/apps/service.ts';
 import { createDatabaseClock } from '../../src/db/clock.ts';
-import { analyzeKeys, analyzeSmallTables } from '../../src/db/statistics.ts';
+import { analyzeApps, analyzeKeys, analyzeSmallTables } from '../../src/db/statistics.ts';
 import { startSweeps } from '../../src/sweeps.ts';
+import { addApp, importProfiles } from '../analytics/import.ts';
 import { startService, type TestService } from '../setup/service.ts';
 
 let service: TestService;
@@ -74,4 +76,99 @@ test('a service analyzes small tables by itself', async () => {
   const sweeps = startSweeps(service.deps, createDatabaseClock(service.deps.db));
   await vi.waitFor(async () => expect(await knownRows('label_pending')).toBe(1_000), 10_000);
   await sweeps.stop();
+});
+
+describe('an app beside another one', () => {
+  let apps: number[];
+  beforeAll(async () => {
+    const { app } = await createApp(service.deps, { name: 'Other' });
+    apps = [service.app.app_key, app.app_key];
+  });
+
+  async function addOf(appKey: number, rows: number): Promise<void> {
+    await sql`insert into label_pending select ${appKey}, gen_random_uuid(), 1, 2 from generate_series(1, ${rows}::integer)`.execute(
+      service.deps.db,
+    );
+  }
+
+  /** The apps of label_pending that the planner knows of. */
+  async function knownApps(): Promise<number[]> {
+    const { rows } = await sql<{ known: number[] }>`
+      select most_common_vals::text::integer[] as known from pg_stats
+      where tablename = 'label_pending' and attname = 'app_key'`.execute(service.deps.db);
+    return rows[0]!.known.toSorted((a, b) => a - b);
+  }
+
+  /** The first has 2,000 rows, and the planner knows of them. */
+  async function prepare(): Promise<void> {
+    await addOf(apps[0]!, 2_000);
+    await sql`analyze label_pending`.execute(service.deps.db);
+  }
+
+  test.each([
+    [499, {}, 1],
+    [500, {}, 2],
+    [500, { tables: ['label_pending'] as const }, 2],
+    [500, { tables: ['purchase'] as const }, 1],
+  ])('of %i rows becomes known, if of %j', async (rows, which, known) => {
+    await prepare();
+    await addOf(apps[1]!, rows);
+    await analyzeApps(service.deps.db, which);
+    expect(await knownApps()).toEqual(apps.slice(0, known));
+  });
+
+  test('is looked for alone where it is named', async () => {
+    await prepare();
+    await addOf(apps[1]!, 1_000);
+    await analyzeApps(service.deps.db, { appKey: apps[0]! });
+    expect(await knownApps()).toEqual(apps.slice(0, 1));
+    await analyzeApps(service.deps.db, { appKey: apps[1]! });
+    expect(await knownApps()).toEqual(apps);
+  });
+
+  test('needs so many rows that a sample has some of them', async () => {
+    await prepare();
+    await sql`update pg_class set reltuples = 3e6 where relname = 'label_pending'`.execute(service.deps.db);
+    await addOf(apps[1]!, 999);
+    await analyzeApps(service.deps.db);
+    expect(await knownApps()).toEqual(apps.slice(0, 1));
+    await addOf(apps[1]!, 1);
+    await analyzeApps(service.deps.db);
+    expect(await knownApps()).toEqual(apps);
+  });
+
+  test('becomes known by a service, and by an import into it', async () => {
+    await prepare();
+    await addOf(apps[1]!, 1_000);
+    const sweeps = startSweeps(service.deps, createDatabaseClock(service.deps.db));
+    await vi.waitFor(async () => expect(await knownApps()).toEqual(apps), 10_000);
+    await sweeps.stop();
+
+    const profiles = Array.from({ length: 1_000 }, (_, i) => ({
+      customer_user_id: `u${i}`,
+      installed_at: '2025-03-01T00:00:00Z',
+    }));
+    await importProfiles(service, [
+      ...profiles,
+      ...profiles.map((one) => ({ ...one, customer_user_id: `${one.customer_user_id}-` })),
+    ]);
+    await sql`analyze profile`.execute(service.deps.db);
+    const other = await addApp(service, { name: 'Third' });
+    await importProfiles(other, profiles.slice(0, 600));
+    const { rows } = await sql<{ known: string[] }>`
+      select most_common_vals::text::text[] as known from pg_stats where tablename = 'profile' and attname = 'app_id'`.execute(
+      service.deps.db,
+    );
+    expect(rows[0]!.known).toEqual([service.app.app_id, other.app.app_id]);
+  });
+
+  test('stays unknown where somebody holds the table, and nobody waits', async () => {
+    await prepare();
+    await addOf(apps[1]!, 1_000);
+    const holder = await service.database.db.startTransaction().execute();
+    await sql`lock table label_pending in share update exclusive mode`.execute(holder);
+    await analyzeApps(service.deps.db);
+    await holder.rollback().execute();
+    expect(await knownApps()).toEqual(apps.slice(0, 1));
+  });
 });
