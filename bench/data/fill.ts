@@ -109,7 +109,7 @@ async function deriveChunk({ db }: Session, app: App, people: readonly Person[],
     select profile_id, store, store_original_transaction_id
     from chunk join purchase_chain using (profile_id) where app_id = ${app.app_id}`.execute(db);
   await sql`analyze chunk_chain`.execute(db);
-  await writeInstalls(db, app, sql`chunk`);
+  await writeInstalls(planningAnew(db), app, sql`chunk`);
   await sql`
     update fact_install f set attribution_key = a.attribution_key
     from chunk join profile_attribution a using (profile_id)
