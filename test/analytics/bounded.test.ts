@@ -183,7 +183,7 @@ describe('compression', () => {
       httpGet(`${service.url}/healthz`, { headers: { 'accept-encoding': 'gzip, br' } }),
       'response',
     )) as [IncomingMessage];
-    response.resume();
+    await response.toArray();
     expect(response.headers['content-encoding']).toBeUndefined();
   });
 });
