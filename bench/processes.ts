@@ -88,7 +88,7 @@ async function startProgram(
 
 /** The service as it ships: logs at info, metrics, all checks; only the rate limits are off. */
 export function startService(options: ServiceOptions): Promise<Running> {
-  return startProgram('the service', [join(ROOT, process.env.SPS_DIST ?? 'dist', 'main.js')], options);
+  return startProgram('the service', [join(ROOT, 'dist/main.js')], options);
 }
 
 /** A reference: a program of bench/reference that prints its address. */
