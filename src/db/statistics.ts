@@ -11,6 +11,16 @@ const SMALL_BYTES = 8 * 1024 * 1024;
 /** Of the table `c`: it has more than doubled since it was last analyzed, which happens to a table a handful of times. */
 const HAS_DOUBLED = sql`pg_relation_size(c.oid) > 2 * c.relpages * current_setting('block_size')::bigint`;
 
+/** Tables `c` of the service, which it may analyze. */
+const OURS = sql`pg_class c join pg_namespace n on n.oid = c.relnamespace
+  and n.nspname = current_schema() and c.relkind = 'r' and pg_has_role(c.relowner, 'usage')`;
+
+/** These columns, or all; passes over a table that somebody else holds, as vacuum does. */
+async function analyze(db: Kysely<DB>, table: string, columns: readonly string[] = []): Promise<void> {
+  const named = columns.length > 0 ? sql`(${sql.join(columns.map((column) => sql.ref(column)))})` : sql``;
+  await sql`analyze (skip_locked) ${sql.table(table)} ${named}`.execute(db);
+}
+
 interface Outgrown {
   name: string;
   /** Of its primary key, as statements of imports find their rows. */
@@ -19,7 +29,7 @@ interface Outgrown {
 
 /**
  * Analyzes those of the tables that have more than doubled since that was last done. The columns of the key alone, as a whole table takes a
- * second; autovacuum, which does not count this, sees to the others. Not those that somebody else holds, as vacuum does.
+ * second; autovacuum, which does not count this, sees to the others. Not those that somebody else holds.
  */
 export async function analyzeKeys(db: Kysely<DB>, tables: readonly (keyof DB)[]): Promise<void> {
   const { rows } = await sql<Outgrown>`
@@ -29,21 +39,16 @@ export async function analyzeKeys(db: Kysely<DB>, tables: readonly (keyof DB)[])
     join pg_attribute a on a.attrelid = c.oid and a.attnum = any(i.indkey)
     where c.oid = any(${[...tables]}::text[]::regclass[]) and ${HAS_DOUBLED}
     group by c.relname order by c.relname`.execute(db);
-  for (const { name, columns } of rows) {
-    await sql`analyze (skip_locked) ${sql.table(name)} (${sql.join(columns.map((column) => sql.ref(column)))})`.execute(
-      db,
-    );
-  }
+  for (const { name, columns } of rows) await analyze(db, name, columns);
 }
 
 /** Analyzes small tables that have more than doubled since that was last done; not those that somebody else holds. */
 export async function analyzeSmallTables(db: Kysely<DB>): Promise<void> {
   const { rows } = await sql<{ name: string }>`
-    select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = current_schema() and c.relkind = 'r' and pg_has_role(c.relowner, 'usage')
-      and ${HAS_DOUBLED} and pg_relation_size(c.oid) <= ${SMALL_BYTES}
+    select c.relname as name from ${OURS}
+    where ${HAS_DOUBLED} and pg_relation_size(c.oid) <= ${SMALL_BYTES}
     order by c.relname`.execute(db);
-  for (const { name } of rows) await sql`analyze (skip_locked) ${sql.table(name)}`.execute(db);
+  for (const { name } of rows) await analyze(db, name);
 }
 
 /** An app has rows of which statistics should know: that many, or so many of them that ten are in a sample of 30,000. */
@@ -65,14 +70,13 @@ async function listUnknown(db: Kysely<DB>, { tables, appKey }: { tables?: readon
   const { rows } = await sql<Unknown>`
     select c.relname as name, s.attname as column, v.value,
       greatest(${LEAST_ROWS}::integer, ceil(c.reltuples / ${SAMPLED_TENTH}::float8)::integer) as least
-    from pg_class c
+    from ${OURS}
     join pg_index i on i.indrelid = c.oid and i.indisprimary
     join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0] and a.attname in ('app_id', 'app_key')
-    join pg_stats s on s.schemaname = current_schema() and s.tablename = c.relname and s.attname = a.attname
+    join pg_stats s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = a.attname
     cross join app
     cross join lateral (select case a.attname when 'app_id' then app.app_id::text else app.app_key::text end) v (value)
-    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and pg_has_role(c.relowner, 'usage')
-      and (${tables ?? null}::text[] is null or c.relname = any(${tables ?? null}::text[]))
+    where (${tables ?? null}::text[] is null or c.relname = any(${tables ?? null}::text[]))
       and (${appKey ?? null}::integer is null or app.app_key = ${appKey ?? null})
       and cardinality(s.most_common_freqs) < ${MOST_COMMON}::integer
       and v.value <> all(s.most_common_vals::text::text[])
@@ -92,7 +96,7 @@ export async function analyzeApps(
       select count(*) = ${least}::integer as has_many
       from (select from ${sql.table(name)} where ${sql.ref(column)} = ${value} limit ${least}) found`.execute(db);
     if (!rows[0]?.has_many) continue;
-    await sql`analyze (skip_locked) ${sql.table(name)} (${sql.ref(column)})`.execute(db);
+    await analyze(db, name, [column]);
     analyzed.add(name);
   }
 }
