@@ -3,7 +3,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import { overlapping } from '../db/overlap.ts';
-import { forceGenericPlans } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError, valueError } from '../errors.ts';
@@ -11,7 +10,7 @@ import { raiseVersion } from '../facts/version.ts';
 import { IDEMPOTENCY_KEY, type Once } from '../http/idempotency.ts';
 import type { ProfileIdentity } from '../profile/identity.ts';
 import { renderProfile } from '../profile/object.ts';
-import { findProfile, lockProfile } from '../profile/queries.ts';
+import { findProfile, lockKeepingPlans, lockProfile } from '../profile/queries.ts';
 import type { ProfileState } from '../profile/state.ts';
 import type { WebhookEvent } from '../webhooks/events.ts';
 import { nudgeDispatchers } from '../webhooks/nudge.ts';
@@ -65,11 +64,7 @@ async function runChange<First>(
   { change, keep }: { change: Change<First>; keep?: Keep },
 ): Promise<Committed> {
   const first = (await change.lockFirst?.(trx)) as First;
-  const [, profileId] = await overlapping(trx, (each) => [
-    forceGenericPlans(each),
-    lockProfile(each, app.app_id, identity),
-  ]);
-  if (profileId === undefined) throw apiError('profile_not_found');
+  const profileId = await lockKeepingPlans(trx, lockProfile, { app, identity });
   const { state, events, alsoWrite } = await change.work(trx, profileId, first);
   const answer = renderAnswer({ state }, app);
   const [stored] = await overlapping(trx, (each) => [

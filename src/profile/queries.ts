@@ -1,7 +1,10 @@
 // Statements that find and lock profiles.
 import { type Kysely, sql } from 'kysely';
-import { executePrepared } from '../db/prepared.ts';
+import { overlapping } from '../db/overlap.ts';
+import { executePrepared, forceGenericPlans } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
+import type { App } from '../deps.ts';
+import { apiError } from '../errors.ts';
 import { isUuid } from '../lib/uuid.ts';
 import type { ProfileIdentity } from './identity.ts';
 
@@ -49,6 +52,20 @@ export const lockProfileToDelete: ReadProfile = async (trx, appId, identity) =>
 /** Keeps writers out while the profile is read: without that a later state could carry an earlier timestamp. */
 export const lockProfileToRead: ReadProfile = async (trx, appId, identity) =>
   (await executePrepared(trx, 'share_profile', profileNamed(trx, appId, identity).forShare()))[0]?.profile_id;
+
+/**
+ * Locks the profile that a request is about, in a transaction that keeps the plans of its statements from here on. Throws
+ * profile_not_found.
+ */
+export async function lockKeepingPlans(
+  trx: Kysely<DB>,
+  lock: ReadProfile,
+  { app, identity }: { app: Pick<App, 'app_id'>; identity: ProfileIdentity },
+): Promise<string> {
+  const [, profileId] = await overlapping(trx, (each) => [forceGenericPlans(each), lock(each, app.app_id, identity)]);
+  if (profileId === undefined) throw apiError('profile_not_found');
+  return profileId;
+}
 
 /** A request's place in the array given, with the profile that it has locked. */
 export interface LockedAt {

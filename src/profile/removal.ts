@@ -9,16 +9,10 @@ import { relabelNow } from '../facts/relabel.ts';
 import type { ProfileIdentity } from './identity.ts';
 import { lockProfileToDelete } from './queries.ts';
 import type { ProfileKey } from './state.ts';
+import { freeName } from './writes.ts';
 
 /** Rows of a profile that go with it. Its chains stay, to be taken over by the profile that next brings one of them. */
 const GONE = ['profile_attribution', 'access_grant', 'kept_answer', 'lapse_watch'] as const;
-
-/** Found by the name: by the profile all names of the app would be read. */
-async function deleteName(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<void> {
-  await sql`
-    delete from profile_identity where app_id = ${app_id} and customer_user_id = (
-      select customer_user_id from profile where app_id = ${app_id} and profile_id = ${profile_id})`.execute(trx);
-}
 
 async function deleteRows(
   trx: Kysely<DB>,
@@ -52,7 +46,7 @@ export async function scrubEventsOf(trx: Kysely<DB>, appId: string, profileId: s
 export async function removeProfile(trx: Kysely<DB>, app: App, profile_id: string): Promise<void> {
   const gone = { app_id: app.app_id, profile_id };
   // First, as attributions that name the profile by it hold its lock: what they wrote is there from here on.
-  await deleteName(trx, gone);
+  await freeName(trx, gone);
   await relabelNow(trx, app, profile_id);
   for (const table of GONE) await deleteRows(trx, table, gone);
   await buryRow(trx, app.app_id, profile_id);

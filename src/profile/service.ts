@@ -1,7 +1,6 @@
 // Making, reading and changing profiles.
 import type { Kysely } from 'kysely';
 import { inTransaction } from '../db/client.ts';
-import { overlapping } from '../db/overlap.ts';
 import { forceGenericPlans } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
@@ -11,7 +10,7 @@ import { parseDatetime } from '../lib/datetime.ts';
 import { type Attributes, mergeAttributes, readAttributes } from './attributes.ts';
 import type { ProfileBody } from './body.ts';
 import type { ProfileIdentity, SentIdentity } from './identity.ts';
-import { lockProfile, lockProfileToRead } from './queries.ts';
+import { lockKeepingPlans, lockProfile, lockProfileToRead } from './queries.ts';
 import { readShownState } from './read-state.ts';
 import type { ProfileState } from './state.ts';
 import { claimCustomer, insertProfile, readAttributesOf, updateProfileRow, writeInstallOf } from './writes.ts';
@@ -134,11 +133,7 @@ export async function updateProfile(
   { app, identity, body }: Target & { body: ProfileBody },
 ): Promise<ProfileState> {
   return inTransaction(db, async (trx) => {
-    const [, profileId] = await overlapping(trx, (each) => [
-      forceGenericPlans(each),
-      lockProfile(each, app.app_id, identity),
-    ]);
-    if (profileId === undefined) throw apiError('profile_not_found');
+    const profileId = await lockKeepingPlans(trx, lockProfile, { app, identity });
     await applyBody(trx, app, { profileId, body, isNew: false });
     return readShownState(trx, { app_id: app.app_id, profile_id: profileId });
   });
@@ -146,11 +141,7 @@ export async function updateProfile(
 
 export async function readProfile({ db }: Pick<Deps, 'db'>, { app, identity }: Target): Promise<ProfileState> {
   return inTransaction(db, async (trx) => {
-    const [, profileId] = await overlapping(trx, (each) => [
-      forceGenericPlans(each),
-      lockProfileToRead(each, app.app_id, identity),
-    ]);
-    if (profileId === undefined) throw apiError('profile_not_found');
+    const profileId = await lockKeepingPlans(trx, lockProfileToRead, { app, identity });
     return readShownState(trx, { app_id: app.app_id, profile_id: profileId });
   });
 }

@@ -29,6 +29,15 @@ export async function insertProfile(
   return rows[0]?.profile_id;
 }
 
+/** Takes from the profile the name that it has, unless that is `kept`. Found by the name: by the profile all names would be read. */
+export async function freeName(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey, kept?: string): Promise<void> {
+  await sql`
+    delete from profile_identity
+    where app_id = ${app_id} and profile_id = ${profile_id} and customer_user_id is distinct from ${kept ?? null}::text
+      and customer_user_id = (
+        select customer_user_id from profile where app_id = ${app_id} and profile_id = ${profile_id})`.execute(trx);
+}
+
 /**
  * Gives the name to the profile unless another has it; whose it is then. Undefined if it was free and taken and free again:
  * try once more.
@@ -52,19 +61,7 @@ export async function claimCustomer(
       .executeTakeFirst();
     return owner?.profile_id;
   }
-  await trx
-    .deleteFrom('profile_identity')
-    .where('app_id', '=', app_id)
-    .where('profile_id', '=', profile_id)
-    .where('customer_user_id', '<>', customer_user_id)
-    .where('customer_user_id', '=', (eb) =>
-      eb
-        .selectFrom('profile')
-        .select('profile.customer_user_id')
-        .where('profile.app_id', '=', app_id)
-        .where('profile.profile_id', '=', profile_id),
-    )
-    .execute();
+  await freeName(trx, { app_id, profile_id }, customer_user_id);
   await updateProfileRow(trx, { app_id, profile_id }, { customer_user_id });
   return profile_id;
 }
