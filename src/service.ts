@@ -88,7 +88,7 @@ async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<O
   const base = await buildApp(deps, isSplit ? ['base'] : ['base', 'admin']);
   const admin = isSplit ? await buildApp(deps, ['admin']) : undefined;
   const parts = admin ? [base, admin] : [base];
-  works.push(() => Promise.all(parts.map(({ app }) => close(app))));
+  works.push(() => Promise.all(parts.map(({ app }) => closeServer(app))));
   const baseUrl = await listen(base.app, HOST, PORT);
   const adminUrl = admin ? await listen(admin.app, HOST, ADMIN_PORT ?? 0) : baseUrl;
   stops.push(() => failReadiness(parts, config.SHUTDOWN_DELAY_MS));
@@ -139,7 +139,7 @@ async function failReadiness(parts: readonly AppParts[], delayMs: number): Promi
  * Fastify closes the connections that are idle at this moment; those that are answered later would be kept alive for a minute, and
  * those whose client neither sends nor reads on would never be closed.
  */
-async function close(app: FastifyInstance): Promise<void> {
+export async function closeServer(app: FastifyInstance): Promise<void> {
   const closing = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
   const giveUp = setTimeout(() => app.server.closeAllConnections(), STOPPING.requestsMs);
   try {

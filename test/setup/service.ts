@@ -9,6 +9,7 @@ import { createDb, createPool } from '../../src/db/client.ts';
 import { ONE_RUN } from '../../src/db/server-run.ts';
 import type { App, Deps } from '../../src/deps.ts';
 import { listRoutes } from '../../src/routes.ts';
+import { closeServer } from '../../src/service.ts';
 import { createAnswerCheck } from './answers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { expectNoSecrets, listWebhookSecrets, secretPart } from './secrets.ts';
@@ -119,10 +120,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
 
   let stopping: Promise<void> | undefined;
   async function stopOnce(): Promise<void> {
-    // As the program does: Node closes what is idle once, and waits 75 s for a connection whose answer ends after that.
-    const closing = setInterval(() => app.server.closeIdleConnections(), 100);
-    await app.close();
-    clearInterval(closing);
+    await closeServer(app);
     const pools = [probeDb, lookupDb, groupDb, analyticsDb, ...(db === database.db ? [] : [db])];
     await Promise.all(pools.map((one) => one.destroy()));
   }
