@@ -5,7 +5,7 @@ import { type Execute, planningAnew } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { datedFacts } from './chains.ts';
-import { type Bought, DIMENSIONS, ensureDimensions } from './dimensions.ts';
+import { type Bought, countryOf, DIMENSIONS, ensureDimensions } from './dimensions.ts';
 import { RETIRE_CHANGED } from './retire.ts';
 import { zoneRelation } from './zone-relation.ts';
 
@@ -73,6 +73,7 @@ const TUPLES = fixed(sql`
   join dim_offer on ${isSameTuple('dim_offer', ['offer_category', 'offer_type', 'offer_id'])}
   join dim_placement on ${isSameTuple('dim_placement', ['paywall_id', 'audience_id', 'placement_id'])}`);
 const DATED_FACTS = fixed(sql`${datedFacts(OF_INSTALL)} offset 0`);
+const COUNTRY = fixed(countryOf('f.price_country'));
 const INSTALL = fixedColumns(OF_INSTALL, 'install.');
 
 /** Subqueries that remove the facts of the purchases in a relation. What the totals contain of them stays as an image, to be taken off. */
@@ -131,7 +132,7 @@ function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
       cross join ${zoneRelation(app.timezone)} z
       join dim_store on dim_store.store = f.store
       join dim_product on dim_product.store_product_id = f.store_product_id
-      join dim_country on dim_country.country = lower(f.price_country collate "C")
+      join dim_country on dim_country.country = ${COUNTRY}
       ${TUPLES}
       offset 0
     )`;

@@ -13,6 +13,14 @@ export const DIMENSIONS = [
   ['paywall_id', 'audience_id', 'placement_id'],
 ] as const;
 
+/**
+ * A country as dim_country has it: in lower case, as C understands it whatever the database's collation, under which it is looked up; an
+ * index serves no other.
+ */
+export function countryOf(column: string): RawBuilder<unknown> {
+  return sql`lower(${sql.ref(column)} collate "C") collate "default"`;
+}
+
 /** Makes the dimension rows that these purchases need; ordered, so that two writers do not deadlock. */
 export async function ensureDimensions(execute: Execute, bought: Bought): Promise<void> {
   await execute(sql`

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Execute } from '../db/prepared.ts';
 import type { App } from '../deps.ts';
+import { countryOf } from './dimensions.ts';
 import { zoneRelation } from './zone-relation.ts';
 
 /**
@@ -28,7 +29,7 @@ export async function writeInstalls(execute: Execute, app: App, ids: RawBuilder<
         select attribution_key from profile_attribution
         where app_id = p.app_id and profile_id = p.profile_id offset 0) a on true
       cross join ${zoneRelation(app.timezone)} z
-      join dim_country on dim_country.country = coalesce(lower(p.country collate "C"), '')
+      join dim_country on dim_country.country = coalesce(${countryOf('p.country')}, '')
       join dim_store on dim_store.store = coalesce(p.store, '')
     ), before as materialized (
       select f.* from install

@@ -4,6 +4,7 @@ import { sql, type Transaction } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { planningAnew } from '../../src/db/prepared.ts';
 import type { DB } from '../../src/db/types.ts';
+import { deriveFacts } from '../../src/facts/derive.ts';
 import { writeInstalls } from '../../src/facts/installs.ts';
 import { removeProfile } from '../../src/profile/removal.ts';
 import { addApp, type Home, importProfiles, importTransactions } from '../analytics/import.ts';
@@ -65,10 +66,10 @@ async function pick(count: number): Promise<string[]> {
 }
 
 /** The most rows of any of the tables that the work reads; nothing of it is kept. */
-async function countReads(work: (trx: Transaction<DB>) => Promise<void>): Promise<number> {
+async function countReads(work: (trx: Transaction<DB>) => Promise<void>, tables = TABLES): Promise<number> {
   const reads = sql<{ count: number }>`
     select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::integer as count
-    from pg_stat_xact_user_tables where relname = any(${TABLES}) order by relname`;
+    from pg_stat_xact_user_tables where relname = any(${tables}) order by relname`;
   const trx = await service.database.db.startTransaction().execute();
   const { rows: before } = await reads.execute(trx);
   await work(trx);
@@ -91,4 +92,18 @@ test('a profile is removed without reading the others', async () => {
   const reads = await countReads((trx) => removeProfile(trx, small.app, id!));
   expect(reads).toBeGreaterThan(0);
   expect(reads).toBeLessThan(10);
+});
+
+test('the country of a profile and of a transaction is looked up, not looked for', async () => {
+  const [id] = await pick(1);
+  const reads = await countReads(
+    async (trx) => {
+      const execute = planningAnew(trx);
+      await writeInstalls(execute, small.app, sql`(select ${id}::uuid as profile_id)`);
+      const chains = sql`(select profile_id, store, store_original_transaction_id from purchase where profile_id = ${id})`;
+      await deriveFacts(execute, small.app, chains);
+    },
+    ['dim_country'],
+  );
+  expect(reads).toBe(2);
 });
