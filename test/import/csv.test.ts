@@ -25,6 +25,13 @@ test('a line end within quotes stays as it is written', async () => {
   ]);
 });
 
+test('a name of the header may go on in the next line', async () => {
+  expect(await entriesOf('a,"b\nc"\n1,2\n"u\nv",3')).toEqual([
+    { line: 3, value: { a: '1', 'b\nc': '2' } },
+    { line: 4, value: { a: 'u\nv', 'b\nc': '3' } },
+  ]);
+});
+
 test('a record with too few or too many cells is told', async () => {
   expect(await entriesOf('a,b\n1\n1,2,3\n5,6')).toEqual([
     { line: 2, fault: 'The record has 1 cells, the header has 2.', text: '1' },
@@ -41,6 +48,13 @@ test('quotes that do not fit cost one line, not the rest of the file', async () 
     { line: 4, value: { a: '3', b: '4' } },
     { line: 5, fault, text: 'q"uote,5' },
     { line: 6, value: { a: '6', b: '7' } },
+  ]);
+});
+
+test('a return by itself between quotes ends no record: nothing after it is lost', async () => {
+  expect(await entriesOf('a\n"x"\r"y"\n"z"\n')).toEqual([
+    { line: 2, fault: 'The quotes of the record do not fit.', text: '"x"\r"y"' },
+    { line: 3, value: { a: 'z' } },
   ]);
 });
 
@@ -70,6 +84,19 @@ test('a record of 1 MiB is read, whether it takes one line or two', async () => 
   expect(await entriesOf(`a\n${longest}\n"${first}\n${second}"\n`, 1 << 16)).toEqual([
     { line: 2, value: { a: longest } },
     { line: 3, value: { a: `${first}\n${second}` } },
+  ]);
+});
+
+test('a line of more than 1 MiB is given up by itself, with or without a quote before it', async () => {
+  const long = 'x'.repeat(LONGEST_LINE_BYTES + 1);
+  const fault = 'The record is longer than 1 MiB.';
+  expect(await entriesOf(`a\n1\n${long}\n2\n"open\n${long}\n3\n`, 1 << 16)).toMatchObject([
+    { line: 2, value: { a: '1' } },
+    { line: 3, fault },
+    { line: 4, value: { a: '2' } },
+    { line: 5, fault },
+    { line: 6, fault },
+    { line: 7, value: { a: '3' } },
   ]);
 });
 

@@ -23,6 +23,14 @@ test('a byte order mark is no part of the first line', async () => {
   expect(await linesOf(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from('a\n')]))).toEqual([[1, 'a']]);
 });
 
+test('the mark later in the file is text, wherever the chunks are cut', async () => {
+  for (const size of [4, 5])
+    expect(await linesOf('abc\n\uFEFFd\n', size)).toEqual([
+      [1, 'abc'],
+      [2, '\uFEFFd'],
+    ]);
+});
+
 test('a line of 1 MiB is read, a longer one is passed over, and the one after it has its number', async () => {
   const longest = 'x'.repeat(LONGEST_LINE_BYTES);
   expect(await linesOf(`${longest}\n${longest}y\nafter\n`)).toEqual([
