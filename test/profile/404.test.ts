@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/apps/service.ts';
+import { waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { createProfile, deleteProfile, type Named, readProfile, updateProfile } from './world.ts';
 
@@ -39,6 +40,21 @@ describe.each(operations)('%s', (_, send) => {
 
   test('two identifiers that name different profiles', async () => {
     expect(await send(service, { customer: 'anna', profile: bert })).toMatchObject(NOT_FOUND);
+  });
+
+  test('a name that an import gives up while the profile is waited for', async () => {
+    const { db } = service.database;
+    const { json } = await createProfile(service, { customer: 'cleo' });
+    const trx = await db.startTransaction().execute();
+    for (const table of ['profile', 'profile_identity'] as const) {
+      const changed = trx.updateTable(table).set({ customer_user_id: 'dora' });
+      await changed.where('profile_id', '=', json.data.profile_id).execute();
+    }
+    const asked = send(service, { customer: 'cleo' });
+    await waitForBlocked(service);
+    await trx.commit().execute();
+    expect(await asked).toMatchObject(NOT_FOUND);
+    await deleteProfile(service, { customer: 'dora' });
   });
 
   test('a profile of another app', async () => {
