@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { disableWebhook, enableWebhook } from '../../src/webhooks/endpoints.ts';
 import { judgeAttempt } from '../../src/webhooks/outcome.ts';
 import {
   type ClaimRequest,
@@ -82,6 +83,14 @@ describe('a claim', () => {
     world.pass(2);
     const later = await claim();
     expect(later.claimed.map(({ sequence }) => sequence)).toEqual([claimed[1]?.sequence]);
+  });
+
+  it('stands when its endpoint is disabled and enabled: what is under way is not sent twice', async () => {
+    const { claimed } = await claim();
+    const [{ webhook_id }] = claimed as [(typeof claimed)[0]];
+    await disableWebhook(world.service.deps, webhook_id);
+    await enableWebhook(world.service.deps, webhook_id);
+    expect((await claim()).claimed).toEqual([]);
   });
 
   it('is needed to settle: who lost it changes nothing', async () => {
