@@ -28,8 +28,8 @@ function question(chart_id: string, date: string[], more: Question = {}): Questi
   return { chart_id, period_unit: 'month', filters: { date }, ...more };
 }
 
-async function answer(body: Question) {
-  const { status, json } = await askChart(service, body);
+async function answer(body: Question, headers?: Record<string, string>) {
+  const { status, json } = await askChart(service, body, headers);
   expect(status).toBe(200);
   return json.data;
 }
@@ -38,9 +38,10 @@ async function answer(body: Question) {
 async function startAnother() {
   const { app } = await buildApp(service.deps, ['admin']);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  const headers = { authorization: `Api-Key ${service.secretKey}`, 'content-type': 'application/json' };
+  const own = { authorization: `Api-Key ${service.secretKey}`, 'content-type': 'application/json' };
   return {
-    async answer(body: Question) {
+    async answer(body: Question, more: Record<string, string> = {}) {
+      const headers = { ...own, ...more };
       const response = await fetch(`${url}${CHARTS_PATH}`, { method: 'POST', headers, body: JSON.stringify(body) });
       return ((await response.json()) as { data: unknown }).data;
     },
@@ -159,11 +160,12 @@ test.each(CHANGES)('%s makes the answer another, also that of another process', 
 
 test('time alone makes the answer another where a moment of a fact passes', async () => {
   await post(PROFILE, { headers: { 'service-customer-user-id': 'eve' }, body: {} });
-  const soon = { purchased_at: '2025-06-15T12:00:30Z', expires_at: '2025-06-15T12:01:00Z' };
+  // Charts end with the millisecond of their clock, and a stock is that of just before.
+  const soon = { purchased_at: '2025-06-15T12:00:30.000999Z', expires_at: '2025-06-15T12:01:00.000999Z' };
   await buy('eve', { store_transaction_id: 'e1', store_original_transaction_id: 'e1', ...soon });
   const active = question('subscriptions_active', ['2025-06-15', '2025-06-15'], { period_unit: 'day' });
   const counts: number[] = [];
-  for (const at of ['12:00:00', '12:00:29', '12:00:31', '12:00:59', '12:01:01']) {
+  for (const at of ['12:00:00', '12:00:30', '12:00:31', '12:01:00', '12:01:01']) {
     now = new Date(`2025-06-15T${at}Z`);
     counts.push(await total(active));
   }
@@ -178,6 +180,73 @@ test('a refund that is still to come is told by answers about the past when it h
   expect(await total(body)).toBe(before);
   now = new Date('2025-06-15T13:00:01Z');
   expect(await total(body)).toBe(before - 1);
+});
+
+const NEW_YORK = { 'service-tz': 'America/New_York' };
+const BY_INSTALL = { date_type: 'profile_install_date' };
+
+const PASSING: [string, Question, string[], Record<string, string>?][] = [
+  [
+    'midnight in the zone that is asked for',
+    question('installs', ['2025-06-15', '2025-06-16'], { period_unit: 'day' }),
+    ['2025-06-16T03:59:59Z', '2025-06-16T04:00:00Z'],
+    NEW_YORK,
+  ],
+  [
+    'a moment after midnight in the zone of the app, where another is asked for',
+    question('subscriptions_new', ['2025-06-15', '2025-06-15'], { period_unit: 'day' }),
+    ['2025-06-15T23:59:00Z', '2025-06-16T00:11:00Z'],
+    NEW_YORK,
+  ],
+  [
+    'a purchase, of those who installed long ago',
+    question('revenue', ['2025-01-01', '2025-01-31'], BY_INSTALL),
+    ['2025-06-15T15:59:59Z', '2025-06-15T16:00:01Z'],
+  ],
+  [
+    'an install, of those who bought before it',
+    question('revenue', ['2025-06-01', '2025-06-30'], BY_INSTALL),
+    ['2025-06-15T14:59:59Z', '2025-06-15T15:00:01Z'],
+  ],
+  [
+    'an install that revenue is divided by',
+    question('arpu', ['2025-06-01', '2025-06-30']),
+    ['2025-06-15T14:59:59Z', '2025-06-15T15:00:01Z'],
+  ],
+  [
+    'a purchase of the time that is compared with',
+    { chart_id: 'revenue', period_unit: 'day', filters: { date: ['2025-06-16'], compare_date: ['2025-06-15'] } },
+    ['2025-06-15T15:59:59Z', '2025-06-15T16:00:01Z'],
+  ],
+];
+
+test('the answer is another as soon as what it depends on has passed', async () => {
+  await post(PROFILE, {
+    headers: { 'service-customer-user-id': 'fay' },
+    body: { installed_at: '2025-06-15T15:00:00Z' },
+  });
+  const bought = [
+    ['fay', '2025-06-15T11:00:00Z'],
+    ['ada', '2025-06-15T16:00:00Z'],
+    ['ada', '2025-06-16T00:10:00Z'],
+  ] as const;
+  for (const [customer, purchased_at] of bought) {
+    const ids = { store_transaction_id: purchased_at, store_original_transaction_id: purchased_at };
+    await buy(customer, { ...ids, purchased_at, expires_at: '2025-07-15T00:00:00Z' });
+  }
+  const other = await startAnother();
+  try {
+    for (const [what, body, [before, after], headers] of PASSING) {
+      now = new Date(before as string);
+      const earlier = await answer(body, headers);
+      now = new Date(after as string);
+      const later = await answer(body, headers);
+      expect(later, what).not.toEqual(earlier);
+      expect(later, what).toEqual(await other.answer(body, headers));
+    }
+  } finally {
+    await other.close();
+  }
 });
 
 test('midnight makes the answer another', async () => {
