@@ -45,9 +45,17 @@ function refuse(log: Logger, socket: Duplex, { error, cause }: { error: ApiError
   log.info({ request_id: requestId, status: error.statusCode, cause }, 'request');
 }
 
-/** Whether the answer that is due on the connection is being sent. */
+/** The answer that is due on the connection, or being sent. */
+function answerOf(socket: Duplex): ServerResponse | null | undefined {
+  return (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
+}
+
 export function hasAnswerBegun(socket: Duplex): boolean {
-  return (socket as { _httpMessage?: ServerResponse })._httpMessage?.headersSent === true;
+  return answerOf(socket)?.headersSent === true;
+}
+
+export function isAnswerDue(socket: Duplex): boolean {
+  return answerOf(socket)?.headersSent === false;
 }
 
 /** Fastify's clientErrorHandler. */

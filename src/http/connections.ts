@@ -1,8 +1,8 @@
-// Connections beside their requests: how many there may be, those over which nothing comes, those whose client has said its last.
+// Connections beside their requests: how many there may be, those over which nothing comes or goes, those whose client has said its last.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { hasAnswerBegun } from './broken-request.ts';
+import { hasAnswerBegun, isAnswerDue } from './broken-request.ts';
 import { countDropped } from './metrics.ts';
 
 /**
@@ -27,6 +27,10 @@ export function registerConnections(app: FastifyInstance, most: number): void {
       }, ANSWERED_AFTER_END_MS);
       socket.once('close', () => clearTimeout(giveUp));
     });
+  });
+  // Nobody asks, or nobody takes the answer. An answer that is still being computed has a deadline of its own.
+  app.server.on('timeout', (socket) => {
+    if (!isAnswerDue(socket)) socket.destroy();
   });
   // Load balancers connect ahead. Node takes a connection over which nothing ever came for one that is being used, and closing would wait.
   app.addHook('preClose', (done) => {

@@ -22,6 +22,8 @@ export function serverOptions({ config, log }: Pick<Deps, 'config' | 'log'>): Fa
     genReqId: newRequestId,
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    // Of a connection over which nothing moves (connections.ts); a request that does not come in time is told so before.
+    connectionTimeout: 2 * REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     http: {
       headersTimeout: Math.min(HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS),

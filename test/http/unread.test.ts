@@ -1,0 +1,41 @@
+// A connection over which nothing moves: a client that does not take its answers is given up, or a few of them could hold all connections
+// there may be; one whose answer takes long is not.
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createProfile, readProfile } from '../profile/world.ts';
+import { holdProfile } from '../setup/locks.ts';
+import { startService, type TestService } from '../setup/service.ts';
+
+/** A connection may be silent for twice as long. */
+const REQUEST_TIMEOUT_MS = 200;
+/** Their answers are more than the buffers of a connection hold; in one packet, none of them is late. */
+const REQUESTS = 50;
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ env: { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS) } });
+  await createProfile(service, { customer: 'anna' });
+});
+afterAll(() => service.close());
+
+test('answers that nobody takes end with their connection', async () => {
+  const socket = connect({ port: service.port, host: '127.0.0.1' });
+  socket.on('error', () => {});
+  socket.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(REQUESTS));
+  // Who does not read learns of the end by writing.
+  const until = performance.now() + 10_000;
+  while (!socket.closed && performance.now() < until) {
+    await sleep(50);
+    socket.write('\r\n');
+  }
+  expect(socket.closed).toBe(true);
+});
+
+test('an answer that takes longer than that comes', async () => {
+  const release = await holdProfile(service, 'anna');
+  const answer = readProfile(service, { customer: 'anna' });
+  await sleep(4 * REQUEST_TIMEOUT_MS);
+  await release();
+  expect((await answer).status).toBe(200);
+});
