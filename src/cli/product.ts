@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { configureProducts, listProducts, type NewProduct, parseProducts } from '../apps/catalogue.ts';
 import { DURATIONS } from '../facts/codes.ts';
+import { counted } from '../lib/counted.ts';
 import { appOption, choice } from './options.ts';
 import type { Perform } from './perform.ts';
 import { readText } from './read-text.ts';
@@ -53,7 +54,10 @@ export function addCommands(program: Command, perform: Perform): void {
       perform(async ({ deps }) => {
         const products = parseProducts(await readText(file));
         await configureProducts(deps, app, products);
-        return { answer: { written: products.length }, text: `Configured ${products.length} products.` };
+        return {
+          answer: { written: products.length },
+          text: `Configured ${counted(products.length, 'product', 'products')}.`,
+        };
       }),
     );
 

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { listRateRanges } from '../apps/queries.ts';
 import { importRates } from '../import/rates.ts';
+import { counted } from '../lib/counted.ts';
 import type { Perform } from './perform.ts';
 import { formatTable } from './table.ts';
 
@@ -15,7 +16,7 @@ export function addCommands(program: Command, perform: Perform): void {
     .action((file: string) =>
       perform(async ({ deps }) => {
         const answer = await importRates(deps, file);
-        return { answer, text: `Read ${answer.read} rates.` };
+        return { answer, text: `Read ${counted(answer.read, 'rate', 'rates')}.` };
       }),
     );
 

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { unreadable } from '../import/source.ts';
+import { counted } from '../lib/counted.ts';
 import { OperatorError } from '../operator-error.ts';
 import {
   addWebhook,
@@ -135,10 +136,7 @@ function addDeliveryCommands(webhook: Command, perform: Perform): void {
     .action((webhookId: string | undefined, { since, delivery }: { since?: string; delivery?: string }) =>
       perform(async ({ deps }) => {
         const answer = await replayDeliveries(deps, selectionOf(webhookId, since, delivery));
-        return {
-          answer,
-          text: `${answer.replayed === 1 ? '1 delivery waits' : `${answer.replayed} deliveries wait`} to be sent again.`,
-        };
+        return { answer, text: `${counted(answer.replayed, 'delivery waits', 'deliveries wait')} to be sent again.` };
       }),
     );
 }

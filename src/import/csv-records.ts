@@ -2,6 +2,7 @@
 // it opens is no record, or none of as many cells as the first, its first line alone is given up, and reading goes on with the second.
 import { isUtf8 } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
+import { counted } from '../lib/counted.ts';
 import { type FaultyEntry, NOT_UTF8, TOO_LONG, unreadableEntry } from './entry.ts';
 import { type Line, LONGEST_LINE_BYTES } from './lines.ts';
 
@@ -37,7 +38,7 @@ function readRecord(lines: readonly Line[], width: number | undefined): CsvRecor
   const cells = parseCells(bytes.toString());
   if (!cells) return unreadableEntry(number, 'The quotes of the record do not fit.', givenUp);
   if (lines.length === 1 || width === undefined || cells.length === width) return { line: number, cells };
-  const fault = `With its quotes the record would go on for ${lines.length} lines and have ${cells.length} cells, the header has ${width}.`;
+  const fault = `With its quotes the record would go on for ${lines.length} lines and have ${counted(cells.length, 'cell', 'cells')}, the header has ${width}.`;
   return unreadableEntry(number, fault, givenUp);
 }
 

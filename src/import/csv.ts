@@ -1,4 +1,5 @@
 // CSV (RFC 4180, comma, a header line): cells under the names of their columns.
+import { counted } from '../lib/counted.ts';
 import { OperatorError } from '../operator-error.ts';
 import { createRecordSplitter } from './csv-records.ts';
 import { type Entry, unreadableEntry } from './entry.ts';
@@ -40,7 +41,7 @@ export async function* readCsv(
     if (!('cells' in record)) return record;
     const { line, cells } = record;
     if (cells.length === columns.length) return { line, value: toValue(toCells(columns, cells)) };
-    const fault = `The record has ${cells.length} cells, the header has ${columns.length}.`;
+    const fault = `The record has ${counted(cells.length, 'cell', 'cells')}, the header has ${columns.length}.`;
     return unreadableEntry(line, fault, Buffer.from(cells.join(',')));
   }
 

@@ -18,7 +18,7 @@ function faultOf({ date = '', currency = '', usd_per_unit = '' }: Cells): string
   if (!isDate(date)) return `date must be YYYY-MM-DD, not ${JSON.stringify(date)}.`;
   if (!/^[A-Z]{3}$/.test(currency)) return `currency must be three capital letters, not ${JSON.stringify(currency)}.`;
   if (!/^\d{1,9}(\.\d{1,12})?$/.test(usd_per_unit) || Number(usd_per_unit) === 0) {
-    return `usd_per_unit must be a number above 0 with at most 12 decimals, not ${JSON.stringify(usd_per_unit)}.`;
+    return `usd_per_unit must be a number above 0 and below 10^9 with at most 12 decimals, not ${JSON.stringify(usd_per_unit)}.`;
   }
   return undefined;
 }

@@ -5,6 +5,7 @@ import { createChartAnswers } from '../analytics/service.ts';
 import { listAllApps } from '../apps/queries.ts';
 import type { App, Deps } from '../deps.ts';
 import { countBacklog } from '../facts/backlog.ts';
+import { counted } from '../lib/counted.ts';
 import { listStoredSecrets } from '../webhooks/endpoint-queries.ts';
 import { sealedWith } from '../webhooks/sealing.ts';
 import { readSecrets, storedValues } from '../webhooks/secrets.ts';
@@ -30,8 +31,8 @@ export async function checkWebhooks({ db, config, now }: Deps): Promise<Finding[
       return true;
     }
   });
-  const lockedWords = `The secrets of ${locked.length} webhooks cannot be read: give the service their SPS_ENCRYPTION_KEY, or the old one as SPS_ENCRYPTION_KEY_PREVIOUS.`;
-  const clearWords = `Secrets of ${clear.length} webhooks are stored in clear: \`sps secrets rotate\` encrypts them.`;
+  const lockedWords = `The secrets of ${counted(locked.length, 'webhook', 'webhooks')} cannot be read: give the service their SPS_ENCRYPTION_KEY, or the old one as SPS_ENCRYPTION_KEY_PREVIOUS.`;
+  const clearWords = `The secrets of ${counted(clear.length, 'webhook', 'webhooks')} are stored in clear: \`sps secrets rotate\` encrypts them.`;
   const secrets = (state: Finding['state'], words: string): Finding => ({ check: 'webhook secrets', state, words });
   return [
     judgeWebhooks(await readWebhookFacts(db, at)),
@@ -46,14 +47,17 @@ function judgeWebhooks(facts: WebhookFacts): Finding {
     ...(suspended > 0 ? [`${suspended} suspended (see \`sps webhook list\`, then \`sps webhook resume\`)`] : []),
     ...(failing > 0 ? [`${failing} failing`] : []),
     ...(oldest !== null && oldest > WAITING_WARNING_S
-      ? [`${waiting} deliveries wait, the oldest for ${Math.round(oldest / 60)} min`]
+      ? [`${counted(waiting, 'delivery waits', 'deliveries wait')}, the oldest for ${Math.round(oldest / 60)} min`]
       : []),
-    ...(dead > 0 ? [`${dead} dead deliveries (\`sps webhook replay\`)`] : []),
+    ...(dead > 0 ? [`${counted(dead, 'dead delivery', 'dead deliveries')} (\`sps webhook replay\`)`] : []),
   ];
   return {
     check: 'webhooks',
     state: suspended > 0 ? 'problem' : faults.length > 0 ? 'warning' : 'ok',
-    words: faults.length > 0 ? `Webhooks: ${faults.join(', ')}.` : `${enabled} webhooks are enabled, all is delivered.`,
+    words:
+      faults.length > 0
+        ? `Webhooks: ${faults.join(', ')}.`
+        : `${counted(enabled, 'webhook is', 'webhooks are')} enabled, all is delivered.`,
     figures: { ...facts },
   };
 }
@@ -67,8 +71,8 @@ export async function checkBacklog({ db }: Deps): Promise<Finding[]> {
       state: pending > BACKLOG_WARNING ? 'warning' : 'ok',
       words:
         pending > BACKLOG_WARNING
-          ? `${pending} facts wait to be added to the totals; charts are exact but slower meanwhile: does a service run?`
-          : `${pending} facts wait to be added to the totals.`,
+          ? `${counted(pending, 'fact waits', 'facts wait')} to be added to the totals; charts are exact but slower meanwhile: does a service run?`
+          : `${counted(pending, 'fact waits', 'facts wait')} to be added to the totals.`,
       figures: facts,
     },
     {
@@ -76,8 +80,8 @@ export async function checkBacklog({ db }: Deps): Promise<Finding[]> {
       state: labels_pending > BACKLOG_WARNING ? 'warning' : 'ok',
       words:
         labels_pending > BACKLOG_WARNING
-          ? `The facts of ${labels_pending} profiles wait for their new label; charts are exact meanwhile: does a service run?`
-          : `The facts of ${labels_pending} profiles wait for their new label.`,
+          ? `The facts of ${counted(labels_pending, 'profile', 'profiles')} wait for their new label; charts are exact meanwhile: does a service run?`
+          : `The facts of ${counted(labels_pending, 'profile', 'profiles')} wait for their new label.`,
       figures: { labels_pending },
     },
   ];

@@ -34,7 +34,7 @@ test('a name of the header may go on in the next line', async () => {
 
 test('a record with too few or too many cells is told', async () => {
   expect(await entriesOf('a,b\n1\n1,2,3\n5,6')).toEqual([
-    { line: 2, fault: 'The record has 1 cells, the header has 2.', text: '1' },
+    { line: 2, fault: 'The record has 1 cell, the header has 2.', text: '1' },
     { line: 3, fault: 'The record has 3 cells, the header has 2.', text: '1,2,3' },
     { line: 4, value: { a: '5', b: '6' } },
   ]);
@@ -59,7 +59,7 @@ test('a return by itself between quotes ends no record: nothing after it is lost
 });
 
 test('two quotes that do not belong together cost one line each, not those between them', async () => {
-  const fault = 'With its quotes the record would go on for 4 lines and have 1 cells, the header has 2.';
+  const fault = 'With its quotes the record would go on for 4 lines and have 1 cell, the header has 2.';
   expect(await entriesOf('a,b\n"u5,DE\nu6,FR\nu7,GB\nu8,x"\n"u9\nu9",IT\n')).toEqual([
     { line: 2, fault, text: '"u5,DE' },
     { line: 3, value: { a: 'u6', b: 'FR' } },

@@ -62,14 +62,17 @@ test.each([
   ['2025-02-29,EUR,1', 'date must be YYYY-MM-DD, not "2025-02-29".'],
   ['0000-01-01,EUR,1', 'date must be YYYY-MM-DD, not "0000-01-01".'],
   ['2025-02-28,eur,1', 'currency must be three capital letters, not "eur".'],
-  ['2025-02-28,EUR,0', 'usd_per_unit must be a number above 0 with at most 12 decimals, not "0".'],
+  ['2025-02-28,EUR,0', 'usd_per_unit must be a number above 0 and below 10^9 with at most 12 decimals, not "0".'],
   [
     '2025-02-28,EUR,1.1234567890123',
-    'usd_per_unit must be a number above 0 with at most 12 decimals, not "1.1234567890123".',
+    'usd_per_unit must be a number above 0 and below 10^9 with at most 12 decimals, not "1.1234567890123".',
   ],
-  ['2025-02-28,EUR,1000000000', 'usd_per_unit must be a number above 0 with at most 12 decimals, not "1000000000".'],
-  ['2025-02-28,EUR,-1', 'usd_per_unit must be a number above 0 with at most 12 decimals, not "-1".'],
-  ['2025-02-28,EUR,"1,5"', 'usd_per_unit must be a number above 0 with at most 12 decimals, not "1,5".'],
+  [
+    '2025-02-28,EUR,1000000000',
+    'usd_per_unit must be a number above 0 and below 10^9 with at most 12 decimals, not "1000000000".',
+  ],
+  ['2025-02-28,EUR,-1', 'usd_per_unit must be a number above 0 and below 10^9 with at most 12 decimals, not "-1".'],
+  ['2025-02-28,EUR,"1,5"', 'usd_per_unit must be a number above 0 and below 10^9 with at most 12 decimals, not "1,5".'],
   ['2025-02-28,EUR', 'The record has 2 cells, the header has 3.'],
 ])('%s: nothing of the file is taken', async (line, reason) => {
   await expect(take(`date,currency,usd_per_unit\n2025-01-01,EUR,1\n${line}\n`)).rejects.toThrow(

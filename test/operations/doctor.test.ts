@@ -77,7 +77,7 @@ describe('on a real database', () => {
     await sql`
       insert into webhook_delivery (sequence, webhook_id, profile_id, state)
       select 1, webhook_id, gen_random_uuid(), 'dead' from webhook`.execute(db);
-    expect(await wordsOf('webhooks')).toContain('1 dead deliveries');
+    expect(await wordsOf('webhooks')).toContain('1 dead delivery');
     await db.deleteFrom('webhook').execute();
     expect(await statesOf()).toMatchObject({ webhooks: 'ok' });
   });
@@ -98,7 +98,7 @@ describe('on a real database', () => {
     withKey(undefined);
     expect((await statesOf())['webhook secrets']).toBeUndefined();
     withKey(randomBytes(32));
-    expect(await wordsOf('webhook secrets')).toMatch(/1 webhooks are stored in clear/);
+    expect(await wordsOf('webhook secrets')).toMatch(/1 webhook are stored in clear/);
   });
 
   test('what waits for totals and labels is counted', async () => {

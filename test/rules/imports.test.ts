@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   grants: ['db', 'lib', 'http', 'profile', 'changes'],
   analytics: ['db', 'lib', 'http', 'facts'],
   import: ['db', 'lib', 'http', 'apps', 'facts', 'profile', 'attribution', 'purchases'],
-  operations: ['db', 'apps', 'facts', 'analytics', 'webhooks'],
+  operations: ['db', 'lib', 'apps', 'facts', 'analytics', 'webhooks'],
 };
 
 /** Files of src/ itself that every folder may import: what a feature may ask for, and how it fails. */

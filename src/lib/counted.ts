@@ -1,0 +1,6 @@
+// How many there are, in words.
+
+/** `counted(1, 'fact waits', 'facts wait')` is "1 fact waits". */
+export function counted(count: number | bigint, one: string, many: string): string {
+  return `${count} ${Number(count) === 1 ? one : many}`;
+}
