@@ -6,6 +6,7 @@ import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { datedFacts } from './chains.ts';
 import { type Bought, countryOf, DIMENSIONS, ensureDimensions } from './dimensions.ts';
+import { hiddenApp } from './hidden-app.ts';
 import { RETIRE_CHANGED } from './retire.ts';
 import { zoneRelation } from './zone-relation.ts';
 
@@ -49,11 +50,20 @@ const IS_NEW = fixed(sql`old.app_key is null
 
 const BOUGHT = fixedColumns(DIMENSIONS.flat(), 'p.');
 
+const IS_COUNTED = sql`environment = 'Production' and not is_family_shared`;
+
+/** A part of `from`: the transactions `p` of the chains in `touched`, with their `app`. */
+function purchasesOf(app: App, touched: Chains, where = sql`true`): RawBuilder<unknown> {
+  return sql`${hiddenApp(app)} cross join ${touched} touched
+    cross join lateral (
+      select * from purchase
+      where app_id = app.app_id and profile_id = touched.profile_id and store = touched.store
+        and store_original_transaction_id = touched.store_original_transaction_id and ${where}
+      offset 0) p`;
+}
+
 function boughtIn(app: App, chains: Chains): Bought {
-  return sql`(
-    select distinct ${BOUGHT}
-    from ${chains} touched join purchase p using (profile_id, store, store_original_transaction_id)
-    where p.app_id = ${app.app_id})`;
+  return sql`(select distinct ${BOUGHT} from ${purchasesOf(app, chains)})`;
 }
 
 /**
@@ -75,13 +85,14 @@ const TUPLES = fixed(sql`
 const DATED_FACTS = fixed(sql`${datedFacts(OF_INSTALL)} offset 0`);
 const COUNTRY = fixed(countryOf('f.price_country'));
 const INSTALL = fixedColumns(OF_INSTALL, 'install.');
+const OF_CHAIN = fixedColumns(OF_INSTALL, 'touched.');
 
 /** Subqueries that remove the facts of the purchases in a relation. What the totals contain of them stays as an image, to be taken off. */
 function removing(app: App, purchases: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     gone as (
-      delete from fact_transaction f using ${purchases} p
-      where f.app_key = ${app.app_key} and f.profile_id = p.profile_id and f.purchase_no = p.purchase_no
+      delete from fact_transaction f using ${hiddenApp(app)} cross join ${purchases} p
+      where f.app_key = app.app_key and f.profile_id = p.profile_id and f.purchase_no = p.purchase_no
       returning f.*
     ), untotalled as (
       delete from fact_pending w using gone
@@ -100,29 +111,25 @@ export async function removeFacts(execute: Execute, app: App, purchases: RawBuil
 
 /** Transactions of the chains `touched` that became sandbox or family-shared. */
 function uncounted(app: App): RawBuilder<unknown> {
-  return sql`(
-    select p.profile_id, p.purchase_no
-    from touched join purchase p using (profile_id, store, store_original_transaction_id)
-    where p.app_id = ${app.app_id} and (p.environment <> 'Production' or p.is_family_shared))`;
+  return sql`(select p.profile_id, p.purchase_no from ${purchasesOf(app, sql`touched`, sql`not (${IS_COUNTED})`)})`;
 }
 
 /**
- * The facts of these chains as a query: `derived`. Subqueries with `offset 0` tell the planner that there are at least as many rows as
+ * The facts of these chains as a query: `derived`. Subqueries with `offset 0` also tell the planner that there are at least as many rows as
  * chains; it takes the plain joins for a single row, and would compare every transaction with every product and every offer. The
- * install is joined to the chain, as looking it up for each of its facts took a tenth of the time.
+ * install is looked up for the chain, as doing it for each of its facts took a tenth of the time.
  */
 function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
   return sql`
-    with touched as ${chains}, counted as (
-      select p.*, product.duration as configured_duration, ${INSTALL}
-      from touched
-      join fact_install install on install.app_key = ${app.app_key} and install.profile_id = touched.profile_id
+    with touched as ${chains}, installed as (
+      select touched.*, ${INSTALL}
+      from ${hiddenApp(app)} cross join touched
       cross join lateral (
-        select * from purchase p
-        where p.app_id = ${app.app_id} and p.profile_id = touched.profile_id and p.store = touched.store
-          and p.store_original_transaction_id = touched.store_original_transaction_id
-          and p.environment = 'Production' and not p.is_family_shared
-        offset 0) p
+        select * from fact_install where app_key = app.app_key and profile_id = touched.profile_id offset 0) install
+      offset 0
+    ), counted as (
+      select p.*, product.duration as configured_duration, ${OF_CHAIN}
+      from ${purchasesOf(app, sql`installed`, IS_COUNTED)}
       left join product on product.app_id = ${app.app_id} and product.store = p.store
         and product.store_product_id = p.store_product_id
     ), derived as (
@@ -146,7 +153,11 @@ function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
 export async function deriveFacts(execute: Execute, app: App, chains: Chains): Promise<void> {
   const writeFacts = sql`
     ${derivedFacts(app, chains)}, changed as materialized (
-      select derived.* from derived left join fact_transaction old using (app_key, profile_id, purchase_no)
+      select derived.* from derived
+      left join lateral (
+        select * from fact_transaction
+        where app_key = derived.app_key and profile_id = derived.profile_id and purchase_no = derived.purchase_no
+        offset 0) old on true
       where ${IS_NEW}
     ), ${removing(app, uncounted(app))}, ${RETIRE_CHANGED}
     insert into fact_transaction (app_key, profile_id, purchase_no, ${COLUMNS})

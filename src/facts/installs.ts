@@ -3,17 +3,13 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Execute } from '../db/prepared.ts';
 import type { App } from '../deps.ts';
 import { countryOf } from './dimensions.ts';
+import { hiddenApp } from './hidden-app.ts';
 import { zoneRelation } from './zone-relation.ts';
 
-/**
- * Writes the installs of the profiles in `ids`, a relation with a column profile_id. The caller holds their locks.
- *
- * Rows are looked up one by one, and by an app that the planner does not see (`offset 0`): statistics may know nothing of an app that is small
- * beside another one, and it would take all rows of it for a single one and read them for every profile.
- */
+/** Writes the installs of the profiles in `ids`, a relation with a column profile_id. The caller holds their locks. */
 export async function writeInstalls(execute: Execute, app: App, ids: RawBuilder<unknown>): Promise<void> {
   const profiles = sql`
-    (select ${app.app_id}::uuid as app_id, ${app.app_key}::integer as app_key offset 0) app cross join ${ids} i
+    ${hiddenApp(app)} cross join ${ids} i
     cross join lateral (select * from profile where app_id = app.app_id and profile_id = i.profile_id offset 0) p`;
   const makeStores = sql`
     insert into dim_store (store)

@@ -4,6 +4,7 @@ import { fixed, fixedAssignments, fixedColumns } from '../db/fixed.ts';
 import type { Execute } from '../db/prepared.ts';
 import type { App } from '../deps.ts';
 import { deriveFacts, removeFacts } from '../facts/derive.ts';
+import { hiddenApp } from '../facts/hidden-app.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS, type StagedTransaction } from './columns.ts';
 
 /** A table or subquery with STAGED_COLUMNS, whose profiles the caller has locked in the order of profile_id. */
@@ -50,6 +51,15 @@ export async function claimChains(execute: Execute, app: App, chains: readonly C
     returning profile_id, store, store_original_transaction_id`);
 }
 
+/** A part of `from`: staged transactions `s`, each with its chain `c`. */
+function withChains(app: App, staged: Staged): RawBuilder<unknown> {
+  return sql`${hiddenApp(app)} cross join ${staged} s
+    cross join lateral (
+      select * from purchase_chain
+      where app_id = app.app_id and store = s.store and store_original_transaction_id = s.store_original_transaction_id
+      offset 0) c`;
+}
+
 /** A chain that a staged transaction brings to another profile than its owner. */
 interface ForeignChain extends Chain {
   owner_id: string;
@@ -60,10 +70,9 @@ async function listForeignChains(execute: Execute, app: App, staged: Staged): Pr
   return execute(sql<ForeignChain>`
     select distinct on (s.store, s.store_original_transaction_id) s.store, s.store_original_transaction_id, s.profile_id,
       owner.profile_id as owner_id, owner.deleted_at is not null as is_owner_deleted
-    from ${staged} s
-    join purchase_chain c using (store, store_original_transaction_id)
+    from ${withChains(app, staged)}
     join profile owner on owner.app_id = c.app_id and owner.profile_id = c.profile_id
-    where c.app_id = ${app.app_id} and c.profile_id <> s.profile_id
+    where c.profile_id <> s.profile_id
     order by s.store, s.store_original_transaction_id, position`);
 }
 
@@ -114,8 +123,7 @@ async function moveChains(execute: Execute, app: App, foreign: readonly ForeignC
 
 async function listRefused(execute: Execute, app: App, staged: Staged): Promise<bigint[]> {
   const rows = await execute(sql<{ position: bigint }>`
-    select position from ${staged} s join purchase_chain c using (store, store_original_transaction_id)
-    where c.app_id = ${app.app_id} and c.profile_id <> s.profile_id`);
+    select position from ${withChains(app, staged)} where c.profile_id <> s.profile_id`);
   return rows.map(({ position }) => position);
 }
 
@@ -127,8 +135,7 @@ async function upsertPurchases(execute: Execute, app: App, staged: Staged): Prom
   return execute(sql<Chain>`
     insert into purchase as old (app_id, profile_id, ${COLUMNS})
     select distinct on (profile_id, ${KEY_COLUMNS}) ${app.app_id}::uuid, profile_id, ${COLUMNS}
-    from ${staged} s join purchase_chain c using (store, store_original_transaction_id, profile_id)
-    where c.app_id = ${app.app_id}
+    from (select s.* from ${withChains(app, staged)} where c.profile_id = s.profile_id) own
     order by profile_id, ${KEY_COLUMNS}, position desc
     on conflict (app_id, profile_id, store, store_original_transaction_id, store_transaction_id)
       do update set ${ASSIGNMENTS}, recorded_at = clock_timestamp()

@@ -5,15 +5,26 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { planningAnew } from '../../src/db/prepared.ts';
 import type { DB } from '../../src/db/types.ts';
 import { deriveFacts } from '../../src/facts/derive.ts';
+import { hiddenApp } from '../../src/facts/hidden-app.ts';
 import { writeInstalls } from '../../src/facts/installs.ts';
 import { removeProfile } from '../../src/profile/removal.ts';
+import { STAGED_COLUMNS } from '../../src/purchases/columns.ts';
+import { type Chain, chainRelation, writeTransactions } from '../../src/purchases/write.ts';
 import { addApp, type Home, importProfiles, importTransactions } from '../analytics/import.ts';
 import { startService, type TestService } from '../setup/service.ts';
 
 const LARGE = 2_000;
 /** So few that imports and services do not analyze tables for it (src/db/statistics.ts). */
 const SMALL = 400;
-const TABLES = ['profile', 'profile_identity', 'profile_attribution', 'fact_install', 'fact_transaction', 'purchase'];
+const TABLES = [
+  'profile',
+  'profile_identity',
+  'profile_attribution',
+  'fact_install',
+  'fact_transaction',
+  'purchase',
+  'purchase_chain',
+];
 
 function profilesOf(count: number): object[] {
   const installed_at = '2025-03-01T00:00:00Z';
@@ -85,6 +96,47 @@ test.each([1, 5])('the installs of %i profiles are written without reading those
   );
   expect(reads).toBeGreaterThanOrEqual(count);
   expect(reads).toBeLessThan(SMALL);
+});
+
+/** Chains of the small app. */
+function pickChains(count: number): Promise<Chain[]> {
+  const { db } = service.database;
+  const bought = db.selectFrom('purchase').select(['profile_id', 'store', 'store_original_transaction_id']);
+  return bought.where('app_id', '=', small.app.app_id).orderBy('profile_id').limit(count).execute();
+}
+
+/** Part of a statement: the transactions `p` of chains of the small app. */
+function purchasesOf(chains: readonly Chain[]) {
+  return sql`${hiddenApp(small.app)} cross join ${chainRelation(chains)} c cross join lateral (
+    select ctid, * from purchase where app_id = app.app_id and profile_id = c.profile_id offset 0) p`;
+}
+
+test.each([1, 5])('the facts of %i chains are derived, and removed, without reading the others', async (count) => {
+  const chains = await pickChains(count);
+  const reads = await countReads(async (trx) => {
+    const execute = planningAnew(trx);
+    await deriveFacts(execute, small.app, chainRelation(chains));
+    await sql`update purchase set environment = 'Sandbox' from ${purchasesOf(chains)} where purchase.ctid = p.ctid`.execute(
+      trx,
+    );
+    await deriveFacts(execute, small.app, chainRelation(chains));
+  });
+  expect(reads).toBeGreaterThanOrEqual(count);
+  expect(reads).toBeLessThan(10 * count);
+});
+
+test.each([1, 5])('%i transactions that changed are written without reading the others', async (count) => {
+  const chains = await pickChains(count);
+  const columns = STAGED_COLUMNS.map(([name]) => {
+    if (name === 'position') return sql`0::bigint as position`;
+    return name === 'variation_id' ? sql`'b' as variation_id` : sql.ref(`p.${name}`);
+  });
+  const staged = sql`(select ${sql.join(columns)} from ${purchasesOf(chains)})`;
+  const reads = await countReads(async (trx) => {
+    const { written } = await writeTransactions(planningAnew(trx), small.app, staged);
+    expect(written).toBe(count);
+  });
+  expect(reads).toBeLessThan(15 * count);
 });
 
 test('a profile is removed without reading the others', async () => {
