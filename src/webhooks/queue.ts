@@ -152,10 +152,10 @@ export async function releaseClaimUntil(
     where sequence = ${sequence} and webhook_id = ${webhook_id} and claim_id = ${claim_id}`.execute(db);
 }
 
-/** Gives claims back under which nothing was sent; they keep their place in the queue. */
+/** Gives claims back under which nothing was sent; they keep their place in the queue, which is that of new ones: due a little early. */
 export async function releaseClaims(db: Kysely<DB>, claims: readonly ClaimKey[], now: Date): Promise<void> {
   const statement = sql`
-    update webhook_delivery d set claim_id = null, due_at = least(d.queued_at, ${now})
+    update webhook_delivery d set claim_id = null, due_at = least(d.queued_at, ${now}) - interval '10 seconds'
     from ${claimRelation(claims)} held
     where d.sequence = any(${claims.map(({ sequence }) => sequence)})
       and d.sequence = held.sequence and d.webhook_id = held.webhook_id and d.claim_id = held.claim_id`;

@@ -35,8 +35,15 @@ test('nothing but files of its own origin may run, style or be asked', async () 
   const policy = String(headers['content-security-policy']).split('; ');
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).toContain("require-trusted-types-for 'script'");
   expect(policy.filter((rule) => /unsafe|data:|https?:|\*/.test(rule))).toEqual([]);
-  expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff' });
+  expect(headers).toMatchObject({
+    'x-frame-options': 'DENY',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+  });
 });
 
 test('the page is asked for anew each time, its parts are kept for good', async () => {

@@ -178,6 +178,16 @@ test('one bad item fails alone', async () => {
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
+test('one that fails with no others is not tried again', async () => {
+  let attempts = 0;
+  const enqueue = createGroupWriter(async () => {
+    attempts++;
+    throw new Error('a bad item');
+  });
+  await expect(enqueue('app', 'bad')).rejects.toThrow('a bad item');
+  expect(attempts).toBe(1);
+});
+
 test.each([
   ['waits for a lock too long', '55P03'],
   ['meets a deadlock', '40P01'],
@@ -252,6 +262,17 @@ describe('what somebody holds', () => {
     letGo();
     expect((await ended).filter(({ status }) => status === 'fulfilled')).toHaveLength(1_002);
     expect(new Set(together.slice(2, 6).map(([item]) => item!.split(' ')[0])).size).toBe(4);
+  });
+
+  test('waits with 250 others of its name at most', async () => {
+    const enqueue = createPatientWriter();
+    const answers = Array.from({ length: 300 }, (_, i) => enqueue('app', `held ${i}`));
+    const ended = Promise.allSettled(answers);
+    // The first is being tried.
+    const refusals = await Promise.all(answers.slice(251).map((one) => one.catch((error: ApiError) => error)));
+    expect(refusals.map((error) => (error as ApiError).statusCode)).toEqual(refusals.map(() => 503));
+    letGo();
+    expect((await ended).filter(({ status }) => status === 'fulfilled')).toHaveLength(251);
   });
 
   test('is refused where that takes too long, with all that wait for it, and no others', async () => {

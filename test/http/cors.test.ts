@@ -6,6 +6,7 @@ import { type Answer, startService, type TestService } from '../setup/service.ts
 
 const ORIGIN = 'https://shop.example';
 const EVENTS = '/api/v1/client-api/events';
+const LIMIT_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
 function preflight(service: TestService, path: string, method = 'POST'): Promise<Answer> {
   return service.call('OPTIONS', path, {
@@ -34,6 +35,7 @@ describe('by default', () => {
         'access-control-allow-origin': '*',
         'access-control-allow-methods': 'POST',
         'access-control-allow-headers': expect.stringMatching(/authorization/i),
+        'access-control-max-age': '7200',
       });
       expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
     }
@@ -51,13 +53,15 @@ describe('by default', () => {
     expect(answers.map(({ status }) => status)).toEqual([404, 400, 415, 401, 405]);
     for (const answer of answers) {
       expect(answer.headers['access-control-allow-origin']).toBe('*');
-      expect(answer.headers['access-control-expose-headers']).toMatch(/Request-Id/);
+      const exposed = String(answer.headers['access-control-expose-headers']).split(', ');
+      expect(exposed).toEqual(expect.arrayContaining(['Request-Id', 'Retry-After', ...LIMIT_HEADERS]));
     }
   });
 
   test('OPTIONS that is no preflight is a method like others', async () => {
-    expect(await service.call('OPTIONS', ATTRIBUTION)).toMatchObject({ status: 405 });
-    expect(await service.call('OPTIONS', ATTRIBUTION, { headers: { origin: ORIGIN } })).toMatchObject({ status: 405 });
+    for (const headers of [{}, { origin: ORIGIN }, { 'access-control-request-method': 'POST' }]) {
+      expect(await service.call('OPTIONS', ATTRIBUTION, { headers })).toMatchObject({ status: 405 });
+    }
   });
 
   test('secret-key operations send no CORS headers', async () => {

@@ -1,5 +1,7 @@
 // Every failure has the envelope of interface 7, whatever raised it (decisions.md 1).
+import { once } from 'node:events';
 import { METHODS } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ATTRIBUTION, post } from '../attribution/world.ts';
 import { GRANT } from '../grants/world.ts';
@@ -131,6 +133,15 @@ describe('methods', () => {
     expect(answer).toMatchObject(envelope(405, 'method_not_allowed'));
     expect(answer.headers.allow).toBeDefined();
   });
+
+  test('a client that resets the connection of its CONNECT disturbs nobody', async () => {
+    const socket = connect(service.port, '127.0.0.1');
+    socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+    await once(socket, 'data');
+    socket.resetAndDestroy();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await service.call('GET', '/healthz')).toMatchObject({ status: 200 });
+  });
 });
 
 /** Of a request that goes on with how its body is framed. */
@@ -231,6 +242,17 @@ describe('HTTP that is broken', () => {
       'request-id': expect.stringMatching(/^[0-9a-f]{32}$/),
     });
     await connection.ended;
+  });
+
+  test('a client that keeps its side open after that is cut off a second later', async () => {
+    const small = await startService({ env: { MAX_CONNECTIONS: '1' } });
+    const lingering = connect({ port: small.port, host: '127.0.0.1', allowHalfOpen: true });
+    lingering.resume().write('hello\r\n\r\n');
+    await once(lingering, 'end');
+    const ask = () => sendRaw(small.port, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n').catch(() => undefined);
+    await expect.poll(ask, { timeout: 5_000 }).toMatchObject({ status: 200 });
+    lingering.destroy();
+    await small.close();
   });
 
   test('a chunk that is broken: 400 parse_error', async () => {

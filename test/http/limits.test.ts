@@ -80,7 +80,7 @@ describe('server-side operations', () => {
 });
 
 test('analytics and the event feed share a limit of their own', async () => {
-  await withService({ RATE_LIMIT_ANALYTICS: '2', RATE_LIMIT_SERVER: '0' }, async (service) => {
+  await withService({ RATE_LIMIT_ANALYTICS: '2', RATE_LIMIT_SERVER: '1' }, async (service) => {
     const chart = () =>
       service.call('POST', '/api/v1/client-api/metrics/analytics/', { key: service.secretKey, body: {} });
     const events = () => service.call('GET', EVENTS, { key: service.secretKey });

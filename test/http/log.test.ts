@@ -57,6 +57,11 @@ test('refused requests have theirs, even those that never became requests', asyn
   }
 });
 
+test('of a path that a client made up no more than 200 characters are logged', async () => {
+  const { headers } = await service.call('GET', `/${'x'.repeat(5_000)}`);
+  expect((await findLine(headers['request-id'])).path).toBe(`/${'x'.repeat(199)}`);
+});
+
 const requestsSince = (before: number) =>
   lines
     .slice(before)
@@ -81,6 +86,22 @@ test('a client that leaves before its answers has a line for each and is counted
   await vi.waitFor(async () => {
     expect(await service.database.db.selectFrom('access_grant').select('access_level_id').execute()).toHaveLength(1);
   });
+});
+
+test('a connection over which nothing comes is closed without an answer, and has no line', async () => {
+  const before = lines.length;
+  const silent = openRaw(service.port);
+  await expect(silent.next()).rejects.toThrow('ended without an answer');
+  expect(requestsSince(before)).toEqual([]);
+});
+
+test('a whole request that is followed by broken HTTP has its own line, as one that was not answered', async () => {
+  const letGo = await holdProfile(service, 'anna');
+  const before = lines.length;
+  expect(await sendRaw(service.port, `${rawGrant(service)}broken\r\n\r\n`)).toMatchObject({ status: 400 });
+  const statuses = () => requestsSince(before).map(({ status }) => status);
+  await vi.waitFor(() => expect(statuses()).toEqual([400, 499]), 5_000);
+  await letGo();
 });
 
 test('a body that comes too slowly has one line', async () => {
@@ -108,6 +129,7 @@ test('no key is ever in the log, wherever a client puts it', async () => {
     await post(service, record, { key });
     await grant(service, { access_level_id: 'premium' }, {}, { key });
     await service.call('GET', `/keys/${key}?api_key=${key}`);
+    await service.call('GET', `/keys/${key.replace('live', 'LIVE')}`);
     await service.call('GET', `/%${key}`).catch(() => undefined);
     await sendRaw(service.port, `GET /${key}/%zz HTTP/1.1\r\nHost: x\r\n\r\n`);
     await sendRaw(service.port, `GET / HTTP/1.1\r\nAuthorization: Api-Key ${key}\r\nbroken\r\n\r\n`);

@@ -1,6 +1,7 @@
 // /metrics (decisions.md 1): never open on the public listener; requests by operation and status.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildApp } from '../../src/app.ts';
 import { VERSION } from '../../src/version.ts';
 import { post } from '../attribution/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -23,6 +24,7 @@ describe('on the public listener', () => {
     const answer = await read();
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(answer.headers['cache-control']).toBe('no-store');
     expect(answer.text).toMatch(/^process_resident_memory_bytes \d+/m);
     expect(answer.text).toMatch(/^nodejs_eventloop_lag_seconds /m);
     expect(answer.text).toContain(`\nsps_build_info{version="${VERSION}"} 1\n`);
@@ -32,14 +34,28 @@ describe('on the public listener', () => {
   test.each([
     { 'x-forwarded-for': '203.0.113.1' },
     { 'x-forwarded-for': '127.0.0.1' },
+    { 'x-forwarded-host': 'api.example' },
+    { 'x-forwarded-proto': 'https' },
     { forwarded: 'for=203.0.113.1' },
     { 'x-real-ip': '203.0.113.1' },
     { via: '1.1 proxy' },
     { host: 'api.example' },
+    { host: 'localhost.example' },
   ])('what a proxy on this machine forwards is not loopback: %j', async (headers) => {
     const answer = await read(headers);
     expect(answer).toMatchObject({ status: 401, json: { error_code: 'not_authenticated' } });
     expect(answer.headers['www-authenticate']).toBe('Bearer');
+  });
+
+  test('it is loopback by the address of the connection, whatever Host says', async () => {
+    const { app } = await buildApp(service.deps);
+    const readFrom = async (remoteAddress: string) =>
+      (await app.inject({ url: '/metrics', headers: { host: 'localhost' }, remoteAddress })).statusCode;
+    for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) expect(await readFrom(address)).toBe(200);
+    for (const address of ['203.0.113.1', '2001:db8::1', '::ffff:203.0.113.1']) {
+      expect(await readFrom(address)).toBe(401);
+    }
+    await app.close();
   });
 
   test('it answers whoever has the token', async () => {

@@ -222,6 +222,7 @@ test('a revoke tells of the grant that ended, whatever a purchase gives', async 
     profile_has_access_level: true,
     profile_total_revenue_usd: 10,
   });
+  expect(ended?.payload.event_datetime).toBe(ended?.payload.event_properties.expires_at);
 });
 
 test('what is refused tells nothing', async () => {

@@ -191,6 +191,14 @@ describe('a claim', () => {
     expect((await claim({ perEndpoint: 3, ahead })).claimed).toHaveLength(1);
   });
 
+  it('takes what has waited longest, of what was given back too', async () => {
+    const one = { perEndpoint: 1, lookAhead: 0 };
+    const { claimed } = await claim(one);
+    await releaseClaims(db, claimed, world.service.deps.now());
+    const again = await claim(one);
+    expect([claimed, again.claimed].flat().map(({ sequence }) => sequence)).toEqual([1n, 1n]);
+  });
+
   it('that is given back can be had at once, and is left alone once another has it', async () => {
     const { claimed } = await claim();
     await releaseClaims(db, claimed, world.service.deps.now());
@@ -199,6 +207,17 @@ describe('a claim', () => {
     await releaseClaims(db, claimed, world.service.deps.now());
     expect((await claim()).claimed).toEqual([]);
   });
+});
+
+it('a claim is given back for one endpoint, and stands for another that is sent the same event', async () => {
+  for (let i = 0; i < 2; i++) await world.addEndpoint('http://127.0.0.1:9/');
+  await world.grant('ann');
+  const { claimed } = await claim();
+  expect(claimed).toHaveLength(2);
+  const given = claimed.slice(1);
+  await releaseClaims(db, given, world.service.deps.now());
+  const again = await claim();
+  expect(again.claimed.map(({ webhook_id }) => webhook_id)).toEqual(given.map(({ webhook_id }) => webhook_id));
 });
 
 describe('a dispatcher', () => {

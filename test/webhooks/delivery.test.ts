@@ -1,4 +1,5 @@
 // One attempt against a real receiver, however it behaves.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSender, type Message, type Sender, type SenderOptions } from '../../src/webhooks/delivery.ts';
@@ -39,9 +40,9 @@ describe('a 2xx answer', () => {
   });
 
   it('was asked for with a signed POST', async () => {
-    await sender.send(message({ authorization: 'Bearer abc' }));
+    await sender.send(message({ url: `${receiver.url}/hook?token=a%20b`, authorization: 'Bearer abc' }));
     const [{ headers, body, path } = { headers: {}, body: '', path: '' }] = receiver.received;
-    expect(path).toBe('/hook');
+    expect(path).toBe('/hook?token=a%20b');
     expect(body).toBe('{"a":1}');
     expect(headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', authorization: 'Bearer abc' });
     expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual({ a: 1 });
@@ -118,6 +119,17 @@ describe('a failure', () => {
     expect(attempt.seconds).toBeGreaterThan(0.25);
     expect(attempt.seconds).toBeLessThan(3);
     expect(isDelivered(attempt)).toBe(false);
+  });
+
+  it('is a name that is resolved too late: then nothing is sent any more', async () => {
+    const late = [{ address: '127.0.0.1', family: 4 }];
+    await sender.close();
+    useSender({ deadlineMs: 100, resolve: () => sleep(300, late) });
+    const url = receiver.url.replace('127.0.0.1', 'hook.example');
+    const attempt = await sender.send(message({ url }));
+    expect(attempt).toMatchObject({ status: null, error: 'no complete answer within 0.1 s' });
+    await sleep(500);
+    expect(receiver.received).toEqual([]);
   });
 
   it('is a dropped connection', async () => {

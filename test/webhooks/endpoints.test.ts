@@ -153,7 +153,9 @@ it('rotate: both secrets sign for a day, then only the new one', async () => {
   const { webhook_id, secret: old } = await world.addEndpoint(receiver.url);
   const { secret, previous_secret_until } = await rotateWebhookSecret(deps, webhook_id);
   expect(secret).not.toBe(old);
-  expect(Date.parse(previous_secret_until) - deps.now().getTime()).toBeGreaterThan(86_390_000);
+  const overlapMs = Date.parse(previous_secret_until) - deps.now().getTime();
+  expect(overlapMs).toBeGreaterThan(86_390_000);
+  expect(overlapMs).toBeLessThanOrEqual(86_400_000);
   const isAccepted = async (by: string) => {
     receiver.received.length = 0;
     await testWebhook({ ...deps, now: () => new Date() }, webhook_id);
@@ -218,8 +220,10 @@ it.each([
   expect(await feed()).toMatchObject([{ state: 'dead', attempts: 0 }]);
   answers[0]?.();
   await eventually(async () => expect(await feed()).toEqual([{ webhook_id, ...ended, next_attempt_at: null }]));
-  const stored = deps.db.selectFrom('webhook_delivery').select(['last_error', 'claim_id']);
-  expect(await stored.where('webhook_id', '=', webhook_id).execute()).toEqual([{ last_error: error, claim_id: null }]);
+  const stored = deps.db.selectFrom('webhook_delivery').select(['last_error', 'claim_id', 'finished_at']);
+  expect(await stored.where('webhook_id', '=', webhook_id).execute()).toEqual([
+    { last_error: error, claim_id: null, finished_at: expect.any(String) },
+  ]);
   await dispatcher.stop();
 });
 

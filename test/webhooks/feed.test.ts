@@ -43,7 +43,24 @@ async function numbers(query: string): Promise<number[]> {
 const newestFirst = Array.from({ length: 25 }, (_, i) => 24 - i);
 
 describe('pages', () => {
-  it('are newest first, 50 unless said otherwise', async () => {
+  it('have 50 events unless said otherwise', async () => {
+    const { deps, call } = world.service;
+    const { app, secret_key: key } = await createApp(deps, { name: 'Busy' });
+    await world.addEndpoint('http://127.0.0.1:9/', { appId: app.app_id });
+    const events = Array.from({ length: 51 }, () => ({
+      event_id: randomUUID(),
+      event_type: 'access_level_updated' as const,
+      profile_id: bob,
+      customer_user_id: null,
+      payload: {},
+    }));
+    await recordEvents(deps.db, app, events);
+    const { json } = await call('GET', '/api/v1/client-api/events/', { key });
+    expect(json.data).toHaveLength(50);
+    expect(json.next_cursor).not.toBeNull();
+  });
+
+  it('are newest first', async () => {
     expect(await numbers('')).toEqual(newestFirst);
     expect((await world.feed()).next_cursor).toBeNull();
   });
@@ -154,12 +171,12 @@ describe('what is refused', () => {
     expect(json).toEqual({ errors: [{ source, errors: [expect.any(String)] }], error_code: code, status_code: 400 });
   });
 
-  it('every field at once', async () => {
+  it('every field at once, those that are unknown last', async () => {
     const { secretKey: key } = world.service;
-    const { json } = await world.service.call('GET', '/api/v1/client-api/events/?limit=x&event_type=y&since=z', {
-      key,
-    });
-    expect(json.errors.map(({ source }: { source: string }) => source)).toEqual(['limit', 'event_type', 'since']);
+    const query = '?colour=red&limit=x&event_type=y&since=z';
+    const { json } = await world.service.call('GET', `/api/v1/client-api/events/${query}`, { key });
+    const sources = json.errors.map(({ source }: { source: string }) => source);
+    expect(sources).toEqual(['limit', 'event_type', 'since', 'colour']);
   });
 
   it.each(['none', 'public'])('a caller with the key: %s', async (kind) => {

@@ -1,6 +1,6 @@
 // When the service stops sending to an endpoint (decisions.md 7), to the attempt.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { disableWebhook } from '../../src/webhooks/endpoints.ts';
+import { disableWebhook, resumeWebhook } from '../../src/webhooks/endpoints.ts';
 import { recordHealth, type Sign, sumUpHealth } from '../../src/webhooks/health.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -42,6 +42,19 @@ it('the five days are those since the first failure, also of attempts that are r
   const after = await endpointAfter([sign(), ...late]);
   expect(Date.parse(after.first_failure_at as string)).toBe(BEGAN.getTime());
   expect(after.state).toBe('suspended');
+});
+
+it('a success among attempts that are recorded together begins the five days anew', async () => {
+  const late = Array.from({ length: 10 }, () => sign({ at: FIVE_DAYS_LATER }));
+  const after = await endpointAfter([sign(), sign({ succeeded: true }), ...late]);
+  expect(after).toMatchObject({ state: 'enabled', failed_attempts: 10 });
+});
+
+it('its failures are forgotten when it is resumed', async () => {
+  expect(await endpointAfter(Array.from({ length: 10 }, () => sign()))).toMatchObject({ state: 'suspended' });
+  await resumeWebhook(world.service.deps, webhookId);
+  const after = await endpointAfter([sign({ at: FIVE_DAYS_LATER })]);
+  expect(after).toMatchObject({ state: 'enabled', failed_attempts: 1 });
 });
 
 it('a 410 suspends it whatever else was answered at the same time', async () => {
