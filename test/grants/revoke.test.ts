@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { keyContract } from '../http/key-contract.ts';
 import { createProfile } from '../profile/world.ts';
-import { addEndpoint, listEvents, period, setTransaction } from '../purchases/world.ts';
+import { period, setTransaction } from '../purchases/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProduct } from '../setup/world.ts';
 import { grant, REVOKE, revoke } from './world.ts';
@@ -51,16 +51,6 @@ test('a moment to come shortens the grant, and may be brought forward', async ()
     expect((await take({ revoke_at })).status).toBe(200);
   }
   expect((await take()).json.data.access_levels.premium.expires_at.slice(0, 4)).toMatch(/^20[23]/);
-});
-
-test('its event has the time at which it was done, not that of the grant', async () => {
-  await addEndpoint(service);
-  const { profile_id } = (await give()).json.data;
-  await take();
-  const [granted, revoked] = (await listEvents(service, profile_id)).map(({ payload }) => payload);
-  expect(granted.event_datetime).toBe(granted.event_properties.renewed_at);
-  expect(revoked.event_properties.renewed_at).toBe(granted.event_datetime);
-  expect(revoked.event_datetime > granted.event_datetime).toBe(true);
 });
 
 test('a grant that has not begun is ended before it begins', async () => {
