@@ -25,14 +25,22 @@ test.each([
   expect(Object.entries(parseQuery(text))).toEqual(Object.entries(expected));
 });
 
+/** Of the processor, which a busy machine has others use meanwhile. */
+function millisecondsOf(work: () => void): number {
+  const began = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / 1000;
+}
+
 test('texts that are wrong take no longer than others', () => {
-  const began = performance.now();
-  for (let i = 0; i < 10; i++) parseQuery('%=%&'.repeat(10_000));
-  expect(performance.now() - began).toBeLessThan(500);
+  const parse = () => {
+    for (let i = 0; i < 10; i++) parseQuery('%=%&'.repeat(10_000));
+  };
+  expect(millisecondsOf(parse)).toBeLessThan(500);
 });
 
 test('a name that comes thousands of times takes no more than thousands of steps', () => {
-  const began = performance.now();
-  expect(parseQuery('a&'.repeat(100_000)).a).toHaveLength(100_000);
-  expect(performance.now() - began).toBeLessThan(2_000);
+  const parse = () => expect(parseQuery('a&'.repeat(100_000)).a).toHaveLength(100_000);
+  expect(millisecondsOf(parse)).toBeLessThan(2_000);
 });
