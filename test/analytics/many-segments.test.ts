@@ -19,6 +19,7 @@ beforeAll(async () => {
   const profile = (id: string, installed_at: string, n: number) => ({
     customer_user_id: id,
     installed_at,
+    country: 'DE',
     attribution: { status: 'non_organic', campaign: `c${n}`, channel: n % 2 === 0 ? 'even' : 'odd' },
   });
   await importProfiles(service, [
@@ -120,6 +121,13 @@ describe('at most 500 series', () => {
       ['c2', 2],
       ['c1', 1],
     ]);
+    const both = { date, attribution_campaign: campaigns, attribution_channel: ['odd'] };
+    const odd = await ask({ chart_id: 'arppu', filters: both });
+    expect(odd.map(({ type, value }) => [type, value])).toEqual([
+      ['total', 2],
+      ['c3', 3],
+      ['c1', 1],
+    ]);
   });
 
   test('with more labels than the process holds, those of other apps included: the same', async () => {
@@ -151,6 +159,8 @@ describe('at most 500 series', () => {
     expect(figures(revenue.at(-1)!)).toEqual([253, 253, 0, 0]);
     const arppu = await ask({ chart_id: 'arppu', filters });
     expect(figures(arppu.at(-1)!)).toEqual([11.5, 11.5, 0, 0]);
+    const arpu = { chart_id: 'arpu', filters: { date, country: ['DE'] } };
+    expect(await ask(arpu)).toEqual(await ask({ chart_id: 'arpu' }));
   });
 
   test('exactly 499 segments need no "other"', async () => {

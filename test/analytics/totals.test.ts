@@ -1,6 +1,7 @@
 // The totals are a cache: whether they are complete, half built, out of date or not there, charts answer the same.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CHART_IDS } from '../../src/analytics/catalogue.ts';
 import { refreshColumns } from '../../src/facts/columns.ts';
 import { refreshInstallColumns } from '../../src/facts/install-columns.ts';
 import { readKind } from '../../src/facts/kind.ts';
@@ -8,7 +9,7 @@ import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { history, NOW, PRODUCTS } from './histories.ts';
-import { addApp, addProducts, type Home, importProfiles, importTransactions, totalAll } from './import.ts';
+import { addApp, addProducts, askChart, type Home, importProfiles, importTransactions, totalAll } from './import.ts';
 import { consultOracle, type Question } from './oracle.ts';
 import type { World } from './oracle-facts.ts';
 import { ask, questions, zone } from './questions.ts';
@@ -85,7 +86,7 @@ const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
   async 'in columns of some months'(home, { transactions }) {
     await importTransactions(home, transactions.slice(0, Math.ceil(transactions.length / 2)));
     await completeTotals();
-    await completeColumns();
+    await refreshMonth();
     await importTransactions(home, transactions);
     await refreshTotals(service.deps.db, Math.ceil(transactions.length / 4));
   },
@@ -272,6 +273,29 @@ test('columns that are made while labels are brought to facts have every fact on
   expect(readKind(Number(chunks[1]!.dictionary)).sign).toBe(1);
 });
 
+test('who has bought nothing after all is no payer, though columns have the purchase and take it off', async () => {
+  const home = await addApp(service, { name: 'Taken off', timezone: APP_ZONE });
+  await importProfiles(home, [{ customer_user_id: 'u' }, { customer_user_id: 'v' }]);
+  const coins = (id: string, environment = 'Production') => ({
+    customer_user_id: id,
+    purchase_type: 'one_time_purchase',
+    store: 'stripe',
+    store_product_id: 'coins',
+    store_transaction_id: id,
+    store_original_transaction_id: id,
+    environment,
+    price: { country: 'DE', currency: 'USD', value: 5 },
+    purchased_at: '2025-01-10T12:00:00Z',
+  });
+  for (const environment of ['Production', 'Sandbox']) {
+    await importTransactions(home, [coins('u'), coins('v', environment)]);
+    await completeTotals();
+    await refreshMonth();
+  }
+  const { json } = await askChart(home, { chart_id: 'arppu', filters: { date: ['2025-01-01', '2025-01-31'] } });
+  expect(json.data.revenue).toMatchObject({ value_from: 1, value_to: 5 });
+});
+
 const BY_DAY = { period_unit: 'day', date_type: 'purchase_date' };
 
 const aMonthLater = (at: Date) => new Date(at.getTime() + 28 * 86_400_000).toISOString();
@@ -374,6 +398,33 @@ const LARGE: [World, Question[]] = [
   ),
 ];
 
+/** Several histories, always the same ones, with trials, refunds and all. */
+const HISTORIES: World[] = fc
+  .sample(history, { seed: 5, numRuns: 6 })
+  .map((world, i) => JSON.parse(JSON.stringify(world).replace(/"([pso]\d)/g, `"${i}$1`)));
+
+/** As one, asked for what totals do not have: a dimension within another. */
+const MANY: [World, Question[]] = [
+  {
+    profiles: HISTORIES.flatMap(({ profiles }) => profiles),
+    transactions: [
+      ...HISTORIES.flatMap(({ transactions }) => transactions),
+      { ...period('today', new Date('2025-04-20T12:00:00Z'), 10), customer_user_id: '0p0' },
+    ],
+    products: PRODUCTS,
+    now: NOW,
+  },
+  CHART_IDS.flatMap((chart_id) =>
+    ['2024-12-15', '2025-03-10'].map((first) => ({
+      chart_id,
+      period_unit: 'week',
+      date_type: 'purchase_date',
+      segmentation: 'attribution_campaign',
+      filters: { date: [first, '2025-04-20'], country: ['us', 'de'] },
+    })),
+  ),
+];
+
 test.each(Object.keys(STATES))(
   'with totals %s, charts answer as the oracle counts',
   { timeout: 300_000 },
@@ -391,12 +442,13 @@ test.each(Object.keys(STATES))(
       }),
       {
         // Generated ones where there is time: CI, on PostgreSQL 15.
-        numRuns: 3 + Number(process.env.HISTORIES ?? 0),
+        numRuns: 4 + Number(process.env.HISTORIES ?? 0),
         endOnFailure: true,
         examples: [
           [...RARE, APP_ZONE],
           [...HOURLY, 'Asia/Kathmandu'],
           [...LARGE, APP_ZONE],
+          [...MANY, APP_ZONE],
         ],
       },
     );

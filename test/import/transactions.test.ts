@@ -87,6 +87,33 @@ test('the same id again replaces the transaction as a whole; within a file the l
   expect(await facts()).toMatchObject([{ revenue: 12_000_000_000n }]);
 });
 
+test('whatever changes of a transaction is in its fact', async () => {
+  const changes: object[] = [
+    { billing_issue_detected_at: '2025-02-01T00:00:00Z' },
+    { grace_period_expires_at: '2025-02-20T00:00:00Z' },
+    { billing_issue_detected_at: '2025-02-02T00:00:00Z' },
+    { renew_status: false },
+    { renew_status_changed_at: '2025-02-03T00:00:00Z' },
+    { cancellation_reason: 'billing_error' },
+    { cancellation_reason: 'refund', refunded_at: '2025-03-01T00:00:00Z' },
+    { refunded_at: '2025-03-02T00:00:00Z' },
+    { offer: { category: 'introductory', type: 'pay_up_front' } },
+    { paywall_id: 'p1' },
+    { store_product_id: 'other' },
+    { price: { ...MONTH.price, country: 'DE' } },
+    { price: { ...MONTH.price, country: 'DE', tax_usd: 1 } },
+    { price: { ...MONTH.price, country: 'DE', tax_usd: 0.5, proceeds_usd: 6.5 } },
+  ];
+  let record = MONTH;
+  await world.transactions(record);
+  for (const change of changes) {
+    const before = await facts();
+    record = { ...record, ...change };
+    expect(await world.transactions(record)).toMatchObject({ written: 1 });
+    expect(await facts(), JSON.stringify(change)).not.toEqual(before);
+  }
+});
+
 test('a record in another order is the same history', async () => {
   await world.transactions(RENEWAL, MONTH);
   expect(await facts()).toMatchObject([{ lapse_at: null }, { lapse_at: '2025-03-09 12:00:00+00' }]);
@@ -103,6 +130,38 @@ test('chains that were begun before go on beside new ones', async () => {
   const pending = await sql`
     select from fact_transaction join fact_pending using (app_key, profile_id, purchase_no)`.execute(world.database.db);
   expect(pending.rows).toHaveLength(3);
+});
+
+test.each([
+  ['at the end of a grace period', '2025-02-11T12:00:00Z', null],
+  ['later', '2025-02-11T12:00:00.000001Z', '2025-02-11 12:00:00+00'],
+])('whether grace ended in a billing issue: renewed %s', async (_, purchased_at, billing_issue_at) => {
+  const grace = { billing_issue_detected_at: MONTH.expires_at, grace_period_expires_at: '2025-02-11T12:00:00Z' };
+  await world.transactions({ ...MONTH, ...grace }, { ...RENEWAL, purchased_at });
+  expect(await facts()).toMatchObject([{ billing_issue_at, lapse_at: billing_issue_at }, { billing_issue_at: null }]);
+});
+
+test('chains are told apart by their store and by what they sell, though they have one id', async () => {
+  const month = { ...MONTH, store_transaction_id: 'm' };
+  const coins = { ...RENEWAL, purchase_type: 'one_time_purchase', store_transaction_id: 'a1' };
+  await world.transactions(month, coins, { ...RENEWAL, store: 'play_store' });
+  expect((await facts()).map(({ lapse_at }) => lapse_at).sort()).toEqual([
+    '2025-02-09 12:00:00+00',
+    '2025-03-09 12:00:00+00',
+    null,
+  ]);
+});
+
+test('placements whose parts read the same in a row are told apart', async () => {
+  const [one, other] = [
+    { paywall_id: 'a/b', audience_id: 'c' },
+    { paywall_id: 'a', audience_id: 'b/c' },
+  ];
+  await world.transactions({ ...MONTH, ...one }, { ...RENEWAL, ...other });
+  const { rows } = await sql`
+    select paywall_id, audience_id from fact_transaction join dim_placement using (placement_key)
+    order by purchased_at`.execute(world.database.db);
+  expect(rows).toEqual([one, other]);
 });
 
 test('every text is kept as it is, also where it looks like the end of something', async () => {

@@ -181,6 +181,15 @@ test('charts count it at once: added, replaced and turned into sandbox', async (
   expect(await chartTotal(service, 'subscriptions_new')).toBe(started);
 });
 
+test('who renews after all has cancelled nothing', async () => {
+  const countCancelled = () => chartTotal(service, 'subscriptions_renewal_cancelled');
+  const before = await countCancelled();
+  await set(period(own({ renew_status: false, renew_status_changed_at: '2025-02-10T00:00:00Z' })));
+  expect(await countCancelled()).toBe(before + 1);
+  await set(period(own({ renew_status: true, renew_status_changed_at: '2025-02-11T00:00:00Z' })));
+  expect(await countCancelled()).toBe(before);
+});
+
 test('a period of a millisecond adds at most 1,000,000,000 USD to mrr', async () => {
   const around = { purchased_at: '2020-12-31T23:59:59.999500Z', expires_at: '2021-01-01T00:00:00.000500Z' };
   const price = { country: 'US', currency: 'USD', value: 9.99 };
