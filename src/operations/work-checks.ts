@@ -65,14 +65,16 @@ function judgeWebhooks(facts: WebhookFacts): Finding {
 export async function checkBacklog({ db }: Deps): Promise<Finding[]> {
   const { labels_pending, ...facts } = await countBacklog(db);
   const pending = facts.facts_pending + facts.facts_retired + facts.facts_moved;
+  const factsWait = `${counted(pending, 'fact waits', 'facts wait')} to be added to the totals`;
+  const labelsWait = `The facts of ${counted(labels_pending, 'profile', 'profiles')} wait for their new label`;
   return [
     {
       check: 'totals',
       state: pending > BACKLOG_WARNING ? 'warning' : 'ok',
       words:
         pending > BACKLOG_WARNING
-          ? `${counted(pending, 'fact waits', 'facts wait')} to be added to the totals; charts are exact but slower meanwhile: does a service run?`
-          : `${counted(pending, 'fact waits', 'facts wait')} to be added to the totals.`,
+          ? `${factsWait}; charts are exact but slower meanwhile: does a service run?`
+          : `${factsWait}.`,
       figures: facts,
     },
     {
@@ -80,8 +82,8 @@ export async function checkBacklog({ db }: Deps): Promise<Finding[]> {
       state: labels_pending > BACKLOG_WARNING ? 'warning' : 'ok',
       words:
         labels_pending > BACKLOG_WARNING
-          ? `The facts of ${counted(labels_pending, 'profile', 'profiles')} wait for their new label; charts are exact meanwhile: does a service run?`
-          : `The facts of ${counted(labels_pending, 'profile', 'profiles')} wait for their new label.`,
+          ? `${labelsWait}; charts are exact meanwhile: does a service run?`
+          : `${labelsWait}.`,
       figures: { labels_pending },
     },
   ];
