@@ -1,20 +1,19 @@
 // The totals are a cache: whether they are complete, half built, out of date or not there, charts answer the same.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CHART_IDS } from '../../src/analytics/catalogue.ts';
 import { refreshColumns } from '../../src/facts/columns.ts';
 import { refreshInstallColumns } from '../../src/facts/install-columns.ts';
 import { readKind } from '../../src/facts/kind.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
 import { startService, type TestService } from '../setup/service.ts';
+import { APP_ZONE, EXAMPLES } from './examples.ts';
 import { history, NOW, PRODUCTS } from './histories.ts';
 import { addApp, addProducts, askChart, type Home, importProfiles, importTransactions, totalAll } from './import.ts';
-import { consultOracle, type Question } from './oracle.ts';
+import { consultOracle } from './oracle.ts';
 import type { World } from './oracle-facts.ts';
 import { ask, questions, zone } from './questions.ts';
 
-const APP_ZONE = 'America/New_York';
 let service: TestService;
 
 beforeAll(async () => {
@@ -229,6 +228,19 @@ const STATES: Record<string, (home: Home, world: World) => Promise<void>> = {
   },
 };
 
+/** Coins that the customer bought once, for 5 USD. */
+const coins = (customer: string, members: object = {}) => ({
+  customer_user_id: customer,
+  purchase_type: 'one_time_purchase',
+  store: 'stripe',
+  store_product_id: 'coins',
+  store_transaction_id: customer,
+  store_original_transaction_id: customer,
+  price: { country: 'DE', currency: 'USD', value: 5 },
+  purchased_at: '2025-01-10T12:00:00Z',
+  ...members,
+});
+
 test('columns that are made while labels are brought to facts have every fact once', async () => {
   const { db } = service.deps;
   const home = await addApp(service, { name: 'Columns', timezone: APP_ZONE });
@@ -238,16 +250,7 @@ test('columns that are made while labels are brought to facts have every fact on
   await importProfiles(home, labelled('first'));
   await importTransactions(
     home,
-    ['t1', 't2', 't3'].map((id) => ({
-      customer_user_id: 'u',
-      purchase_type: 'one_time_purchase',
-      store: 'stripe',
-      store_product_id: 'coins',
-      store_transaction_id: id,
-      store_original_transaction_id: id,
-      price: { country: 'DE', currency: 'USD', value: 5 },
-      purchased_at: '2025-01-10T00:00:00Z',
-    })),
+    ['t1', 't2', 't3'].map((id) => coins('u', { store_transaction_id: id, store_original_transaction_id: id })),
   );
   await completeTotals();
   for (const campaign of ['second', 'third']) {
@@ -276,154 +279,14 @@ test('columns that are made while labels are brought to facts have every fact on
 test('who has bought nothing after all is no payer, though columns have the purchase and take it off', async () => {
   const home = await addApp(service, { name: 'Taken off', timezone: APP_ZONE });
   await importProfiles(home, [{ customer_user_id: 'u' }, { customer_user_id: 'v' }]);
-  const coins = (id: string, environment = 'Production') => ({
-    customer_user_id: id,
-    purchase_type: 'one_time_purchase',
-    store: 'stripe',
-    store_product_id: 'coins',
-    store_transaction_id: id,
-    store_original_transaction_id: id,
-    environment,
-    price: { country: 'DE', currency: 'USD', value: 5 },
-    purchased_at: '2025-01-10T12:00:00Z',
-  });
   for (const environment of ['Production', 'Sandbox']) {
-    await importTransactions(home, [coins('u'), coins('v', environment)]);
+    await importTransactions(home, [coins('u'), coins('v', { environment })]);
     await completeTotals();
     await refreshMonth();
   }
   const { json } = await askChart(home, { chart_id: 'arppu', filters: { date: ['2025-01-01', '2025-01-31'] } });
   expect(json.data.revenue).toMatchObject({ value_from: 1, value_to: 5 });
 });
-
-const BY_DAY = { period_unit: 'day', date_type: 'purchase_date' };
-
-const aMonthLater = (at: Date) => new Date(at.getTime() + 28 * 86_400_000).toISOString();
-/** A period of a subscription, whose chain has no other. */
-const period = (id: string, at: Date, value: number): World['transactions'][number] => ({
-  customer_user_id: id,
-  purchase_type: 'subscription',
-  store: 'app_store',
-  store_product_id: 'monthly',
-  store_transaction_id: id,
-  store_original_transaction_id: id,
-  price: { country: 'DE', currency: 'USD', value },
-  purchased_at: at.toISOString(),
-  originally_purchased_at: at.toISOString(),
-  expires_at: aMonthLater(at),
-  renew_status: true,
-});
-
-/**
- * What many generated histories do not have: periods that ended in this month and before the days in question, of which totals that are
- * kept by month have the beginnings alone; and a label without a channel.
- */
-const RARE: [World, Question[]] = [
-  {
-    profiles: ['p0', 'p1', 'p2'].map((id) => ({
-      customer_user_id: id,
-      installed_at: '2025-01-02T00:00:00Z',
-      attribution: { status: 'non_organic', ...(id !== 'p0' && { channel: 'social' }), campaign: id },
-    })),
-    transactions: ['p0', 'p1', 'p2'].map((id) => ({
-      ...period(id, new Date('2025-03-05T12:00:00Z'), 10),
-      expires_at: '2025-04-05T12:00:00Z',
-    })),
-    products: PRODUCTS,
-    now: NOW,
-  },
-  ['subscriptions_active', 'mrr', 'subscriptions_new', 'installs'].flatMap((chart_id) =>
-    [['2025-04-20'], ['2025-04-04', '2025-04-20'], ['2025-01-01', '2025-05-31']].flatMap((date) => [
-      { chart_id, ...BY_DAY, segmentation: 'attribution_channel', filters: { date } },
-      { chart_id, ...BY_DAY, segmentation: 'attribution_status', filters: { date } },
-      {
-        chart_id,
-        ...BY_DAY,
-        segmentation: 'attribution_adset',
-        filters: { attribution_channel: ['social', ''], date },
-      },
-    ]),
-  ),
-];
-
-/** Every other hour of some days. */
-const HOURS = Array.from({ length: 24 }, (_, i) => new Date(Date.UTC(2025, 1, 3, 2 * i, 30)));
-
-/** Purchases, ends and installs at these, asked by the days of a zone that is 5:45 ahead. */
-const HOURLY: [World, Question[]] = [
-  {
-    profiles: HOURS.map((at, i) => ({
-      customer_user_id: `h${i}`,
-      installed_at: at.toISOString(),
-      attribution: { status: 'non_organic', channel: 'social', campaign: `c${i % 3}` },
-    })),
-    transactions: HOURS.map((at, i) => ({
-      ...period(`h${i}`, at, 10),
-      renew_status: false,
-      renew_status_changed_at: aMonthLater(at),
-    })),
-    products: PRODUCTS,
-    now: NOW,
-  },
-  ['subscriptions_active', 'arppu', 'arpu', 'subscriptions_renewal_cancelled'].flatMap((chart_id) =>
-    [['2025-02-04'], ['2025-03-02', '2025-03-06']].map((date) => ({
-      chart_id,
-      ...BY_DAY,
-      segmentation: 'attribution_campaign',
-      filters: { date },
-    })),
-  ),
-];
-
-/** Amounts whose sums are more than 64 bits hold. */
-const LARGE: [World, Question[]] = [
-  {
-    profiles: HOURS.map((_, i) => ({
-      customer_user_id: `l${i}`,
-      installed_at: '2025-01-02T00:00:00Z',
-      attribution: { status: 'non_organic', channel: 'social', campaign: `c${i % 3}` },
-    })),
-    transactions: HOURS.map((at, i) => period(`l${i}`, at, 1_000_000_000)),
-    products: PRODUCTS,
-    now: NOW,
-  },
-  ['revenue', 'arr', 'arppu'].flatMap((chart_id) =>
-    ['country', 'attribution_channel', 'attribution_campaign'].map((segmentation) => ({
-      chart_id,
-      period_unit: 'month',
-      date_type: 'purchase_date',
-      segmentation,
-      filters: { date: ['2025-01-01', '2025-03-31'] },
-    })),
-  ),
-];
-
-/** Several histories, always the same ones, with trials, refunds and all. */
-const HISTORIES: World[] = fc
-  .sample(history, { seed: 5, numRuns: 6 })
-  .map((world, i) => JSON.parse(JSON.stringify(world).replace(/"([pso]\d)/g, `"${i}$1`)));
-
-/** As one, asked for what totals do not have: a dimension within another. */
-const MANY: [World, Question[]] = [
-  {
-    profiles: HISTORIES.flatMap(({ profiles }) => profiles),
-    transactions: [
-      ...HISTORIES.flatMap(({ transactions }) => transactions),
-      { ...period('today', new Date('2025-04-20T12:00:00Z'), 10), customer_user_id: '0p0' },
-    ],
-    products: PRODUCTS,
-    now: NOW,
-  },
-  CHART_IDS.flatMap((chart_id) =>
-    ['2024-12-15', '2025-03-10'].map((first) => ({
-      chart_id,
-      period_unit: 'week',
-      date_type: 'purchase_date',
-      segmentation: 'attribution_campaign',
-      filters: { date: [first, '2025-04-20'], country: ['us', 'de'] },
-    })),
-  ),
-];
 
 test.each(Object.keys(STATES))(
   'with totals %s, charts answer as the oracle counts',
@@ -442,14 +305,9 @@ test.each(Object.keys(STATES))(
       }),
       {
         // Generated ones where there is time: CI, on PostgreSQL 15.
-        numRuns: 4 + Number(process.env.HISTORIES ?? 0),
+        numRuns: EXAMPLES.length + Number(process.env.HISTORIES ?? 0),
         endOnFailure: true,
-        examples: [
-          [...RARE, APP_ZONE],
-          [...HOURLY, 'Asia/Kathmandu'],
-          [...LARGE, APP_ZONE],
-          [...MANY, APP_ZONE],
-        ],
+        examples: EXAMPLES,
       },
     );
   },

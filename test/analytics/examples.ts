@@ -1,0 +1,145 @@
+// Histories with their questions that generated ones rarely are: what totals and columns could get wrong.
+import fc from 'fast-check';
+import { CHART_IDS } from '../../src/analytics/catalogue.ts';
+import { history, NOW, PRODUCTS } from './histories.ts';
+import type { Question } from './oracle.ts';
+import type { World } from './oracle-facts.ts';
+
+export const APP_ZONE = 'America/New_York';
+
+const BY_DAY = { period_unit: 'day', date_type: 'purchase_date' };
+
+const aMonthLater = (at: Date) => new Date(at.getTime() + 28 * 86_400_000).toISOString();
+/** A period of a subscription, whose chain has no other. */
+const period = (id: string, at: Date, value: number): World['transactions'][number] => ({
+  customer_user_id: id,
+  purchase_type: 'subscription',
+  store: 'app_store',
+  store_product_id: 'monthly',
+  store_transaction_id: id,
+  store_original_transaction_id: id,
+  price: { country: 'DE', currency: 'USD', value },
+  purchased_at: at.toISOString(),
+  originally_purchased_at: at.toISOString(),
+  expires_at: aMonthLater(at),
+  renew_status: true,
+});
+
+/**
+ * What many generated histories do not have: periods that ended in this month and before the days in question, of which totals that are
+ * kept by month have the beginnings alone; and a label without a channel.
+ */
+const RARE: [World, Question[]] = [
+  {
+    profiles: ['p0', 'p1', 'p2'].map((id) => ({
+      customer_user_id: id,
+      installed_at: '2025-01-02T00:00:00Z',
+      attribution: { status: 'non_organic', ...(id !== 'p0' && { channel: 'social' }), campaign: id },
+    })),
+    transactions: ['p0', 'p1', 'p2'].map((id) => ({
+      ...period(id, new Date('2025-03-05T12:00:00Z'), 10),
+      expires_at: '2025-04-05T12:00:00Z',
+    })),
+    products: PRODUCTS,
+    now: NOW,
+  },
+  ['subscriptions_active', 'mrr', 'subscriptions_new', 'installs'].flatMap((chart_id) =>
+    [['2025-04-20'], ['2025-04-04', '2025-04-20'], ['2025-01-01', '2025-05-31']].flatMap((date) => [
+      { chart_id, ...BY_DAY, segmentation: 'attribution_channel', filters: { date } },
+      { chart_id, ...BY_DAY, segmentation: 'attribution_status', filters: { date } },
+      {
+        chart_id,
+        ...BY_DAY,
+        segmentation: 'attribution_adset',
+        filters: { attribution_channel: ['social', ''], date },
+      },
+    ]),
+  ),
+];
+
+/** Every other hour of some days. */
+const HOURS = Array.from({ length: 24 }, (_, i) => new Date(Date.UTC(2025, 1, 3, 2 * i, 30)));
+
+/** Purchases, ends and installs at these, asked by the days of a zone that is 5:45 ahead. */
+const HOURLY: [World, Question[]] = [
+  {
+    profiles: HOURS.map((at, i) => ({
+      customer_user_id: `h${i}`,
+      installed_at: at.toISOString(),
+      attribution: { status: 'non_organic', channel: 'social', campaign: `c${i % 3}` },
+    })),
+    transactions: HOURS.map((at, i) => ({
+      ...period(`h${i}`, at, 10),
+      renew_status: false,
+      renew_status_changed_at: aMonthLater(at),
+    })),
+    products: PRODUCTS,
+    now: NOW,
+  },
+  ['subscriptions_active', 'arppu', 'arpu', 'subscriptions_renewal_cancelled'].flatMap((chart_id) =>
+    [['2025-02-04'], ['2025-03-02', '2025-03-06']].map((date) => ({
+      chart_id,
+      ...BY_DAY,
+      segmentation: 'attribution_campaign',
+      filters: { date },
+    })),
+  ),
+];
+
+/** Amounts whose sums are more than 64 bits hold. */
+const LARGE: [World, Question[]] = [
+  {
+    profiles: HOURS.map((_, i) => ({
+      customer_user_id: `l${i}`,
+      installed_at: '2025-01-02T00:00:00Z',
+      attribution: { status: 'non_organic', channel: 'social', campaign: `c${i % 3}` },
+    })),
+    transactions: HOURS.map((at, i) => period(`l${i}`, at, 1_000_000_000)),
+    products: PRODUCTS,
+    now: NOW,
+  },
+  ['revenue', 'arr', 'arppu'].flatMap((chart_id) =>
+    ['country', 'attribution_channel', 'attribution_campaign'].map((segmentation) => ({
+      chart_id,
+      period_unit: 'month',
+      date_type: 'purchase_date',
+      segmentation,
+      filters: { date: ['2025-01-01', '2025-03-31'] },
+    })),
+  ),
+];
+
+/** Several histories, always the same ones, with trials, refunds and all. */
+const HISTORIES: World[] = fc
+  .sample(history, { seed: 5, numRuns: 6 })
+  .map((world, i) => JSON.parse(JSON.stringify(world).replace(/"([pso]\d)/g, `"${i}$1`)));
+
+/** As one, asked for what totals do not have: a dimension within another. */
+const MANY: [World, Question[]] = [
+  {
+    profiles: HISTORIES.flatMap(({ profiles }) => profiles),
+    transactions: [
+      ...HISTORIES.flatMap(({ transactions }) => transactions),
+      { ...period('today', new Date('2025-04-20T12:00:00Z'), 10), customer_user_id: '0p0' },
+    ],
+    products: PRODUCTS,
+    now: NOW,
+  },
+  CHART_IDS.flatMap((chart_id) =>
+    ['2024-12-15', '2025-03-10'].map((first) => ({
+      chart_id,
+      period_unit: 'week',
+      date_type: 'purchase_date',
+      segmentation: 'attribution_campaign',
+      filters: { date: [first, '2025-04-20'], country: ['us', 'de'] },
+    })),
+  ),
+];
+
+/** With the zone that is asked for. */
+export const EXAMPLES: [World, Question[], string][] = [
+  [...RARE, APP_ZONE],
+  [...HOURLY, 'Asia/Kathmandu'],
+  [...LARGE, APP_ZONE],
+  [...MANY, APP_ZONE],
+];
