@@ -39,17 +39,13 @@ const IN_ORDER = sql`order by purchased_at, store_transaction_id collate "C"`;
 
 const SECONDS = sql`extract(epoch from expires_at - purchased_at)`;
 
-/** With the next transaction of the chain, what ends the period, and how long it is. */
-const linked = sql`
-  select *,
-    lead(purchased_at) over chain as next_at,
-    is_subscription and (offer_type is not distinct from 'free_trial'
-      or (revenue_nano = 0 and row_number() over chain = 1)) as is_trial,
+/** With what a transaction says by itself: what ends its period, how long that is, and whether it was offered as a trial. */
+const read = sql`
+  select *, is_subscription and offer_type is not distinct from 'free_trial' as is_offered_trial,
     case when is_subscription then coalesce(grace_period_expires_at, expires_at) end as own_end,
     case when is_subscription then ${SECONDS} end as seconds,
     case when is_subscription then round(${SECONDS} / 86400)::integer end as days
-  from (select *, purchase_type = 'subscription' as is_subscription from counted) one
-  window chain as (${CHAIN} ${IN_ORDER})`;
+  from (select *, purchase_type = 'subscription' as is_subscription from counted) one`;
 
 const LENGTH_CLASS = sql`case ${sql.join(
   LENGTHS.map(
@@ -59,13 +55,25 @@ const LENGTH_CLASS = sql`case ${sql.join(
   sql` `,
 )} end`;
 
-/** With the number of the paid period: 0 is a trial, null a one-time purchase. */
+/** The first of a chain is a trial, too, if it was free. */
+const IS_FREE_START = sql`is_subscription and not is_offered_trial and revenue_nano = 0`;
+
+/**
+ * With the next transaction of the chain and the number of the paid period: 0 is a trial, null a one-time purchase. All of one window: a
+ * number that counts what is no trial would need a second.
+ */
 const numbered = sql`
-  select *, ${LENGTH_CLASS} as length_class,
-    case when is_trial then 0 when is_subscription then count(*) filter (where not is_trial) over chain end as paid_number,
-    least(refunded_at, own_end) as end_moment
-  from (${linked}) linked
-  window chain as (${CHAIN} ${IN_ORDER} rows unbounded preceding)`;
+  select *, ${LENGTH_CLASS} as length_class, least(refunded_at, own_end) as end_moment,
+    case when is_trial then 0 when is_subscription then place - trials end as paid_number
+  from (
+    select *,
+      lead(purchased_at) over chain as next_at,
+      is_offered_trial or (row_number() over chain = 1 and ${IS_FREE_START}) as is_trial,
+      row_number() over chain as place,
+      count(*) filter (where is_offered_trial) over chain + (first_value(${IS_FREE_START}) over chain)::integer as trials
+    from (${read}) read
+    window chain as (${CHAIN} ${IN_ORDER} rows unbounded preceding)
+  ) placed`;
 
 const classed = sql`
   select *, case

@@ -27,7 +27,10 @@ ajv.addKeyword({
   keyword: 'maxDecimals',
   type: 'number',
   // Of the shortest decimal text; an exponent stands for more decimals, or for a number beyond every bound.
-  validate: (most: number, value: number) => new RegExp(`^-?\\d+(\\.\\d{1,${most}})?$`).test(String(value)),
+  compile: (most: number) => {
+    const form = new RegExp(`^-?\\d+(\\.\\d{1,${most}})?$`);
+    return (value: number) => form.test(String(value));
+  },
 });
 
 interface ObjectSchema {

@@ -2,7 +2,7 @@
 // before are being written, at most two, so memory stays flat.
 // An import that was cut off, by kill -9 too, is run again: what it had written changes nothing the second time.
 import { openSession, type Session } from '../db/session.ts';
-import { analyzeApps, analyzeKeys } from '../db/statistics.ts';
+import { analyzeApps, analyzeKeys, analyzeSmallTables } from '../db/statistics.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import type { FieldError } from '../errors.ts';
@@ -116,6 +116,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     summary.unchanged += items.length - written - refused.size;
     summary.rejected += rejects.length;
     await analyzeKeys(session.db, kind.tables);
+    await analyzeSmallTables(session.db);
     await analyzeApps(session.db, { tables: kind.tables, appKey: app.app_key });
     onProgress?.({ ...summary, bytes: batch.endBytes, sizeBytes: source.sizeBytes });
   }
