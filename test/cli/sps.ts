@@ -50,7 +50,10 @@ export function createSps(given: Record<string, string>): Sps {
     many ??= fork(MANY, [PROGRAM], { env, execArgv: [] });
     const child = many;
     return new Promise((resolve, reject) => {
-      const gone = (code: unknown) => reject(new Error(`sps ${args.join(' ')} ended its process with ${code}`));
+      const gone = (code: unknown) => {
+        many = undefined;
+        reject(new Error(`sps ${args.join(' ')} ended its process with ${code}`));
+      };
       child.once('exit', gone);
       child.once('message', (ended) => {
         child.off('exit', gone);
