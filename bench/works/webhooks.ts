@@ -1,7 +1,7 @@
 // The endpoints of the made-up app during a work, and what is cleared away after it.
 import pino from 'pino';
 import { loadConfig } from '../../src/config.ts';
-import { addWebhook } from '../../src/webhooks/endpoints.ts';
+import { addWebhook } from '../../src/webhooks/endpoint-settings.ts';
 import type { Dataset } from '../data/datasets.ts';
 import { openBenchSession, query, withClient } from '../database.ts';
 

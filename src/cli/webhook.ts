@@ -5,8 +5,8 @@ import { type Command, Option } from 'commander';
 import { unreadable } from '../import/source.ts';
 import { counted } from '../lib/counted.ts';
 import { OperatorError } from '../operator-error.ts';
+import { addWebhook, changeWebhook, type WebhookChange } from '../webhooks/endpoint-settings.ts';
 import {
-  addWebhook,
   disableWebhook,
   enableWebhook,
   listWebhooks,
@@ -21,14 +21,16 @@ import { appOption, choice, limitOption } from './options.ts';
 import type { Operator, Perform } from './perform.ts';
 import { formatMembers, formatTable } from './table.ts';
 
-interface AddOptions {
-  app: string;
-  url: string;
-  authorization?: string;
+interface TargetOptions {
+  /** False where it is to be taken away. */
+  authorization?: string | false;
   authorizationFile?: string;
   events?: string;
   verify: boolean;
 }
+
+type AddOptions = TargetOptions & { app: string; url: string };
+type ChangeOptions = TargetOptions & { url?: string };
 
 const ON_ONE: readonly (readonly [string, string, (deps: Operator['deps'], id: string) => Promise<object>])[] = [
   ['enable', 'enable a disabled webhook; what waited for it goes out', enableWebhook],
@@ -45,32 +47,58 @@ async function readAuthorization(file: string): Promise<string> {
   return (await content.catch((error: unknown) => Promise.reject(unreadable(file, error)))).trimEnd();
 }
 
-function addAddCommand(webhook: Command, perform: Perform): void {
-  webhook
-    .command('add')
-    .description('add an enabled webhook; its secret is shown this once')
-    .addOption(appOption())
-    .requiredOption('--url <url>', 'where events are sent')
+/** What adding and changing have in common. */
+function withTarget(command: Command): Command {
+  return command
     .option('--authorization <value>', 'value of the Authorization header')
     .addOption(
       new Option('--authorization-file <file>', 'the file with that value; - is standard input').conflicts(
         'authorization',
       ),
     )
-    .option('--events <types>', 'types of events it wants, separated by commas (default: all)')
-    .option('--no-verify', 'do not send a test event, which must be answered with 2xx')
-    .action(({ app, url, verify, events, ...options }: AddOptions) =>
+    .option('--no-verify', 'do not send a test event, which must be answered with 2xx');
+}
+
+const ALL_EVENTS = 'all';
+
+async function readTarget({ authorization, authorizationFile, events, verify }: TargetOptions): Promise<WebhookChange> {
+  const value = authorizationFile ? await readAuthorization(authorizationFile) : authorization;
+  const types = events === ALL_EVENTS ? null : events?.split(',').map((type) => type.trim());
+  return {
+    verify,
+    ...(value !== undefined && { authorization: value === false ? null : value }),
+    ...(types !== undefined && { events: types }),
+  };
+}
+
+function addAddCommand(webhook: Command, perform: Perform): void {
+  const add = webhook
+    .command('add')
+    .description('add an enabled webhook; its secret is shown this once')
+    .addOption(appOption())
+    .requiredOption('--url <url>', 'where events are sent')
+    .option('--events <types>', 'types of events it wants, separated by commas', ALL_EVENTS);
+  withTarget(add).action(({ app, url, ...options }: AddOptions) =>
+    perform(async ({ deps }) => {
+      const answer = await addWebhook(deps, { appId: app, url, ...(await readTarget(options)) });
+      return { answer, text: formatMembers(answer) };
+    }),
+  );
+}
+
+function addChangeCommand(webhook: Command, perform: Perform): void {
+  const change = webhook
+    .command('change')
+    .description('change where a webhook is sent, or what; its secret stays, and what waits for it goes out there')
+    .argument('<webhook-id>')
+    .option('--url <url>', 'where events are sent')
+    .option('--events <types>', `types of events it wants from now on, separated by commas, or ${ALL_EVENTS}`);
+  withTarget(change)
+    .option('--no-authorization', 'send no Authorization header')
+    .action((webhookId: string, { url, ...options }: ChangeOptions) =>
       perform(async ({ deps }) => {
-        const { authorizationFile } = options;
-        const authorization = authorizationFile ? await readAuthorization(authorizationFile) : options.authorization;
-        const types = events?.split(',').map((type) => type.trim());
-        const answer = await addWebhook(deps, {
-          appId: app,
-          url,
-          verify,
-          ...(authorization !== undefined && { authorization }),
-          ...(types && { events: types }),
-        });
+        const target = await readTarget(options);
+        const answer = await changeWebhook(deps, { webhookId, ...(url !== undefined && { url }), ...target });
         return { answer, text: formatMembers(answer) };
       }),
     );
@@ -144,6 +172,7 @@ function addDeliveryCommands(webhook: Command, perform: Perform): void {
 export function addCommands(program: Command, perform: Perform): void {
   const webhook = program.command('webhook').description('where the events of an app are sent');
   addAddCommand(webhook, perform);
+  addChangeCommand(webhook, perform);
   addListCommand(webhook, perform);
   for (const [name, description, operate] of ON_ONE) {
     webhook

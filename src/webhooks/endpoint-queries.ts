@@ -1,11 +1,19 @@
 // Statements about endpoints.
-import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql, type Updateable } from 'kysely';
 import type { DB, Webhook } from '../db/types.ts';
 
 type EndpointState = 'enabled' | 'disabled' | 'suspended';
 
 export async function insertWebhook(db: Kysely<DB>, values: Insertable<Webhook>): Promise<void> {
   await db.insertInto('webhook').values(values).execute();
+}
+
+export async function updateWebhook(
+  db: Kysely<DB>,
+  webhookId: string,
+  values: Pick<Updateable<Webhook>, 'url' | 'authorization_value' | 'event_types'>,
+): Promise<void> {
+  await db.updateTable('webhook').set(values).where('webhook_id', '=', webhookId).execute();
 }
 
 export async function findWebhook(db: Kysely<DB>, webhookId: string): Promise<Selectable<Webhook> | undefined> {

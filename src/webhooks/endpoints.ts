@@ -1,19 +1,15 @@
-// What an operator does to the endpoints of an app. listWebhooks shows each one's state, since when and why.
-import { randomUUID } from 'node:crypto';
+// What an operator does to the endpoints of an app, beside adding and changing them (endpoint-settings.ts). listWebhooks shows each one's state, since when and why.
 import { getApp } from '../apps/service.ts';
 import { inTransaction } from '../db/client.ts';
 import type { Deps } from '../deps.ts';
 import { timestampOf, toDatabase, toWire } from '../lib/datetime.ts';
 import { isUuid } from '../lib/uuid.ts';
 import { OperatorError } from '../operator-error.ts';
-import { EVENT_TYPE_NAMES } from './catalogue.ts';
 import type { SenderEdges } from './delivery.ts';
-import { policyOf, refusalOfUrl } from './destinations.ts';
 import {
   changeState,
   deleteWebhook,
   findWebhook,
-  insertWebhook,
   killWaiting,
   listStoredSecrets,
   listWebhookRows,
@@ -27,7 +23,6 @@ import { sendTestEvent } from './test-event.ts';
 
 export type EndpointDeps = Pick<Deps, 'db' | 'config' | 'now'>;
 
-const AUTHORIZATION = /^[\x21-\x7e]([\x20-\x7e]{0,998}[\x21-\x7e])?$/;
 const OVERLAP_MS = 86_400_000;
 
 /** The row of an endpoint, or an OperatorError. */
@@ -37,74 +32,14 @@ export async function getWebhook({ db }: Pick<Deps, 'db'>, webhookId: string) {
   return row;
 }
 
-export interface NewWebhook {
-  appId: string;
-  url: string;
-  /** The value of the Authorization header. */
-  authorization?: string;
-  /** The types of events it wants; all unless given. */
-  events?: readonly string[];
-  /** Whether a test event must get 2xx first; yes unless false. */
-  verify?: boolean;
-}
-
-function checkInput({ config }: EndpointDeps, { url, authorization, events }: NewWebhook): void {
-  const refusal = refusalOfUrl(url, policyOf(config));
-  if (refusal !== undefined) throw new OperatorError(`The address cannot be used: ${refusal}.`);
-  if (authorization !== undefined && !AUTHORIZATION.test(authorization)) {
-    throw new OperatorError(
-      'The Authorization value must have 1 to 1000 printable ASCII characters, no space at its ends.',
-    );
-  }
-  const strangers = events?.filter((type) => !EVENT_TYPE_NAMES.some((name) => name === type)) ?? [];
-  if (strangers.length > 0 || events?.length === 0) {
-    throw new OperatorError(
-      `There is no event ${strangers.join(', ') || '(none given)'}; there are ${EVENT_TYPE_NAMES.join(', ')}.`,
-    );
-  }
-}
-
 /** Where secrets are encrypted, none is stored in clear because the key was not at hand. */
-async function requireKey({ db, config }: EndpointDeps): Promise<void> {
+export async function requireKey({ db, config }: EndpointDeps): Promise<void> {
   if (config.SPS_ENCRYPTION_KEY) return;
   const stored = (await listStoredSecrets(db)).flatMap(storedValues);
   if (!stored.some(sealedWith)) return;
   throw new OperatorError(
     'The secrets of webhooks are encrypted: set SPS_ENCRYPTION_KEY, as it is set for the service.',
   );
-}
-
-/** Adds an enabled endpoint; its secret is shown this once. */
-export async function addWebhook(
-  deps: EndpointDeps,
-  input: NewWebhook,
-  edges: SenderEdges = {},
-): Promise<{ webhook_id: string; secret: string }> {
-  const { app_id } = await getApp(deps, input.appId);
-  checkInput(deps, input);
-  await requireKey(deps);
-  const now = deps.now();
-  const webhook_id = randomUUID();
-  const secret = newSecret();
-  const url = new URL(input.url);
-  url.hash = '';
-  const authorization = input.authorization ?? null;
-  if (input.verify !== false) {
-    await sendTestEvent(deps, { webhook_id, isNew: true, url: url.href, authorization, signing: [secret] }, edges);
-  }
-  await insertWebhook(deps.db, {
-    webhook_id,
-    app_id,
-    url: url.href,
-    authorization_value: toStored(authorization, deps.config),
-    secret: toStored(secret, deps.config),
-    event_types: input.events ? [...new Set(input.events)] : null,
-    state: 'enabled',
-    state_reason: 'added',
-    state_changed_at: now.toISOString(),
-    created_at: now.toISOString(),
-  });
-  return { webhook_id, secret };
 }
 
 /** The endpoints of one app, or of all: their state, why and since when, and how much waits or is dead. */
@@ -167,7 +102,8 @@ export async function rotateWebhookSecret(deps: EndpointDeps, webhookId: string)
   return { webhook_id, secret, previous_secret_until: toWire(toDatabase(timestampOf(previousUntil))) };
 }
 
-function openSecrets({ config, now }: EndpointDeps, row: SecretColumns): Secrets {
+/** As they are now, or an OperatorError. */
+export function openSecrets({ config, now }: EndpointDeps, row: SecretColumns): Secrets {
   try {
     return readSecrets(row, config, now());
   } catch (error) {

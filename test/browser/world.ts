@@ -3,7 +3,7 @@ import { addAccessLevel, createKey } from '../../src/apps/service.ts';
 import { PRODUCTS } from '../../src/demo/market.ts';
 import { simulate } from '../../src/demo/simulate.ts';
 import { startDispatcher } from '../../src/webhooks/dispatcher.ts';
-import { addWebhook } from '../../src/webhooks/endpoints.ts';
+import { addWebhook } from '../../src/webhooks/endpoint-settings.ts';
 import { addProducts, importProfiles, importTransactions } from '../analytics/import.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { answering, startReceiver } from '../webhooks/receiver.ts';

@@ -6,7 +6,7 @@ import { addAccessLevel, createApp } from '../../src/apps/service.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createDb, createPool } from '../../src/db/client.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
-import { addWebhook } from '../../src/webhooks/endpoints.ts';
+import { addWebhook } from '../../src/webhooks/endpoint-settings.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { type RestartableServer, startRestartableServer } from './webhooks-postgres.ts';
 import {

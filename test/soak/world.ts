@@ -11,7 +11,7 @@ import type { App } from '../../src/deps.ts';
 import { importFile, type Kind } from '../../src/import/import-file.ts';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
-import { addWebhook } from '../../src/webhooks/endpoints.ts';
+import { addWebhook } from '../../src/webhooks/endpoint-settings.ts';
 import type { SoakReceiver } from './receiver.ts';
 
 const PROFILE_COUNT = 400;

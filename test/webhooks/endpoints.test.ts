@@ -1,8 +1,8 @@
 // What an operator does to endpoints, as the sps program calls it.
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { addWebhook, changeWebhook } from '../../src/webhooks/endpoint-settings.ts';
 import {
-  addWebhook,
   disableWebhook,
   enableWebhook,
   listWebhooks,
@@ -105,6 +105,82 @@ describe('add', () => {
     await expect(addWebhook(strict, { appId, url: 'https://hook.example/' }, { resolve })).rejects.toThrow(
       /10.0.0.1 is a private/,
     );
+  });
+});
+
+describe('change', () => {
+  /** An endpoint at the receiver with an Authorization value and a choice of events. */
+  async function addFull() {
+    const input = { authorization: 'Bearer old', events: ['access_level_updated'] };
+    const added = await addWebhook(deps, { appId, url: receiver.url, ...input });
+    receiver.received.length = 0;
+    return added;
+  }
+
+  it('keeps what is not named: the secret, what waits, the state', async () => {
+    const { webhook_id: webhookId, secret } = await addFull();
+    await deps.db.updateTable('webhook').set({ state: 'suspended' }).execute();
+    await world.grant('ann');
+    const elsewhere = await world.receive();
+    expect(await changeWebhook(deps, { webhookId, url: `${elsewhere.url}/new#part` })).toEqual({
+      webhook_id: webhookId,
+      app_id: appId,
+      url: `${elsewhere.url}/new`,
+      event_types: ['access_level_updated'],
+      state: 'suspended',
+    });
+    expect(receiver.received).toEqual([]);
+    const [{ body, headers } = { body: '', headers: {} }] = elsewhere.received;
+    expect(headers).toMatchObject({ authorization: 'Bearer old' });
+    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ event_type: 'test' });
+    expect(await only()).toMatchObject({ waiting: 1, has_authorization: true });
+    await resumeWebhook(deps, webhookId);
+    const dispatcher = world.dispatch();
+    await eventually(() => expect(elsewhere.received).toHaveLength(2));
+    await dispatcher.stop();
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('sends the new Authorization value, or none', async () => {
+    const { webhook_id: webhookId } = await addFull();
+    await changeWebhook(deps, { webhookId, authorization: 'Bearer new' });
+    await changeWebhook(deps, { webhookId, authorization: null });
+    expect(receiver.received.map(({ headers }) => headers.authorization)).toEqual(['Bearer new', undefined]);
+    expect(await only()).toMatchObject({ has_authorization: false, event_types: ['access_level_updated'] });
+  });
+
+  it('sends no test event where only the events change, all of them for null', async () => {
+    const { webhook_id: webhookId } = await addFull();
+    const events = ['trial_started', 'trial_started'];
+    expect(await changeWebhook(deps, { webhookId, events })).toMatchObject({ event_types: ['trial_started'] });
+    expect(await changeWebhook(deps, { webhookId, events: null })).toMatchObject({ event_types: null });
+    expect(receiver.received).toEqual([]);
+    expect(await only()).toMatchObject({ has_authorization: true });
+  });
+
+  it('changes nothing where the test event is not accepted, unless it is not sent', async () => {
+    const { webhook_id: webhookId } = await addFull();
+    const elsewhere = await world.receive();
+    elsewhere.behave(answering(500));
+    const change = { webhookId, url: elsewhere.url };
+    await expect(changeWebhook(deps, change)).rejects.toThrow(/it answered 500/);
+    expect(await only()).toMatchObject({ url: receiver.url.replace(/\/?$/, '/') });
+    expect(await changeWebhook(deps, { ...change, verify: false })).toMatchObject({ url: `${elsewhere.url}/` });
+    expect(elsewhere.received).toHaveLength(1);
+  });
+
+  it.each([
+    [{}, /Say what is to change/],
+    [{ verify: false }, /Say what is to change/],
+    [{ url: 'nonsense' }, /it is not a URL/],
+    [{ authorization: '' }, /printable ASCII/],
+    [{ events: ['nothing_happened'] }, /There is no event nothing_happened/],
+    [{ webhookId: 'none', events: null }, /There is no webhook none/],
+  ])('refuses %j', async (change, message) => {
+    const { webhook_id: webhookId } = await addFull();
+    const before = await only();
+    await expect(changeWebhook(deps, { webhookId, ...change })).rejects.toThrow(message);
+    expect(await only()).toEqual(before);
   });
 });
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { addWebhook } from '../../src/webhooks/endpoints.ts';
+import { addWebhook } from '../../src/webhooks/endpoint-settings.ts';
 import { recordEvents } from '../../src/webhooks/outbox.ts';
 import { replayDeliveries } from '../../src/webhooks/replay.ts';
 import { sweepEvents } from '../../src/webhooks/retention.ts';

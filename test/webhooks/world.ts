@@ -2,7 +2,7 @@
 import { vi } from 'vitest';
 import { addAccessLevel } from '../../src/apps/service.ts';
 import { type Dispatcher, type Edges, startDispatcher } from '../../src/webhooks/dispatcher.ts';
-import { addWebhook, type NewWebhook } from '../../src/webhooks/endpoints.ts';
+import { addWebhook, type NewWebhook } from '../../src/webhooks/endpoint-settings.ts';
 import { type Answer, startService, type TestService } from '../setup/service.ts';
 import { type Behaviour, type Receiver, startReceiver } from './receiver.ts';
 

@@ -1,0 +1,120 @@
+// Adding endpoints, and changing where they are and what they want. What is sent anywhere is tried with a test event first.
+import { randomUUID } from 'node:crypto';
+import { getApp } from '../apps/service.ts';
+import { OperatorError } from '../operator-error.ts';
+import { EVENT_TYPE_NAMES } from './catalogue.ts';
+import type { SenderEdges } from './delivery.ts';
+import { policyOf, refusalOfUrl } from './destinations.ts';
+import { insertWebhook, updateWebhook } from './endpoint-queries.ts';
+import { type EndpointDeps, getWebhook, openSecrets, requireKey } from './endpoints.ts';
+import { newSecret, toStored } from './secrets.ts';
+import { sendTestEvent } from './test-event.ts';
+
+const AUTHORIZATION = /^[\x21-\x7e]([\x20-\x7e]{0,998}[\x21-\x7e])?$/;
+
+/** What is said of an endpoint; of one that is changed, what is absent stays. */
+export interface WebhookChange {
+  url?: string;
+  /** The value of the Authorization header; null sends none. */
+  authorization?: string | null;
+  /** The types of events it wants; null stands for all. */
+  events?: readonly string[] | null;
+  /** Whether a test event must get 2xx first; yes unless false. */
+  verify?: boolean;
+}
+
+/** All events and no Authorization header unless given. */
+export interface NewWebhook extends WebhookChange {
+  appId: string;
+  url: string;
+}
+
+function checkInput({ config }: EndpointDeps, { url, authorization, events }: WebhookChange): void {
+  const refusal = url === undefined ? undefined : refusalOfUrl(url, policyOf(config));
+  if (refusal !== undefined) throw new OperatorError(`The address cannot be used: ${refusal}.`);
+  if (typeof authorization === 'string' && !AUTHORIZATION.test(authorization)) {
+    throw new OperatorError(
+      'The Authorization value must have 1 to 1000 printable ASCII characters, no space at its ends.',
+    );
+  }
+  const strangers = events?.filter((type) => !EVENT_TYPE_NAMES.some((name) => name === type)) ?? [];
+  if (strangers.length > 0 || events?.length === 0) {
+    throw new OperatorError(
+      `There is no event ${strangers.join(', ') || '(none given)'}; there are ${EVENT_TYPE_NAMES.join(', ')}.`,
+    );
+  }
+}
+
+/** An address without its fragment, which is nothing to a server. */
+function toAddress(url: string): string {
+  const address = new URL(url);
+  address.hash = '';
+  return address.href;
+}
+
+function toEventTypes(events: readonly string[] | null | undefined): string[] | null {
+  return events ? [...new Set(events)] : null;
+}
+
+/** Adds an enabled endpoint; its secret is shown this once. */
+export async function addWebhook(
+  deps: EndpointDeps,
+  input: NewWebhook,
+  edges: SenderEdges = {},
+): Promise<{ webhook_id: string; secret: string }> {
+  const { app_id } = await getApp(deps, input.appId);
+  checkInput(deps, input);
+  await requireKey(deps);
+  const now = deps.now();
+  const webhook_id = randomUUID();
+  const secret = newSecret();
+  const url = toAddress(input.url);
+  const authorization = input.authorization ?? null;
+  if (input.verify !== false) {
+    await sendTestEvent(deps, { webhook_id, isNew: true, url, authorization, signing: [secret] }, edges);
+  }
+  await insertWebhook(deps.db, {
+    webhook_id,
+    app_id,
+    url,
+    authorization_value: toStored(authorization, deps.config),
+    secret: toStored(secret, deps.config),
+    event_types: toEventTypes(input.events),
+    state: 'enabled',
+    state_reason: 'added',
+    state_changed_at: now.toISOString(),
+    created_at: now.toISOString(),
+  });
+  return { webhook_id, secret };
+}
+
+/**
+ * Changes an endpoint in place: what waits for it is kept and goes where it is now to go, signed with the same secret. A new address or
+ * Authorization value must get 2xx for a test event first. Its state stays as it is.
+ */
+export async function changeWebhook(
+  deps: EndpointDeps,
+  { webhookId, verify, ...change }: WebhookChange & { webhookId: string },
+  edges: SenderEdges = {},
+) {
+  const row = await getWebhook(deps, webhookId);
+  const { webhook_id } = row;
+  if (Object.values(change).every((value) => value === undefined)) throw new OperatorError('Say what is to change.');
+  checkInput(deps, change);
+  if (change.authorization) await requireKey(deps);
+  const url = toAddress(change.url ?? row.url);
+  const isElsewhere = change.url !== undefined || change.authorization !== undefined;
+  if (isElsewhere && verify !== false) {
+    const present = openSecrets(deps, row);
+    const { authorization = present.authorization } = change;
+    await sendTestEvent(deps, { webhook_id, isNew: false, url, authorization, signing: present.signing }, edges);
+  }
+  const { authorization, events } = change;
+  await updateWebhook(deps.db, webhook_id, {
+    url,
+    ...(authorization !== undefined && { authorization_value: toStored(authorization, deps.config) }),
+    ...(events !== undefined && { event_types: toEventTypes(events) }),
+  });
+  const { app_id, event_types, state } = await getWebhook(deps, webhook_id);
+  return { webhook_id, app_id, url, event_types, state };
+}
