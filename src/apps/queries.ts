@@ -1,5 +1,5 @@
 // Statements about apps and what they configure.
-import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from 'kysely';
 import type { AccessLevel, ApiKey, App, DB, Product, StoreSetting } from '../db/types.ts';
 
 export async function findKeyByPrefix(db: Kysely<DB>, prefix: string) {
@@ -15,6 +15,11 @@ export async function findKeyByPrefix(db: Kysely<DB>, prefix: string) {
 
 export async function insertApp(db: Kysely<DB>, values: Insertable<App>): Promise<Selectable<App>> {
   return db.insertInto('app').values(values).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Sets what is given. Apps are never removed. */
+export async function updateApp(db: Kysely<DB>, appId: string, values: Updateable<App>): Promise<Selectable<App>> {
+  return db.updateTable('app').set(values).where('app_id', '=', appId).returningAll().executeTakeFirstOrThrow();
 }
 
 export async function findApp(db: Kysely<DB>, appId: string): Promise<Selectable<App> | undefined> {

@@ -19,11 +19,17 @@ import {
   listAllApps,
   listKeysOf,
   markKeyRevoked,
+  updateApp,
 } from './queries.ts';
 
-export interface NewApp {
+export interface NewApp extends AppChange {
   name: string;
   timezone?: string;
+}
+
+/** What may change of an app; what is absent stays. Not its zone, in which the days of all facts are. */
+export interface AppChange {
+  name?: string;
   profile_shape?: App['profile_shape'];
   attribution_policy?: App['attribution_policy'];
   sharing?: App['sharing'];
@@ -37,6 +43,11 @@ async function issueKey(db: Kysely<DB>, appId: string, { kind, scope = 'all' }: 
   return { key_id, key };
 }
 
+function checkName(name: string): void {
+  if (name.trim() === '' || lengthOf(name) > MOST_CHARACTERS)
+    throw new OperatorError('A name has 1 to 255 characters.');
+}
+
 /** Makes an app with a public and a secret key, which are shown this once. */
 export async function createApp(
   { db }: Pick<Deps, 'db'>,
@@ -44,14 +55,22 @@ export async function createApp(
 ): Promise<{ app: App; public_key: string; secret_key: string }> {
   if (!findZone(timezone))
     throw new OperatorError(`There is no time zone ${timezone}; use an IANA name such as Europe/Berlin.`);
-  if (values.name.trim() === '' || lengthOf(values.name) > MOST_CHARACTERS)
-    throw new OperatorError('A name has 1 to 255 characters.');
+  checkName(values.name);
   return inTransaction(db, async (trx) => {
     const app = (await insertApp(trx, { ...values, timezone })) as App;
     const { key: public_key } = await issueKey(trx, app.app_id, { kind: 'public' });
     const { key: secret_key } = await issueKey(trx, app.app_id, { kind: 'secret' });
     return { app, public_key, secret_key };
   });
+}
+
+/** Running services go by it within two seconds; what was recorded before stays as it is. */
+export async function changeApp(deps: Pick<Deps, 'db'>, appId: string, change: AppChange) {
+  const { app_id } = await getApp(deps, appId);
+  if (Object.keys(change).length === 0) throw new OperatorError('Say what is to change.');
+  if (change.name !== undefined) checkName(change.name);
+  const { name, profile_shape, attribution_policy, sharing } = await updateApp(deps.db, app_id, change);
+  return { app_id, name, profile_shape, attribution_policy, sharing };
 }
 
 /** The app with this id, or an OperatorError. */

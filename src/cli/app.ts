@@ -1,17 +1,24 @@
-// sps app: making and listing apps.
+// sps app: making, changing and listing apps.
 import type { Command } from 'commander';
-import { createApp, listApps, type NewApp } from '../apps/service.ts';
+import { type AppChange, changeApp, createApp, listApps } from '../apps/service.ts';
 import { choice } from './options.ts';
 import type { Perform } from './perform.ts';
 import { formatMembers, formatTable } from './table.ts';
 
-interface CreateOptions {
-  name: string;
-  timezone?: string;
-  profileShape: NonNullable<NewApp['profile_shape']>;
-  attribution: NonNullable<NewApp['attribution_policy']>;
-  sharing: NonNullable<NewApp['sharing']>;
+interface ChangeOptions {
+  name?: string;
+  profileShape?: NonNullable<AppChange['profile_shape']>;
+  attribution?: NonNullable<AppChange['attribution_policy']>;
+  sharing?: NonNullable<AppChange['sharing']>;
 }
+
+type CreateOptions = Required<ChangeOptions> & { timezone: string };
+
+const profileShape = () => choice('--profile-shape <shape>', 'how its profiles are rendered', ['dictionary', 'array']);
+const attributionPolicy = () =>
+  choice('--attribution <which>', 'which attribution of a profile counts', ['last', 'first']);
+const sharingPolicy = () =>
+  choice('--sharing <policy>', 'what happens to a subscription that another profile brings', ['refuse', 'transfer']);
 
 export function addCommands(program: Command, perform: Perform): void {
   const app = program.command('app').description('the apps of this service');
@@ -21,31 +28,38 @@ export function addCommands(program: Command, perform: Perform): void {
     .description('make an app with a public and a secret key, which are shown this once')
     .requiredOption('--name <name>', 'what people call it')
     .option('--timezone <zone>', 'reporting zone of its charts, an IANA name', 'UTC')
-    .addOption(
-      choice('--profile-shape <shape>', 'how its profiles are rendered', ['dictionary', 'array']).default('dictionary'),
-    )
-    .addOption(
-      choice('--attribution <which>', 'which attribution of a profile counts', ['last', 'first']).default('last'),
-    )
-    .addOption(
-      choice('--sharing <policy>', 'what happens to a subscription that another profile brings', [
-        'refuse',
-        'transfer',
-      ]).default('refuse'),
-    )
-    .action(({ profileShape, attribution, ...options }: CreateOptions) =>
+    .addOption(profileShape().default('dictionary'))
+    .addOption(attributionPolicy().default('last'))
+    .addOption(sharingPolicy().default('refuse'))
+    .action(({ profileShape: profile_shape, attribution: attribution_policy, ...options }: CreateOptions) =>
       perform(
         async ({ deps }) => {
-          const { app: created, ...keys } = await createApp(deps, {
-            ...options,
-            profile_shape: profileShape,
-            attribution_policy: attribution,
-          });
+          const { app: created, ...keys } = await createApp(deps, { ...options, profile_shape, attribution_policy });
           const answer = { app_id: created.app_id, ...keys };
           return { answer, text: formatMembers(answer) };
         },
         { makes: true },
       ),
+    );
+
+  app
+    .command('change')
+    .description('change what is given; running services go by it within two seconds, what was recorded before stays')
+    .argument('<app-id>')
+    .option('--name <name>', 'what people call it')
+    .addOption(profileShape())
+    .addOption(attributionPolicy())
+    .addOption(sharingPolicy())
+    .action(
+      (appId: string, { profileShape: profile_shape, attribution: attribution_policy, ...options }: ChangeOptions) =>
+        perform(async ({ deps }) => {
+          const answer = await changeApp(deps, appId, {
+            ...options,
+            ...(profile_shape && { profile_shape }),
+            ...(attribution_policy && { attribution_policy }),
+          });
+          return { answer, text: formatMembers(answer) };
+        }),
     );
 
   app

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Answer, startService, type TestService } from '../setup/service.ts';
 import { answering, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { createSps, ended, PATIENCE, type Sps } from './sps.ts';
@@ -64,6 +64,31 @@ describe('app', PATIENCE, () => {
       attribution_policy: 'first',
       sharing: 'transfer',
     });
+  });
+
+  test('change sets what is given; the running service goes by it within two seconds', async () => {
+    const { app_id, secret_key: key } = await sps.json('app', 'create', '--name', 'Zoo', '--sharing', 'transfer');
+    const headers = { 'service-customer-user-id': 'ann' };
+    const profile = async () =>
+      (await service.call('POST', '/api/v2/server-side-api/profile/', { key, headers, body: {} })).json.data;
+    expect(await profile()).toMatchObject({ access_levels: null });
+    expect(await sps.json('app', 'change', app_id, '--profile-shape', 'array', '--attribution', 'first')).toEqual({
+      app_id,
+      name: 'Zoo',
+      profile_shape: 'array',
+      attribution_policy: 'first',
+      sharing: 'transfer',
+    });
+    await vi.waitFor(async () => expect(await profile()).toMatchObject({ access_levels: [] }), { timeout: 2_000 });
+    const { apps } = await sps.json('app', 'list');
+    expect(apps.filter((one: { profile_shape: string }) => one.profile_shape === 'array')).toContainEqual(
+      expect.objectContaining({ app_id }),
+    );
+    expect(await sps.json('app', 'change', app_id, '--name', 'Ark', '--sharing', 'refuse')).toMatchObject({
+      name: 'Ark',
+    });
+    expect(await sps.run('app', 'change', app_id)).toMatchObject({ code: 1, stderr: 'sps: Say what is to change.\n' });
+    expect(await sps.run('app', 'change', app_id, '--name', ' ')).toMatchObject({ code: 1 });
   });
 
   test('for people it prints lines', async () => {
@@ -159,7 +184,7 @@ test('migrate says what it applied: here nothing', PATIENCE, async () => {
 });
 
 describe('webhook', PATIENCE, () => {
-  test('is added, listed, disabled, enabled, rotated, tested and removed', async () => {
+  test('is added, listed, changed, disabled, enabled, rotated, tested and removed', async () => {
     const url = `${receiver.url}/hook`;
     const { webhook_id, secret } = await sps.json(
       ...['webhook', 'add', '--app', app, '--url', url, '--authorization', 'Bearer x'],
@@ -170,6 +195,17 @@ describe('webhook', PATIENCE, () => {
     expect(await sps.json('webhook', 'disable', webhook_id)).toMatchObject({ webhook_id, state: 'disabled' });
     const { webhooks } = await sps.json('webhook', 'list', '--app', app);
     expect(webhooks).toMatchObject([{ webhook_id, url, state: 'disabled', event_types: ['access_level_updated'] }]);
+    expect(
+      await sps.json('webhook', 'change', webhook_id, '--url', `${url}/2`, '--events', 'all', '--no-authorization'),
+    ).toEqual({ webhook_id, app_id: app, url: `${url}/2`, event_types: null, state: 'disabled' });
+    expect(receiver.received.map(({ headers }) => headers.authorization)).toEqual(['Bearer x', undefined]);
+    await sps.json('webhook', 'change', webhook_id, '--events', 'trial_started, trial_expired', '--no-verify');
+    const [changed] = (await sps.json('webhook', 'list')).webhooks;
+    expect(changed).toMatchObject({ url: `${url}/2`, event_types: ['trial_started', 'trial_expired'] });
+    expect(await sps.run('webhook', 'change', webhook_id)).toMatchObject({
+      code: 1,
+      stderr: 'sps: Say what is to change.\n',
+    });
     expect(await sps.json('webhook', 'enable', webhook_id)).toMatchObject({ state: 'enabled' });
     expect((await sps.json('webhook', 'rotate', webhook_id)).secret).not.toBe(secret);
     expect(await sps.json('webhook', 'test', webhook_id)).toMatchObject({ status: 200 });
