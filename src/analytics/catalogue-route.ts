@@ -33,9 +33,10 @@ const DimensionRecord = Type.Object({
   }),
 });
 
-const CatalogueAnswer = Type.Object({
-  data: Type.Object({ charts: Type.Array(ChartRecord), dimensions: Type.Array(DimensionRecord) }),
-});
+const CatalogueAnswer = Type.Object(
+  { data: Type.Object({ charts: Type.Array(ChartRecord), dimensions: Type.Array(DimensionRecord) }) },
+  { examples: [{ data: { charts: [describeChart('installs')], dimensions: [describeDimension('renewal_status')] } }] },
+);
 
 function describeChart(id: ChartId): Static<typeof ChartRecord> {
   const one = chart(id);

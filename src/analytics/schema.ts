@@ -92,8 +92,42 @@ const ChartMetric = Type.Object(
 
 export type ChartMetric = Static<typeof ChartMetric>;
 
-export const ChartAnswer = Type.Object({
-  data: Type.Record(Type.String(), ChartMetric, {
-    description: 'revenue, proceeds and net_revenue of a chart in USD, else common.',
-  }),
-});
+/** Installs of two months. */
+const EXAMPLE: ChartMetric = {
+  title: 'installs',
+  metric_name: 'Installs',
+  description: 'Every install at its date.',
+  type: 'multi',
+  unit: 'count',
+  default_aggregation: 'sum',
+  is_json: true,
+  recommended_period: null,
+  value: 56,
+  value_from: null,
+  value_to: null,
+  compare_value: null,
+  compare_value_from: null,
+  compare_value_to: null,
+  data: [
+    {
+      title: 'Total',
+      type: 'total',
+      value: 56,
+      values: [
+        { x: '2025-01-01T00:00:00.000000+0000', y: 25 },
+        { x: '2025-02-01T00:00:00.000000+0000', y: 31 },
+      ],
+      compare_value: null,
+      compare_values: null,
+    },
+  ],
+};
+
+export const ChartAnswer = Type.Object(
+  {
+    data: Type.Record(Type.String(), ChartMetric, {
+      description: 'revenue, proceeds and net_revenue of a chart in USD, else common.',
+    }),
+  },
+  { examples: [{ data: { common: EXAMPLE } }] },
+);

@@ -92,5 +92,54 @@ const ProfileObject = Type.Object(
   { title: 'Profile' },
 );
 
+const EXAMPLE = {
+  app_id: '1f0d7a52-6c1e-4f0b-9d6a-0f6c0a8f6b11',
+  profile_id: '6b1f2c9e-3a54-4c8e-8f0e-2d9b7c1a5e42',
+  customer_user_id: 'user-1',
+  total_revenue_usd: 9.99,
+  segment_hash: 'aad3dc3958efc072',
+  timestamp: 1768473000000,
+  custom_attributes: { plan: 'gold', rating: 4.5 },
+  access_levels: {
+    premium: {
+      access_level_id: 'premium',
+      store: 'service',
+      store_product_id: 'server_side_grant',
+      store_base_plan_id: null,
+      store_transaction_id: '0c4de5a1-7b7e-4c58-a3f5-9b1d6f2e8c70',
+      store_original_transaction_id: '0c4de5a1-7b7e-4c58-a3f5-9b1d6f2e8c70',
+      offer: null,
+      environment: 'Production',
+      starts_at: null,
+      purchased_at: '2026-01-15T10:30:00.000000+0000',
+      originally_purchased_at: '2026-01-15T10:30:00.000000+0000',
+      expires_at: '2100-01-01T00:00:00.000000+0000',
+      renewal_cancelled_at: null,
+      billing_issue_detected_at: null,
+      is_in_grace_period: false,
+      cancellation_reason: null,
+    },
+  },
+  subscriptions: {
+    'com.example.monthly': {
+      store: 'app_store',
+      store_product_id: 'com.example.monthly',
+      store_base_plan_id: null,
+      store_transaction_id: '2000000712345678',
+      store_original_transaction_id: '2000000712345678',
+      offer: null,
+      environment: 'Production',
+      purchased_at: '2026-01-01T08:00:00.000000+0000',
+      originally_purchased_at: '2026-01-01T08:00:00.000000+0000',
+      expires_at: '2026-02-01T08:00:00.000000+0000',
+      renewal_cancelled_at: null,
+      billing_issue_detected_at: null,
+      is_in_grace_period: false,
+      cancellation_reason: null,
+    },
+  },
+  non_subscriptions: null,
+};
+
 /** What server-side operations answer. */
-export const ProfileAnswer = Type.Object({ data: ProfileObject });
+export const ProfileAnswer = Type.Object({ data: ProfileObject }, { examples: [{ data: EXAMPLE }] });

@@ -1,27 +1,15 @@
 // The API as an OpenAPI 3.1 document, made of what the service itself runs on: route schemas, the error catalogue, the
 // chart and event catalogues. Pure; docs/openapi.json is this document, and a test compares them.
 import type { TSchema } from '@sinclair/typebox';
-import { apiError, type ConditionName, type ErrorBody } from '../errors.ts';
 import type { Operation, Route } from '../http/operation.ts';
 import { EVENT_TYPE_NAMES, EVENT_TYPES } from '../webhooks/catalogue.ts';
 import { eventPayload } from '../webhooks/schema.ts';
 import { describeCharts } from './charts.ts';
+import { describeHeaders } from './headers.ts';
 import { type Named, toJsonSchema } from './json-schema.ts';
-import { validationCodesOf, validationExample } from './validation.ts';
+import { describeErrors, describeResponses } from './responses.ts';
 
 type Json = Record<string, unknown>;
-
-/** What every operation that takes a key can answer, and every one that takes a body. */
-const WITH_KEY: readonly ConditionName[] = ['not_authenticated', 'throttled'];
-const WITH_BODY: readonly ConditionName[] = [
-  'malformed_body',
-  'body_not_object',
-  'body_too_large',
-  'unsupported_media_type',
-];
-/** What may come where no body is wanted, and is read all the same. */
-const WITH_UNWANTED_BODY = WITH_BODY.filter((name) => name !== 'body_not_object');
-const ALWAYS: readonly ConditionName[] = ['internal', 'unavailable'];
 
 const TAGS = {
   base: { name: 'Profiles and server-side', description: 'At `{base_url}`.' },
@@ -32,54 +20,6 @@ const INFO = `Profiles, marketing attribution, access levels, webhooks and chart
 
 Datetimes are ISO 8601 with microseconds and a numeric offset without a colon. Every error has the envelope \`Error\`;
 clients branch on \`error_code\`. A trailing slash makes no difference.`;
-
-/** Groups the examples of conditions by status. */
-function errorsOf({ method, key, operation }: Route): Map<number, Map<string, ErrorBody>> {
-  const names: ConditionName[] = [
-    ...(key === 'none' ? [] : WITH_KEY),
-    ...(operation.body ? WITH_BODY : method === 'GET' ? [] : WITH_UNWANTED_BODY),
-    ...operation.errors,
-    ...ALWAYS,
-  ];
-  const byStatus = new Map<number, Map<string, ErrorBody>>();
-  const add = (name: string, body: ErrorBody) => {
-    const examples = byStatus.get(body.status_code) ?? new Map();
-    byStatus.set(body.status_code, examples.set(name, body));
-  };
-  for (const code of validationCodesOf(operation)) add(`validation_${code}`, validationExample(code));
-  for (const name of names) add(name, apiError(name, 'premium').body);
-  return byStatus;
-}
-
-function errorResponses(route: Route): Json {
-  const responses = [...errorsOf(route)].map(([status, examples]) => [
-    status,
-    {
-      description: [...new Set([...examples.values()].map(({ error_code }) => error_code))].join(', '),
-      content: {
-        'application/json': {
-          schema: { $ref: '#/components/schemas/Error' },
-          examples: Object.fromEntries(
-            [...examples.keys()].map((name) => [name, { $ref: `#/components/examples/${name}` }]),
-          ),
-        },
-      },
-    },
-  ]);
-  return Object.fromEntries(responses);
-}
-
-function successResponses({ answers, csv }: Operation, named: Named): Json {
-  const responses = Object.entries(answers).map(([status, schema]) => {
-    if (!schema) return [status, { description: 'Done; the body is empty.' }];
-    const content = {
-      'application/json': { schema: toJsonSchema(schema, named) },
-      ...(csv && { 'text/csv': { schema: { type: 'string' } } }),
-    };
-    return [status, { description: 'Done.', content }];
-  });
-  return Object.fromEntries(responses);
-}
 
 function parametersOf(schema: TSchema | undefined, place: 'header' | 'query', named: Named): Json[] {
   const { properties = {}, required = [] } = (schema ?? {}) as { properties?: Json; required?: string[] };
@@ -115,7 +55,7 @@ function describeOperation(route: Route, named: Named): Json {
     ...(operation.body && {
       requestBody: { required: true, content: { 'application/json': { schema: toJsonSchema(operation.body, named) } } },
     }),
-    responses: { ...successResponses(operation, named), ...errorResponses(route) },
+    responses: describeResponses(route, named),
   };
 }
 
@@ -194,7 +134,6 @@ export function buildOpenApi(routes: readonly Route[], version: string, baseUrl?
   const named: Named = new Map();
   const paths = describePaths(routes, named, baseUrl);
   const webhooks = describeEvents(named);
-  const examples = routes.flatMap((route) => [...errorsOf(route).values()].flatMap((byName) => [...byName]));
   return {
     openapi: '3.1.0',
     info: {
@@ -214,8 +153,9 @@ export function buildOpenApi(routes: readonly Route[], version: string, baseUrl?
     webhooks,
     components: {
       securitySchemes: { publicKey: keyScheme('public'), secretKey: keyScheme('secret') },
+      headers: describeHeaders(),
       schemas: { Error: ERROR_SCHEMA, ...Object.fromEntries(named) },
-      examples: Object.fromEntries(examples.map(([name, value]) => [name, { value }])),
+      examples: describeErrors(routes),
     },
   };
 }

@@ -1,5 +1,5 @@
 // The payloads of events (decisions.md 7), for the API reference and for the tests, which hold every delivered event against them.
-import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { type SchemaOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { NullableString, OneOf } from '../lib/typebox.ts';
 import type { EventType } from './catalogue.ts';
 import { EVENT_API_VERSION } from './events.ts';
@@ -77,8 +77,41 @@ const Attribution = Type.Object({
   created_at: Moment,
 });
 
-function payloadOf(eventType: EventType, properties: TProperties): TSchema {
-  return Type.Object({
+/** The event of a grant. */
+export const GRANT_EXAMPLE = {
+  event_type: 'access_level_updated',
+  event_datetime: '2026-01-15T10:30:00.000000+0000',
+  event_api_version: EVENT_API_VERSION,
+  profile_id: '6b1f2c9e-3a54-4c8e-8f0e-2d9b7c1a5e42',
+  customer_user_id: 'user-1',
+  profile_install_datetime: '2025-01-01T00:00:00.000000+0000',
+  event_properties: {
+    profile_event_id: '02fdea5b-850e-4497-9f85-54f7dfff037c',
+    access_level_id: 'premium',
+    is_active: true,
+    is_lifetime: false,
+    is_refund: false,
+    is_in_grace_period: false,
+    will_renew: false,
+    activated_at: '2026-01-15T10:30:00.000000+0000',
+    renewed_at: '2026-01-15T10:30:00.000000+0000',
+    starts_at: null,
+    expires_at: '2100-01-01T00:00:00.000000+0000',
+    store: 'service',
+    vendor_product_id: 'server_side_grant',
+    transaction_id: '0c4de5a1-7b7e-4c58-a3f5-9b1d6f2e8c70',
+    original_transaction_id: '0c4de5a1-7b7e-4c58-a3f5-9b1d6f2e8c70',
+    environment: 'Production',
+    cancellation_reason: null,
+    profile_has_access_level: true,
+    profile_total_revenue_usd: 9.99,
+  },
+  attributions: {},
+  user_attributes: { plan: 'gold', rating: 4.5 },
+};
+
+function payloadOf(eventType: EventType, properties: TProperties, options?: SchemaOptions): TSchema {
+  const payload = {
     event_type: OneOf([eventType]),
     event_datetime: Moment,
     event_api_version: Type.Literal(EVENT_API_VERSION),
@@ -91,10 +124,12 @@ function payloadOf(eventType: EventType, properties: TProperties): TSchema {
     }),
     attributions: Type.Object({ custom: Type.Optional(Attribution) }),
     user_attributes: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
-  });
+  };
+  return Type.Object(payload, options);
 }
 
 /** The schema of the payload of events of a type. */
 export function eventPayload(eventType: EventType): TSchema {
-  return payloadOf(eventType, eventType === 'access_level_updated' ? AccessLevelProperties : TransactionProperties);
+  if (eventType !== 'access_level_updated') return payloadOf(eventType, TransactionProperties);
+  return payloadOf(eventType, AccessLevelProperties, { examples: [GRANT_EXAMPLE] });
 }

@@ -1,6 +1,8 @@
-// The examples of bodies in the API reference: each is accepted as it stands.
+// The examples of the API reference: each body is accepted as it stands, each answer is as it is declared.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRoutes } from '../../src/routes.ts';
+import { eventPayload } from '../../src/webhooks/schema.ts';
+import { faultBySchema } from '../setup/answers.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';
 
@@ -24,5 +26,16 @@ test('every operation that takes a body has an example of it, which it accepts',
       body: example,
     });
     expect(Object.keys(operation.answers), `${operation.summary}: ${text}`).toContain(String(status));
+  }
+});
+
+test('every answer with a body has an example of it, and so has the event of a grant', () => {
+  const answers = listRoutes(service.deps).flatMap(({ operation }) => Object.values(operation.answers));
+  const declared = [...answers.filter((schema) => schema !== null), eventPayload('access_level_updated')];
+  expect(declared.length).toBeGreaterThan(8);
+  for (const schema of declared) {
+    const [example] = schema.examples as object[];
+    expect(faultBySchema(schema, example)).toBeUndefined();
+    expect(faultBySchema(schema, {})).toBeDefined();
   }
 });

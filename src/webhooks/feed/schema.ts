@@ -5,6 +5,7 @@ import { Datetime, OneOf, Text } from '../../lib/typebox.ts';
 import { UUID_FORM } from '../../lib/uuid.ts';
 import { EVENT_TYPE_NAMES } from '../catalogue.ts';
 import { DELIVERY_STATES } from '../queue.ts';
+import { GRANT_EXAMPLE } from '../schema.ts';
 
 // Query strings are text, so the limit is text of a certain form.
 export const EventsQuery = Type.Object(
@@ -40,17 +41,36 @@ const Delivery = Type.Object({
   }),
 });
 
-export const EventsAnswer = Type.Object({
-  data: Type.Array(
-    Type.Object({
-      event_id: Type.String(),
-      event_type: Type.String(),
-      created_at: Type.String(),
-      payload: Type.Unsafe<object>({ type: 'object' }),
-      deliveries: Type.Array(Delivery),
-    }),
-  ),
-  next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-});
+const EXAMPLE = {
+  event_id: GRANT_EXAMPLE.event_properties.profile_event_id,
+  event_type: GRANT_EXAMPLE.event_type,
+  created_at: '2026-01-15T10:30:00.020424+0000',
+  payload: GRANT_EXAMPLE,
+  deliveries: [
+    {
+      webhook_id: '35741aba-a164-45b7-adc3-9d833aac461e',
+      state: 'delivered',
+      attempts: 1,
+      last_status: 200,
+      next_attempt_at: null,
+    },
+  ],
+};
+
+export const EventsAnswer = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object({
+        event_id: Type.String(),
+        event_type: Type.String(),
+        created_at: Type.String(),
+        payload: Type.Unsafe<object>({ type: 'object' }),
+        deliveries: Type.Array(Delivery),
+      }),
+    ),
+    next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  },
+  { examples: [{ data: [EXAMPLE], next_cursor: null }] },
+);
 
 export type EventsAnswer = Static<typeof EventsAnswer>;
