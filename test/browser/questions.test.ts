@@ -87,6 +87,44 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
+  test('Apply takes what is typed, unless it only found what was ticked', async () => {
+    const { page, close } = await place.open({ view: '#/charts/subscriptions_new?date=last_90_days' });
+    await settle(page);
+    const open = () => page.getByRole('button', { name: '+ Filter' }).click();
+    const apply = () => page.getByRole('button', { name: 'Apply' }).click();
+    const search = page.getByLabel('Find a value, or type a code of two letters');
+    await open();
+    await page.getByLabel('Dimension').selectOption('country');
+    await page.getByRole('checkbox', { name: /United States/ }).waitFor();
+    await search.fill('united st');
+    await apply();
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/days&filters.country=us$/);
+    await open();
+    await page.getByLabel('Dimension').selectOption('country');
+    await page.getByRole('checkbox', { name: /Germany/ }).waitFor();
+    await search.fill('ger');
+    await page.getByRole('checkbox', { name: /Germany/ }).check();
+    await search.fill('zz');
+    await apply();
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/country=us&filters.country=de&filters.country=zz$/);
+    await open();
+    await page.getByLabel('Dimension').selectOption('country');
+    await search.fill('un');
+    await page.getByRole('checkbox', { name: /United States/ }).uncheck();
+    await search.fill('nowhere');
+    await apply();
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/days&filters.country=de&filters.country=zz$/);
+    await open();
+    await page.getByLabel('Dimension').selectOption('store');
+    const store = page.getByLabel('Find a value, or type one');
+    await page.getByRole('checkbox', { name: /App Store/ }).waitFor();
+    await store.fill('st');
+    await page.getByRole('checkbox', { name: /App Store/ }).check();
+    await apply();
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/filters.country=zz&filters.store=app_store$/);
+    await close();
+  });
+
   test('compared with the days before, and with two dates', async () => {
     const { page, close } = await place.open({ view: '#/charts/mrr' });
     await settle(page);

@@ -20,6 +20,9 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
   const dialog = useRef<HTMLDialogElement>(null);
   const [name, setName] = useState(first);
   const [draft, setDraft] = useState(view.filters);
+  /** What is typed and neither taken nor used to find another value: Apply takes it too. */
+  const meant = useRef<string | undefined>(undefined);
+  const values = draft[name] ?? [];
   // Before the next key: an effect after painting would let an Escape pass that follows at once.
   useLayoutEffect(() => dialog.current?.showModal(), []);
 
@@ -30,7 +33,8 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
           event.preventDefault();
           // Only one that is closed gives the focus back.
           dialog.current?.close();
-          onApply(draft);
+          const isMeant = meant.current !== undefined && !values.includes(meant.current);
+          onApply(isMeant ? { ...draft, [name]: [...values, meant.current as string] } : draft);
         }}
       >
         <h2 id="filter-title">Filter</h2>
@@ -45,8 +49,11 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
           chart={chart}
           view={view}
           name={name}
-          values={draft[name] ?? []}
-          onChange={(values) => setDraft({ ...draft, [name]: values })}
+          values={values}
+          onChange={(chosen) => setDraft({ ...draft, [name]: chosen })}
+          onMeant={(value) => {
+            meant.current = value;
+          }}
         />
         <div class="dialog-buttons">
           <button type="button" class="quiet" onClick={() => dialog.current?.close()}>

@@ -1,5 +1,5 @@
 // The values of one dimension as a list to tick, found by typing; what is not in the list can be added.
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { FailureNotice } from '../parts/notice.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import type { ChartRecord } from '../service/answers.ts';
@@ -16,6 +16,8 @@ interface ValueChoiceProps {
   name: string;
   values: readonly string[];
   onChange: (values: string[]) => void;
+  /** Told of the value that what is typed stands for, before it is taken; undefined where there is none. */
+  onMeant: (value: string | undefined) => void;
 }
 
 const MOST_LISTED = 200;
@@ -26,9 +28,11 @@ function withChosen(list: readonly Value[], chosen: readonly string[]): Value[] 
 }
 
 export function ValueChoice(props: ValueChoiceProps) {
-  const { name, values, onChange } = props;
+  const { name, values, onChange, onMeant } = props;
   const service = useService();
   const [typed, setTyped] = useState('');
+  /** Whether what is typed found a value that was ticked: then it was a search. */
+  const [hasFound, setHasFound] = useState(false);
   const { answer, failure, isAsking, askAgain } = useAnswer(name, (signal) => listValues(service, props, signal));
   const isClosed = findDimension(service, name)?.values != null;
   const list = withChosen(answer ?? [], values);
@@ -36,20 +40,25 @@ export function ValueChoice(props: ValueChoiceProps) {
   const isTyped = typed.trim() !== '';
   const isNew = isTyped && !isClosed && isTakeable(name, typed) && !isListed(list, typed);
   const typing = name === 'country' ? 'type a code of two letters' : 'type one';
-  const switchValue = (value: string) =>
+  function switchValue(value: string) {
     onChange(values.includes(value) ? values.filter((one) => one !== value) : [...values, value]);
+    setHasFound(true);
+  }
+
+  function type(text: string) {
+    setTyped(text);
+    setHasFound(false);
+  }
 
   function tick(value: string) {
     if (!values.includes(value)) onChange([...values, value]);
-    setTyped('');
+    type('');
   }
 
-  function takeTyped() {
-    const meant = findMeant(list, typed);
-    if (meant) tick(meant.value);
-    // Before the list is there, what is typed may yet be in it.
-    else if (isNew && !isAsking) tick(typed.trim());
-  }
+  // Before the list is there, what is typed may yet be in it.
+  const added = isNew && !isAsking ? typed.trim() : undefined;
+  const meant = isTyped ? (findMeant(list, typed)?.value ?? added) : undefined;
+  useLayoutEffect(() => onMeant(hasFound ? undefined : meant), [meant, hasFound]);
 
   return (
     <fieldset class="value-choice">
@@ -62,12 +71,12 @@ export function ValueChoice(props: ValueChoiceProps) {
             value={typed}
             autocomplete="off"
             spellcheck={false}
-            onInput={(event) => setTyped(event.currentTarget.value)}
+            onInput={(event) => type(event.currentTarget.value)}
             onKeyDown={(event) => {
               // With nothing typed it applies the filter.
               if (event.key !== 'Enter' || !isTyped) return;
               event.preventDefault();
-              takeTyped();
+              if (meant !== undefined) tick(meant);
             }}
           />
         </label>
