@@ -44,7 +44,11 @@ describe('a 2xx answer', () => {
     const [{ headers, body, path } = { headers: {}, body: '', path: '' }] = receiver.received;
     expect(path).toBe('/hook?token=a%20b');
     expect(body).toBe('{"a":1}');
-    expect(headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', authorization: 'Bearer abc' });
+    expect(headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'user-agent': 'subscription-profile-service-webhooks/1',
+      authorization: 'Bearer abc',
+    });
     expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual({ a: 1 });
   });
 
