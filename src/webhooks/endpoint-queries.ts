@@ -8,12 +8,16 @@ export async function insertWebhook(db: Kysely<DB>, values: Insertable<Webhook>)
   await db.insertInto('webhook').values(values).execute();
 }
 
-export async function updateWebhook(
-  db: Kysely<DB>,
-  webhookId: string,
-  values: Pick<Updateable<Webhook>, 'url' | 'authorization_value' | 'event_types'>,
-): Promise<void> {
-  await db.updateTable('webhook').set(values).where('webhook_id', '=', webhookId).execute();
+type Settings = 'url' | 'authorization_value' | 'event_types' | 'first_failure_at' | 'failed_attempts';
+
+/** Sets what is given; the endpoint as it then is, undefined if there is none. */
+export async function updateWebhook(db: Kysely<DB>, webhookId: string, values: Pick<Updateable<Webhook>, Settings>) {
+  return db
+    .updateTable('webhook')
+    .set(values)
+    .where('webhook_id', '=', webhookId)
+    .returning(['webhook_id', 'app_id', 'url', 'event_types', 'state'])
+    .executeTakeFirst();
 }
 
 export async function findWebhook(db: Kysely<DB>, webhookId: string): Promise<Selectable<Webhook> | undefined> {

@@ -1,12 +1,13 @@
 // Adding endpoints, and changing where they are and what they want. What is sent anywhere is tried with a test event first.
 import { randomUUID } from 'node:crypto';
 import { getApp } from '../apps/service.ts';
+import { inTransaction } from '../db/client.ts';
 import { OperatorError } from '../operator-error.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
 import type { SenderEdges } from './delivery.ts';
 import { policyOf, refusalOfUrl } from './destinations.ts';
-import { insertWebhook, updateWebhook } from './endpoint-queries.ts';
-import { type EndpointDeps, getWebhook, openSecrets, requireKey } from './endpoints.ts';
+import { insertWebhook, makeWaitingDue, updateWebhook } from './endpoint-queries.ts';
+import { type EndpointDeps, getWebhook, noSuchWebhook, openSecrets, requireKey } from './endpoints.ts';
 import { newSecret, toStored } from './secrets.ts';
 import { sendTestEvent } from './test-event.ts';
 
@@ -71,7 +72,7 @@ export async function addWebhook(
   const url = toAddress(input.url);
   const authorization = input.authorization ?? null;
   if (input.verify !== false) {
-    await sendTestEvent(deps, { webhook_id, isNew: true, url, authorization, signing: [secret] }, edges);
+    await sendTestEvent(deps, { webhook_id, url, authorization, signing: [secret], knowsSecret: false }, edges);
   }
   await insertWebhook(deps.db, {
     webhook_id,
@@ -90,7 +91,7 @@ export async function addWebhook(
 
 /**
  * Changes an endpoint in place: what waits for it is kept and goes where it is now to go, signed with the same secret. A new address or
- * Authorization value must get 2xx for a test event first. Its state stays as it is.
+ * Authorization value must get 2xx for a test event first; with it the failures are forgotten and what waits is due. The state stays as it is.
  */
 export async function changeWebhook(
   deps: EndpointDeps,
@@ -102,19 +103,25 @@ export async function changeWebhook(
   if (Object.values(change).every((value) => value === undefined)) throw new OperatorError('Say what is to change.');
   checkInput(deps, change);
   if (change.authorization) await requireKey(deps);
-  const url = toAddress(change.url ?? row.url);
+  const { events } = change;
+  const url = change.url && toAddress(change.url);
   const isElsewhere = change.url !== undefined || change.authorization !== undefined;
   if (isElsewhere && verify !== false) {
     const present = openSecrets(deps, row);
     const { authorization = present.authorization } = change;
-    await sendTestEvent(deps, { webhook_id, isNew: false, url, authorization, signing: present.signing }, edges);
+    const target = { webhook_id, url: url ?? row.url, authorization, signing: present.signing };
+    await sendTestEvent(deps, { ...target, knowsSecret: url === undefined }, edges);
   }
-  const { authorization, events } = change;
-  await updateWebhook(deps.db, webhook_id, {
-    url,
-    ...(authorization !== undefined && { authorization_value: toStored(authorization, deps.config) }),
-    ...(events !== undefined && { event_types: toEventTypes(events) }),
+  const { authorization } = change;
+  const changed = await inTransaction(deps.db, async (trx) => {
+    if (isElsewhere) await makeWaitingDue(trx, webhook_id, deps.now());
+    return updateWebhook(trx, webhook_id, {
+      ...(url !== undefined && { url }),
+      ...(authorization !== undefined && { authorization_value: toStored(authorization, deps.config) }),
+      ...(events !== undefined && { event_types: toEventTypes(events) }),
+      ...(isElsewhere && { first_failure_at: null, failed_attempts: 0 }),
+    });
   });
-  const { app_id, event_types, state } = await getWebhook(deps, webhook_id);
-  return { webhook_id, app_id, url, event_types, state };
+  if (!changed) throw noSuchWebhook(webhook_id);
+  return changed;
 }

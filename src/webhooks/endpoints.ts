@@ -1,4 +1,5 @@
-// What an operator does to the endpoints of an app, beside adding and changing them (endpoint-settings.ts). listWebhooks shows each one's state, since when and why.
+// What an operator does to the endpoints of an app, beside adding and changing them (endpoint-settings.ts). listWebhooks shows
+// each one's state, since when and why.
 import { getApp } from '../apps/service.ts';
 import { inTransaction } from '../db/client.ts';
 import type { Deps } from '../deps.ts';
@@ -25,10 +26,14 @@ export type EndpointDeps = Pick<Deps, 'db' | 'config' | 'now'>;
 
 const OVERLAP_MS = 86_400_000;
 
+export function noSuchWebhook(webhookId: string): OperatorError {
+  return new OperatorError(`There is no webhook ${webhookId}; \`sps webhook list\` shows them.`);
+}
+
 /** The row of an endpoint, or an OperatorError. */
 export async function getWebhook({ db }: Pick<Deps, 'db'>, webhookId: string) {
   const row = isUuid(webhookId) ? await findWebhook(db, webhookId) : undefined;
-  if (!row) throw new OperatorError(`There is no webhook ${webhookId}; \`sps webhook list\` shows them.`);
+  if (!row) throw noSuchWebhook(webhookId);
   return row;
 }
 
@@ -118,7 +123,7 @@ export async function testWebhook(deps: EndpointDeps, webhookId: string, edges: 
   const { signing, authorization } = openSecrets(deps, row);
   const { status, seconds } = await sendTestEvent(
     deps,
-    { webhook_id: row.webhook_id, isNew: false, url: row.url, authorization, signing },
+    { webhook_id: row.webhook_id, url: row.url, authorization, signing, knowsSecret: true },
     edges,
   );
   return { webhook_id: row.webhook_id, status, seconds: Number(seconds.toFixed(3)) };

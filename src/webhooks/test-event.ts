@@ -1,4 +1,4 @@
-// The test event that an endpoint must answer with 2xx when it is added or tested.
+// The test event that an endpoint must answer with 2xx when it is added, changed or tested.
 import { randomUUID } from 'node:crypto';
 import type { Deps } from '../deps.ts';
 import { timestampOf, toDatabase, toWire } from '../lib/datetime.ts';
@@ -10,15 +10,15 @@ import { isDelivered } from './outcome.ts';
 
 export interface TestTarget {
   webhook_id: string;
-  /** Whether it is just being added, so that its receiver cannot know its secret. */
-  isNew: boolean;
   url: string;
   authorization: string | null;
   signing: readonly string[];
+  /** Whether the receiver should know the secret. */
+  knowsSecret: boolean;
 }
 
 const HINT =
-  'If it refuses what it cannot verify: it does not know the secret of a webhook that is just being added. Add it with --no-verify, give it the secret, then run `sps webhook test`.';
+  'If it refuses what it cannot verify: a new receiver does not know the secret of the webhook. Use --no-verify, give it the secret, then run `sps webhook test`.';
 
 function isRefusal(status: number | null): boolean {
   return status !== null && status >= 400 && status < 500;
@@ -27,7 +27,7 @@ function isRefusal(status: number | null): boolean {
 /** Sends it, outside of the queue and the feed. Throws an OperatorError unless the answer is 2xx. */
 export async function sendTestEvent(
   { config, now }: Pick<Deps, 'config' | 'now'>,
-  { webhook_id, isNew, url, authorization, signing }: TestTarget,
+  { webhook_id, url, authorization, signing, knowsSecret }: TestTarget,
   { resolve, deadlineMs }: SenderEdges,
 ): Promise<Attempt> {
   const sender = createSender({ policy: policyOf(config), now, resolve, deadlineMs });
@@ -45,6 +45,6 @@ export async function sendTestEvent(
   const answered = status === null ? '' : `it answered ${status}${answer ? ` (${answer.slice(0, 200)})` : ''}`;
   const reasons = [answered, error].filter(Boolean).join(', ');
   throw new OperatorError(
-    `The test event was not accepted: ${reasons}.${isNew && isRefusal(status) ? `\n${HINT}` : ''}`,
+    `The test event was not accepted: ${reasons}.${!knowsSecret && isRefusal(status) ? `\n${HINT}` : ''}`,
   );
 }

@@ -110,7 +110,7 @@ test('docs/events.md has every type, and a payload of each kind', async () => {
   const rows = Object.entries(EVENT_TYPES).map(([type, words]) => `| \`${type}\` | ${words} |`);
   const text = `# Events
 
-What webhooks are told and the event feed shows. \`sps webhook add --events a,b\` chooses types; the default is all. Nothing
+What webhooks are told and the event feed shows. \`sps webhook add --events a,b\` chooses types, \`sps webhook change\` others; the default is all. Nothing
 is written while an app has no endpoint or all of them are disabled, and importing history tells nothing.
 
 | type | when |

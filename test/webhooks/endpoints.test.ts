@@ -141,6 +141,22 @@ describe('change', () => {
     expect(receiver.received).toEqual([]);
   });
 
+  it('forgets the failures of the old target; what waited for another attempt goes out at once', async () => {
+    const { webhook_id: webhookId } = await addFull();
+    await world.grant('ann');
+    const later = new Date(deps.now().getTime() + 3_600_000).toISOString();
+    await deps.db.updateTable('webhook_delivery').set({ due_at: later }).where('webhook_id', '=', webhookId).execute();
+    await deps.db.updateTable('webhook').set({ failed_attempts: 7, first_failure_at: later }).execute();
+    await changeWebhook(deps, { webhookId, events: null });
+    expect(await only()).toMatchObject({ failed_attempts: 7 });
+    await changeWebhook(deps, { webhookId, authorization: 'Bearer new' });
+    expect(await only()).toMatchObject({ failed_attempts: 0, first_failure_at: null });
+    const dispatcher = world.dispatch();
+    await eventually(() => expect(receiver.received).toHaveLength(2));
+    await dispatcher.stop();
+    expect(receiver.received.map(({ headers }) => headers.authorization)).toEqual(['Bearer new', 'Bearer new']);
+  });
+
   it('sends the new Authorization value, or none', async () => {
     const { webhook_id: webhookId } = await addFull();
     await changeWebhook(deps, { webhookId, authorization: 'Bearer new' });
@@ -161,9 +177,9 @@ describe('change', () => {
   it('changes nothing where the test event is not accepted, unless it is not sent', async () => {
     const { webhook_id: webhookId } = await addFull();
     const elsewhere = await world.receive();
-    elsewhere.behave(answering(500));
     const change = { webhookId, url: elsewhere.url };
-    await expect(changeWebhook(deps, change)).rejects.toThrow(/it answered 500/);
+    elsewhere.behave(answering(401));
+    await expect(changeWebhook(deps, change)).rejects.toThrow(/it answered 401[\s\S]*--no-verify/);
     expect(await only()).toMatchObject({ url: receiver.url.replace(/\/?$/, '/') });
     expect(await changeWebhook(deps, { ...change, verify: false })).toMatchObject({ url: `${elsewhere.url}/` });
     expect(elsewhere.received).toHaveLength(1);
