@@ -105,6 +105,9 @@ describeInBrowser('asking a chart', (place) => {
     await search.fill('ger');
     await page.getByRole('checkbox', { name: /Germany/ }).check();
     await search.fill('zz');
+    // Another dimension takes it, too.
+    await page.getByLabel('Dimension').selectOption('duration');
+    await page.getByRole('checkbox', { name: 'Monthly' }).waitFor();
     await apply();
     await expect.poll(() => new URL(page.url()).hash).toMatch(/country=us&filters.country=de&filters.country=zz$/);
     await open();

@@ -20,9 +20,14 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
   const dialog = useRef<HTMLDialogElement>(null);
   const [name, setName] = useState(first);
   const [draft, setDraft] = useState(view.filters);
-  /** What is typed and neither taken nor used to find another value: Apply takes it too. */
+  /** The value that is typed, where it is neither taken yet nor was a search. */
   const meant = useRef<string | undefined>(undefined);
   const values = draft[name] ?? [];
+
+  function withMeant(): ChartView['filters'] {
+    const value = meant.current;
+    return value === undefined || values.includes(value) ? draft : { ...draft, [name]: [...values, value] };
+  }
   // Before the next key: an effect after painting would let an Escape pass that follows at once.
   useLayoutEffect(() => dialog.current?.showModal(), []);
 
@@ -33,8 +38,7 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
           event.preventDefault();
           // Only one that is closed gives the focus back.
           dialog.current?.close();
-          const isMeant = meant.current !== undefined && !values.includes(meant.current);
-          onApply(isMeant ? { ...draft, [name]: [...values, meant.current as string] } : draft);
+          onApply(withMeant());
         }}
       >
         <h2 id="filter-title">Filter</h2>
@@ -42,7 +46,10 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
           label="Dimension"
           value={name}
           options={chart.filters.map((value) => ({ value, title: dimensionTitle(catalogue, value) }))}
-          onChange={setName}
+          onChange={(next) => {
+            setDraft(withMeant());
+            setName(next);
+          }}
         />
         <ValueChoice
           key={name}

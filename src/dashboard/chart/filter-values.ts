@@ -36,7 +36,7 @@ export function isListed(list: readonly Value[], text: string): boolean {
 }
 
 /** The value that is, or is called, as the text says in any case. */
-function findNamed(list: readonly Value[], text: string): Value | undefined {
+export function findNamed(list: readonly Value[], text: string): Value | undefined {
   const name = text.trim();
   return (
     list.find(({ value }) => value === name) ??

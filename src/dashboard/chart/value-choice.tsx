@@ -6,7 +6,7 @@ import type { ChartRecord } from '../service/answers.ts';
 import { useAnswer } from '../service/use-answer.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
 import type { ChartView } from '../view/view.ts';
-import { entitle, findMeant, isListed, isTakeable, searchValues, type Value } from './filter-values.ts';
+import { entitle, findMeant, findNamed, isListed, isTakeable, searchValues, type Value } from './filter-values.ts';
 import { findDimension, listValues } from './list-values.ts';
 
 interface ValueChoiceProps {
@@ -45,20 +45,27 @@ export function ValueChoice(props: ValueChoiceProps) {
     setHasFound(true);
   }
 
-  function type(text: string) {
+  function search(text: string) {
     setTyped(text);
     setHasFound(false);
   }
 
   function tick(value: string) {
     if (!values.includes(value)) onChange([...values, value]);
-    type('');
+    search('');
   }
 
-  // Before the list is there, what is typed may yet be in it.
-  const added = isNew && !isAsking ? typed.trim() : undefined;
-  const meant = isTyped ? (findMeant(list, typed)?.value ?? added) : undefined;
-  useLayoutEffect(() => onMeant(hasFound ? undefined : meant), [meant, hasFound]);
+  function takeTyped() {
+    const meant = findMeant(list, typed);
+    if (meant) tick(meant.value);
+    // Before the list is there, what is typed may yet be in it.
+    else if (isNew && !isAsking) tick(typed.trim());
+  }
+
+  // Nobody sees what is taken with the dialog closing: what only has the text in it is not taken for what can be added as it stands.
+  const asTyped = findNamed(list, typed)?.value ?? (isNew ? typed.trim() : findMeant(list, typed)?.value);
+  const meant = isTyped && !hasFound ? asTyped : undefined;
+  useLayoutEffect(() => onMeant(meant), [meant]);
 
   return (
     <fieldset class="value-choice">
@@ -71,12 +78,12 @@ export function ValueChoice(props: ValueChoiceProps) {
             value={typed}
             autocomplete="off"
             spellcheck={false}
-            onInput={(event) => type(event.currentTarget.value)}
+            onInput={(event) => search(event.currentTarget.value)}
             onKeyDown={(event) => {
               // With nothing typed it applies the filter.
               if (event.key !== 'Enter' || !isTyped) return;
               event.preventDefault();
-              if (meant !== undefined) tick(meant);
+              takeTyped();
             }}
           />
         </label>
