@@ -18,7 +18,11 @@ export async function insertApp(db: Kysely<DB>, values: Insertable<App>): Promis
 }
 
 /** Sets what is given. Apps are never removed. */
-export async function updateApp(db: Kysely<DB>, appId: string, values: Updateable<App>): Promise<Selectable<App>> {
+export async function updateApp(
+  db: Kysely<DB>,
+  appId: string,
+  values: Pick<Updateable<App>, 'name' | 'profile_shape' | 'attribution_policy' | 'sharing'>,
+): Promise<Selectable<App>> {
   return db.updateTable('app').set(values).where('app_id', '=', appId).returningAll().executeTakeFirstOrThrow();
 }
 

@@ -67,7 +67,7 @@ export async function createApp(
 /** Running services go by it within two seconds; what was recorded before stays as it is. */
 export async function changeApp(deps: Pick<Deps, 'db'>, appId: string, change: AppChange) {
   const { app_id } = await getApp(deps, appId);
-  if (Object.keys(change).length === 0) throw new OperatorError('Say what is to change.');
+  if (Object.values(change).every((value) => value === undefined)) throw new OperatorError('Say what is to change.');
   if (change.name !== undefined) checkName(change.name);
   const { name, profile_shape, attribution_policy, sharing } = await updateApp(deps.db, app_id, change);
   return { app_id, name, profile_shape, attribution_policy, sharing };

@@ -40,7 +40,7 @@ const IN_ORDER = sql`order by purchased_at, store_transaction_id collate "C"`;
 const SECONDS = sql`extract(epoch from expires_at - purchased_at)`;
 
 /** With what a transaction says by itself: what ends its period, how long that is, and whether it was offered as a trial. */
-const read = sql`
+const described = sql`
   select *, is_subscription and offer_type is not distinct from 'free_trial' as is_offered_trial,
     case when is_subscription then coalesce(grace_period_expires_at, expires_at) end as own_end,
     case when is_subscription then ${SECONDS} end as seconds,
@@ -55,12 +55,12 @@ const LENGTH_CLASS = sql`case ${sql.join(
   sql` `,
 )} end`;
 
-/** The first of a chain is a trial, too, if it was free. */
-const IS_FREE_START = sql`is_subscription and not is_offered_trial and revenue_nano = 0`;
+/** Makes the first of a chain a trial, too; one that was offered as a trial is counted as that. */
+const IS_FREE = sql`is_subscription and not is_offered_trial and revenue_nano = 0`;
 
 /**
- * With the next transaction of the chain and the number of the paid period: 0 is a trial, null a one-time purchase. All of one window: a
- * number that counts what is no trial would need a second.
+ * With the next transaction of the chain and the number of the paid period: 0 is a trial, null a one-time purchase. The number is the place
+ * less the trials so far: to count what is no trial would need a window over this one.
  */
 const numbered = sql`
   select *, ${LENGTH_CLASS} as length_class, least(refunded_at, own_end) as end_moment,
@@ -68,10 +68,10 @@ const numbered = sql`
   from (
     select *,
       lead(purchased_at) over chain as next_at,
-      is_offered_trial or (row_number() over chain = 1 and ${IS_FREE_START}) as is_trial,
+      is_offered_trial or (row_number() over chain = 1 and ${IS_FREE}) as is_trial,
       row_number() over chain as place,
-      count(*) filter (where is_offered_trial) over chain + (first_value(${IS_FREE_START}) over chain)::integer as trials
-    from (${read}) read
+      count(*) filter (where is_offered_trial) over chain + (first_value(${IS_FREE}) over chain)::integer as trials
+    from (${described}) described
     window chain as (${CHAIN} ${IN_ORDER} rows unbounded preceding)
   ) placed`;
 

@@ -82,9 +82,10 @@ function checkHeaders(answer: Answer, route: Route | undefined): void {
     const isDeclared = isOf(status, route ?? NO_ROUTE);
     if (text === undefined) {
       demand(!isDeclared || isOptional === true, `no ${name}`, answer);
-    } else if (route) {
+    } else {
       const value = schema.type === 'integer' ? Number(text) : text;
-      demand(isDeclared && isHeader.get(name)!(value), `not the declared ${name}, ${text}`, answer);
+      demand(!route || isDeclared, `an undeclared ${name}`, answer);
+      demand(!isDeclared || isHeader.get(name)!(value), `not the declared ${name}, ${text}`, answer);
     }
   }
 }
