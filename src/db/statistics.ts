@@ -2,7 +2,7 @@
 // what it takes for a few in nested loops: charts of the first 2,000 profiles took seconds, and the second batch of an import would never
 // end. Autovacuum comes round once a minute, and only when a tenth of a table has changed: of an app that is less beside another one
 // statistics would know nothing for ever, and the planner takes all its rows for a single one.
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from './types.ts';
 
 /** All columns of such a table are analyzed in some ten milliseconds. */
@@ -14,6 +14,11 @@ const HAS_DOUBLED = sql`pg_relation_size(c.oid) > 2 * c.relpages * current_setti
 /** Tables `c` of the service, which it may analyze. */
 const OURS = sql`pg_class c join pg_namespace n on n.oid = c.relnamespace
   and n.nspname = current_schema() and c.relkind = 'r' and pg_has_role(c.relowner, 'usage')`;
+
+/** Of the table `c`: it is one of these, or there is no choice. */
+function isOneOf(tables: readonly (keyof DB)[] | undefined): RawBuilder<unknown> {
+  return sql`(${tables ?? null}::text[] is null or c.relname = any(${tables ?? null}::text[]))`;
+}
 
 /** These columns, or all; passes over a table that somebody else holds, as vacuum does. */
 async function analyze(db: Kysely<DB>, table: string, columns: readonly string[] = []): Promise<void> {
@@ -42,11 +47,11 @@ export async function analyzeKeys(db: Kysely<DB>, tables: readonly (keyof DB)[])
   for (const { name, columns } of rows) await analyze(db, name, columns);
 }
 
-/** Analyzes small tables that have more than doubled since that was last done; not those that somebody else holds. */
-export async function analyzeSmallTables(db: Kysely<DB>): Promise<void> {
+/** Analyzes small tables, of the given ones or all, that have more than doubled since that was last done; not those that somebody else holds. */
+export async function analyzeSmallTables(db: Kysely<DB>, tables?: readonly (keyof DB)[]): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select c.relname as name from ${OURS}
-    where ${HAS_DOUBLED} and pg_relation_size(c.oid) <= ${SMALL_BYTES}
+    where ${HAS_DOUBLED} and pg_relation_size(c.oid) <= ${SMALL_BYTES} and ${isOneOf(tables)}
     order by c.relname`.execute(db);
   for (const { name } of rows) await analyze(db, name);
 }
@@ -76,7 +81,7 @@ async function listUnknown(db: Kysely<DB>, { tables, appKey }: { tables?: readon
     join pg_stats s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = a.attname
     cross join app
     cross join lateral (select case a.attname when 'app_id' then app.app_id::text else app.app_key::text end) v (value)
-    where (${tables ?? null}::text[] is null or c.relname = any(${tables ?? null}::text[]))
+    where ${isOneOf(tables)}
       and (${appKey ?? null}::integer is null or app.app_key = ${appKey ?? null})
       and cardinality(s.most_common_freqs) < ${MOST_COMMON}::integer
       and v.value <> all(s.most_common_vals::text::text[])

@@ -36,6 +36,8 @@ export interface Kind<T> {
   namesOf?: (record: T) => string[];
   /** That grow with what is written. */
   tables: readonly (keyof DB)[];
+  /** That have the names in its records once. */
+  dimensions?: readonly (keyof DB)[];
   /** Writes the records in one transaction, with the outcome of writing them one after the other. */
   write: (session: Session, context: WriteContext, records: readonly T[]) => Promise<Written>;
 }
@@ -116,7 +118,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     summary.unchanged += items.length - written - refused.size;
     summary.rejected += rejects.length;
     await analyzeKeys(session.db, kind.tables);
-    await analyzeSmallTables(session.db);
+    if (kind.dimensions) await analyzeSmallTables(session.db, kind.dimensions);
     await analyzeApps(session.db, { tables: kind.tables, appKey: app.app_key });
     onProgress?.({ ...summary, bytes: batch.endBytes, sizeBytes: source.sizeBytes });
   }

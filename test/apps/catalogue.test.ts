@@ -1,9 +1,9 @@
-// What an operator says of products and stores.
+// What an operator says of an app, its products and its stores.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { configureProducts, listProducts, type NewProduct, parseProducts, setStore } from '../../src/apps/catalogue.ts';
 import { upsertProducts } from '../../src/apps/queries.ts';
-import { addAccessLevel } from '../../src/apps/service.ts';
+import { addAccessLevel, changeApp, getApp } from '../../src/apps/service.ts';
 import { DURATIONS } from '../../src/facts/codes.ts';
 import { lockChain } from '../../src/purchases/chain.ts';
 import { createWorld, type World } from '../import/world.ts';
@@ -17,6 +17,19 @@ beforeAll(async () => {
   await addAccessLevel(world.database, appId, 'premium');
 });
 afterAll(() => world.close());
+
+test('an app keeps its settings where a change is refused', async () => {
+  const before = await getApp(world.database, appId);
+  const sharing = 'transfer' as const;
+  await expect(changeApp(world.database, appId, {})).rejects.toThrow('Say what is to change.');
+  for (const name of [' ', 'x'.repeat(256)]) {
+    await expect(changeApp(world.database, appId, { name, sharing })).rejects.toThrow(
+      'A name has 1 to 255 characters.',
+    );
+  }
+  await expect(changeApp(world.database, 'none', { sharing })).rejects.toThrow('There is no app none');
+  expect(await getApp(world.database, appId)).toEqual(before);
+});
 
 const ANNUAL: NewProduct = { store: 'app_store', store_product_id: 'p', duration: 'Annual' };
 

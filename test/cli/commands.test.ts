@@ -88,7 +88,6 @@ describe('app', PATIENCE, () => {
       name: 'Ark',
     });
     expect(await sps.run('app', 'change', app_id)).toMatchObject({ code: 1, stderr: 'sps: Say what is to change.\n' });
-    expect(await sps.run('app', 'change', app_id, '--name', ' ')).toMatchObject({ code: 1 });
   });
 
   test('for people it prints lines', async () => {
@@ -202,10 +201,6 @@ describe('webhook', PATIENCE, () => {
     await sps.json('webhook', 'change', webhook_id, '--events', 'trial_started, trial_expired', '--no-verify');
     const [changed] = (await sps.json('webhook', 'list')).webhooks;
     expect(changed).toMatchObject({ url: `${url}/2`, event_types: ['trial_started', 'trial_expired'] });
-    expect(await sps.run('webhook', 'change', webhook_id)).toMatchObject({
-      code: 1,
-      stderr: 'sps: Say what is to change.\n',
-    });
     expect(await sps.json('webhook', 'enable', webhook_id)).toMatchObject({ state: 'enabled' });
     expect((await sps.json('webhook', 'rotate', webhook_id)).secret).not.toBe(secret);
     expect(await sps.json('webhook', 'test', webhook_id)).toMatchObject({ status: 200 });

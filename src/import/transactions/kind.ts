@@ -98,5 +98,6 @@ export const TRANSACTIONS: Kind<NamedTransaction> = {
   parse: parseNamedTransaction,
   namesOf,
   tables: ['purchase', 'purchase_chain', 'fact_transaction'],
+  dimensions: ['dim_store', 'dim_product', 'dim_offer', 'dim_placement'],
   write,
 };
