@@ -4,3 +4,8 @@
 export class OperatorError extends Error {
   override name = 'OperatorError';
 }
+
+/** Throws an OperatorError where no member is given. */
+export function requireChange(change: object): void {
+  if (Object.values(change).every((value) => value === undefined)) throw new OperatorError('Say what is to change.');
+}

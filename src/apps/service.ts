@@ -8,7 +8,7 @@ import { toWire } from '../lib/datetime.ts';
 import { lengthOf } from '../lib/text.ts';
 import { isUuid } from '../lib/uuid.ts';
 import { findZone } from '../lib/zone.ts';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError, requireChange } from '../operator-error.ts';
 import { mintKey } from './keys.ts';
 import {
   findApp,
@@ -67,7 +67,7 @@ export async function createApp(
 /** Running services go by it within two seconds; what was recorded before stays as it is. */
 export async function changeApp(deps: Pick<Deps, 'db'>, appId: string, change: AppChange) {
   const { app_id } = await getApp(deps, appId);
-  if (Object.values(change).every((value) => value === undefined)) throw new OperatorError('Say what is to change.');
+  requireChange(change);
   if (change.name !== undefined) checkName(change.name);
   const { name, profile_shape, attribution_policy, sharing } = await updateApp(deps.db, app_id, change);
   return { app_id, name, profile_shape, attribution_policy, sharing };

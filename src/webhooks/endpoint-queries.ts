@@ -8,6 +8,9 @@ export async function insertWebhook(db: Kysely<DB>, values: Insertable<Webhook>)
   await db.insertInto('webhook').values(values).execute();
 }
 
+/** Of an endpoint that begins anew. */
+export const WITHOUT_FAILURES = { first_failure_at: null, failed_attempts: 0 };
+
 type Settings = 'url' | 'authorization_value' | 'event_types' | 'first_failure_at' | 'failed_attempts';
 
 /** Sets what is given; the endpoint as it then is, undefined if there is none. */
@@ -63,8 +66,7 @@ export async function changeState(db: Kysely<DB>, { webhookId, from, to, reason,
       state: to,
       state_reason: reason,
       state_changed_at: sql`${now}`,
-      first_failure_at: null,
-      failed_attempts: 0,
+      ...WITHOUT_FAILURES,
     })
     .where('webhook_id', '=', webhookId)
     .where('state', 'in', from)

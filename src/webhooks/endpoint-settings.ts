@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { getApp } from '../apps/service.ts';
 import { inTransaction } from '../db/client.ts';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError, requireChange } from '../operator-error.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
 import type { SenderEdges } from './delivery.ts';
 import { policyOf, refusalOfUrl } from './destinations.ts';
-import { insertWebhook, makeWaitingDue, updateWebhook } from './endpoint-queries.ts';
+import { insertWebhook, makeWaitingDue, updateWebhook, WITHOUT_FAILURES } from './endpoint-queries.ts';
 import { type EndpointDeps, getWebhook, noSuchWebhook, openSecrets, requireKey } from './endpoints.ts';
 import { newSecret, toStored } from './secrets.ts';
 import { sendTestEvent } from './test-event.ts';
@@ -100,10 +100,9 @@ export async function changeWebhook(
 ) {
   const row = await getWebhook(deps, webhookId);
   const { webhook_id } = row;
-  if (Object.values(change).every((value) => value === undefined)) throw new OperatorError('Say what is to change.');
+  requireChange(change);
   checkInput(deps, change);
   if (change.authorization) await requireKey(deps);
-  const { events } = change;
   const url = change.url && toAddress(change.url);
   const isElsewhere = change.url !== undefined || change.authorization !== undefined;
   if (isElsewhere && verify !== false) {
@@ -112,15 +111,17 @@ export async function changeWebhook(
     const target = { webhook_id, url: url ?? row.url, authorization, signing: present.signing };
     await sendTestEvent(deps, { ...target, knowsSecret: url === undefined }, edges);
   }
-  const { authorization } = change;
+  const { authorization, events } = change;
   const changed = await inTransaction(deps.db, async (trx) => {
-    if (isElsewhere) await makeWaitingDue(trx, webhook_id, deps.now());
-    return updateWebhook(trx, webhook_id, {
+    const endpoint = await updateWebhook(trx, webhook_id, {
       ...(url !== undefined && { url }),
       ...(authorization !== undefined && { authorization_value: toStored(authorization, deps.config) }),
       ...(events !== undefined && { event_types: toEventTypes(events) }),
-      ...(isElsewhere && { first_failure_at: null, failed_attempts: 0 }),
+      ...(isElsewhere && WITHOUT_FAILURES),
     });
+    // After its row is locked, as by whoever enables or resumes it.
+    if (isElsewhere) await makeWaitingDue(trx, webhook_id, deps.now());
+    return endpoint;
   });
   if (!changed) throw noSuchWebhook(webhook_id);
   return changed;

@@ -28,6 +28,7 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
     const value = meant.current;
     return value === undefined || values.includes(value) ? draft : { ...draft, [name]: [...values, value] };
   }
+
   // Before the next key: an effect after painting would let an Escape pass that follows at once.
   useLayoutEffect(() => dialog.current?.showModal(), []);
 
