@@ -8,7 +8,7 @@ export default defineConfig({
     pool: 'forks',
     // Real processes on a busy machine may miss a deadline once; a test that needed a second try is named as such.
     retry: process.env.CI ? 1 : 0,
-    fileParallelism: false,
+    maxWorkers: 2,
     testTimeout: 600_000,
     hookTimeout: 60_000,
   },
