@@ -25,12 +25,12 @@ afterAll(() => service.close());
 
 const INSTALLS = { chart_id: 'installs', filters: { date: ['2025-01-01', '2025-01-31'] } };
 
-/** How many connections run a statement or hold a transaction open. */
+/** How many clients run a statement or hold a transaction open; autovacuum is none. */
 async function countBusy(): Promise<number> {
   const { rows } = await sql<{ busy: bigint }>`
     select count(*) as busy from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
-      and application_name <> 'holder'`.execute(service.database.db);
+      and backend_type = 'client backend' and application_name <> 'holder'`.execute(service.database.db);
   return Number(rows[0]!.busy);
 }
 

@@ -1,4 +1,4 @@
-// A database of the test file's own, cloned from the template.
+// A database of the test file's own, cloned from the template; all are dropped when the run ends (global.ts).
 import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import pg from 'pg';
@@ -12,16 +12,6 @@ export interface TestDatabase {
   close: () => Promise<void>;
 }
 
-async function onServer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('postgresUrl') });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
-
 /** Connections of a test's own pool. */
 export const POOL = 5;
 
@@ -29,8 +19,14 @@ export const POOL = 5;
 export async function createTestDatabase(
   like = `template ${inject('templateName')} strategy file_copy`,
 ): Promise<TestDatabase> {
-  const name = `sps_test_${randomBytes(6).toString('hex')}`;
-  await onServer(`create database ${name} ${like}`);
+  const name = inject('databasePrefix') + randomBytes(6).toString('hex');
+  const client = new pg.Client({ connectionString: inject('postgresUrl') });
+  await client.connect();
+  try {
+    await client.query(`create database ${name} ${like}`);
+  } finally {
+    await client.end();
+  }
   const url = new URL(inject('postgresUrl'));
   url.pathname = name;
   const pool = createPool(
@@ -41,9 +37,6 @@ export async function createTestDatabase(
   return {
     url: url.href,
     db,
-    close: async () => {
-      await db.destroy();
-      await onServer(`drop database if exists ${name} with (force)`);
-    },
+    close: () => db.destroy(),
   };
 }

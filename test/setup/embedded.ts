@@ -16,7 +16,6 @@ const FORGETFUL = {
   full_page_writes: 'off',
   max_connections: '300',
   wal_compression: 'off',
-  // Each of hundreds of databases is looked for in all of them when it is dropped.
   shared_buffers: '256MB',
 };
 

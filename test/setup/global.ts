@@ -10,13 +10,16 @@ declare module 'vitest' {
     /** Address of the server's maintenance database. */
     postgresUrl: string;
     templateName: string;
+    /** Of the names of the run's databases. */
+    databasePrefix: string;
   }
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_DATABASE_URL;
   const server = given ? { url: given, stop: async () => {} } : await startTemporaryServer();
-  const templateName = `sps_template_${process.pid}`;
+  const prefix = `sps_test_${process.pid}_`;
+  const templateName = `${prefix}template`;
   const admin = new pg.Client({ connectionString: server.url });
   try {
     await admin.connect();
@@ -31,9 +34,19 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   project.provide('postgresUrl', server.url);
   project.provide('templateName', templateName);
+  project.provide('databasePrefix', prefix);
   return async () => {
-    await admin.query(`drop database if exists ${templateName} with (force)`);
+    if (given) await dropAll(admin, prefix);
     await admin.end();
     await server.stop();
   };
+}
+
+/**
+ * At the end, not file by file: ext4 looks past every file that was deleted in the last minutes for each that is made, and a
+ * database has five hundred.
+ */
+async function dropAll(admin: pg.Client, prefix: string): Promise<void> {
+  const { rows } = await admin.query('select datname from pg_database where starts_with(datname, $1)', [prefix]);
+  for (const { datname } of rows) await admin.query(`drop database ${datname} with (force)`);
 }
