@@ -1,5 +1,5 @@
 // The way to every view: beside the content, or behind a button where there is no room.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ChartRecord } from './service/answers.ts';
 import { useService } from './service/use-service.ts';
 import { writeAddress } from './view/address.ts';
@@ -40,7 +40,8 @@ function useMenu(current: string) {
     button.current?.focus();
   }
 
-  useEffect(() => {
+  // Before it is painted: who sees the menu can close it.
+  useLayoutEffect(() => {
     if (!isOpen) return;
     const listen = ({ key }: KeyboardEvent) => {
       if (key === 'Escape') close();

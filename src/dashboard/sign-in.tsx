@@ -1,5 +1,5 @@
 // Signing in: a secret key is tried on the service and then kept for this tab.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { nameTab } from './parts/heading.tsx';
 import type { Catalogue } from './service/answers.ts';
 import { askCatalogue, createClient } from './service/client.ts';
@@ -28,7 +28,8 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
   const [isTrying, setTrying] = useState(false);
   const [problem, setProblem] = useState(reason);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // Before it is painted, so that nothing typed is lost.
+  useLayoutEffect(() => {
     nameTab('Sign in');
     field.current?.focus();
   }, []);

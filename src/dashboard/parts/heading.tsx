@@ -1,5 +1,5 @@
 // The heading of a view: names the tab, and takes the focus when the view was opened from another one.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 let isFirst = true;
 
@@ -13,7 +13,7 @@ export function nameTab(title: string): boolean {
 
 export function Heading({ title }: { title: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (nameTab(title)) heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [title]);
