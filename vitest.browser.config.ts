@@ -1,4 +1,4 @@
-// The tests of the dashboard in a browser (npm run test:browser). One file at a time: they share two cores with the browser.
+// The tests of the dashboard in a browser (npm run test:browser). Two files at a time: they wait for pages.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -8,7 +8,7 @@ export default defineConfig({
     pool: 'forks',
     // Real processes on a busy machine may miss a deadline once; a test that needed a second try is named as such.
     retry: process.env.CI ? 1 : 0,
-    fileParallelism: false,
+    maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -1,4 +1,4 @@
-// The long failure tests (npm run test:failure): real processes, killed and cut off. One file at a time.
+// The long failure tests (npm run test:failure): real processes, killed and cut off. Two files at a time: they wait for deadlines.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const completeTotals = () => totalAll(service.deps.db, 7);
+const completeTotals = () => totalAll(service.deps.db, 20);
 
 async function bringLabels(): Promise<void> {
   while ((await relabelBatch(service.deps.db)) > 0);

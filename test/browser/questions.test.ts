@@ -45,7 +45,8 @@ describeInBrowser('asking a chart', (place) => {
     expect(await heads()).toEqual(['Period', ...expected.slice(0, 9).map(([title]: string[]) => title)]);
     await page.getByRole('button', { name: 'Total', exact: true }).click();
     await page.getByRole('button', { name: expected[9]![0], exact: true }).click();
-    expect(await heads()).toEqual(['Period', ...expected.slice(1, 10).map(([title]: string[]) => title)]);
+    // The address follows a click, and the page the address.
+    await expect.poll(heads).toEqual(['Period', ...expected.slice(1, 10).map(([title]: string[]) => title)]);
     expect(await page.getByRole('button', { name: 'Total', exact: true }).getAttribute('aria-pressed')).toBe('false');
     expect(messages).toEqual([]);
     await close();
