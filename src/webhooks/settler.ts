@@ -67,9 +67,10 @@ export function createSettler(
     }
     logResults(log, results);
     for (const { delivery, settlement, succeeded, isGone } of group) {
-      const { webhook_id, attempted_at: at } = settlement;
+      const { webhook_id, url, is_ailing } = delivery;
       // An endpoint that was well and still is has nothing to record.
-      if (!succeeded || delivery.is_ailing) signs.push({ webhook_id, succeeded, isGone, at });
+      if (succeeded && !is_ailing) continue;
+      signs.push({ webhook_id, url, succeeded, isGone, at: settlement.attempted_at });
     }
     signs.splice(0, signs.length - MOST_SIGNS);
     await recordSigns();
