@@ -1,5 +1,4 @@
-// The API reference as it is served: the document, and a page that needs no other host.
-import { readFileSync } from 'node:fs';
+// The API reference as it is served: the document, and a page that needs no other host. To write docs/openapi.json anew: npm run docs
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../setup/service.ts';
 
@@ -9,10 +8,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('/openapi.json is the document that is checked in', async () => {
+test('/openapi.json is docs/openapi.json', async () => {
   const answer = await service.call('GET', '/openapi.json');
   expect(answer.status).toBe(200);
-  expect(answer.json).toEqual(JSON.parse(readFileSync('docs/openapi.json', 'utf8')));
+  await expect(`${JSON.stringify(answer.json, null, 2)}\n`).toMatchFileSnapshot('../../docs/openapi.json');
 });
 
 test.each(['/docs', '/docs/'])('%s is a page under a policy that names no other host', async (path) => {
