@@ -46,6 +46,12 @@ ${describeValues()}
 A fact without a value has the empty one, which a filter selects as \`""\`. Filters of closed dimensions match in any case,
 and take \`-\` for \`_\`, \`winback\` for \`win_back\` and \`no_offer\` for no offer; countries match in any case.
 
+## Money
+
+In USD, fixed when a transaction is recorded. \`revenue\` is the price: \`value_usd\`, or \`value\` at the imported rate of the day of purchase or of
+one of the seven before. \`proceeds\` is \`proceeds_usd\`, or the price less the store's commission (\`sps store set\`; 30 % of
+\`app_store\` and \`play_store\` unless set, else 0). \`net_revenue\` is the proceeds less \`tax_usd\`, which is 0 where none was given.
+
 ## The charts
 
 ${CHART_IDS.map((id) => describeChart(chart(id))).join('\n')}`;

@@ -11,12 +11,12 @@ export function addCommands(program: Command, perform: Perform): void {
   level
     .command('add')
     .description('add an access level')
-    .argument('<name>', 'its id')
+    .argument('<id>', 'what grants and products name it by')
     .addOption(appOption())
-    .action((name: string, { app }: { app: string }) =>
+    .action((id: string, { app }: { app: string }) =>
       perform(async ({ deps }) => {
-        await addAccessLevel(deps, app, name);
-        return { answer: { access_level_id: name }, text: `Added ${name}.` };
+        await addAccessLevel(deps, app, id);
+        return { answer: { access_level_id: id }, text: `Added ${id}.` };
       }),
     );
 

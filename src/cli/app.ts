@@ -18,7 +18,11 @@ const profileShape = () => choice('--profile-shape <shape>', 'how its profiles a
 const attributionPolicy = () =>
   choice('--attribution <which>', 'which attribution of a profile counts', ['last', 'first']);
 const sharingPolicy = () =>
-  choice('--sharing <policy>', 'what happens to a subscription that another profile brings', ['refuse', 'transfer']);
+  choice(
+    '--sharing <policy>',
+    'a purchase of one profile that is set for another: refuse it, or transfer it with its history',
+    ['refuse', 'transfer'],
+  );
 
 export function addCommands(program: Command, perform: Perform): void {
   const app = program.command('app').description('the apps of this service');

@@ -26,9 +26,15 @@ export function addCommands(program: Command, perform: Perform): void {
     .addOption(appOption())
     .requiredOption('--store <store>', 'app_store, play_store, stripe or a store id of your own')
     .requiredOption('--product <id>', "the product's id in the store")
-    .addOption(choice('--duration <duration>', 'length of its subscription', DURATIONS).makeOptionMandatory())
+    .addOption(
+      choice(
+        '--duration <duration>',
+        'length of its subscription; Lifetime of a one-time purchase',
+        DURATIONS,
+      ).makeOptionMandatory(),
+    )
     .option('--access-level <id>', 'access level that a purchase opens')
-    .option('--consumable', 'a one-time purchase that can be used up')
+    .option('--consumable', 'a one-time purchase that can be used up, and so opens nothing')
     .action((options: AddOptions) =>
       perform(async ({ deps }) => {
         const answer = {

@@ -56,7 +56,7 @@ function withTarget(command: Command): Command {
         'authorization',
       ),
     )
-    .option('--no-verify', 'do not send a test event, which must be answered with 2xx');
+    .option('--no-verify', 'skip the test event, which would have to be answered with 2xx');
 }
 
 const ALL_EVENTS = 'all';

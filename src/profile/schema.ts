@@ -38,7 +38,11 @@ const AccessLevelObject = Type.Object(
     is_in_grace_period: Type.Boolean(),
     cancellation_reason: NullableString,
   },
-  { title: 'AccessLevel' },
+  {
+    title: 'AccessLevel',
+    description:
+      'Open while `starts_at` is null or not after now, and `expires_at` is null or after now; levels that have ended or begin later are listed, too.',
+  },
 );
 
 const SubscriptionObject = Type.Object(

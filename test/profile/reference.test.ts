@@ -30,6 +30,11 @@ async function live(shape: 'dictionary' | 'array') {
     { customer },
     { country: 'DE', installed_at: '2025-01-01T09:00:00Z', custom_attributes: { plan: 'gold', rating: 4.5 } },
   );
+  const attribution = { status: 'non_organic', channel: 'social', campaign: 'spring', attribution_user_id: 'click-1' };
+  await service.call('POST', '/api/v2/web-api/attribution/', {
+    key: service.publicKey,
+    body: { ...attribution, customer_user_id: customer },
+  });
   const set = (body: unknown) => setTransaction(service, customer, body);
   await set(period());
   const next = { store_transaction_id: 't2', purchased_at: '2025-03-01T00:00:00Z', expires_at: '2090-01-01T00:00:00Z' };
@@ -91,6 +96,11 @@ This profile bought \`monthly\`, renewed it at a win-back price and then switche
 and got its money back; was granted \`vip\` and \`premium\`, and both grants were revoked. \`premium\` is still there: the
 subscription gives it.
 
+**An access level is open** while \`starts_at\` is null or not after now, and \`expires_at\` is null or after now. Levels that have ended
+and that begin later are listed, too: that a level is there says nothing. In a grace period \`expires_at\` is its end, after a refund
+the moment of it; \`environment\` tells access that a sandbox purchase opens. Compare with the clock whenever
+access is checked: of a grant that ends by its date no event tells.
+
 This file is made of real answers by a test; ids and the time of the request are replaced.
 
 ## Dictionary (default)
@@ -129,6 +139,21 @@ ${rows.join('\n')}
   \`billing_issue_detected\` is always \`billing_issue_detected_at\`; with a grace period charts count it at the end of that. Of
   \`access_level_updated\` it is the moment of the change, or, where time alone changed the access, the date at which it did.
 - Sandbox and family-shared transactions are told too; \`environment\` and \`is_family_shared\` say so.
+
+## Receiving them
+
+- Answer 2xx within 10 s; a redirect, another status or a late answer is a failure, and the delivery is tried again (README, Webhooks).
+  A \`Retry-After\` of up to an hour is kept to.
+- Delivery is at least once, in order per profile and webhook: pass over a \`webhook-id\` that you have had. Check the signature and
+  the time ([receiver](examples/webhook-receiver.js)).
+- A 410 suspends the webhook at once; so do five days of nothing but failures, with ten of them or more. Events go on waiting for it:
+  \`sps webhook list\` shows it, \`sps webhook resume\` sends them. A delivery that failed ten times is dead: \`sps webhook replay\`.
+- \`sps webhook add\`, \`change\` and \`test\` send an event of the type \`test\`, with \`webhook_id\` among its properties and no profile, which
+  must be answered 2xx, too. It is not in the feed.
+
+Some members have other names than in requests and in the profile object: \`vendor_product_id\` is \`store_product_id\`, \`base_plan_id\` \`store_base_plan_id\`,
+\`transaction_id\` \`store_transaction_id\`, \`original_transaction_id\` \`store_original_transaction_id\`, \`will_renew\` \`renew_status\`,
+\`user_attributes\` \`custom_attributes\`, and of attributions \`network_user_id\` \`attribution_user_id\`.
 
 ## A transaction
 
