@@ -9,8 +9,6 @@ const SUSPEND_AFTER_ATTEMPTS = 10;
 /** What a batch of attempts says of one endpoint. */
 export interface Health {
   webhook_id: string;
-  /** Where they were sent. */
-  url: string;
   succeeded: boolean;
   /** Since the last success of the batch. */
   failures: number;
@@ -22,18 +20,16 @@ export interface Health {
 /** One attempt, in the order in which they ended. */
 export interface Sign {
   webhook_id: string;
-  url: string;
   succeeded: boolean;
   isGone: boolean;
   at: Date;
 }
 
-/** Sums up attempts per endpoint and address. */
+/** Sums up attempts per endpoint. */
 export function sumUpHealth(signs: readonly Sign[]): Health[] {
-  const byAddress = new Map<string, Health>();
-  for (const { webhook_id, url, succeeded, isGone, at } of signs) {
-    const name = `${webhook_id} ${url}`;
-    const known = byAddress.get(name) ?? { succeeded: false, failures: 0, firstFailureAt: null, isGone: false };
+  const byWebhook = new Map<string, Health>();
+  for (const { webhook_id, succeeded, isGone, at } of signs) {
+    const known = byWebhook.get(webhook_id) ?? { succeeded: false, failures: 0, firstFailureAt: null, isGone: false };
     const next = succeeded
       ? { succeeded: true, failures: 0, firstFailureAt: null, isGone: known.isGone }
       : {
@@ -42,9 +38,9 @@ export function sumUpHealth(signs: readonly Sign[]): Health[] {
           firstFailureAt: known.firstFailureAt ?? at,
           isGone: known.isGone || isGone,
         };
-    byAddress.set(name, { webhook_id, url, ...next });
+    byWebhook.set(webhook_id, { webhook_id, ...next });
   }
-  return [...byAddress.values()];
+  return [...byWebhook.values()];
 }
 
 export interface Suspension {
@@ -53,25 +49,24 @@ export interface Suspension {
   reason: string;
 }
 
-/** Records how endpoints fare where they are now, and returns those that were suspended for it. */
+/** Records how endpoints fare and returns those that were suspended for it. */
 export async function recordHealth(db: Kysely<DB>, health: readonly Health[], now: Date): Promise<Suspension[]> {
   const { rows } = await sql<Omit<Suspension, 'reason'> & { reason: string | null }>`
     with sign as (
       select * from unnest(
         ${health.map(({ webhook_id }) => webhook_id)}::uuid[],
-        ${health.map(({ url }) => url)}::text[],
         ${health.map(({ succeeded }) => succeeded)}::boolean[],
         ${health.map(({ failures }) => failures)}::int[],
         ${health.map(({ firstFailureAt }) => firstFailureAt)}::timestamptz[],
         ${health.map(({ isGone }) => isGone)}::boolean[]
-      ) as s (webhook_id, url, succeeded, failures, first_failure_at, is_gone)
+      ) as s (webhook_id, succeeded, failures, first_failure_at, is_gone)
     ), locked as (
-      select w.* from webhook w join sign using (webhook_id, url) order by webhook_id for no key update of w
+      select w.* from webhook w join sign using (webhook_id) order by webhook_id for no key update of w
     ), counted as (
       select l.webhook_id, is_gone, l.state = 'enabled' as may_suspend,
         case when succeeded then s.first_failure_at else coalesce(l.first_failure_at, s.first_failure_at) end as since,
         case when succeeded then 0 else l.failed_attempts end + failures as failed
-      from sign s join locked l using (webhook_id, url)
+      from sign s join locked l using (webhook_id)
     ), judged as (
       select *, case
         when not may_suspend then null

@@ -188,7 +188,10 @@ export interface Settlement extends ClaimKey {
 /** Its endpoint was removed while it was being sent, without success: it is not tried again. */
 const IS_ENDED = sql`(d.state = 'dead' and r.state <> 'delivered')`;
 
-/** Records the results of attempts, from those who still hold the claim, and makes the successors of what finished due. */
+/**
+ * Records the results of attempts, from those who still hold the claim, and makes the successors of what finished due; of a replayed one, not those
+ * that wait after an attempt of their own.
+ */
 export async function settle(db: Kysely<DB>, settlements: readonly Settlement[], now: Date): Promise<ClaimKey[]> {
   const column = <K extends keyof Settlement>(name: K) => settlements.map((one) => one[name]);
   const statement = sql<ClaimKey>`
@@ -225,7 +228,7 @@ export async function settle(db: Kysely<DB>, settlements: readonly Settlement[],
       update webhook_delivery d set due_at = ${now}
       from successor s
       where d.sequence = any(array(select sequence from successor))
-        and d.sequence = s.sequence and d.webhook_id = s.webhook_id and d.claim_id is null
+        and d.sequence = s.sequence and d.webhook_id = s.webhook_id and d.claim_id is null and d.attempts = 0
     )
     select sequence, webhook_id, claim_id from settled`;
   return executePrepared(db, 'settle', statement);

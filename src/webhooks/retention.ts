@@ -29,6 +29,8 @@ async function sweepBatch(db: Kysely<DB>, after: string, { cutoff, now }: { cuto
     ), died as (
       update webhook_delivery d set state = 'dead', claim_id = null, finished_at = ${now}, last_error = 'waited too long'
       from old where d.sequence = old.sequence and d.state = 'pending' and d.queued_at < ${cutoff}
+        -- One that is being sent is left to its answer, and what follows it waits for that.
+        and (d.claim_id is null or d.due_at <= ${now})
       returning d.sequence, d.webhook_id, d.profile_id
     ), freed as (
       -- What comes next is due now, as after an attempt; not what dies with it, as a statement changes a row once.
@@ -40,7 +42,7 @@ async function sweepBatch(db: Kysely<DB>, after: string, { cutoff, now }: { cuto
           and (later.queued_at >= ${cutoff} or later.sequence not in (select sequence from old))
         order by later.sequence limit 1
       ) next
-      where d.sequence = next.sequence and d.webhook_id = died.webhook_id and d.claim_id is null
+      where d.sequence = next.sequence and d.webhook_id = died.webhook_id and d.claim_id is null and d.attempts = 0
     ), ended as materialized (
       -- Locked, and so looked at as they are by then: one that is being replayed is not among them.
       select d.sequence, d.webhook_id from old join webhook_delivery d using (sequence)

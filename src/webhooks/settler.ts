@@ -2,6 +2,7 @@
 // database is away results are kept and written when it is back.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
@@ -50,6 +51,8 @@ export function createSettler(
   const waiting: Result[] = [];
   const returned: Claimed[] = [];
   const signs: Sign[] = [];
+  /** Endpoints whose last attempt here failed. */
+  const failing = new LRUCache<string, true>({ max: MOST_SIGNS });
   let running: Promise<void> | undefined;
   let hasGivenUp = false;
 
@@ -66,14 +69,21 @@ export function createSettler(
       attemptCounter.inc({ app_id: delivery.app_id, result });
     }
     logResults(log, results);
-    for (const { delivery, settlement, succeeded, isGone } of group) {
-      const { webhook_id, url, is_ailing } = delivery;
-      // An endpoint that was well and still is has nothing to record.
-      if (succeeded && !is_ailing) continue;
-      signs.push({ webhook_id, url, succeeded, isGone, at: settlement.attempted_at });
+    noteSigns(results);
+    await recordSigns();
+  }
+
+  /** Of results that counted: whose claim was lost may have been sent where the endpoint is no longer. */
+  function noteSigns(results: readonly Result[]): void {
+    for (const { delivery, settlement, succeeded, isGone } of results) {
+      const { webhook_id, attempted_at: at } = settlement;
+      // An endpoint that was well and still is has nothing to record. It may have failed since this delivery was claimed.
+      if (succeeded && !delivery.is_ailing && !failing.has(webhook_id)) continue;
+      signs.push({ webhook_id, succeeded, isGone, at });
+      if (succeeded) failing.delete(webhook_id);
+      else failing.set(webhook_id, true);
     }
     signs.splice(0, signs.length - MOST_SIGNS);
-    await recordSigns();
   }
 
   /** What cannot be recorded is recorded with the next results: the deliveries are settled, and what follows them does not wait for it. */

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { disableWebhook, enableWebhook } from '../../src/webhooks/endpoints.ts';
 import { judgeAttempt } from '../../src/webhooks/outcome.ts';
 import {
+  type Claimed,
   type ClaimRequest,
   claimDue,
   releaseClaims,
@@ -126,6 +127,19 @@ describe('a claim', () => {
     expect(rows.map(({ state }) => state)).toEqual(['dead', 'dead', 'dead']);
   });
 
+  it('stands while it is sent, however old: what follows waits for the answer', async () => {
+    world.pass(91 * 86_400);
+    const { claimed } = await claim({ total: 1 });
+    expect(await sweepEvents(world.service.deps)).toEqual({ died: 2, pruned: 0 });
+    const now = world.service.deps.now();
+    const results = claimed.map(({ sequence, webhook_id, claim_id }): Settlement => {
+      return { sequence, webhook_id, claim_id, attempted_at: now, ...delivered };
+    });
+    expect(await settle(db, results, now)).toHaveLength(1);
+    const rows = await db.selectFrom('webhook_delivery').select('state').orderBy('sequence').execute();
+    expect(rows.map(({ state }) => state)).toEqual(['delivered', 'dead', 'dead']);
+  });
+
   it('stands when what was before it is replayed and ends: no other takes the delivery that is under way', async () => {
     const [first] = (await claim({ total: 1 })).claimed;
     const end = (delivery: typeof first, state: 'dead' | 'delivered') => {
@@ -140,6 +154,27 @@ describe('a claim', () => {
     expect(again?.sequence).toBe(first?.sequence);
     await end(again, 'delivered');
     expect((await claim()).claimed).toEqual([]);
+  });
+
+  it('of what was before it, replayed, leaves the wait after an attempt of its own', async () => {
+    const settleAs = (delivery: Claimed | undefined, changes: Partial<Settlement>) => {
+      const { sequence, webhook_id, claim_id } = delivery!;
+      const now = world.service.deps.now();
+      return settle(db, [{ sequence, webhook_id, claim_id, attempted_at: now, ...delivered, ...changes }], now);
+    };
+    const [first] = (await claim({ total: 1 })).claimed;
+    await settleAs(first, { state: 'dead', status: 500 });
+    const [, second] = (await claim()).claimed.toSorted((a, b) => Number(b.sequence - a.sequence));
+    expect(second?.sequence).toBe(2n);
+    const later = new Date(world.service.deps.now().getTime() + 3_600_000);
+    await settleAs(second, { state: 'pending', due_at: later, status: 500 });
+    await replayDeliveries(world.service.deps, { deliveryId: `${first?.sequence}-${first?.webhook_id}` });
+    const [again] = (await claim()).claimed;
+    expect(again?.sequence).toBe(1n);
+    await settleAs(again, {});
+    expect((await claim()).claimed).toEqual([]);
+    world.pass(3_601);
+    expect((await claim()).claimed.map(({ sequence }) => sequence)).toContain(2n);
   });
 
   it('is needed to put a delivery off, too', async () => {
@@ -173,6 +208,24 @@ describe('a claim', () => {
     fail(claimed[1]);
     await eventually(() => expect(settled).toEqual(claimed));
     expect(await failures()).toEqual({ failed_attempts: 2 });
+  });
+
+  it('that was made before the endpoint failed ends its failures when it succeeds', async () => {
+    const { deps } = world.service;
+    const settled: unknown[] = [];
+    const settler = createSettler({ ...deps, queueDb: db, mostHeld: 10 }, (group) => settled.push(...group));
+    const { claimed } = await claim();
+    const add = (delivery: Claimed | undefined, status: number) => {
+      const attempt = { status, error: null, answer: null, retryAfterS: 0, seconds: 0 };
+      settler.add(delivery!, judgeAttempt(delivery!, attempt, { at: deps.now(), random: 0.5 }));
+    };
+    const endpoint = db.selectFrom('webhook').select(['failed_attempts', 'first_failure_at']);
+    add(claimed[0], 422);
+    await eventually(async () => expect(await endpoint.execute()).toMatchObject([{ failed_attempts: 1 }]));
+    add(claimed[1], 200);
+    await eventually(async () =>
+      expect(await endpoint.execute()).toEqual([{ failed_attempts: 0, first_failure_at: null }]),
+    );
   });
 
   it('counts what the process already holds of an endpoint', async () => {

@@ -21,9 +21,12 @@ beforeAll(async () => {
   await world.grant('ann', { starts_at: '2025-01-01T00:00:01Z' });
   await world.grant('ann', { starts_at: '2025-01-01T00:00:02Z' });
   await world.grant('bob', { starts_at: '2025-01-01T00:00:03Z' });
-  await deps.db.updateTable('webhook_delivery').set({ attempts: RETRY_WAITS_S.length }).execute();
-  world.dispatch();
-  await eventually(async () => expect(await listDeliveries(deps, webhookId, { state: 'dead' })).toHaveLength(3));
+  for (const dead of [2, 3]) {
+    const last = { attempts: RETRY_WAITS_S.length, due_at: deps.now().toISOString() };
+    await deps.db.updateTable('webhook_delivery').set(last).where('state', '=', 'pending').execute();
+    if (dead === 2) world.dispatch();
+    await eventually(async () => expect(await listDeliveries(deps, webhookId, { state: 'dead' })).toHaveLength(dead));
+  }
 });
 
 afterAll(async () => {
