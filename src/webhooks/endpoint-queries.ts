@@ -74,11 +74,27 @@ export async function changeState(db: Kysely<DB>, { webhookId, from, to, reason,
   return numUpdatedRows > 0n;
 }
 
-/** Lets what waits for an endpoint go out now, whatever its schedule was. */
-export async function makeWaitingDue(db: Kysely<DB>, webhookId: string, now: Date): Promise<void> {
+const LARGEST_BATCH = 10_000;
+
+/** Lets a batch of what waits for an endpoint go out now, whatever its schedule was; says whether there may be more. */
+export async function makeWaitingDue(db: Kysely<DB>, webhookId: string, now: Date): Promise<boolean> {
+  const { rows } = await sql`
+    with batch as (
+      select sequence from webhook_delivery
+      where webhook_id = ${webhookId} and state = 'pending' and claim_id is null and due_at > ${now} limit ${LARGEST_BATCH}
+      for update
+    )
+    update webhook_delivery d set due_at = ${now}
+    from batch where d.sequence = batch.sequence and d.webhook_id = ${webhookId}
+    returning d.sequence`.execute(db);
+  return rows.length === LARGEST_BATCH;
+}
+
+/** Takes what is being sent from who sends it: what it is answered does not count, and when its lease ends it is sent again. */
+export async function disownClaims(db: Kysely<DB>, webhookId: string): Promise<void> {
   await sql`
-    update webhook_delivery set due_at = ${now}
-    where webhook_id = ${webhookId} and state = 'pending' and claim_id is null and due_at > ${now}`.execute(db);
+    update webhook_delivery set claim_id = gen_random_uuid()
+    where webhook_id = ${webhookId} and state = 'pending' and claim_id is not null`.execute(db);
 }
 
 export interface NewSecret {
@@ -123,8 +139,6 @@ export async function updateSecrets(db: Kysely<DB>, webhookId: string, stored: S
 export async function deleteWebhook(db: Kysely<DB>, webhookId: string): Promise<void> {
   await db.deleteFrom('webhook').where('webhook_id', '=', webhookId).execute();
 }
-
-const LARGEST_BATCH = 10_000;
 
 /**
  * Ends a batch of what waits for an endpoint and says whether there may be more; what was delivered stays as it is. One that is being sent

@@ -6,8 +6,8 @@ import { OperatorError, requireChange } from '../operator-error.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
 import type { SenderEdges } from './delivery.ts';
 import { policyOf, refusalOfUrl } from './destinations.ts';
-import { insertWebhook, makeWaitingDue, updateWebhook, WITHOUT_FAILURES } from './endpoint-queries.ts';
-import { type EndpointDeps, getWebhook, noSuchWebhook, openSecrets, requireKey } from './endpoints.ts';
+import { disownClaims, insertWebhook, updateWebhook, WITHOUT_FAILURES } from './endpoint-queries.ts';
+import { type EndpointDeps, getWebhook, letWaitingGo, noSuchWebhook, openSecrets, requireKey } from './endpoints.ts';
 import { newSecret, toStored } from './secrets.ts';
 import { sendTestEvent } from './test-event.ts';
 
@@ -91,7 +91,8 @@ export async function addWebhook(
 
 /**
  * Changes an endpoint in place: what waits for it is kept and goes where it is now to go, signed with the same secret. A new address or
- * Authorization value must get 2xx for a test event first; with it the failures are forgotten and what waits is due. The state stays as it is.
+ * Authorization value must get 2xx for a test event first; with it the failures are forgotten, what waits is due, and what is being sent is sent
+ * again. The state stays as it is.
  */
 export async function changeWebhook(
   deps: EndpointDeps,
@@ -119,10 +120,10 @@ export async function changeWebhook(
       ...(events !== undefined && { event_types: toEventTypes(events) }),
       ...(isElsewhere && WITHOUT_FAILURES),
     });
-    // After its row is locked, as by whoever enables or resumes it.
-    if (isElsewhere) await makeWaitingDue(trx, webhook_id, deps.now());
+    if (isElsewhere) await disownClaims(trx, webhook_id);
     return endpoint;
   });
   if (!changed) throw noSuchWebhook(webhook_id);
+  if (isElsewhere) await letWaitingGo(deps, webhook_id);
   return changed;
 }

@@ -60,17 +60,22 @@ export async function listWebhooks(deps: Pick<Deps, 'db'>, appId?: string) {
   }));
 }
 
+/**
+ * What waits for an endpoint goes out now; batch by batch, so that no result has to wait for all of it. Should this be cut short, the rest
+ * keeps its schedule.
+ */
+export async function letWaitingGo({ db, now }: EndpointDeps, webhookId: string): Promise<void> {
+  const at = now();
+  while (await inTransaction(db, (trx) => makeWaitingDue(trx, webhookId, at)));
+}
+
 type Move = Pick<StateChange, 'from' | 'to' | 'reason'> & { otherwise: string };
 
 async function move(deps: EndpointDeps, webhookId: string, { otherwise, ...change }: Move) {
   const { webhook_id, state } = await getWebhook(deps, webhookId);
-  const now = deps.now();
-  const isMoved = await inTransaction(deps.db, async (trx) => {
-    if (!(await changeState(trx, { ...change, webhookId: webhook_id, now }))) return false;
-    if (change.to === 'enabled') await makeWaitingDue(trx, webhook_id, now);
-    return true;
-  });
+  const isMoved = await changeState(deps.db, { ...change, webhookId: webhook_id, now: deps.now() });
   if (!isMoved) throw new OperatorError(`The webhook is ${state}: ${otherwise}.`);
+  if (change.to === 'enabled') await letWaitingGo(deps, webhook_id);
   return { webhook_id, state: change.to };
 }
 
@@ -135,6 +140,6 @@ export async function removeWebhook(deps: EndpointDeps, webhookId: string) {
   await deleteWebhook(deps.db, webhook_id);
   // Nothing is claimed any more for an endpoint that is gone. Should this be cut short, the rest dies of age.
   const end = { now: deps.now(), reason: 'the webhook was removed' };
-  while (await killWaiting(deps.db, webhook_id, end));
+  while (await inTransaction(deps.db, (trx) => killWaiting(trx, webhook_id, end)));
   return { webhook_id };
 }

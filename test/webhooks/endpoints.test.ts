@@ -157,6 +157,36 @@ describe('change', () => {
     expect(receiver.received.map(({ headers }) => headers.authorization)).toEqual(['Bearer new', 'Bearer new']);
   });
 
+  it.each([
+    ['address', 410],
+    ['address', 200],
+    ['Authorization value', 410],
+  ])(
+    'a new %s: what is just being sent is sent again, and %i as its answer says nothing of it',
+    async (what, status) => {
+      const { webhook_id: webhookId } = await addFull();
+      const elsewhere = await world.receive();
+      const answers: (() => void)[] = [];
+      receiver.behave((response) => answers.push(() => void response.writeHead(status).end()));
+      await world.grant('ann');
+      const dispatcher = world.dispatch({ leaseMs: 2_000 });
+      await eventually(() => expect(answers).toHaveLength(1));
+      const change = what === 'address' ? { url: elsewhere.url } : { authorization: 'Bearer new' };
+      await changeWebhook(deps, { webhookId, verify: false, ...change });
+      answers[0]?.();
+      const isAgain = what === 'address' ? elsewhere : receiver;
+      receiver.behave(answering(200));
+      const [first] = receiver.received;
+      await eventually(() => expect(isAgain.received.at(-1)).not.toBe(first));
+      await eventually(async () =>
+        expect((await world.feed()).data[0].deliveries).toMatchObject([{ state: 'delivered', attempts: 1 }]),
+      );
+      await dispatcher.stop();
+      expect(isAgain.received.at(-1)?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+      expect(await only()).toMatchObject({ state: 'enabled', failed_attempts: 0 });
+    },
+  );
+
   it('sends the new Authorization value, or none', async () => {
     const { webhook_id: webhookId } = await addFull();
     await changeWebhook(deps, { webhookId, authorization: 'Bearer new' });
