@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // sps: the operator's program. It works on the database of the service, while the service runs or not.
 import { Command } from 'commander';
+import { harmless } from './cli/harmless.ts';
 import { createPerform, INTERRUPTED_CODE, InterruptedError, type Perform } from './cli/perform.ts';
 import { inWords } from './failure.ts';
 import { VERSION } from './version.ts';
@@ -49,7 +50,7 @@ try {
   for (const noun of await Promise.all(nouns.map((load) => load()))) noun.addCommands(program, createPerform(program));
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`sps: ${inWords(error)}\n`);
+  process.stderr.write(`sps: ${inWords(error).split('\n').map(harmless).join('\n')}\n`);
   if (error instanceof InterruptedError) process.exit(INTERRUPTED_CODE);
   process.exitCode = 1;
 }

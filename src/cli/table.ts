@@ -1,11 +1,11 @@
 // Rows as a small table for people.
+import { harmless } from './harmless.ts';
 
 type Cell = string | number | boolean | null | undefined | readonly string[];
 
 function show(cell: Cell): string {
   if (cell === null || cell === undefined) return '-';
-  // A name may hold what a terminal would obey.
-  return (Array.isArray(cell) ? cell.join(',') : String(cell)).replace(/\p{Cc}/gu, '\uFFFD');
+  return harmless(Array.isArray(cell) ? cell.join(',') : String(cell));
 }
 
 /** A header line and a line per row; columns are named by their members. */
