@@ -12,17 +12,24 @@ export interface Naming {
   profile_id: string | null;
 }
 
+/** In place of a label's key: the profile has a record, which stays. */
+export const NOT_RECORDED = 0;
+
 export interface AttributionRow extends Naming {
   /** Null where the profile was not found before: nothing is written. */
   attribution_key: number | null;
   attribution_user_id: string | null;
 }
 
-/** Whether each names a living profile. */
-export async function areLivingProfiles(db: Kysely<DB>, namings: readonly Naming[]): Promise<boolean[]> {
+/** Whether each names a living profile, and whether that has a record. */
+export async function lookUpProfiles(
+  db: Kysely<DB>,
+  namings: readonly Naming[],
+): Promise<{ is_found: boolean; has_record: boolean }[]> {
   const column = (name: keyof Naming) => namings.map((naming) => naming[name]);
-  const { rows } = await sql<{ is_found: boolean }>`
-    select profile.profile_id is not null as is_found
+  const { rows } = await sql<{ is_found: boolean; has_record: boolean }>`
+    select profile.profile_id is not null as is_found, exists (select from profile_attribution r
+      where (r.app_id, r.profile_id) = (profile.app_id, profile.profile_id)) as has_record
     from unnest(${column('app_id')}::uuid[], ${column('customer_user_id')}::text[], ${column('profile_id')}::uuid[])
       with ordinality as given (app_id, customer_user_id, given_id, position)
     left join profile_identity identity using (app_id, customer_user_id)
@@ -32,7 +39,7 @@ export async function areLivingProfiles(db: Kysely<DB>, namings: readonly Naming
       and case when given.customer_user_id is null then given_id is not null
         else identity.profile_id is not null and (given_id is null or given_id = identity.profile_id) end
     order by position`.execute(db);
-  return rows.map(({ is_found }) => is_found);
+  return rows;
 }
 
 type RowResult = 'written' | 'no_profile' | 'again';

@@ -9,7 +9,7 @@ import { isUuid } from '../lib/uuid.ts';
 import { type Label, toLabel } from './label.ts';
 import { createLabels } from './labels.ts';
 import { groupSize } from './metrics.ts';
-import { type AttributionRow, areLivingProfiles, type Naming, writeAttributions } from './queries.ts';
+import { type AttributionRow, lookUpProfiles, type Naming, NOT_RECORDED, writeAttributions } from './queries.ts';
 import type { AttributionBody } from './schema.ts';
 
 /** A record that is not locked within so long is held by somebody who takes longer than a post. */
@@ -19,6 +19,12 @@ const FREE_WITHIN_MS = 20;
 interface Post extends Naming {
   label: Label;
   attribution_user_id: string | null;
+}
+
+/** How posts are recorded: `replaces` says whether over the record that there is. */
+interface Recording {
+  replaces: boolean;
+  record: RecordRows;
 }
 
 type RecordRows = (connection: Kysely<DB>, rows: readonly AttributionRow[]) => Promise<boolean[]>;
@@ -43,19 +49,24 @@ export function createAttributionRecorder({
   const labels = createLabels(serverRun);
   let isFirst = true;
 
-  /** The label's key of each post. New labels are written for living profiles alone: a public key must not fill the table. */
-  async function keysOf(via: Kysely<DB>, posts: readonly Post[]): Promise<(number | undefined)[]> {
+  /** The label's key of each post. New labels are written for living profiles alone that will have them: a public key must not fill the table. */
+  async function keysOf(via: Kysely<DB>, posts: readonly Post[], replaces: boolean): Promise<(number | undefined)[]> {
     const keys = await labels.find(
       via,
       posts.map(({ label }) => label),
     );
     if (!keys.includes(undefined)) return keys;
     const unknown = posts.flatMap((post, index) => (keys[index] === undefined ? [{ post, index }] : []));
-    const found = await areLivingProfiles(
+    const found = await lookUpProfiles(
       via,
       unknown.map(({ post }) => post),
     );
-    const wanted = unknown.filter((_, position) => found[position]);
+    const wanted: typeof unknown = [];
+    for (const [position, { is_found, has_record }] of found.entries()) {
+      const one = unknown[position] as (typeof unknown)[number];
+      if (is_found && has_record && !replaces) keys[one.index] = NOT_RECORDED;
+      else if (is_found) wanted.push(one);
+    }
     const learned = await labels.keysOf(
       via,
       wanted.map(({ post }) => post.label),
@@ -65,13 +76,13 @@ export function createAttributionRecorder({
   }
 
   /** Whether each post found its profile. */
-  async function write(via: Kysely<DB>, posts: readonly Post[], record: RecordRows): Promise<boolean[]> {
+  async function write(via: Kysely<DB>, posts: readonly Post[], { replaces, record }: Recording): Promise<boolean[]> {
     groupSize.observe(posts.length);
     // Nobody waits for it, and without it labels are looked up as they come.
     if (isFirst) labels.recall(via).catch(() => undefined);
     isFirst = false;
     const run = serverRun.number;
-    const keys = await keysOf(via, posts);
+    const keys = await keysOf(via, posts, replaces);
     const rows = posts.map(({ app_id, customer_user_id, profile_id, attribution_user_id }, index) => {
       return { app_id, customer_user_id, profile_id, attribution_key: keys[index] ?? null, attribution_user_id };
     });
@@ -86,11 +97,11 @@ export function createAttributionRecorder({
     const record: RecordRows = (connection, rows) => writeAttributions(connection, rows, replaces);
     const recordIfFree: RecordRows = (connection, rows) =>
       inHastyTransaction(connection, FREE_WITHIN_MS, (trx) => record(trx, rows));
-    return createGroupWriter((posts: readonly Post[]) => write(groupDb, posts, record), {
+    return createGroupWriter((posts: readonly Post[]) => write(groupDb, posts, { replaces, record }), {
       nameOf: ({ app_id, customer_user_id, profile_id }) =>
         `${app_id} ${customer_user_id ?? profile_id?.toLowerCase()}`,
-      writeIfFree: (posts) => write(groupDb, posts, recordIfFree),
-      write: (posts) => write(db, posts, record),
+      writeIfFree: (posts) => write(groupDb, posts, { replaces, record: recordIfFree }),
+      write: (posts) => write(db, posts, { replaces, record }),
       // Others need connections, too; there are two such writers.
       atOnce: Math.max(1, Math.floor(config.DATABASE_POOL_SIZE / 4)),
     });

@@ -196,6 +196,10 @@ test('an app made with --attribution first keeps the first record, and still ans
     const record = await readRecord(first, profileId);
     expect(await post(first, { status: 'organic', profile_id: profileId })).toMatchObject({ status: 201, text: '' });
     expect(await readRecord(first, profileId)).toEqual(record);
+    const dropped = { status: 'non_organic', campaign: 'dropped', profile_id: profileId };
+    expect(await post(first, dropped)).toMatchObject({ status: 201 });
+    const labels = first.deps.db.selectFrom('dim_attribution').select('campaign');
+    expect(await labels.where('campaign', '=', 'dropped').execute()).toEqual([]);
     expect(await post(first, { status: 'organic', customer_user_id: 'nobody' })).toMatchObject({ status: 404 });
   } finally {
     await first.close();
