@@ -49,12 +49,14 @@ export async function registerPages(app: FastifyInstance): Promise<void> {
       wildcard: false,
       decorateReply: false,
       preCompressed: true,
+      acceptRanges: false,
       cacheControl: false,
       globIgnore: ['**/*.{br,gz}'],
       setHeaders(response, path) {
         // Names under assets/ change with their content.
         const isLasting = path.includes('/assets/');
         response.setHeader('cache-control', isLasting ? 'public, max-age=31536000, immutable' : 'no-cache');
+        response.setHeader('vary', 'accept-encoding');
       },
     });
   });

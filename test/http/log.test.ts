@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createKey, revokeKey } from '../../src/apps/service.ts';
 import { ATTRIBUTION, post } from '../attribution/world.ts';
+import { connectTo } from '../db/one-connection.ts';
 import { GRANT, grant, rawGrant } from '../grants/world.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -12,7 +13,8 @@ import { openRaw, sendRaw } from './raw.ts';
 let service: TestService;
 const lines: string[] = [];
 beforeAll(async () => {
-  service = await startService({ onLog: (line) => lines.push(line), env: { REQUEST_TIMEOUT_MS: '300' } });
+  const env = { REQUEST_TIMEOUT_MS: '300', RATE_LIMIT_ATTRIBUTION_PER_IP: '1000' };
+  service = await startService({ onLog: (line) => lines.push(line), env });
   await addProfile(service, 'anna');
   await addAccessLevel(service, 'premium');
 });
@@ -86,6 +88,28 @@ test('a client that leaves before its answers has a line for each and is counted
   await vi.waitFor(async () => {
     expect(await service.database.db.selectFrom('access_grant').select('access_level_id').execute()).toHaveLength(1);
   });
+});
+
+test('a client that leaves while its key is looked up is no error, though it has no address by which to limit it', async () => {
+  const { key } = await createKey(service.deps, { appId: service.appId, kind: 'public' });
+  const holder = connectTo(service.database.url);
+  const trx = await holder.startTransaction().execute();
+  await sql`lock table api_key in access exclusive mode`.execute(trx);
+  const body = JSON.stringify(record);
+  const connection = openRaw(service.port);
+  connection.send(
+    `POST ${ATTRIBUTION} HTTP/1.1\r\nHost: x\r\nAuthorization: Api-Key ${key}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await waitForBlocked(service);
+  const before = lines.length;
+  connection.close();
+  await vi.waitFor(() => expect(requestsSince(before)).toMatchObject([{ status: 499 }]), 5_000);
+  await trx.commit().execute();
+  await holder.destroy();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const levels = lines.slice(before).map((line) => JSON.parse(line).level);
+  expect(levels.filter((level) => level > 30)).toEqual([]);
 });
 
 test('a connection over which nothing comes is closed without an answer, and has no line', async () => {
