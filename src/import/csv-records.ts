@@ -42,6 +42,10 @@ function readRecord(lines: readonly Line[], width: number | undefined): CsvRecor
   return unreadableEntry(number, fault, givenUp);
 }
 
+function tooLong({ number, bytes }: Line): CsvRecord {
+  return unreadableEntry(number, bytes ? 'A quote of the record is not closed within 1 MiB.' : TOO_LONG, bytes);
+}
+
 /** Makes a function from lines to the records that they complete; with `isEnd` also what waits for its end. */
 export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean) => CsvRecord[] {
   let waiting: Line[] = [];
@@ -58,7 +62,7 @@ export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean)
   function endRecord(): { record: CsvRecord; rest: Line[] } {
     const [first] = waiting as [Line];
     const isTooLong = size > LONGEST_LINE_BYTES;
-    const record = isTooLong ? unreadableEntry(first.number, TOO_LONG, first.bytes) : readRecord(waiting, width);
+    const record = isTooLong ? tooLong(first) : readRecord(waiting, width);
     if ('cells' in record) width ??= record.cells.length;
     const rest = 'cells' in record ? [] : waiting.slice(1);
     waiting = [];

@@ -9,7 +9,11 @@ export type Cells = Record<string, string>;
 
 function readHeader(cells: readonly string[]): readonly string[] {
   const names = cells.map((cell) => cell.trim());
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (names.some((name) => name.includes('\r'))) {
+    throw new OperatorError('The lines of the CSV end in CR alone; they must end in LF or CRLF.');
+  }
+  // Columns without a name are passed over, as others that are not known.
+  const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index);
   if (twice !== undefined) throw new OperatorError(`The CSV has the column ${JSON.stringify(twice)} twice.`);
   return names;
 }

@@ -18,7 +18,8 @@ export type Entry = ReadEntry | FaultyEntry;
 const KEPT_CHARACTERS = 200;
 
 export function unreadableEntry(line: number, fault: string, bytes: Buffer | undefined): FaultyEntry {
-  return { line, fault, text: (bytes ?? Buffer.alloc(0)).subarray(0, KEPT_CHARACTERS).toString().toWellFormed() };
+  const beginning = (bytes ?? Buffer.alloc(0)).subarray(0, 4 * KEPT_CHARACTERS).toString();
+  return { line, fault, text: beginning.slice(0, KEPT_CHARACTERS).toWellFormed() };
 }
 
 export const TOO_LONG = 'The record is longer than 1 MiB.';

@@ -73,7 +73,7 @@ test('a quote that nothing closes within 1 MiB costs one line', async () => {
   const row = `${'x'.repeat(1000)},2\n`;
   const count = Math.ceil(LONGEST_LINE_BYTES / row.length) + 10;
   const entries = await entriesOf(`a,b\n"open,1\n${row.repeat(count)}`, 1 << 16);
-  expect(entries[0]).toMatchObject({ line: 2, fault: 'The record is longer than 1 MiB.' });
+  expect(entries[0]).toMatchObject({ line: 2, fault: 'A quote of the record is not closed within 1 MiB.' });
   expect(entries).toHaveLength(count + 1);
   expect(entries.at(-1)).toEqual({ line: count + 2, value: { a: 'x'.repeat(1000), b: '2' } });
 });
@@ -94,7 +94,7 @@ test('a line of more than 1 MiB is given up by itself, with or without a quote b
     { line: 2, value: { a: '1' } },
     { line: 3, fault },
     { line: 4, value: { a: '2' } },
-    { line: 5, fault },
+    { line: 5, fault: 'A quote of the record is not closed within 1 MiB.' },
     { line: 6, fault },
     { line: 7, value: { a: '3' } },
   ]);
@@ -110,6 +110,19 @@ test('cells that are not UTF-8 are told', async () => {
 
 test('a column that is there twice cannot be read', async () => {
   await expect(entriesOf('a,b,a\n1,2,3')).rejects.toThrow('The CSV has the column "a" twice.');
+});
+
+test('columns without a name are passed over, however many', async () => {
+  expect(await entriesOf('a,,\n1,2,3\n')).toMatchObject([{ line: 2, value: { a: '1' } }]);
+});
+
+test('lines that end in CR alone are told, not taken for a header', async () => {
+  const message = 'The lines of the CSV end in CR alone; they must end in LF or CRLF.';
+  await expect(entriesOf('a,b\r1,2\r3,2\r')).rejects.toThrow(message);
+});
+
+test('of a text that cannot be read two hundred characters are kept, whole ones', async () => {
+  expect(await entriesOf(`a\n"${'é'.repeat(300)}\n`)).toMatchObject([{ text: `"${'é'.repeat(199)}` }]);
 });
 
 test('an empty file has no records', async () => {
