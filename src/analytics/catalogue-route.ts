@@ -5,7 +5,7 @@ import { operation } from '../http/operation.ts';
 import { OneOf } from '../lib/typebox.ts';
 import { CHART_IDS, type ChartId, chart, filtersOf, keysOf, segmentationsOf, unitOf } from './catalogue.ts';
 import { EVERY_SEGMENTATION } from './chart-options.ts';
-import { type DimensionName, dimension } from './dimensions.ts';
+import { type DimensionName, dimension, valuesOf } from './dimensions.ts';
 import { listedTitle } from './titles.ts';
 
 const Names = (description: string) => Type.Array(Type.String(), { description });
@@ -57,8 +57,8 @@ function describeChart(id: ChartId): Static<typeof ChartRecord> {
 }
 
 function describeDimension(name: DimensionName): Static<typeof DimensionRecord> {
-  const { closed, titleOf = (value: string) => value } = dimension(name);
-  const values = closed?.map((value) => ({ value, title: titleOf(value) })) ?? null;
+  const { titleOf = (value: string) => value, ...one } = dimension(name);
+  const values = valuesOf(one)?.map((value) => ({ value, title: titleOf(value) })) ?? null;
   return { name, title: listedTitle(name), values };
 }
 

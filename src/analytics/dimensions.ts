@@ -89,6 +89,11 @@ export function dimension(name: DimensionName): Dimension {
   return { name, ...RECORDS[name] };
 }
 
+/** All values that there are but the empty one; undefined where they are whatever was recorded. */
+export function valuesOf({ home, closed }: Pick<Dimension, 'home' | 'closed'>): readonly string[] | undefined {
+  return 'codes' in home ? home.codes.filter((one) => one !== '') : closed;
+}
+
 /** A filter value as the facts have it, undefined if the dimension has no such value. The empty value is "none". */
 export function readFilterValue(dimension: Dimension, value: string): string | undefined {
   if (value === '') return value;

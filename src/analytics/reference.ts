@@ -1,7 +1,7 @@
 // docs/charts.md, printed from the catalogue. Pure; a test compares the file.
 import { CHART_IDS, type Chart, chart, filtersOf, keysOf, segmentationsOf, unitOf } from './catalogue.ts';
 import { EVERY_SEGMENTATION } from './chart-options.ts';
-import { dimension } from './dimensions.ts';
+import { dimension, valuesOf } from './dimensions.ts';
 
 const KIND_WORDS = {
   flow: 'what happened in the bucket; the value of a range is the sum',
@@ -26,9 +26,9 @@ ${one.metric_name}. ${one.description}
 }
 
 function describeValues(): string {
-  const closed = EVERY_SEGMENTATION.map(dimension).flatMap(({ name, home, closed }) => {
-    const values = 'codes' in home ? home.codes.filter((one) => one !== '') : closed;
-    return values ? [`| \`${name}\` | ${code(values)} |`] : [];
+  const closed = EVERY_SEGMENTATION.map(dimension).flatMap((one) => {
+    const values = valuesOf(one);
+    return values ? [`| \`${one.name}\` | ${code(values)} |`] : [];
   });
   return ['| dimension | values |', '|---|---|', ...closed].join('\n');
 }
