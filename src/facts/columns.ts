@@ -1,6 +1,7 @@
 // Keeps the columns: per app and month of purchase, the facts that the totals contain, in chunks by column. Whoever sums a few columns of
 // millions of facts reads them in a tenth of the time that the rows would take. In the background, like the totals, and exact like them.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import type { DB } from '../db/types.ts';
 import { PAGE } from './column-chunk.ts';
 import {
@@ -85,11 +86,24 @@ function isTotalled(appKey: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(select count(*) from (select from fact_pending w where w.app_key = ${appKey} limit ${MOST_PENDING}) w) < ${MOST_PENDING}`;
 }
 
+/** Months whose columns could not be made, which are left alone for a while: others of their app come first. */
+export type FailedMonths = LRUCache<string, Month>;
+
+const MOST_FAILED = 1_000;
+/** A month that failed is left alone for so many times as long as it took, and for a minute at least. */
+const FAILED_REST = { times: 9, leastMs: 60_000 };
+
+export function createFailedMonths(): FailedMonths {
+  return new LRUCache({ max: MOST_FAILED });
+}
+
 /** Of each app the month most in need of its columns: without them, or with many changes since. */
 async function listMonthsInNeed(
   db: Kysely<DB>,
   { leastFacts, leastChanges, mostAppended }: Thresholds,
+  failed: FailedMonths,
 ): Promise<Month[]> {
+  const leftAlone = [...failed.values()];
   const { rows } = await sql<Month>`
     select distinct on (app.app_key) app.app_key, t.day as month, coalesce(m.appended + m.changes <= ${mostAppended}::float8 * m.facts, false) as has_room
     from app
@@ -100,6 +114,8 @@ async function listMonthsInNeed(
     left join fact_column_month m on m.app_key = app.app_key and m.month = t.day
     where case when m.month is null then t.n >= ${leastFacts} else m.changes >= ${leastChanges} end
       and ${isTotalled(sql`app.app_key`)}
+      and (app.app_key, t.day) not in (select * from unnest(
+        ${leftAlone.map(({ app_key }) => app_key)}::integer[], ${leftAlone.map(({ month }) => month)}::integer[]) left_alone)
     order by app.app_key, m.changes desc nulls first, t.n desc`.execute(db);
   return rows;
 }
@@ -153,23 +169,32 @@ async function append(trx: Kysely<DB>, month: Month): Promise<void> {
 }
 
 /** Everything is read by single statements after the lock was had: only its holder adds to the totals, and so to the changes. */
-function refresh(db: Kysely<DB>, months: readonly Month[]): Promise<number> {
-  return refreshMonths(db, months, async (month, connection) =>
-    connection.transaction().execute(async (trx) => {
-      await setLimits(trx);
-      await (month.has_room ? append(trx, month) : makeAnew(trx, month));
-      await removeChanges(trx, FACTS, month);
-      return 1;
-    }),
-  );
+function refreshMonth(connection: Kysely<DB>, month: Month): Promise<number> {
+  return connection.transaction().execute(async (trx) => {
+    await setLimits(trx);
+    await (month.has_room ? append(trx, month) : makeAnew(trx, month));
+    await removeChanges(trx, FACTS, month);
+    return 1;
+  });
 }
 
 /** Brings the columns of a month of each app up to date, if one needs it; of how many apps. */
 export async function refreshColumns(
   db: Kysely<DB>,
   { leastFacts = LEAST_FACTS, leastChanges = LEAST_CHANGES, mostAppended = MOST_APPENDED } = {},
+  failed = createFailedMonths(),
 ): Promise<number> {
-  return refresh(db, await listMonthsInNeed(db, { leastFacts, leastChanges, mostAppended }));
+  const months = await listMonthsInNeed(db, { leastFacts, leastChanges, mostAppended }, failed);
+  return refreshMonths(db, months, async (month, connection) => {
+    const began = performance.now();
+    try {
+      return await refreshMonth(connection, month);
+    } catch (error) {
+      const ttl = Math.max(FAILED_REST.leastMs, FAILED_REST.times * (performance.now() - began));
+      failed.set(`${month.app_key} ${month.month}`, month, { ttl });
+      throw error;
+    }
+  });
 }
 
 /**
@@ -182,5 +207,5 @@ export async function tidyColumns(db: Kysely<DB>): Promise<number> {
     select app_key, month, false as has_room from fact_column_month m
     where appended > ${MOST_APPENDED_AT_REST}::float8 * facts and ${isTotalled(sql`m.app_key`)}
     order by random() limit 1`.execute(db);
-  return refresh(db, rows);
+  return refreshMonths(db, rows, (month, connection) => refreshMonth(connection, month));
 }

@@ -6,9 +6,12 @@ import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { createSteps } from '../lib/steps.ts';
 import { listAppKeys } from './app-keys.ts';
+import { setLimits } from './totals.ts';
 
 /** Few: posts for the profiles of a batch wait until it is written. */
 export const LABELS_BATCH = 100;
+/** Of the profiles of a batch together; one may have more by itself. */
+const MOST_FACTS = 5_000;
 const LOCK_TIMEOUT_MS = 500;
 
 interface Pending {
@@ -19,6 +22,25 @@ interface Pending {
 }
 
 const HAS_LABELS = sql`exists (select from label_pending w where w.app_key = app.app_key)`;
+
+/** How many of those that wait longest have together so few facts that they can be brought their labels at once; at most so many, one at least. */
+async function sizeOfBatch(trx: Kysely<DB>, appKey: number, most: number): Promise<number> {
+  const { rows } = await sql<{ facts: bigint }>`
+    select facts from (
+      select queue_no, profile_id from label_pending where app_key = ${appKey} order by queue_no limit ${most}
+    ) w
+    cross join lateral (
+      select count(*) as facts from (
+        select from fact_transaction f where f.app_key = ${appKey} and f.profile_id = w.profile_id limit ${MOST_FACTS + 1}) f
+    ) f
+    order by queue_no`.execute(trx);
+  let facts = 0;
+  const first = rows.findIndex((row) => {
+    facts += Number(row.facts);
+    return facts > MOST_FACTS;
+  });
+  return first === -1 ? most : Math.max(first, 1);
+}
 
 /**
  * Locks profiles of an app that nobody is writing just now, those that wait longest first. Queue and record have to agree; compared in a
@@ -136,7 +158,8 @@ export async function relabelBatch(
 
 async function relabelApp(db: Kysely<DB>, appKey: number, limit: number): Promise<number> {
   const count = await tryInTransaction(db, LOCK_TIMEOUT_MS, async (trx) => {
-    const pending = await lockPending(trx, appKey, limit);
+    await setLimits(trx);
+    const pending = await lockPending(trx, appKey, await sizeOfBatch(trx, appKey, limit));
     if (pending.length > 0) await relabel(trx, pending);
     return pending.length;
   });

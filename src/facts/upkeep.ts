@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
 import { createRest, resting } from '../lib/rest.ts';
 import { createSteps } from '../lib/steps.ts';
-import { refreshColumns, tidyColumns } from './columns.ts';
+import { createFailedMonths, refreshColumns, tidyColumns } from './columns.ts';
 import { refreshInstallColumns } from './install-columns.ts';
 import { LABELS_BATCH, relabelBatch } from './relabel.ts';
 import { MOVES_BATCH, refreshMoves, refreshTotals, TOTALS_BATCH } from './totals.ts';
@@ -14,6 +14,8 @@ const IDLE_MS = 500;
 const BUSY = { facts: 0.4, labels: 0.05 };
 /** A look that finds nothing to do rests so many times as long as it took, as that at installs has still counted all changes that wait; a minute at most. */
 const LOOKING_REST = { times: 100, mostMs: 60_000 };
+/** Moved facts wait no longer for more of them, while labels go on coming. */
+const MOVES_WAIT_MS = 5 * 60_000;
 /** Columns are tidied in a tenth of the time. */
 const TIDYING_REST = 9;
 
@@ -24,15 +26,19 @@ function restAfterLooking(workedMs: number): number {
 export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   const rest = createRest(BUSY.facts);
 
+  const failedMonths = createFailedMonths();
   const turn = { after: 0 };
   /** An app whose labels cannot be brought to its facts counts for nothing: the others are tidied. */
   let hasLabels = true;
+  let movedAt = performance.now();
   /** Moved facts wait until there are many, or no more to come. */
   const labels = resting(async () => {
     const steps = createSteps();
     const count = await steps.take(relabelBatch(db, LABELS_BATCH, turn));
     hasLabels = count === LABELS_BATCH;
-    const moved = await steps.take(refreshMoves(db, hasLabels ? MOVES_BATCH : 1));
+    const areDue = !hasLabels || performance.now() - movedAt > MOVES_WAIT_MS;
+    if (areDue) movedAt = performance.now();
+    const moved = await steps.take(refreshMoves(db, areDue ? 1 : MOVES_BATCH));
     steps.end();
     return count + moved;
   }, createRest(BUSY.labels));
@@ -54,14 +60,14 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
       const began = performance.now();
       const steps = createSteps();
       const totalled = await steps.take(refreshTotals(db));
-      const columns = await steps.take(refreshColumns(db));
+      const columns = await steps.take(refreshColumns(db, {}, failedMonths));
       const installed = await steps.take(installs.run());
       // Labels rest by themselves, and much longer: new facts do not wait for that.
       const restMs = rest(performance.now() - began);
       const labelsRestMs = labels.restsFor();
       // They wait until the totals have done what they have.
       const labelled = totalled < TOTALS_BATCH ? await steps.take(labels.run()) : 0;
-      const hasMore = totalled === TOTALS_BATCH || columns > 0 || hasLabels;
+      const hasMore = totalled >= TOTALS_BATCH || columns > 0 || hasLabels;
       if (!hasMore) await steps.take(tidying.run());
       steps.end();
       if (totalled + columns + installed + labelled > 0) return restMs;

@@ -61,3 +61,26 @@ test('a label that is posted while the one before is brought to the facts is bro
   while ((await relabel()) > 0);
   expect(await listStatuses()).toEqual(['unknown']);
 });
+
+test('a profile with very many facts is brought its label by itself', async () => {
+  const { db } = service.deps;
+  const names = ['u', 'v', 'w'];
+  const labelAll = (campaign: string) =>
+    importProfiles(
+      service,
+      names.map((customer_user_id) => ({ customer_user_id, attribution: { status: 'organic', campaign } })),
+    );
+  await labelAll('first');
+  while ((await relabel()) > 0);
+  await sql`
+    insert into fact_transaction
+    select (jsonb_populate_record(f, jsonb_build_object('purchase_no', f.purchase_no + n))).*
+    from fact_transaction f, generate_series(1, 5000) n`.execute(db);
+  await labelAll('second');
+  const counts: number[] = [];
+  for (let count = await relabel(); count > 0; count = await relabel()) counts.push(count);
+  // In any order.
+  expect(counts.length).toBeGreaterThan(1);
+  expect(counts.reduce((sum, count) => sum + count)).toBe(3);
+  expect(await listStatuses()).toEqual(['organic']);
+});

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { countBacklog } from '../../src/facts/backlog.ts';
-import { refreshColumns, tidyColumns } from '../../src/facts/columns.ts';
+import { createFailedMonths, refreshColumns, tidyColumns } from '../../src/facts/columns.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshTotals } from '../../src/facts/totals.ts';
 import { startUpkeep } from '../../src/facts/upkeep.ts';
@@ -191,6 +191,36 @@ test('columns wait until nearly all facts of their app, not of others, are total
   expect(await listAppended(home)).toEqual([0]);
   await leave(home, 0);
   await leave(other, 0);
+});
+
+test('a month whose columns cannot be made is left alone for a while: the next of its app has its own', async () => {
+  const { db } = service.deps;
+  const home = await addApp(service, { name: 'January fails' });
+  await importProfiles(home, labelled('organic'));
+  const coinAt = (id: string, purchased_at: string) => ({
+    ...coins()[0],
+    store_transaction_id: id,
+    store_original_transaction_id: id,
+    purchased_at,
+  });
+  await importTransactions(home, [
+    coinAt('a', '2025-01-10T00:00:00Z'),
+    coinAt('b', '2025-01-11T00:00:00Z'),
+    coinAt('c', '2025-02-10T00:00:00Z'),
+  ]);
+  await totalAll(db).catch(() => undefined);
+  const isPossible = sql`app_key <> ${sql.lit(home.app.app_key)} or month <> date '2025-01-01' - date '1970-01-01'`;
+  await sql`alter table fact_column_chunk add constraint no_january check (${isPossible}) not valid`.execute(db);
+  try {
+    for (let i = 0; i < 2; i++) await expect(refreshColumns(db, ANY_MONTH)).rejects.toThrow('no_january');
+    expect(await listAppended(home)).toEqual([]);
+    const failed = createFailedMonths();
+    await expect(refreshColumns(db, ANY_MONTH, failed)).rejects.toThrow('no_january');
+    expect(await refreshColumns(db, ANY_MONTH, failed)).toBe(1);
+    expect(await listAppended(home)).toEqual([0]);
+  } finally {
+    await sql`alter table fact_column_chunk drop constraint no_january`.execute(db);
+  }
 });
 
 test('a month whose columns cannot be made anew keeps no other waiting, whatever its place among them', async () => {
