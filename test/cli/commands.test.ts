@@ -247,7 +247,10 @@ describe('webhook', PATIENCE, () => {
     // What a terminal would obey is not passed on.
     receiver.behave(answering(500, 'no\u001b[2J'));
     const add = ['webhook', 'add', '--app', app, '--url', receiver.url];
-    expect(await sps.run(...add)).toMatchObject({ code: 1, stderr: expect.stringContaining('it answered 500 (no\uFFFD[2J)') });
+    expect(await sps.run(...add)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('it answered 500 (no\uFFFD[2J)'),
+    });
     expect(await sps.json(...add, '--no-verify')).toMatchObject({ webhook_id: expect.stringMatching(UUID) });
   });
 });
