@@ -90,11 +90,16 @@ export async function makeWaitingDue(db: Kysely<DB>, webhookId: string, now: Dat
   return rows.length === LARGEST_BATCH;
 }
 
-/** Takes what is being sent from who sends it: what it is answered does not count, and when its lease ends it is sent again. */
-export async function disownClaims(db: Kysely<DB>, webhookId: string): Promise<void> {
+/** Within so long every lease has ended. */
+const LONGEST_LEASE = '1 minute';
+
+/** Takes what is being sent from who sends it: what it is answered does not count, and when its lease ends it is due again. */
+export async function disownClaims(db: Kysely<DB>, webhookId: string, now: Date): Promise<void> {
+  // Found by the end of its lease: the backlog is not read.
   await sql`
     update webhook_delivery set claim_id = gen_random_uuid()
-    where webhook_id = ${webhookId} and state = 'pending' and claim_id is not null`.execute(db);
+    where webhook_id = ${webhookId} and state = 'pending' and claim_id is not null
+      and due_at > ${now} and due_at <= ${now}::timestamptz + ${LONGEST_LEASE}::interval`.execute(db);
 }
 
 export interface NewSecret {

@@ -113,17 +113,17 @@ export async function changeWebhook(
     await sendTestEvent(deps, { ...target, knowsSecret: url === undefined }, edges);
   }
   const { authorization, events } = change;
-  const changed = await inTransaction(deps.db, async (trx) => {
-    const endpoint = await updateWebhook(trx, webhook_id, {
-      ...(url !== undefined && { url }),
-      ...(authorization !== undefined && { authorization_value: toStored(authorization, deps.config) }),
-      ...(events !== undefined && { event_types: toEventTypes(events) }),
-      ...(isElsewhere && WITHOUT_FAILURES),
-    });
-    if (isElsewhere) await disownClaims(trx, webhook_id);
-    return endpoint;
+  const changed = await updateWebhook(deps.db, webhook_id, {
+    ...(url !== undefined && { url }),
+    ...(authorization !== undefined && { authorization_value: toStored(authorization, deps.config) }),
+    ...(events !== undefined && { event_types: toEventTypes(events) }),
+    ...(isElsewhere && WITHOUT_FAILURES),
   });
   if (!changed) throw noSuchWebhook(webhook_id);
-  if (isElsewhere) await letWaitingGo(deps, webhook_id);
+  // Should this be cut short, the same change can be made again.
+  if (isElsewhere) {
+    await inTransaction(deps.db, (trx) => disownClaims(trx, webhook_id, deps.now()));
+    await letWaitingGo(deps, webhook_id);
+  }
   return changed;
 }

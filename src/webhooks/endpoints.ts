@@ -60,10 +60,7 @@ export async function listWebhooks(deps: Pick<Deps, 'db'>, appId?: string) {
   }));
 }
 
-/**
- * What waits for an endpoint goes out now; batch by batch, so that no result has to wait for all of it. Should this be cut short, the rest
- * keeps its schedule.
- */
+/** What waits for an endpoint goes out now; batch by batch, so that no result has to wait for all of it. */
 export async function letWaitingGo({ db, now }: EndpointDeps, webhookId: string): Promise<void> {
   const at = now();
   while (await inTransaction(db, (trx) => makeWaitingDue(trx, webhookId, at)));
@@ -73,9 +70,11 @@ type Move = Pick<StateChange, 'from' | 'to' | 'reason'> & { otherwise: string };
 
 async function move(deps: EndpointDeps, webhookId: string, { otherwise, ...change }: Move) {
   const { webhook_id, state } = await getWebhook(deps, webhookId);
+  // Before, so that a command which was cut short can be given again: nothing is claimed while the endpoint stands still.
+  if (change.to === 'enabled' && (change.from as readonly string[]).includes(state))
+    await letWaitingGo(deps, webhook_id);
   const isMoved = await changeState(deps.db, { ...change, webhookId: webhook_id, now: deps.now() });
   if (!isMoved) throw new OperatorError(`The webhook is ${state}: ${otherwise}.`);
-  if (change.to === 'enabled') await letWaitingGo(deps, webhook_id);
   return { webhook_id, state: change.to };
 }
 

@@ -6,9 +6,16 @@ import type { DB } from '../db/types.ts';
 const SUSPEND_AFTER = '5 days';
 const SUSPEND_AFTER_ATTEMPTS = 10;
 
-/** What a batch of attempts says of one endpoint. */
-export interface Health {
+/** Where and with what an attempt was made: of an endpoint that was changed since it says nothing. */
+interface Target {
   webhook_id: string;
+  url: string;
+  /** As it is stored. */
+  authorization_value: string | null;
+}
+
+/** What a batch of attempts says of one endpoint. */
+export interface Health extends Target {
   succeeded: boolean;
   /** Since the last success of the batch. */
   failures: number;
@@ -18,18 +25,18 @@ export interface Health {
 }
 
 /** One attempt, in the order in which they ended. */
-export interface Sign {
-  webhook_id: string;
+export interface Sign extends Target {
   succeeded: boolean;
   isGone: boolean;
   at: Date;
 }
 
-/** Sums up attempts per endpoint. */
+/** Sums up attempts per endpoint as it was. */
 export function sumUpHealth(signs: readonly Sign[]): Health[] {
-  const byWebhook = new Map<string, Health>();
-  for (const { webhook_id, succeeded, isGone, at } of signs) {
-    const known = byWebhook.get(webhook_id) ?? { succeeded: false, failures: 0, firstFailureAt: null, isGone: false };
+  const byTarget = new Map<string, Health>();
+  for (const { webhook_id, url, authorization_value, succeeded, isGone, at } of signs) {
+    const name = `${webhook_id} ${url} ${authorization_value}`;
+    const known = byTarget.get(name) ?? { succeeded: false, failures: 0, firstFailureAt: null, isGone: false };
     const next = succeeded
       ? { succeeded: true, failures: 0, firstFailureAt: null, isGone: known.isGone }
       : {
@@ -38,9 +45,9 @@ export function sumUpHealth(signs: readonly Sign[]): Health[] {
           firstFailureAt: known.firstFailureAt ?? at,
           isGone: known.isGone || isGone,
         };
-    byWebhook.set(webhook_id, { webhook_id, ...next });
+    byTarget.set(name, { webhook_id, url, authorization_value, ...next });
   }
-  return [...byWebhook.values()];
+  return [...byTarget.values()];
 }
 
 export interface Suspension {
@@ -49,24 +56,27 @@ export interface Suspension {
   reason: string;
 }
 
-/** Records how endpoints fare and returns those that were suspended for it. */
+/** Records how endpoints fare as they are now, and returns those that were suspended for it. */
 export async function recordHealth(db: Kysely<DB>, health: readonly Health[], now: Date): Promise<Suspension[]> {
   const { rows } = await sql<Omit<Suspension, 'reason'> & { reason: string | null }>`
     with sign as (
       select * from unnest(
         ${health.map(({ webhook_id }) => webhook_id)}::uuid[],
+        ${health.map(({ url }) => url)}::text[],
+        ${health.map(({ authorization_value }) => authorization_value)}::text[],
         ${health.map(({ succeeded }) => succeeded)}::boolean[],
         ${health.map(({ failures }) => failures)}::int[],
         ${health.map(({ firstFailureAt }) => firstFailureAt)}::timestamptz[],
         ${health.map(({ isGone }) => isGone)}::boolean[]
-      ) as s (webhook_id, succeeded, failures, first_failure_at, is_gone)
+      ) as s (webhook_id, url, authorization_value, succeeded, failures, first_failure_at, is_gone)
     ), locked as (
-      select w.* from webhook w join sign using (webhook_id) order by webhook_id for no key update of w
+      select w.* from webhook w where webhook_id in (select webhook_id from sign) order by webhook_id for no key update
     ), counted as (
       select l.webhook_id, is_gone, l.state = 'enabled' as may_suspend,
         case when succeeded then s.first_failure_at else coalesce(l.first_failure_at, s.first_failure_at) end as since,
         case when succeeded then 0 else l.failed_attempts end + failures as failed
-      from sign s join locked l using (webhook_id)
+      from sign s join locked l using (webhook_id, url)
+      where s.authorization_value is not distinct from l.authorization_value
     ), judged as (
       select *, case
         when not may_suspend then null

@@ -73,13 +73,13 @@ export function createSettler(
     await recordSigns();
   }
 
-  /** Of results that counted: whose claim was lost may have been sent where the endpoint is no longer. */
+  /** Of results that counted. */
   function noteSigns(results: readonly Result[]): void {
     for (const { delivery, settlement, succeeded, isGone } of results) {
-      const { webhook_id, attempted_at: at } = settlement;
+      const { webhook_id, url, authorization_value } = delivery;
       // An endpoint that was well and still is has nothing to record. It may have failed since this delivery was claimed.
       if (succeeded && !delivery.is_ailing && !failing.has(webhook_id)) continue;
-      signs.push({ webhook_id, succeeded, isGone, at });
+      signs.push({ webhook_id, url, authorization_value, succeeded, isGone, at: settlement.attempted_at });
       if (succeeded) failing.delete(webhook_id);
       else failing.set(webhook_id, true);
     }

@@ -11,14 +11,23 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  webhookId = (await world.addEndpoint('http://127.0.0.1:9/')).webhook_id;
+  webhookId = (await world.addEndpoint(ADDRESS)).webhook_id;
 });
 
+const ADDRESS = 'http://127.0.0.1:9/';
 const BEGAN = new Date('2025-01-01T00:00:00Z');
 const FIVE_DAYS_LATER = new Date('2025-01-06T00:00:00Z');
 
 function sign(changes: Partial<Sign> = {}): Sign {
-  return { webhook_id: webhookId, succeeded: false, isGone: false, at: BEGAN, ...changes };
+  return {
+    webhook_id: webhookId,
+    url: ADDRESS,
+    authorization_value: null,
+    succeeded: false,
+    isGone: false,
+    at: BEGAN,
+    ...changes,
+  };
 }
 
 /** Records the attempts as one batch; the endpoint after it. */
@@ -66,4 +75,13 @@ it('what the operator disabled meanwhile stays disabled', async () => {
   await disableWebhook(world.service.deps, webhookId);
   const after = await endpointAfter([sign({ isGone: true })]);
   expect(after).toMatchObject({ state: 'disabled', state_reason: 'disabled by the operator' });
+});
+
+it.each([
+  ['address', { url: 'http://127.0.0.1:9/earlier' }],
+  ['Authorization value', { authorization_value: 'Bearer earlier' }],
+])('what was answered to its earlier %s says nothing of it', async (_, earlier) => {
+  const after = await endpointAfter([sign({ ...earlier, isGone: true }), sign(), sign(earlier)]);
+  expect(after).toMatchObject({ state: 'enabled', failed_attempts: 1 });
+  expect(await endpointAfter([sign({ ...earlier, succeeded: true })])).toMatchObject({ failed_attempts: 1 });
 });
