@@ -23,23 +23,27 @@ interface Pending {
 
 const HAS_LABELS = sql`exists (select from label_pending w where w.app_key = app.app_key)`;
 
-/** How many of those that wait longest have together so few facts that they can be brought their labels at once; at most so many, one at least. */
-async function sizeOfBatch(trx: Kysely<DB>, appKey: number, most: number): Promise<number> {
+/** How many of these profiles, from the first on, have together so few facts that they can be brought their labels at once; one at least. */
+async function countTogether(trx: Kysely<DB>, appKey: number, profileIds: readonly string[]): Promise<number> {
   const { rows } = await sql<{ facts: bigint }>`
-    select facts from (
-      select queue_no, profile_id from label_pending where app_key = ${appKey} order by queue_no limit ${most}
-    ) w
+    select facts from unnest(${profileIds}::uuid[]) with ordinality as w (profile_id, place)
     cross join lateral (
       select count(*) as facts from (
         select from fact_transaction f where f.app_key = ${appKey} and f.profile_id = w.profile_id limit ${MOST_FACTS + 1}) f
     ) f
-    order by queue_no`.execute(trx);
+    order by place`.execute(trx);
   let facts = 0;
   const first = rows.findIndex((row) => {
     facts += Number(row.facts);
     return facts > MOST_FACTS;
   });
-  return first === -1 ? most : Math.max(first, 1);
+  return first === -1 ? rows.length : Math.max(first, 1);
+}
+
+async function listWaiting(trx: Kysely<DB>, appKey: number, most: number): Promise<string[]> {
+  const { rows } = await sql<{ profile_id: string }>`
+    select profile_id from label_pending where app_key = ${appKey} order by queue_no limit ${most}`.execute(trx);
+  return rows.map(({ profile_id }) => profile_id);
 }
 
 /**
@@ -128,9 +132,10 @@ async function forgetRetotalled(db: Kysely<DB>): Promise<void> {
       select from label_pending w where w.app_key = r.app_key and w.queue_no = r.queue_no)`.execute(db);
 }
 
-/** Whose turn it is: that of the app after the one that was served last. */
+/** Whose turn it is: that of the app after the one that was served last; and whether the last batch left any out. */
 export interface LabelTurn {
   after: number;
+  hasMore: boolean;
 }
 
 /**
@@ -140,28 +145,43 @@ export interface LabelTurn {
 export async function relabelBatch(
   db: Kysely<DB>,
   limit = LABELS_BATCH,
-  turn: LabelTurn = { after: 0 },
+  turn: LabelTurn = { after: 0, hasMore: false },
 ): Promise<number> {
   const appKeys = await listAppKeys(db, HAS_LABELS);
   const [served, coming] = [appKeys.filter((key) => key <= turn.after), appKeys.filter((key) => key > turn.after)];
   const steps = createSteps();
   let count = 0;
+  turn.hasMore = false;
   for (const appKey of [...coming, ...served]) {
     if (count === limit) break;
-    count += await steps.take(relabelApp(db, appKey, limit - count));
+    count += await steps.take(relabelApp(db, appKey, { most: limit - count, turn }));
     turn.after = appKey;
   }
-  if (count < limit) await forgetRetotalled(db);
+  turn.hasMore ||= count === limit;
+  if (!turn.hasMore) await forgetRetotalled(db);
   steps.end();
   return count;
 }
 
-async function relabelApp(db: Kysely<DB>, appKey: number, limit: number): Promise<number> {
+/** A profile with more facts than a statement has time for, some hundreds of thousands, is not passed over: its app's labels wait behind it. */
+async function relabelApp(
+  db: Kysely<DB>,
+  appKey: number,
+  { most, turn }: { most: number; turn: LabelTurn },
+): Promise<number> {
   const count = await tryInTransaction(db, LOCK_TIMEOUT_MS, async (trx) => {
     await setLimits(trx);
-    const pending = await lockPending(trx, appKey, await sizeOfBatch(trx, appKey, limit));
-    if (pending.length > 0) await relabel(trx, pending);
-    return pending.length;
+    const waiting = await listWaiting(trx, appKey, most);
+    // Others may be locked than were listed.
+    const locked = await lockPending(trx, appKey, await countTogether(trx, appKey, waiting));
+    const together = await countTogether(
+      trx,
+      appKey,
+      locked.map(({ profile_id }) => profile_id),
+    );
+    if (together > 0) await relabel(trx, locked.slice(0, together));
+    turn.hasMore ||= together > 0 && together < waiting.length;
+    return together;
   });
   return count ?? 0;
 }

@@ -27,7 +27,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   const rest = createRest(BUSY.facts);
 
   const failedMonths = createFailedMonths();
-  const turn = { after: 0 };
+  const turn = { after: 0, hasMore: false };
   /** An app whose labels cannot be brought to its facts counts for nothing: the others are tidied. */
   let hasLabels = true;
   let movedAt = performance.now();
@@ -35,7 +35,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   const labels = resting(async () => {
     const steps = createSteps();
     const count = await steps.take(relabelBatch(db, LABELS_BATCH, turn));
-    hasLabels = count === LABELS_BATCH;
+    hasLabels = turn.hasMore;
     const areDue = !hasLabels || performance.now() - movedAt > MOVES_WAIT_MS;
     if (areDue) movedAt = performance.now();
     const moved = await steps.take(refreshMoves(db, areDue ? 1 : MOVES_BATCH));

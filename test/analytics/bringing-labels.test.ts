@@ -1,7 +1,7 @@
 // Labels are brought to the facts while others write the same profiles: no fact keeps an earlier one.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { relabelBatch } from '../../src/facts/relabel.ts';
+import { LABELS_BATCH, relabelBatch } from '../../src/facts/relabel.ts';
 import { post } from '../attribution/world.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -77,8 +77,9 @@ test('a profile with very many facts is brought its label by itself', async () =
     select (jsonb_populate_record(f, jsonb_build_object('purchase_no', f.purchase_no + n))).*
     from fact_transaction f, generate_series(1, 5000) n`.execute(db);
   await labelAll('second');
+  const turn = { after: 0, hasMore: true };
   const counts: number[] = [];
-  for (let count = await relabel(); count > 0; count = await relabel()) counts.push(count);
+  while (turn.hasMore) counts.push(await relabelBatch(db, LABELS_BATCH, turn));
   // In any order.
   expect(counts.length).toBeGreaterThan(1);
   expect(counts.reduce((sum, count) => sum + count)).toBe(3);

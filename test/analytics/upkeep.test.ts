@@ -81,7 +81,7 @@ test('nor does one whose labels change all the time keep those of the others wai
   await importProfiles(quiet, labelledAs('non_organic', 1));
   const { rows } = await sql`select app_key from label_pending order by app_key`.execute(db);
   expect(rows).toHaveLength(6);
-  const turn = { after: 0 };
+  const turn = { after: 0, hasMore: false };
   expect(await relabelBatch(db, 2, turn)).toBe(2);
   expect(await relabelBatch(db, 2, turn)).toBe(2);
   const left = await sql<{ app_key: number }>`select app_key from label_pending`.execute(db);
