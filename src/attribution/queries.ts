@@ -73,7 +73,7 @@ async function writeOncePerProfile(
     ), numbered as (
       select *, row_number() over (partition by app_id, profile_id order by position) as turn, false as is_labelled from living
     ), written as (
-      ${recordAttributions(sql`numbered where turn = 1`, { replaces })}
+      ${recordAttributions(sql`numbered where turn = 1 and attribution_key <> ${sql.lit(NOT_RECORDED)}`, { replaces })}
     ), relabelled as (
       select app_key, queue_no, profile_id, attribution_key, earlier_key from written join app using (app_id)
       where earlier_key is distinct from attribution_key

@@ -29,6 +29,11 @@ interface Recording {
 
 type RecordRows = (connection: Kysely<DB>, rows: readonly AttributionRow[]) => Promise<boolean[]>;
 
+/** By their names; one profile may be named in two ways. */
+function nameOf({ app_id, customer_user_id, profile_id }: Naming): string {
+  return `${app_id} ${customer_user_id ?? profile_id?.toLowerCase()}`;
+}
+
 function postOf(app: App, body: AttributionBody): Post {
   return {
     app_id: app.app_id,
@@ -61,10 +66,12 @@ export function createAttributionRecorder({
       via,
       unknown.map(({ post }) => post),
     );
+    const firstOf = new Map(posts.map((post, index) => [nameOf(post), index] as const).toReversed());
     const wanted: typeof unknown = [];
     for (const [position, { is_found, has_record }] of found.entries()) {
       const one = unknown[position] as (typeof unknown)[number];
-      if (is_found && has_record && !replaces) keys[one.index] = NOT_RECORDED;
+      const isDropped = !replaces && (has_record || firstOf.get(nameOf(one.post)) !== one.index);
+      if (is_found && isDropped) keys[one.index] = NOT_RECORDED;
       else if (is_found) wanted.push(one);
     }
     const learned = await labels.keysOf(
@@ -98,8 +105,7 @@ export function createAttributionRecorder({
     const recordIfFree: RecordRows = (connection, rows) =>
       inHastyTransaction(connection, FREE_WITHIN_MS, (trx) => record(trx, rows));
     return createGroupWriter((posts: readonly Post[]) => write(groupDb, posts, { replaces, record }), {
-      nameOf: ({ app_id, customer_user_id, profile_id }) =>
-        `${app_id} ${customer_user_id ?? profile_id?.toLowerCase()}`,
+      nameOf,
       writeIfFree: (posts) => write(groupDb, posts, { replaces, record: recordIfFree }),
       write: (posts) => write(db, posts, { replaces, record }),
       // Others need connections, too; there are two such writers.

@@ -200,6 +200,14 @@ test('an app made with --attribution first keeps the first record, and still ans
     expect(await post(first, dropped)).toMatchObject({ status: 201 });
     const labels = first.deps.db.selectFrom('dim_attribution').select('campaign');
     expect(await labels.where('campaign', '=', 'dropped').execute()).toEqual([]);
+    await addProfile(first, 'bert');
+    const campaigns = Array.from({ length: 20 }, (_, i) => `of bert ${i}`);
+    const postOf = (campaign: string) => post(first, { status: 'non_organic', campaign, customer_user_id: 'bert' });
+    // While the first of these is written, the others become a group.
+    const before = post(first, { status: 'organic', profile_id: profileId });
+    const answers = await Promise.all([before, ...campaigns.map(postOf)]);
+    for (const { status } of answers) expect(status).toBe(201);
+    expect(await labels.where('campaign', 'in', campaigns).execute()).toHaveLength(1);
     expect(await post(first, { status: 'organic', customer_user_id: 'nobody' })).toMatchObject({ status: 404 });
   } finally {
     await first.close();
