@@ -7,11 +7,14 @@ import type { Line } from './lines.ts';
 
 export type Cells = Record<string, string>;
 
+/** Before it is read as a header: the CR that ended it was taken off with its LF. */
+function refuseReturns(first: Line | undefined): void {
+  if (!first?.bytes?.includes('\r')) return;
+  throw new OperatorError('The lines of the CSV end in CR alone; they must end in LF or CRLF.');
+}
+
 function readHeader(cells: readonly string[]): readonly string[] {
   const names = cells.map((cell) => cell.trim());
-  if (names.some((name) => name.includes('\r'))) {
-    throw new OperatorError('The lines of the CSV end in CR alone; they must end in LF or CRLF.');
-  }
   // Columns without a name are passed over, as others that are not known.
   const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index);
   if (twice !== undefined) throw new OperatorError(`The CSV has the column ${JSON.stringify(twice)} twice.`);
@@ -31,11 +34,15 @@ export async function* readCsv(
   let names: readonly string[] | undefined;
 
   function readEntries(lines: readonly Line[], isEnd: boolean): Entry[] {
+    if (!names) refuseReturns(lines[0]);
     const records = split(lines, isEnd);
     if (!names) {
       const header = records.shift();
       if (!header) return [];
-      if (!('cells' in header)) throw new OperatorError(`The first line of the CSV is no header: ${header.fault}`);
+      if (!('cells' in header))
+        throw new OperatorError(
+          `The first line of the CSV is no header: ${header.fault} Lines must end in LF or CRLF.`,
+        );
       names = readHeader(header.cells);
     }
     return records.map((record) => toEntry(record, names as readonly string[]));

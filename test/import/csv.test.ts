@@ -119,6 +119,8 @@ test('columns without a name are passed over, however many', async () => {
 test('lines that end in CR alone are told, not taken for a header', async () => {
   const message = 'The lines of the CSV end in CR alone; they must end in LF or CRLF.';
   await expect(entriesOf('a,b\r1,2\r3,2\r')).rejects.toThrow(message);
+  await expect(entriesOf('a,b\r"1",2\r3,2\r')).rejects.toThrow(message);
+  expect(await entriesOf('"a\r\nb",c\r\n1,2\r\n')).toMatchObject([{ value: { c: '2' } }]);
 });
 
 test('of a text that cannot be read two hundred characters are kept, whole ones', async () => {
