@@ -49,6 +49,7 @@ export async function registerPages(app: FastifyInstance): Promise<void> {
       wildcard: false,
       decorateReply: false,
       preCompressed: true,
+      // Nobody asks for parts of these, and a part that is not there would be answered as broken HTTP.
       acceptRanges: false,
       cacheControl: false,
       globIgnore: ['**/*.{br,gz}'],

@@ -148,12 +148,20 @@ ${rows.join('\n')}
   the time ([receiver](examples/webhook-receiver.js)).
 - A 410 suspends the webhook at once; so do five days of nothing but failures, with ten of them or more. Events go on waiting for it:
   \`sps webhook list\` shows it, \`sps webhook resume\` sends them. A delivery that failed ten times is dead: \`sps webhook replay\`.
-- \`sps webhook add\`, \`change\` and \`test\` send an event of the type \`test\`, with \`webhook_id\` among its properties and no profile, which
-  must be answered 2xx, too. It is not in the feed.
+- \`sps webhook add\`, \`sps webhook change\` to another address or Authorization value, and \`sps webhook test\` send an event of the type \`test\`, with
+  \`webhook_id\` among its properties and no profile. It must be answered 2xx, too (\`--no-verify\` leaves it out), and is not in the feed.
 
-Some members have other names than in requests and in the profile object: \`vendor_product_id\` is \`store_product_id\`, \`base_plan_id\` \`store_base_plan_id\`,
-\`transaction_id\` \`store_transaction_id\`, \`original_transaction_id\` \`store_original_transaction_id\`, \`will_renew\` \`renew_status\`,
-\`user_attributes\` \`custom_attributes\`, and of attributions \`network_user_id\` \`attribution_user_id\`.
+Some members have other names than in requests:
+
+| in events | in requests |
+|---|---|
+| \`vendor_product_id\` | \`store_product_id\` |
+| \`base_plan_id\` | \`store_base_plan_id\` |
+| \`transaction_id\` | \`store_transaction_id\` |
+| \`original_transaction_id\` | \`store_original_transaction_id\` |
+| \`will_renew\` | \`renew_status\` |
+| \`user_attributes\` | \`custom_attributes\` |
+| \`network_user_id\` of an attribution | \`attribution_user_id\` |
 
 ## A transaction
 
