@@ -110,17 +110,19 @@ describe('a chart that cannot be computed just now', () => {
 test('a megabyte that is refused takes not many times as long as to parse it', async () => {
   const unknown = Array.from({ length: 90_000 }, (_, i) => `"k${i}":1`);
   const text = `{"filters":{"date":["2025-01-01"]},${unknown}}`;
-  async function fastest(work: () => unknown): Promise<number> {
+  /** Microseconds of the processor, as the clock goes on while others have it. */
+  async function leastOf(work: () => unknown): Promise<number> {
     const times: number[] = [];
     for (let i = 0; i < 5; i++) {
-      const began = performance.now();
+      const began = process.cpuUsage();
       await work();
-      times.push(performance.now() - began);
+      const { user, system } = process.cpuUsage(began);
+      times.push(user + system);
     }
     return Math.min(...times);
   }
-  const parsing = await fastest(() => JSON.parse(text));
-  const refusing = await fastest(async () => expect((await askChart(service, text)).status).toBe(400));
+  const parsing = await leastOf(() => JSON.parse(text));
+  const refusing = await leastOf(async () => expect((await askChart(service, text)).status).toBe(400));
   expect(refusing).toBeLessThan(4 * parsing);
 });
 
