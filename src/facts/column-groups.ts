@@ -1,6 +1,7 @@
 // What the columns of facts and of installs have in common. Rows are written by column: cut into groups of some order, and of each group a
 // chunk per column. One group is in memory at a time.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import type { DB } from '../db/types.ts';
 import { giveWay } from '../lib/slices.ts';
 import { createSteps } from '../lib/steps.ts';
@@ -109,16 +110,48 @@ export async function writeGroups(trx: Kysely<DB>, keeper: Keeper, written: Writ
   return count;
 }
 
-/** Runs `work` on each of these months, except of apps that another process is working on; how much was done in all. One that fails stops none of the others. */
+/** Months whose columns could not be made, which are left alone for a while: others of their app come first. */
+export type FailedMonths = LRUCache<string, Month>;
+
+const MOST_FAILED = 1_000;
+/** A month that failed is left alone for so many times as long as it took, and for a minute at least. */
+const FAILED_REST = { times: 9, leastMs: 60_000 };
+
+export function createFailedMonths(): FailedMonths {
+  return new LRUCache({ max: MOST_FAILED });
+}
+
+/** Those that are left alone now, as a relation `(app_key, month)`. */
+export function listMonths(failed: FailedMonths): RawBuilder<unknown> {
+  const months = [...failed.values()];
+  return sql`(select * from unnest(
+    ${months.map(({ app_key }) => app_key)}::integer[], ${months.map(({ month }) => month)}::integer[]) failed)`;
+}
+
+/**
+ * Runs `work` on each of these months, except of apps that another process is working on; how much was done in all. One that fails stops none
+ * of the others, and is remembered as failed.
+ */
 export async function refreshMonths(
   db: Kysely<DB>,
-  months: readonly Month[],
+  { months, failed }: { months: readonly Month[]; failed?: FailedMonths },
   work: (month: Month, connection: Kysely<DB>) => Promise<number>,
 ): Promise<number> {
+  async function refresh(month: Month, connection: Kysely<DB>): Promise<number> {
+    const began = performance.now();
+    try {
+      return await work(month, connection);
+    } catch (error) {
+      const ttl = Math.max(FAILED_REST.leastMs, FAILED_REST.times * (performance.now() - began));
+      failed?.set(`${month.app_key} ${month.month}`, month, { ttl });
+      throw error;
+    }
+  }
+
   let count = 0;
   const steps = createSteps();
   for (const month of months) {
-    count += await steps.take(withTotalsLocked(db, month.app_key, (connection) => work(month, connection)));
+    count += await steps.take(withTotalsLocked(db, month.app_key, (connection) => refresh(month, connection)));
   }
   steps.end();
   return count;

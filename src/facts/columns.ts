@@ -1,13 +1,15 @@
 // Keeps the columns: per app and month of purchase, the facts that the totals contain, in chunks by column. Whoever sums a few columns of
 // millions of facts reads them in a tenth of the time that the rows would take. In the background, like the totals, and exact like them.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { LRUCache } from 'lru-cache';
 import type { DB } from '../db/types.ts';
 import { PAGE } from './column-chunk.ts';
 import {
   changesOf,
+  createFailedMonths,
+  type FailedMonths,
   groupOf,
   type Keeper,
+  listMonths,
   MOST_APPENDED,
   type Month,
   ofMonth,
@@ -86,24 +88,12 @@ function isTotalled(appKey: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(select count(*) from (select from fact_pending w where w.app_key = ${appKey} limit ${MOST_PENDING}) w) < ${MOST_PENDING}`;
 }
 
-/** Months whose columns could not be made, which are left alone for a while: others of their app come first. */
-export type FailedMonths = LRUCache<string, Month>;
-
-const MOST_FAILED = 1_000;
-/** A month that failed is left alone for so many times as long as it took, and for a minute at least. */
-const FAILED_REST = { times: 9, leastMs: 60_000 };
-
-export function createFailedMonths(): FailedMonths {
-  return new LRUCache({ max: MOST_FAILED });
-}
-
 /** Of each app the month most in need of its columns: without them, or with many changes since. */
 async function listMonthsInNeed(
   db: Kysely<DB>,
   { leastFacts, leastChanges, mostAppended }: Thresholds,
   failed: FailedMonths,
 ): Promise<Month[]> {
-  const leftAlone = [...failed.values()];
   const { rows } = await sql<Month>`
     select distinct on (app.app_key) app.app_key, t.day as month, coalesce(m.appended + m.changes <= ${mostAppended}::float8 * m.facts, false) as has_room
     from app
@@ -114,8 +104,7 @@ async function listMonthsInNeed(
     left join fact_column_month m on m.app_key = app.app_key and m.month = t.day
     where case when m.month is null then t.n >= ${leastFacts} else m.changes >= ${leastChanges} end
       and ${isTotalled(sql`app.app_key`)}
-      and (app.app_key, t.day) not in (select * from unnest(
-        ${leftAlone.map(({ app_key }) => app_key)}::integer[], ${leftAlone.map(({ month }) => month)}::integer[]) left_alone)
+      and (app.app_key, t.day) not in ${listMonths(failed)}
     order by app.app_key, m.changes desc nulls first, t.n desc`.execute(db);
   return rows;
 }
@@ -169,7 +158,7 @@ async function append(trx: Kysely<DB>, month: Month): Promise<void> {
 }
 
 /** Everything is read by single statements after the lock was had: only its holder adds to the totals, and so to the changes. */
-function refreshMonth(connection: Kysely<DB>, month: Month): Promise<number> {
+function refreshMonth(month: Month, connection: Kysely<DB>): Promise<number> {
   return connection.transaction().execute(async (trx) => {
     await setLimits(trx);
     await (month.has_room ? append(trx, month) : makeAnew(trx, month));
@@ -185,16 +174,7 @@ export async function refreshColumns(
   failed = createFailedMonths(),
 ): Promise<number> {
   const months = await listMonthsInNeed(db, { leastFacts, leastChanges, mostAppended }, failed);
-  return refreshMonths(db, months, async (month, connection) => {
-    const began = performance.now();
-    try {
-      return await refreshMonth(connection, month);
-    } catch (error) {
-      const ttl = Math.max(FAILED_REST.leastMs, FAILED_REST.times * (performance.now() - began));
-      failed.set(`${month.app_key} ${month.month}`, month, { ttl });
-      throw error;
-    }
-  });
+  return refreshMonths(db, { months, failed }, refreshMonth);
 }
 
 /**
@@ -207,5 +187,5 @@ export async function tidyColumns(db: Kysely<DB>): Promise<number> {
     select app_key, month, false as has_room from fact_column_month m
     where appended > ${MOST_APPENDED_AT_REST}::float8 * facts and ${isTotalled(sql`m.app_key`)}
     order by random() limit 1`.execute(db);
-  return refreshMonths(db, rows, (month, connection) => refreshMonth(connection, month));
+  return refreshMonths(db, { months: rows }, refreshMonth);
 }

@@ -5,8 +5,11 @@ import { inSnapshot } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import {
   changesOf,
+  createFailedMonths,
+  type FailedMonths,
   groupOf,
   type Keeper,
+  listMonths,
   MOST_APPENDED,
   type Month,
   ofMonth,
@@ -45,6 +48,7 @@ const LEAST_CHANGES = 1_024;
 async function listMonthsInNeed(
   db: Kysely<DB>,
   { leastChanges, mostAppended }: { leastChanges: number; mostAppended: number },
+  failed: FailedMonths,
 ): Promise<Month[]> {
   const { rows } = await sql<Month>`
     select distinct on (app_key) app_key, month, coalesce(m.appended + c.changes <= ${mostAppended}::float8 * m.installs, false) as has_room
@@ -52,7 +56,7 @@ async function listMonthsInNeed(
       select app_key, first_of_month(installed_day) as month, count(*) as changes
       from install_column_change group by 1, 2
     ) c left join install_column_month m using (app_key, month)
-    where m.month is null or c.changes >= ${leastChanges}
+    where (m.month is null or c.changes >= ${leastChanges}) and (app_key, month) not in ${listMonths(failed)}
     order by app_key, c.changes desc`.execute(db);
   return rows;
 }
@@ -92,8 +96,10 @@ async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
 export async function refreshInstallColumns(
   db: Kysely<DB>,
   { leastInstalls = LEAST_INSTALLS, leastChanges = LEAST_CHANGES, mostAppended = MOST_APPENDED } = {},
+  failed = createFailedMonths(),
 ): Promise<number> {
-  return refreshMonths(db, await listMonthsInNeed(db, { leastChanges, mostAppended }), (month, connection) =>
+  const months = await listMonthsInNeed(db, { leastChanges, mostAppended }, failed);
+  return refreshMonths(db, { months, failed }, (month, connection) =>
     inSnapshot(connection, async (trx) => {
       await setLimits(trx);
       if (month.has_room) await append(trx, month);

@@ -147,11 +147,11 @@ export async function relabelBatch(
   limit = LABELS_BATCH,
   turn: LabelTurn = { after: 0, hasMore: false },
 ): Promise<number> {
+  turn.hasMore = false;
   const appKeys = await listAppKeys(db, HAS_LABELS);
   const [served, coming] = [appKeys.filter((key) => key <= turn.after), appKeys.filter((key) => key > turn.after)];
   const steps = createSteps();
   let count = 0;
-  turn.hasMore = false;
   for (const appKey of [...coming, ...served]) {
     if (count === limit) break;
     count += await steps.take(relabelApp(db, appKey, { most: limit - count, turn }));

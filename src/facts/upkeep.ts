@@ -4,7 +4,8 @@ import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
 import { createRest, resting } from '../lib/rest.ts';
 import { createSteps } from '../lib/steps.ts';
-import { createFailedMonths, refreshColumns, tidyColumns } from './columns.ts';
+import { createFailedMonths } from './column-groups.ts';
+import { refreshColumns, tidyColumns } from './columns.ts';
 import { refreshInstallColumns } from './install-columns.ts';
 import { LABELS_BATCH, relabelBatch } from './relabel.ts';
 import { MOVES_BATCH, refreshMoves, refreshTotals, TOTALS_BATCH } from './totals.ts';
@@ -26,17 +27,15 @@ function restAfterLooking(workedMs: number): number {
 export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   const rest = createRest(BUSY.facts);
 
-  const failedMonths = createFailedMonths();
-  const turn = { after: 0, hasMore: false };
+  const failed = { facts: createFailedMonths(), installs: createFailedMonths() };
   /** An app whose labels cannot be brought to its facts counts for nothing: the others are tidied. */
-  let hasLabels = true;
+  const turn = { after: 0, hasMore: true };
   let movedAt = performance.now();
   /** Moved facts wait until there are many, or no more to come. */
   const labels = resting(async () => {
     const steps = createSteps();
     const count = await steps.take(relabelBatch(db, LABELS_BATCH, turn));
-    hasLabels = turn.hasMore;
-    const areDue = !hasLabels || performance.now() - movedAt > MOVES_WAIT_MS;
+    const areDue = !turn.hasMore || performance.now() - movedAt > MOVES_WAIT_MS;
     if (areDue) movedAt = performance.now();
     const moved = await steps.take(refreshMoves(db, areDue ? 1 : MOVES_BATCH));
     steps.end();
@@ -44,7 +43,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   }, createRest(BUSY.labels));
 
   const installs = resting(
-    () => refreshInstallColumns(db),
+    () => refreshInstallColumns(db, {}, failed.installs),
     (workedMs, done) => (done === 0 ? restAfterLooking(workedMs) : 0),
   );
 
@@ -60,14 +59,14 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
       const began = performance.now();
       const steps = createSteps();
       const totalled = await steps.take(refreshTotals(db));
-      const columns = await steps.take(refreshColumns(db, {}, failedMonths));
+      const columns = await steps.take(refreshColumns(db, {}, failed.facts));
       const installed = await steps.take(installs.run());
       // Labels rest by themselves, and much longer: new facts do not wait for that.
       const restMs = rest(performance.now() - began);
       const labelsRestMs = labels.restsFor();
       // They wait until the totals have done what they have.
       const labelled = totalled < TOTALS_BATCH ? await steps.take(labels.run()) : 0;
-      const hasMore = totalled >= TOTALS_BATCH || columns > 0 || hasLabels;
+      const hasMore = totalled >= TOTALS_BATCH || columns > 0 || turn.hasMore;
       if (!hasMore) await steps.take(tidying.run());
       steps.end();
       if (totalled + columns + installed + labelled > 0) return restMs;

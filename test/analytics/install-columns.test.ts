@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { planningAnew } from '../../src/db/prepared.ts';
+import { createFailedMonths } from '../../src/facts/column-groups.ts';
 import { refreshInstallColumns } from '../../src/facts/install-columns.ts';
 import { writeInstalls } from '../../src/facts/installs.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
@@ -155,4 +156,25 @@ test('what changed in a month that another process gave columns meanwhile is in 
   while ((await refreshMonth()) > 0);
   const { json } = await askChart(second, { chart_id: 'installs', filters: { date: ['2025-03-01', '2025-03-31'] } });
   expect(json.data.common).toMatchObject({ value: 2 });
+});
+
+test('a month whose columns cannot be made is left alone for a while: the next of its app has its own', async () => {
+  const { db } = service.deps;
+  while ((await refreshMonth()) > 0);
+  const home = await addApp(service, { name: 'March fails' });
+  const days = ['2025-03-01', '2025-03-02', '2025-03-03', '2025-03-04', '2025-04-01', '2025-04-02', '2025-04-03'];
+  await importProfiles(
+    home,
+    days.map((day) => install(day, `${day}T12:00:00Z`, 'mail')),
+  );
+  const isPossible = sql`app_key <> ${sql.lit(home.app.app_key)} or month <> date '2025-03-01' - date '1970-01-01'`;
+  await sql`alter table install_column_chunk add constraint no_march check (${isPossible}) not valid`.execute(db);
+  const failed = createFailedMonths();
+  const refresh = () => refreshInstallColumns(db, { leastInstalls: 3, leastChanges: 2, mostAppended: 2 }, failed);
+  await expect(refresh()).rejects.toThrow('no_march');
+  expect(await refresh()).toBe(1);
+  const { rows } = await sql`
+    select installs from install_column_month where app_key = ${home.app.app_key}`.execute(db);
+  expect(rows).toEqual([{ installs: 3 }]);
+  await sql`alter table install_column_chunk drop constraint no_march`.execute(db);
 });

@@ -2,7 +2,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { countBacklog } from '../../src/facts/backlog.ts';
-import { createFailedMonths, refreshColumns, tidyColumns } from '../../src/facts/columns.ts';
+import { createFailedMonths } from '../../src/facts/column-groups.ts';
+import { refreshColumns, tidyColumns } from '../../src/facts/columns.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshTotals } from '../../src/facts/totals.ts';
 import { startUpkeep } from '../../src/facts/upkeep.ts';
@@ -147,18 +148,20 @@ test('columns to which much was appended are made anew when nothing else is to b
   expect(await americanUntil('2025-01-30')).toBe(21);
 });
 
+const coinAt = (id: string, purchased_at: string) => ({
+  ...coins()[0],
+  store_transaction_id: id,
+  store_original_transaction_id: id,
+  purchased_at,
+});
+
 /** Makes the columns of months, a fact each, to which as much was appended as they had. */
 async function appendTo(home: Home, months: readonly string[]): Promise<void> {
   const { db } = service.deps;
   await importProfiles(home, labelled('organic'));
   for (const value of [5, 7]) {
-    const coinOf = (month: string) => ({
-      ...coins()[0],
-      store_transaction_id: month,
-      store_original_transaction_id: month,
-      price: { country: 'US', currency: 'USD', value },
-      purchased_at: `${month}-10T00:00:00Z`,
-    });
+    const price = { country: 'US', currency: 'USD', value };
+    const coinOf = (month: string) => ({ ...coinAt(month, `${month}-10T00:00:00Z`), price });
     await importTransactions(home, months.map(coinOf));
     await totalAll(db).catch(() => undefined);
     while ((await refreshColumns(db, ANY_MONTH)) > 0);
@@ -197,12 +200,6 @@ test('a month whose columns cannot be made is left alone for a while: the next o
   const { db } = service.deps;
   const home = await addApp(service, { name: 'January fails' });
   await importProfiles(home, labelled('organic'));
-  const coinAt = (id: string, purchased_at: string) => ({
-    ...coins()[0],
-    store_transaction_id: id,
-    store_original_transaction_id: id,
-    purchased_at,
-  });
   await importTransactions(home, [
     coinAt('a', '2025-01-10T00:00:00Z'),
     coinAt('b', '2025-01-11T00:00:00Z'),
