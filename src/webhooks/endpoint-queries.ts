@@ -76,18 +76,28 @@ export async function changeState(db: Kysely<DB>, { webhookId, from, to, reason,
 
 const LARGEST_BATCH = 10_000;
 
-/** Lets a batch of what waits for an endpoint go out now, whatever its schedule was; says whether there may be more. */
-export async function makeWaitingDue(db: Kysely<DB>, webhookId: string, now: Date): Promise<boolean> {
+/** Sets columns of a batch of what waits for an endpoint, of which `where` holds; says whether there may be more. */
+async function updateWaiting(
+  db: Kysely<DB>,
+  webhookId: string,
+  { where, set }: { where: RawBuilder<unknown>; set: RawBuilder<unknown> },
+): Promise<boolean> {
   const { rows } = await sql`
     with batch as (
       select sequence from webhook_delivery
-      where webhook_id = ${webhookId} and state = 'pending' and claim_id is null and due_at > ${now} limit ${LARGEST_BATCH}
+      where webhook_id = ${webhookId} and state = 'pending' and ${where} limit ${LARGEST_BATCH}
       for update
     )
-    update webhook_delivery d set due_at = ${now}
+    update webhook_delivery d set ${set}
     from batch where d.sequence = batch.sequence and d.webhook_id = ${webhookId}
     returning d.sequence`.execute(db);
   return rows.length === LARGEST_BATCH;
+}
+
+/** Lets a batch of what waits for an endpoint go out now, whatever its schedule was; says whether there may be more. */
+export function makeWaitingDue(db: Kysely<DB>, webhookId: string, now: Date): Promise<boolean> {
+  const where = sql`claim_id is null and due_at > ${now}`;
+  return updateWaiting(db, webhookId, { where, set: sql`due_at = ${now}` });
 }
 
 /** Within so long every lease has ended. */
@@ -149,18 +159,11 @@ export async function deleteWebhook(db: Kysely<DB>, webhookId: string): Promise<
  * Ends a batch of what waits for an endpoint and says whether there may be more; what was delivered stays as it is. One that is being sent
  * keeps its claim, so that it is told of if it arrives.
  */
-export async function killWaiting(
+export function killWaiting(
   db: Kysely<DB>,
   webhookId: string,
   { now, reason }: { now: Date; reason: string },
 ): Promise<boolean> {
-  const { rows } = await sql`
-    with batch as (
-      select sequence from webhook_delivery where webhook_id = ${webhookId} and state = 'pending' limit ${LARGEST_BATCH}
-      for update
-    )
-    update webhook_delivery d set state = 'dead', finished_at = ${now}, last_error = ${reason}
-    from batch where d.sequence = batch.sequence and d.webhook_id = ${webhookId}
-    returning d.sequence`.execute(db);
-  return rows.length === LARGEST_BATCH;
+  const set = sql`state = 'dead', finished_at = ${now}, last_error = ${reason}`;
+  return updateWaiting(db, webhookId, { where: sql`true`, set });
 }
