@@ -66,11 +66,13 @@ export function createAttributionRecorder({
       via,
       unknown.map(({ post }) => post),
     );
-    const firstOf = new Map(posts.map((post, index) => [nameOf(post), index] as const).toReversed());
+    const firstOf = replaces
+      ? undefined
+      : new Map(posts.map((post, index) => [nameOf(post), index] as const).toReversed());
     const wanted: typeof unknown = [];
     for (const [position, { is_found, has_record }] of found.entries()) {
       const one = unknown[position] as (typeof unknown)[number];
-      const isDropped = !replaces && (has_record || firstOf.get(nameOf(one.post)) !== one.index);
+      const isDropped = firstOf && (has_record || firstOf.get(nameOf(one.post)) !== one.index);
       if (is_found && isDropped) keys[one.index] = NOT_RECORDED;
       else if (is_found) wanted.push(one);
     }
@@ -104,10 +106,12 @@ export function createAttributionRecorder({
     const record: RecordRows = (connection, rows) => writeAttributions(connection, rows, replaces);
     const recordIfFree: RecordRows = (connection, rows) =>
       inHastyTransaction(connection, FREE_WITHIN_MS, (trx) => record(trx, rows));
-    return createGroupWriter((posts: readonly Post[]) => write(groupDb, posts, { replaces, record }), {
+    const writing = (via: Kysely<DB>, how: RecordRows) => (posts: readonly Post[]) =>
+      write(via, posts, { replaces, record: how });
+    return createGroupWriter(writing(groupDb, record), {
       nameOf,
-      writeIfFree: (posts) => write(groupDb, posts, { replaces, record: recordIfFree }),
-      write: (posts) => write(db, posts, { replaces, record }),
+      writeIfFree: writing(groupDb, recordIfFree),
+      write: writing(db, record),
       // Others need connections, too; there are two such writers.
       atOnce: Math.max(1, Math.floor(config.DATABASE_POOL_SIZE / 4)),
     });
