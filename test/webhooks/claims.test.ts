@@ -17,7 +17,7 @@ import {
 } from '../../src/webhooks/queue.ts';
 import { replayDeliveries } from '../../src/webhooks/replay.ts';
 import { sweepEvents } from '../../src/webhooks/retention.ts';
-import { createSettler } from '../../src/webhooks/settler.ts';
+import { createSettler, type Settler } from '../../src/webhooks/settler.ts';
 import { hanging } from './receiver.ts';
 import { createWorld, eventually, type World } from './world.ts';
 
@@ -51,7 +51,21 @@ function claim(changes: Partial<ClaimRequest> = {}) {
   });
 }
 
-const delivered = { state: 'delivered', due_at: null, status: 200, error: null, answer: 'ok' } as const;
+/** Settles the attempts as delivered, or with what is given. */
+function settleAs(deliveries: readonly Claimed[], changes: Partial<Settlement> = {}) {
+  const now = world.service.deps.now();
+  const delivered = { state: 'delivered', due_at: null, status: 200, error: null, answer: 'ok' } as const;
+  const settlements = deliveries.map(({ sequence, webhook_id, claim_id }): Settlement => {
+    return { sequence, webhook_id, claim_id, attempted_at: now, ...delivered, ...changes };
+  });
+  return settle(db, settlements, now);
+}
+
+/** Adds what an attempt was answered. */
+function addResult(settler: Settler, delivery: Claimed | undefined, status: number): void {
+  const attempt = { status, error: null, answer: null, retryAfterS: 0, seconds: 0 };
+  settler.add(delivery!, judgeAttempt(delivery!, attempt, { at: world.service.deps.now(), random: 0.5 }));
+}
 
 describe('a claim', () => {
   beforeEach(async () => {
@@ -98,17 +112,9 @@ describe('a claim', () => {
     const { claimed } = await claim();
     world.pass(31);
     const again = await claim();
-    const now = world.service.deps.now();
-    const of = ({ sequence, webhook_id, claim_id }: (typeof claimed)[0]): Settlement => ({
-      sequence,
-      webhook_id,
-      claim_id,
-      attempted_at: now,
-      ...delivered,
-    });
-    expect(await settle(db, claimed.map(of), now)).toEqual([]);
-    expect(await settle(db, again.claimed.map(of), now)).toHaveLength(2);
-    expect(await settle(db, again.claimed.map(of), now)).toEqual([]);
+    expect(await settleAs(claimed)).toEqual([]);
+    expect(await settleAs(again.claimed)).toHaveLength(2);
+    expect(await settleAs(again.claimed)).toEqual([]);
     const [successor] = (await claim()).claimed;
     expect(successor?.sequence).toBe(2n);
   });
@@ -118,11 +124,8 @@ describe('a claim', () => {
     world.pass(91 * 86_400);
     expect(await sweepEvents(world.service.deps)).toEqual({ died: 3, pruned: 0 });
     const now = world.service.deps.now();
-    const failed = { state: 'pending', due_at: now, status: 500, error: null, answer: 'no' } as const;
-    const results = claimed.map(({ sequence, webhook_id, claim_id }): Settlement => {
-      return { sequence, webhook_id, claim_id, attempted_at: now, ...failed };
-    });
-    expect(await settle(db, results, now)).toEqual([]);
+    const failed = { state: 'pending', due_at: now, status: 500, answer: 'no' } as const;
+    expect(await settleAs(claimed, failed)).toEqual([]);
     const rows = await db.selectFrom('webhook_delivery').select('state').execute();
     expect(rows.map(({ state }) => state)).toEqual(['dead', 'dead', 'dead']);
   });
@@ -131,47 +134,33 @@ describe('a claim', () => {
     world.pass(91 * 86_400);
     const { claimed } = await claim({ total: 1 });
     expect(await sweepEvents(world.service.deps)).toEqual({ died: 2, pruned: 0 });
-    const now = world.service.deps.now();
-    const results = claimed.map(({ sequence, webhook_id, claim_id }): Settlement => {
-      return { sequence, webhook_id, claim_id, attempted_at: now, ...delivered };
-    });
-    expect(await settle(db, results, now)).toHaveLength(1);
+    expect(await settleAs(claimed)).toHaveLength(1);
     const rows = await db.selectFrom('webhook_delivery').select('state').orderBy('sequence').execute();
     expect(rows.map(({ state }) => state)).toEqual(['delivered', 'dead', 'dead']);
   });
 
   it('stands when what was before it is replayed and ends: no other takes the delivery that is under way', async () => {
     const [first] = (await claim({ total: 1 })).claimed;
-    const end = (delivery: typeof first, state: 'dead' | 'delivered') => {
-      const { sequence, webhook_id, claim_id } = delivery!;
-      const now = world.service.deps.now();
-      return settle(db, [{ sequence, webhook_id, claim_id, attempted_at: now, ...delivered, state }], now);
-    };
-    await end(first, 'dead');
+    await settleAs([first!], { state: 'dead' });
     expect((await claim()).claimed).toHaveLength(2);
     await replayDeliveries(world.service.deps, { deliveryId: `${first?.sequence}-${first?.webhook_id}` });
     const [again] = (await claim()).claimed;
     expect(again?.sequence).toBe(first?.sequence);
-    await end(again, 'delivered');
+    await settleAs([again!]);
     expect((await claim()).claimed).toEqual([]);
   });
 
   it('of what was before it, replayed, leaves the wait after an attempt of its own', async () => {
-    const settleAs = (delivery: Claimed | undefined, changes: Partial<Settlement>) => {
-      const { sequence, webhook_id, claim_id } = delivery!;
-      const now = world.service.deps.now();
-      return settle(db, [{ sequence, webhook_id, claim_id, attempted_at: now, ...delivered, ...changes }], now);
-    };
     const [first] = (await claim({ total: 1 })).claimed;
-    await settleAs(first, { state: 'dead', status: 500 });
+    await settleAs([first!], { state: 'dead', status: 500 });
     const [, second] = (await claim()).claimed.toSorted((a, b) => Number(b.sequence - a.sequence));
     expect(second?.sequence).toBe(2n);
     const later = new Date(world.service.deps.now().getTime() + 3_600_000);
-    await settleAs(second, { state: 'pending', due_at: later, status: 500 });
+    await settleAs([second!], { state: 'pending', due_at: later, status: 500 });
     await replayDeliveries(world.service.deps, { deliveryId: `${first?.sequence}-${first?.webhook_id}` });
     const [again] = (await claim()).claimed;
     expect(again?.sequence).toBe(1n);
-    await settleAs(again, {});
+    await settleAs([again!]);
     expect((await claim()).claimed).toEqual([]);
     world.pass(3_601);
     expect((await claim()).claimed.map(({ sequence }) => sequence)).toContain(2n);
@@ -194,18 +183,14 @@ describe('a claim', () => {
       settled.push(...group),
     );
     const { claimed } = await claim();
-    const fail = (delivery: (typeof claimed)[0] | undefined) => {
-      const attempt = { status: 500, error: null, answer: null, retryAfterS: 0, seconds: 0 };
-      settler.add(delivery!, judgeAttempt(delivery!, attempt, { at: deps.now(), random: 0.5 }));
-    };
     const failures = async () => (await db.selectFrom('webhook').select('failed_attempts').execute())[0];
     const trx = await db.startTransaction().execute();
     await sql`select from webhook for update`.execute(trx);
-    fail(claimed[0]);
+    addResult(settler, claimed[0], 500);
     await eventually(() => expect(settled).toEqual([claimed[0]]));
     await trx.commit().execute();
     expect(await failures()).toEqual({ failed_attempts: 0 });
-    fail(claimed[1]);
+    addResult(settler, claimed[1], 500);
     await eventually(() => expect(settled).toEqual(claimed));
     expect(await failures()).toEqual({ failed_attempts: 2 });
   });
@@ -215,14 +200,10 @@ describe('a claim', () => {
     const settled: unknown[] = [];
     const settler = createSettler({ ...deps, queueDb: db, mostHeld: 10 }, (group) => settled.push(...group));
     const { claimed } = await claim();
-    const add = (delivery: Claimed | undefined, status: number) => {
-      const attempt = { status, error: null, answer: null, retryAfterS: 0, seconds: 0 };
-      settler.add(delivery!, judgeAttempt(delivery!, attempt, { at: deps.now(), random: 0.5 }));
-    };
     const endpoint = db.selectFrom('webhook').select(['failed_attempts', 'first_failure_at']);
-    add(claimed[0], 422);
+    addResult(settler, claimed[0], 422);
     await eventually(async () => expect(await endpoint.execute()).toMatchObject([{ failed_attempts: 1 }]));
-    add(claimed[1], 200);
+    addResult(settler, claimed[1], 200);
     await eventually(async () =>
       expect(await endpoint.execute()).toEqual([{ failed_attempts: 0, first_failure_at: null }]),
     );
