@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import type { FieldError } from '../errors.ts';
 import { DURATIONS } from '../facts/codes.ts';
 import { lockProducts } from '../facts/product-lock.ts';
-import { rederiveProducts } from '../facts/rederive.ts';
+import { rederiveProduct, rederiveProducts } from '../facts/rederive.ts';
 import { STORE_LENGTH } from '../facts/values.ts';
 import { raiseVersion } from '../facts/version.ts';
 import { compileCheck } from '../http/ajv.ts';
@@ -15,6 +15,7 @@ import { lengthOf } from '../lib/text.ts';
 import { NullableText, OneOf, Text } from '../lib/typebox.ts';
 import { OperatorError } from '../operator-error.ts';
 import {
+  deleteProduct,
   listAccessLevelsOf,
   listProductsOf,
   listStoreSettingsOf,
@@ -108,6 +109,27 @@ export async function configureProducts(
     await raiseVersion(trx, app.app_key);
   });
   await rederiveProducts(db, app);
+}
+
+/**
+ * Takes the configuration of a product away. Its transactions stay: they open nothing any more, and their facts are derived anew, as of a
+ * product that never was configured. What is interrupted is finished by the next call.
+ */
+export async function removeProduct(
+  { db }: Pick<Deps, 'db'>,
+  appId: string,
+  product: Pick<NewProduct, 'store' | 'store_product_id'>,
+): Promise<void> {
+  const app = await getApp({ db }, appId);
+  const isRemoved = await inTransaction(db, async (trx) => {
+    await lockProducts(trx, app.app_key);
+    await raiseVersion(trx, app.app_key);
+    return deleteProduct(trx, { app_id: app.app_id, ...product });
+  });
+  const derived = await rederiveProduct(db, app, product);
+  if (!isRemoved && derived === 0) {
+    throw new OperatorError(`There is no product ${nameOf(product)}; \`sps product list\` shows them.`);
+  }
 }
 
 export async function listProducts(deps: Pick<Deps, 'db'>, appId: string) {

@@ -60,6 +60,8 @@ export async function markKeyRevoked(
     .executeTakeFirst();
 }
 
+type Level = Pick<Selectable<AccessLevel>, 'app_id' | 'access_level_id'>;
+
 export async function insertAccessLevel(db: Kysely<DB>, values: Insertable<AccessLevel>): Promise<void> {
   await db
     .insertInto('access_level')
@@ -70,6 +72,32 @@ export async function insertAccessLevel(db: Kysely<DB>, values: Insertable<Acces
 
 export async function listAccessLevelsOf(db: Kysely<DB>, appId: string): Promise<Selectable<AccessLevel>[]> {
   return db.selectFrom('access_level').selectAll().where('app_id', '=', appId).orderBy('access_level_id').execute();
+}
+
+/** Waits until no grant is under way; until the transaction ends none begins. */
+export async function lockGrants(trx: Kysely<DB>): Promise<void> {
+  await sql`lock table access_grant in share row exclusive mode`.execute(trx);
+}
+
+/** Whether any profile was ever granted the level, or a product opens it. */
+export async function readUseOfLevel(db: Kysely<DB>, { app_id, access_level_id }: Level) {
+  const { rows } = await sql<{ is_granted: boolean; is_opened: boolean }>`
+    select exists (
+        select from access_grant where app_id = ${app_id} and access_level_id = ${access_level_id}) as is_granted,
+      exists (select from product where app_id = ${app_id} and access_level_id = ${access_level_id}) as is_opened`.execute(
+    db,
+  );
+  return rows[0]!;
+}
+
+/** Whether there was one. */
+export async function deleteAccessLevel(db: Kysely<DB>, { app_id, access_level_id }: Level): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('access_level')
+    .where('app_id', '=', app_id)
+    .where('access_level_id', '=', access_level_id)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
 }
 
 export async function upsertProducts(db: Kysely<DB>, products: readonly Insertable<Product>[]): Promise<void> {
@@ -84,6 +112,20 @@ export async function upsertProducts(db: Kysely<DB>, products: readonly Insertab
       })),
     )
     .execute();
+}
+
+/** Whether there was one. */
+export async function deleteProduct(
+  db: Kysely<DB>,
+  { app_id, store, store_product_id }: Pick<Selectable<Product>, 'app_id' | 'store' | 'store_product_id'>,
+): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('product')
+    .where('app_id', '=', app_id)
+    .where('store', '=', store)
+    .where('store_product_id', '=', store_product_id)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
 }
 
 export async function listProductsOf(db: Kysely<DB>, appId: string): Promise<Selectable<Product>[]> {

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
+import { lockProducts } from '../facts/product-lock.ts';
 import type { KeyKind, KeyScope } from '../http/auth.ts';
 import { toWire } from '../lib/datetime.ts';
 import { lengthOf } from '../lib/text.ts';
@@ -11,6 +12,7 @@ import { findZone } from '../lib/zone.ts';
 import { OperatorError, requireChange } from '../operator-error.ts';
 import { mintKey } from './keys.ts';
 import {
+  deleteAccessLevel,
   findApp,
   insertAccessLevel,
   insertApp,
@@ -18,7 +20,9 @@ import {
   listAccessLevelsOf,
   listAllApps,
   listKeysOf,
+  lockGrants,
   markKeyRevoked,
+  readUseOfLevel,
   updateApp,
 } from './queries.ts';
 
@@ -115,6 +119,23 @@ export async function addAccessLevel(deps: Pick<Deps, 'db'>, appId: string, acce
     throw new OperatorError('The id of an access level has 1 to 255 characters.');
   }
   await insertAccessLevel(deps.db, { app_id, access_level_id: accessLevelId });
+}
+
+/** Removes a level that was never granted and that no product opens, such as a mistyped one. */
+export async function removeAccessLevel({ db }: Pick<Deps, 'db'>, appId: string, accessLevelId: string): Promise<void> {
+  const { app_id, app_key } = await getApp({ db }, appId);
+  const level = { app_id, access_level_id: accessLevelId };
+  await inTransaction(db, async (trx) => {
+    await lockProducts(trx, app_key);
+    // Else a grant that is just being stored would be refused by the foreign key.
+    await lockGrants(trx);
+    const { is_granted, is_opened } = await readUseOfLevel(trx, level);
+    if (is_granted) throw new OperatorError(`Profiles were granted ${accessLevelId}, so it stays.`);
+    if (is_opened) throw new OperatorError(`Products open ${accessLevelId}; \`sps product list\` shows them.`);
+    if (!(await deleteAccessLevel(trx, level))) {
+      throw new OperatorError(`There is no access level ${accessLevelId}; \`sps access-level list\` shows them.`);
+    }
+  });
 }
 
 export async function listAccessLevels(deps: Pick<Deps, 'db'>, appId: string) {

@@ -1,6 +1,6 @@
 // sps access-level: the paid access levels of an app.
 import type { Command } from 'commander';
-import { addAccessLevel, listAccessLevels } from '../apps/service.ts';
+import { addAccessLevel, listAccessLevels, removeAccessLevel } from '../apps/service.ts';
 import { appOption } from './options.ts';
 import type { Perform } from './perform.ts';
 import { formatTable } from './table.ts';
@@ -17,6 +17,18 @@ export function addCommands(program: Command, perform: Perform): void {
       perform(async ({ deps }) => {
         await addAccessLevel(deps, app, id);
         return { answer: { access_level_id: id }, text: `Added ${id}.` };
+      }),
+    );
+
+  level
+    .command('remove')
+    .description('remove an access level that no profile was granted and no product opens')
+    .argument('<id>')
+    .addOption(appOption())
+    .action((id: string, { app }: { app: string }) =>
+      perform(async ({ deps }) => {
+        await removeAccessLevel(deps, app, id);
+        return { answer: { access_level_id: id }, text: `Removed ${id}.` };
       }),
     );
 

@@ -1,6 +1,6 @@
 // sps product: the products that an app has configured.
 import type { Command } from 'commander';
-import { configureProducts, listProducts, type NewProduct, parseProducts } from '../apps/catalogue.ts';
+import { configureProducts, listProducts, type NewProduct, parseProducts, removeProduct } from '../apps/catalogue.ts';
 import { DURATIONS } from '../facts/codes.ts';
 import { counted } from '../lib/counted.ts';
 import { appOption, choice } from './options.ts';
@@ -8,24 +8,29 @@ import type { Perform } from './perform.ts';
 import { readText } from './read-text.ts';
 import { formatMembers, formatTable } from './table.ts';
 
-interface AddOptions {
+interface Named {
   app: string;
   store: string;
   product: string;
+}
+
+interface AddOptions extends Named {
   duration: NewProduct['duration'];
   accessLevel?: string;
   consumable?: boolean;
 }
 
+function named(command: Command): Command {
+  return command
+    .addOption(appOption())
+    .requiredOption('--store <store>', 'app_store, play_store, stripe or a store id of your own')
+    .requiredOption('--product <id>', "the product's id in the store");
+}
+
 export function addCommands(program: Command, perform: Perform): void {
   const product = program.command('product').description('the products of an app');
 
-  product
-    .command('add')
-    .description('configure a product, or replace its configuration')
-    .addOption(appOption())
-    .requiredOption('--store <store>', 'app_store, play_store, stripe or a store id of your own')
-    .requiredOption('--product <id>', "the product's id in the store")
+  named(product.command('add').description('configure a product, or replace its configuration'))
     .addOption(
       choice(
         '--duration <duration>',
@@ -66,6 +71,18 @@ export function addCommands(program: Command, perform: Perform): void {
         };
       }),
     );
+
+  named(
+    product
+      .command('remove')
+      .description("take a product's configuration away; its transactions stay, but open nothing any more"),
+  ).action(({ app, store, product: store_product_id }: Named) =>
+    perform(async ({ deps }) => {
+      const answer = { store, store_product_id };
+      await removeProduct(deps, app, answer);
+      return { answer, text: `Removed ${store_product_id} of ${store}.` };
+    }),
+  );
 
   product
     .command('list')

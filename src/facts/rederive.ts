@@ -1,5 +1,5 @@
 // Facts derived anew where the configuration that they were derived with has changed.
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import { planningAnew } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
@@ -27,30 +27,55 @@ async function rederiveProfiles(db: Kysely<DB>, app: App, profileIds: readonly s
   });
 }
 
-/**
- * Derives anew the chains of those who have facts that are not of their product's configured duration, some profiles at a time. What
- * is interrupted is finished by the next call.
- */
-export async function rederiveProducts(db: Kysely<DB>, app: App): Promise<void> {
-  await db.connection().execute(async (connection) => {
-    // All are found in one pass over the facts, and kept by the database from commit to commit. A cursor takes no parameters.
-    await sql`
-      declare outdated cursor with hold for
-      select distinct f.profile_id
-      from fact_transaction f join dim_store using (store_key) join dim_product using (product_key)
-      join product using (store, store_product_id)
-      where f.app_key = ${sql.lit(app.app_key)} and product.app_id = ${sql.lit(app.app_id)}
-        and f.duration <> ${codeOf('product.duration', DURATIONS)}`.execute(connection);
+/** Derives anew the chains of the profiles that a query names, some profiles at a time; how many profiles that were. */
+async function rederiveEach(db: Kysely<DB>, app: App, outdated: RawBuilder<unknown>): Promise<number> {
+  return db.connection().execute(async (connection) => {
+    // All are found in one pass over the facts, and kept by the database from commit to commit.
+    await sql`declare outdated cursor with hold for ${outdated}`.execute(connection);
     try {
-      for (;;) {
+      for (let derived = 0; ; ) {
         const { rows } = await sql<{ profile_id: string }>`
           fetch ${sql.lit(PROFILES_AT_ONCE)} from outdated`.execute(connection);
-        if (rows.length === 0) return;
+        if (rows.length === 0) return derived;
         const profileIds = rows.map(({ profile_id }) => profile_id);
         await rederiveProfiles(connection, app, profileIds);
+        derived += rows.length;
       }
     } finally {
       await sql`close outdated`.execute(connection);
     }
   });
+}
+
+// Literals, as a cursor takes no parameters.
+
+/** Those who have facts that are not of their product's configured duration. What is interrupted is finished by the next call. */
+export async function rederiveProducts(db: Kysely<DB>, app: App): Promise<void> {
+  await rederiveEach(
+    db,
+    app,
+    sql`
+      select distinct f.profile_id
+      from fact_transaction f join dim_store using (store_key) join dim_product using (product_key)
+      join product using (store, store_product_id)
+      where f.app_key = ${sql.lit(app.app_key)} and product.app_id = ${sql.lit(app.app_id)}
+        and f.duration <> ${codeOf('product.duration', DURATIONS)}`,
+  );
+}
+
+/** All who have facts of a product; how many profiles that were. */
+export async function rederiveProduct(
+  db: Kysely<DB>,
+  app: App,
+  { store, store_product_id }: { store: string; store_product_id: string },
+): Promise<number> {
+  return rederiveEach(
+    db,
+    app,
+    sql`
+      select distinct f.profile_id
+      from fact_transaction f join dim_store using (store_key) join dim_product using (product_key)
+      where f.app_key = ${sql.lit(app.app_key)}
+        and store = ${sql.lit(store)} and store_product_id = ${sql.lit(store_product_id)}`,
+  );
 }

@@ -1,10 +1,19 @@
 // What an operator says of an app, its products and its stores.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { configureProducts, listProducts, type NewProduct, parseProducts, setStore } from '../../src/apps/catalogue.ts';
-import { upsertProducts } from '../../src/apps/queries.ts';
-import { addAccessLevel, changeApp, getApp } from '../../src/apps/service.ts';
+import {
+  configureProducts,
+  listProducts,
+  type NewProduct,
+  parseProducts,
+  removeProduct,
+  setStore,
+} from '../../src/apps/catalogue.ts';
+import { deleteAccessLevel, deleteProduct, lockGrants, upsertProducts } from '../../src/apps/queries.ts';
+import { addAccessLevel, changeApp, getApp, listAccessLevels, removeAccessLevel } from '../../src/apps/service.ts';
+import { inTransaction } from '../../src/db/client.ts';
 import { DURATIONS } from '../../src/facts/codes.ts';
+import { type NewGrant, upsertGrants } from '../../src/grants/queries.ts';
 import { lockChain } from '../../src/purchases/chain.ts';
 import { createWorld, type World } from '../import/world.ts';
 import { waitForBlocked } from '../setup/locks.ts';
@@ -167,6 +176,98 @@ test('configured again, a product has the facts derived that an interruption lef
   expect(await durationsOf('left')).toEqual({ Uncategorized: 1_100 });
   await configureProducts(world.database, appId, [product]);
   expect(await durationsOf('left')).toEqual({ Annual: 1_100 });
+});
+
+test('a product that is removed: its transactions count as of one that was never configured', async () => {
+  const product = { store: 'play_store', store_product_id: "o'neil" };
+  await world.profiles({ customer_user_id: 'remover' });
+  await world.transactions(bought('remover', product.store_product_id));
+  await configureProducts(world.database, appId, [{ ...product, duration: 'Annual' }]);
+  expect(await durationsOf(product.store_product_id)).toEqual({ Annual: 1 });
+  const version = () => world.database.db.selectFrom('fact_version').selectAll().execute();
+  const before = await version();
+
+  await removeProduct(world.database, appId, product);
+  expect(await listProducts(world.database, appId)).not.toContainEqual(expect.objectContaining(product));
+  expect(await durationsOf(product.store_product_id)).toEqual({ Uncategorized: 1 });
+  expect(await version()).not.toEqual(before);
+});
+
+test('removed again, a product has the facts derived that an interruption left', async () => {
+  const product = { store: 'play_store', store_product_id: 'halfway' };
+  await world.profiles({ customer_user_id: 'halfway' });
+  await world.transactions(bought('halfway', 'halfway'));
+  await configureProducts(world.database, appId, [{ ...product, duration: 'Annual' }]);
+  await deleteProduct(world.database.db, { ...product, app_id: appId });
+  await removeProduct(world.database, appId, product);
+  expect(await durationsOf('halfway')).toEqual({ Uncategorized: 1 });
+});
+
+test('a product that nobody bought is removed; one of another store, or none, is not', async () => {
+  const product = { store: 'play_store', store_product_id: 'typo' };
+  const other = { ...product, store: 'app_store' };
+  await configureProducts(world.database, appId, [
+    { ...product, duration: 'Annual' },
+    { ...other, duration: 'Annual' },
+  ]);
+  await removeProduct(world.database, appId, product);
+  const known = await listProducts(world.database, appId);
+  expect(known.filter((one) => one.store_product_id === 'typo')).toMatchObject([other]);
+  await expect(removeProduct(world.database, appId, product)).rejects.toThrow(
+    'There is no product ["play_store","typo"]; `sps product list` shows them.',
+  );
+});
+
+/** Of a level to a profile that was just made. */
+async function grantOf(access_level_id: string): Promise<NewGrant> {
+  await world.profiles({ customer_user_id: access_level_id });
+  const { profile_id } = await world.database.db
+    .selectFrom('profile')
+    .select('profile_id')
+    .where('customer_user_id', '=', access_level_id)
+    .executeTakeFirstOrThrow();
+  return { app_id: appId, profile_id, access_level_id, starts_at: null, expires_at: null };
+}
+
+test('an access level is removed while nothing names it', async () => {
+  const levels = async () => (await listAccessLevels(world.database, appId)).map((one) => one.access_level_id);
+  await addAccessLevel(world.database, appId, 'pemium');
+  const product = {
+    store: 'stripe',
+    store_product_id: 'opens',
+    duration: 'Annual',
+    access_level_id: 'pemium',
+  } as const;
+  await configureProducts(world.database, appId, [product]);
+  const remove = () => removeAccessLevel(world.database, appId, 'pemium');
+  await expect(remove()).rejects.toThrow('Products open pemium');
+  await removeProduct(world.database, appId, product);
+
+  const trx = await world.database.db.startTransaction().execute();
+  expect(await upsertGrants(trx, [await grantOf('pemium')])).toEqual([true]);
+  const removed = remove().catch((error: Error) => error.message);
+  // The grant is not yet committed.
+  await waitForBlocked(world);
+  await trx.commit().execute();
+  expect(await removed).toBe('Profiles were granted pemium, so it stays.');
+  expect(await levels()).toContain('pemium');
+
+  await world.database.db.deleteFrom('access_grant').execute();
+  await remove();
+  expect(await levels()).not.toContain('pemium');
+  await expect(remove()).rejects.toThrow('There is no access level pemium');
+});
+
+test('a grant that waits for a level to be removed is refused, not failed', async () => {
+  await addAccessLevel(world.database, appId, 'gone');
+  const grant = await grantOf('gone');
+  const trx = await world.database.db.startTransaction().execute();
+  await lockGrants(trx);
+  const granted = inTransaction(world.database.db, (own) => upsertGrants(own, [grant]));
+  await waitForBlocked(world);
+  await deleteAccessLevel(trx, grant);
+  await trx.commit().execute();
+  expect(await granted).toEqual([false]);
 });
 
 test.each([

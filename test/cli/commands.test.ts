@@ -116,7 +116,7 @@ test('key: a new one works, a revoked one is refused within two seconds', PATIEN
   expect(JSON.stringify(keys)).not.toContain(issued.key.split('.')[1]);
 });
 
-test('access-level and product: added, imported, replaced, listed', PATIENCE, async () => {
+test('access-level and product: added, imported, replaced, listed, removed', PATIENCE, async () => {
   expect(await sps.json('access-level', 'add', 'premium', '--app', app)).toEqual({ access_level_id: 'premium' });
   await sps.json('access-level', 'add', 'premium', '--app', app);
   const { access_levels } = await sps.json('access-level', 'list', '--app', app);
@@ -150,6 +150,16 @@ test('access-level and product: added, imported, replaced, listed', PATIENCE, as
       is_consumable: false,
     },
   ]);
+
+  const half = ['--store', 'stripe', '--product', 'half'];
+  expect(await sps.run('access-level', 'remove', 'premium', '--app', app)).toMatchObject({ code: 1 });
+  expect(await sps.json('product', 'remove', '--app', app, ...half)).toEqual({
+    store: 'stripe',
+    store_product_id: 'half',
+  });
+  expect((await sps.json('product', 'list', '--app', app)).products).toHaveLength(1);
+  expect(await sps.json('access-level', 'remove', 'premium', '--app', app)).toEqual({ access_level_id: 'premium' });
+  expect((await sps.json('access-level', 'list', '--app', app)).access_levels).toEqual([]);
 });
 
 test('store and rate', PATIENCE, async () => {
