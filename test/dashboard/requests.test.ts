@@ -24,6 +24,8 @@ describe('on 3 March 2024', () => {
     ['last_90_days', '2023-12-05', '2024-03-03'],
     ['this_month', '2024-03-01', '2024-03-03'],
     ['last_month', '2024-02-01', '2024-02-29'],
+    ['this_quarter', '2024-01-01', '2024-03-03'],
+    ['last_quarter', '2023-10-01', '2023-12-31'],
     ['last_12_months', '2023-04-01', '2024-03-03'],
     ['this_year', '2024-01-01', '2024-03-03'],
   ])('%s is from %s to %s', (preset, first, last) => {
@@ -40,6 +42,10 @@ test.each<[Preset, string, string, string]>([
   ['last_month', '2026-11-27', '2026-09-01', '2026-09-30'],
   ['last_month', '2024-03-31', '2024-01-01', '2024-01-31'],
   ['last_month', '2025-01-15', '2024-11-01', '2024-11-30'],
+  // The 28 days are all of February, and counted in days all the same.
+  ['last_28_days', '2023-02-28', '2023-01-04', '2023-01-31'],
+  ['this_quarter', '2024-05-31', '2024-01-01', '2024-02-29'],
+  ['last_quarter', '2024-05-31', '2023-10-01', '2023-12-31'],
   ['last_12_months', '2024-03-03', '2022-04-01', '2023-03-03'],
   ['this_year', '2024-02-29', '2023-01-01', '2023-02-28'],
 ])('the period before %s is on %s from %s to %s', (preset, today, first, last) => {
@@ -52,6 +58,18 @@ test('last month of January is December of the year before', () => {
 
 test('the days before are as many and end where the range begins', () => {
   expect(rangeBefore({ first: '2024-03-01', last: '2024-03-10' })).toEqual({ first: '2024-02-20', last: '2024-02-29' });
+});
+
+test.each([
+  ['2026-07-01', '2026-09-30', '2026-04-01', '2026-06-30', '2025-07-01', '2025-09-30'],
+  ['2026-03-01', '2026-03-31', '2026-02-01', '2026-02-28', '2025-03-01', '2025-03-31'],
+  ['2025-02-01', '2025-02-28', '2025-01-01', '2025-01-31', '2024-02-01', '2024-02-29'],
+  ['2025-01-01', '2025-12-31', '2024-01-01', '2024-12-31', '2024-01-01', '2024-12-31'],
+  ['2025-12-01', '2026-01-31', '2025-10-01', '2025-11-30', '2024-12-01', '2025-01-31'],
+])('the whole months from %s to %s: before them %s to %s, a year before %s to %s', (first, last, ...others) => {
+  const [before, end, yearBefore, yearEnd] = others;
+  expect(rangeBefore({ first, last })).toEqual({ first: before, last: end });
+  expect(rangeYearBefore({ first, last })).toEqual({ first: yearBefore, last: yearEnd });
 });
 
 test('a year before 29 February is the 28th', () => {
@@ -83,7 +101,9 @@ test('the request of a view is that of the interface, dates first', () => {
 
 test.each([
   ['last_month' as const, ['2024-12-01', '2024-12-31'], ['2024-11-01', '2024-11-30']],
-  [{ first: '2024-12-01', last: '2024-12-31' }, ['2024-12-01', '2024-12-31'], ['2024-10-31', '2024-11-30']],
+  [{ first: '2024-12-01', last: '2024-12-31' }, ['2024-12-01', '2024-12-31'], ['2024-11-01', '2024-11-30']],
+  [{ first: '2024-12-01', last: '2024-12-30' }, ['2024-12-01', '2024-12-30'], ['2024-11-01', '2024-11-30']],
+  [{ first: '2024-12-02', last: '2024-12-31' }, ['2024-12-02', '2024-12-31'], ['2024-11-02', '2024-12-01']],
 ])('the previous period of %o', (range, date, compare_date) => {
   const view = { ...chartView('revenue'), range, compare: 'previous' as const };
   expect(toRequest(view, '2025-01-15').filters).toEqual({ date, compare_date });

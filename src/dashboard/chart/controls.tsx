@@ -25,6 +25,8 @@ const RANGES = optionsOf<Preset>({
   last_90_days: 'Last 90 days',
   this_month: 'This month',
   last_month: 'Last month',
+  this_quarter: 'This quarter',
+  last_quarter: 'Last quarter',
   last_12_months: 'Last 12 months',
   this_year: 'This year',
 });

@@ -2,7 +2,7 @@
 import { metricOf } from '../chart/question.ts';
 import type { ChartRecord } from '../service/answers.ts';
 import type { Client } from '../service/client.ts';
-import { rangeBefore } from '../view/days.ts';
+import { daysBefore } from '../view/days.ts';
 import { chartView, rangeOf, toRequest } from '../view/view.ts';
 
 export const FIGURES = [
@@ -27,7 +27,7 @@ const ys = (points: readonly { y: number }[] | null | undefined) => (points ?? [
 
 /** Asked once where the chart compares, else twice. */
 export async function askFigure(client: Client, chart: ChartRecord, signal: AbortSignal): Promise<Figure> {
-  const today = await client.askToday(null);
+  const today = await client.askToday(null, signal);
   const view = chartView(chart.chart_id);
   const range = rangeOf(view, today);
   const ask = async (asked: typeof view) =>
@@ -43,7 +43,7 @@ export async function askFigure(client: Client, chart: ChartRecord, signal: Abor
       lineBefore: ys(total?.compare_values),
     };
   }
-  const [now, before] = await Promise.all([ask(view), ask({ ...view, range: rangeBefore(range) })]);
+  const [now, before] = await Promise.all([ask(view), ask({ ...view, range: daysBefore(range) })]);
   return {
     unit: now.unit,
     value: now.value,

@@ -13,6 +13,8 @@ export const PRESETS = [
   'last_90_days',
   'this_month',
   'last_month',
+  'this_quarter',
+  'last_quarter',
   'last_12_months',
   'this_year',
 ] as const;
@@ -38,6 +40,10 @@ function monthStart(day: string, shift: number): string {
   return new Date(Date.UTC(year, month - 1 + shift, 1)).toISOString().slice(0, 10);
 }
 
+function quarterStart(day: string): string {
+  return monthStart(day, -((Number(day.slice(5, 7)) - 1) % 3));
+}
+
 /** The same date some months earlier; where a month is too short for it, its last day. */
 function monthsBefore(day: string, count: number): string {
   const same = `${monthStart(day, -count).slice(0, 8)}${day.slice(8)}`;
@@ -57,6 +63,10 @@ export function presetRange(preset: Preset, today: string): DayRange {
       return { first: monthStart(today, 0), last: today };
     case 'last_month':
       return { first: monthStart(today, -1), last: addDays(monthStart(today, 0), -1) };
+    case 'this_quarter':
+      return { first: quarterStart(today), last: today };
+    case 'last_quarter':
+      return { first: monthStart(quarterStart(today), -3), last: addDays(quarterStart(today), -1) };
     case 'last_12_months':
       return { first: monthStart(today, -11), last: today };
     case 'this_year':
@@ -65,22 +75,50 @@ export function presetRange(preset: Preset, today: string): DayRange {
 }
 
 /** How many months a preset of calendar months goes back; those that are not here are counted in days. */
-const MONTHS: Partial<Record<Preset, number>> = { this_month: 1, last_month: 1, last_12_months: 12, this_year: 12 };
+const MONTHS: Partial<Record<Preset, number>> = {
+  this_month: 1,
+  last_month: 1,
+  this_quarter: 3,
+  last_quarter: 3,
+  last_12_months: 12,
+  this_year: 12,
+};
 
 /** The days before those of a preset: months are compared with as much of the months before, whatever their length. */
 export function presetBefore(preset: Preset, today: string): DayRange {
   const months = MONTHS[preset];
   return months === undefined
-    ? rangeBefore(presetRange(preset, today))
+    ? daysBefore(presetRange(preset, today))
     : presetRange(preset, monthsBefore(today, months));
 }
 
 /** As many days, directly before. */
-export function rangeBefore(range: DayRange): DayRange {
+export function daysBefore(range: DayRange): DayRange {
   const last = addDays(range.first, -1);
   return { first: addDays(last, 1 - countDays(range)), last };
 }
 
-export function rangeYearBefore({ first, last }: DayRange): DayRange {
-  return { first: monthsBefore(first, 12), last: monthsBefore(last, 12) };
+/** How many calendar months a range consists of; nothing where it begins or ends within one. */
+function wholeMonths({ first, last }: DayRange): number | undefined {
+  const next = addDays(last, 1);
+  if (!first.endsWith('-01') || !next.endsWith('-01')) return undefined;
+  const [from, to] = [first, next].map((day) => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7))) as [
+    number,
+    number,
+  ];
+  return to - from;
+}
+
+/** What lies directly before a range of dates: of whole months as many months, else as many days. */
+export function rangeBefore(range: DayRange): DayRange {
+  const months = wholeMonths(range);
+  if (months === undefined) return daysBefore(range);
+  return { first: monthStart(range.first, -months), last: addDays(range.first, -1) };
+}
+
+/** The same dates a year earlier; of whole months the same months. */
+export function rangeYearBefore(range: DayRange): DayRange {
+  const first = monthsBefore(range.first, 12);
+  if (wholeMonths(range) === undefined) return { first, last: monthsBefore(range.last, 12) };
+  return { first, last: addDays(monthStart(range.last, -11), -1) };
 }
