@@ -29,6 +29,20 @@ describe('keys of series', () => {
     expect(keySeries(list).map(({ key }) => key)).toEqual(['total', '=total', '=other', 'rest']);
   });
 
+  test('segments of the same title are told apart; the total and the rest keep theirs', () => {
+    const titled = (title: string, type: string) => ({ ...series(type, [1]), title });
+    const list = [titled('Total', 'total'), titled('Unknown', ''), titled('Unknown', 'unknown')];
+    const rest = [titled('Other', 'other'), titled('Other', 'other'), titled('Total', 'Total')];
+    expect(keySeries([...list, ...rest]).map(({ title }) => title)).toEqual([
+      'Total',
+      'Unknown (no value)',
+      'Unknown (unknown)',
+      'Other (other)',
+      'Other',
+      'Total (Total)',
+    ]);
+  });
+
   test('the total and the eight largest segments are drawn unless others are chosen', () => {
     const many = keySeries([TOTAL, ...Array.from({ length: 20 }, (_, i) => series(`s${i}`, [1]))]);
     expect(drawnKeys(many, null)).toHaveLength(9);

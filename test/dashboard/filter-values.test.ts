@@ -1,6 +1,6 @@
 // Which value is meant by what is typed into the search field of a filter.
 import { expect, test } from 'vitest';
-import { entitle, findMeant, isListed, isTakeable, NONE } from '../../src/dashboard/chart/filter-values.ts';
+import { entitle, findMeant, isListed, isTakeable, NONE, tellApart } from '../../src/dashboard/chart/filter-values.ts';
 
 const COUNTRIES = [
   { value: 'de', title: 'Germany' },
@@ -38,6 +38,16 @@ test('a value has the title of the list, in whatever case; one that is not there
   expect(entitle('fr', COUNTRIES)).toEqual({ value: 'fr', title: 'fr' });
   expect(entitle('', [])).toEqual({ value: '', title: 'Unknown' });
   expect(entitle('SPRING', CAMPAIGNS)).toEqual({ value: 'SPRING', title: 'SPRING' });
+});
+
+test('titles that are alike have their value beside them', () => {
+  const unknown = { value: 'unknown', title: 'Unknown' };
+  expect(tellApart([...COUNTRIES, unknown, NONE])).toEqual([
+    ...COUNTRIES.map(({ title }) => title),
+    'Unknown (unknown)',
+    'Unknown (no value)',
+  ]);
+  expect(tellApart([NONE])).toEqual(['Unknown']);
 });
 
 test.each([

@@ -8,6 +8,16 @@ export interface Value {
 /** As the service calls a segment of nothing. */
 export const NONE: Value = { value: '', title: 'Unknown' };
 
+/**
+ * Titles of which no two are alike: with their value beside them where they were. What has no value and the value `unknown` of a status
+ * have one title, and an app may name a campaign like them.
+ */
+export function tellApart(list: readonly Value[]): string[] {
+  return list.map(({ value, title }) =>
+    list.filter((other) => other.title === title).length > 1 ? `${title} (${value || 'no value'})` : title,
+  );
+}
+
 const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
 /** A value with the title of the list; one with a title of its own may be written in any case. */

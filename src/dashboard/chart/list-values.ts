@@ -3,7 +3,7 @@ import type { ChartRecord, DimensionRecord } from '../service/answers.ts';
 import type { Client } from '../service/client.ts';
 import type { Service } from '../service/use-service.ts';
 import { type ChartView, chartView, toRequest } from '../view/view.ts';
-import { NONE, type Value } from './filter-values.ts';
+import { NONE, tellApart, type Value } from './filter-values.ts';
 import { metricOf } from './question.ts';
 
 export interface Asked {
@@ -28,7 +28,7 @@ async function listSeen(client: Client, { chart, view, name }: Asked, signal: Ab
   const chart_id = chart.segmentations.includes(name) ? chart.chart_id : 'revenue';
   const { range, zone, date_type } = view;
   const asked: ChartView = { ...chartView(chart_id), range, zone, date_type, period_unit: 'year', segmentation: name };
-  const metrics = await client.askChart({ body: toRequest(asked, await client.askToday(zone)), zone, signal });
+  const metrics = await client.askChart({ body: toRequest(asked, await client.askToday(zone, signal)), zone, signal });
   const [, ...segments] = metricOf(metrics, view.money).data;
   // What is beyond the most series that an answer has is one of them, and no value.
   const named = segments.filter(({ type, title }) => !(type === 'other' && title === 'Other'));
@@ -38,7 +38,9 @@ async function listSeen(client: Client, { chart, view, name }: Asked, signal: Ab
 /** All there are, or those that were seen. */
 export async function listValues(service: Service, asked: Asked, signal: AbortSignal): Promise<Value[]> {
   const all = findDimension(service, asked.name)?.values;
-  return all ? [...all, NONE] : listSeen(service.client, asked, signal);
+  const list = all ? [...all, NONE] : await listSeen(service.client, asked, signal);
+  const titles = tellApart(list);
+  return list.map(({ value }, i) => ({ value, title: titles[i]! }));
 }
 
 /** About the same values, asked so that the service need not go through what happened: it has totals of the app's own days. */

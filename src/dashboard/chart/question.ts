@@ -18,7 +18,7 @@ export function questionOf({ money: _, drawing: __, series: ___, ...asked }: Cha
 }
 
 export async function askView(client: Client, view: ChartView, signal: AbortSignal): Promise<ChartAnswer> {
-  const today = await client.askToday(view.zone);
+  const today = await client.askToday(view.zone, signal);
   const metrics = await client.askChart({ body: toRequest(view, today), zone: view.zone, signal });
   return { view, today, range: rangeOf(view, today), compared: comparedRange(view, today), metrics };
 }

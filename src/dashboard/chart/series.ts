@@ -1,5 +1,6 @@
 // The series of an answer under keys that go into the address, and which of them are drawn. Pure.
 import type { Series } from '../service/answers.ts';
+import { tellApart } from './filter-values.ts';
 
 export const TOTAL = 'total';
 
@@ -19,13 +20,15 @@ export interface KeyedSeries extends Series {
 /** The total first, then segments as the service orders them. Only a second series of a value can be the rest. */
 export function keySeries(list: readonly Series[]): KeyedSeries[] {
   const taken = new Set<string>();
-  return list.map((series, i) => {
+  const keyed = list.map((series, i) => {
     const own = i === 0 ? TOTAL : `=${series.type}`;
     const key = taken.has(own) ? REST : own;
     taken.add(key);
     const ownColour = list.length > 1 ? 'total' : 'alone';
-    return { ...series, key, colour: i > 0 ? (i - 1) % COLOURS : ownColour };
+    return { ...series, key, colour: i > 0 ? (i - 1) % COLOURS : ownColour } as const;
   });
+  const titles = tellApart(keyed.map(({ type, title }) => ({ value: type, title })));
+  return keyed.map((series, i) => ([TOTAL, REST].includes(series.key) ? series : { ...series, title: titles[i]! }));
 }
 
 /** Keys of what is drawn: those chosen, else the total and the largest segments; so, too, where none of them is there. */

@@ -20,8 +20,14 @@ export interface Client {
   /** The same as a CSV file; `onProgress` hears of every part that arrives. */
   fetchCsv: (question: ChartQuestion, onProgress: (bytes: number) => void) => Promise<CsvFile>;
   listEvents: (query: Record<string, string>, signal: AbortSignal) => Promise<FeedPage>;
-  /** The day that it is in a zone now, by the service's clock. */
-  askToday: (zone: string | null) => Promise<string>;
+  /** The day that it is in a zone now, by the service's clock. Once somebody gives up an answer that does not come, the next asks anew. */
+  askToday: (zone: string | null, signal?: AbortSignal) => Promise<string>;
+}
+
+interface Today {
+  day: Promise<string>;
+  isKnown: boolean;
+  until: number;
 }
 
 export interface CsvFile {
@@ -58,7 +64,7 @@ async function collect(response: Response, onProgress: (bytes: number) => void):
 }
 
 export function createClient(key: string): Client {
-  const todays = new Map<string | null, { day: Promise<string>; until: number }>();
+  const todays = new Map<string | null, Today>();
 
   const chartAsk = ({ body, zone, signal }: ChartQuestion) => ({
     path: `${API}/metrics/analytics/`,
@@ -84,6 +90,22 @@ export function createClient(key: string): Client {
     return dayOf(last.x);
   }
 
+  function forget(zone: string | null, today: Today): void {
+    if (todays.get(zone) === today) todays.delete(zone);
+  }
+
+  function keepToday(zone: string | null): Today {
+    const today: Today = { day: findToday(zone), isKnown: false, until: Date.now() + FRESH_MS };
+    todays.set(zone, today);
+    today.day.then(
+      () => {
+        today.isKnown = true;
+      },
+      () => forget(zone, today),
+    );
+    return today;
+  }
+
   return {
     askChart,
     async fetchCsv(question, onProgress) {
@@ -92,13 +114,13 @@ export function createClient(key: string): Client {
       return { name: name ?? 'chart.csv', blob: await collect(response, onProgress) };
     },
     listEvents: (query, signal) => requestJson({ path: `${API}/events/?${new URLSearchParams(query)}`, key, signal }),
-    askToday(zone) {
-      const known = todays.get(zone);
-      if (known && Date.now() < known.until) return known.day;
-      const day = findToday(zone);
-      todays.set(zone, { day, until: Date.now() + FRESH_MS });
-      day.catch(() => todays.delete(zone));
-      return day;
+    askToday(zone, signal) {
+      const asked = todays.get(zone);
+      const today = asked && Date.now() < asked.until ? asked : keepToday(zone);
+      signal?.addEventListener('abort', () => {
+        if (!today.isKnown) forget(zone, today);
+      });
+      return today.day;
     },
   };
 }
