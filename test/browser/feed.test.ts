@@ -56,6 +56,17 @@ describeInBrowser('the event feed', (place) => {
     await close();
   });
 
+  test('events of other filters are told by their look while those of these are awaited', async () => {
+    const { page, close } = await place.open({ view: '#/events?customer_user_id=user-1' });
+    await settle(page);
+    expect(await page.locator('.feed ul.outdated').count()).toBe(0);
+    await page.route(`**${FEED}?*`, () => undefined);
+    await page.getByLabel('Customer user ID').fill('nobody');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.locator('.feed ul.outdated').waitFor();
+    await close();
+  });
+
   test('a type that there is not is refused in a sentence', async () => {
     const { page, close } = await place.open({ view: '#/events?event_type=rain' });
     await settle(page);
@@ -74,6 +85,19 @@ describeInBrowser('the event feed', (place) => {
     const owners = () => page.locator('.event-whose').allTextContents();
     expect(await owners()).toEqual(Array(PAGE).fill('user-4'));
     expect(await page.locator('.feed .state').first().textContent()).toBe('Pending');
+    await page.locator('.feed summary').first().click();
+    await page.route(`**${FEED}?*cursor*`, (route) => route.abort());
+    await page.getByRole('button', { name: 'Older events' }).click();
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('cannot be reached');
+    // What was there stays, and as it was.
+    expect(await owners()).toEqual(Array(PAGE).fill('user-4'));
+    expect(await page.locator('.feed details[open]').count()).toBe(1);
+    await page.unroute(`**${FEED}?*cursor*`);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(async () => (await owners()).length).toBe(PAGE + 3);
+    expect(messages.splice(0)).toEqual(['error: Failed to load resource: net::ERR_FAILED']);
+    await page.reload();
+    await settle(page);
     await page.getByRole('button', { name: 'Older events' }).press('Enter');
     await expect.poll(owners).toEqual([...Array(PAGE).fill('user-4'), 'user-3', 'user-2', 'user-1']);
     expect(await page.getByRole('button', { name: 'Older events' }).count()).toBe(0);

@@ -22,9 +22,10 @@ function NoEvents({ isFiltered }: { isFiltered: boolean }) {
 }
 
 export function EventFeed({ view }: { view: FeedView }) {
-  const { answer, failure, isAsking, askAgain, askMore, stop } = useEvents(view);
+  const { answer, isOutdated, lacksMore, failure, isAsking, askAgain, askMore, stop } = useEvents(view);
   const { page: _, ...filters } = view;
   const isFiltered = Object.values(filters).some((value) => value !== null);
+  const notice = failure && <FailureNotice failure={failure} onRetry={askAgain} />;
   return (
     <>
       <header class="view-header">
@@ -34,14 +35,15 @@ export function EventFeed({ view }: { view: FeedView }) {
       <FeedFilters view={view} onChange={show} onRefresh={askAgain} />
       <section class="card feed" tabIndex={-1} aria-label="Events" aria-busy={isAsking}>
         {isAsking && <Waiting what="events" onStop={stop} />}
-        {failure && <FailureNotice failure={failure} onRetry={askAgain} />}
+        {!lacksMore && notice}
         {answer?.events.length === 0 && <NoEvents isFiltered={isFiltered} />}
-        <ul>
+        <ul class={isOutdated ? 'outdated' : undefined}>
           {answer?.events.map((event) => (
             <EventEntry key={event.event_id} event={event} />
           ))}
         </ul>
-        {answer?.hasMore && (
+        {lacksMore && notice}
+        {answer?.hasMore && !lacksMore && (
           <PassingButton class="more" isBusy={isAsking} onClick={askMore}>
             Older events
           </PassingButton>

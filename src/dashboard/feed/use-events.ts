@@ -1,5 +1,5 @@
 // The events that match, newest first: the first page, and more of them when asked.
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { FeedEvent } from '../service/answers.ts';
 import type { Client } from '../service/client.ts';
 import { type Asked, useAnswer } from '../service/use-answer.ts';
@@ -9,7 +9,8 @@ import type { FeedView } from '../view/view.ts';
 const PAGE_SIZE = 50;
 
 interface Events {
-  /** The filters and how many pages of them. */
+  filters: string;
+  /** How many pages. */
   pages: number;
   events: FeedEvent[];
   hasMore: boolean;
@@ -21,31 +22,43 @@ interface Depth {
 }
 
 /** Asks page after page anew, so that nothing is missing between two pages. */
-async function listPages(
-  client: Client,
-  { filters, pages }: { filters: Record<string, string>; pages: number },
-  signal: AbortSignal,
-): Promise<Events> {
+async function listPages(client: Client, { filters, pages }: Depth, signal: AbortSignal): Promise<Events> {
+  const given = Object.fromEntries(JSON.parse(filters)) as Record<string, string>;
   const events: FeedEvent[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < pages; page++) {
-    const query: Record<string, string> = { ...filters, limit: String(PAGE_SIZE), ...(cursor !== null && { cursor }) };
+    const query: Record<string, string> = { ...given, limit: String(PAGE_SIZE), ...(cursor !== null && { cursor }) };
     const { data, next_cursor } = await client.listEvents(query, signal);
     events.push(...data);
     cursor = next_cursor;
     if (cursor === null) break;
   }
-  return { pages, events, hasMore: cursor !== null };
+  return { filters, pages, events, hasMore: cursor !== null };
 }
 
-export function useEvents({ page: _, ...members }: FeedView): Asked<Events> & { askMore: () => void } {
+interface Feed extends Asked<Events> {
+  /** Whether what is shown was asked with other filters. */
+  isOutdated: boolean;
+  /** Whether older events were asked for in vain: those that were there still are. */
+  lacksMore: boolean;
+  askMore: () => void;
+}
+
+export function useEvents({ page: _, ...members }: FeedView): Feed {
   const { client } = useService();
-  const given = Object.entries(members).filter((entry): entry is [string, string] => entry[1] !== null);
-  const filters = JSON.stringify(given);
+  const filters = JSON.stringify(Object.entries(members).filter(([, value]) => value !== null));
   const [depth, setDepth] = useState<Depth>({ filters, pages: 1 });
   const pages = depth.filters === filters ? depth.pages : 1;
-  const asked = useAnswer(`${filters} ${pages}`, (signal) =>
-    listPages(client, { filters: Object.fromEntries(given), pages }, signal),
-  );
-  return { ...asked, askMore: () => setDepth({ filters, pages: pages + 1 }) };
+  const asked = useAnswer(`${filters} ${pages}`, (signal) => listPages(client, { filters, pages }, signal));
+  const kept = useRef<Events | undefined>(undefined);
+  if (asked.answer) kept.current = asked.answer;
+  // What was found before stays where the same is asked in vain.
+  const answer = asked.answer ?? (kept.current?.filters === filters ? kept.current : undefined);
+  return {
+    ...asked,
+    answer,
+    isOutdated: answer !== undefined && answer.filters !== filters,
+    lacksMore: asked.failure !== undefined && answer !== undefined && answer.pages < pages,
+    askMore: () => setDepth({ filters, pages: pages + 1 }),
+  };
 }
