@@ -11,5 +11,6 @@ import './style/overview.css';
 import './style/series.css';
 import './style/chart.css';
 import './style/feed.css';
+import './style/print.css';
 
 render(<Page />, document.getElementById('page')!);

@@ -26,9 +26,9 @@ export function readTheme(): Theme {
   };
 }
 
-/** Calls when the system goes from light to dark or back. */
+/** Calls when the system goes from light to dark or back, and when a dark page is printed. */
 export function watchTheme(onChange: () => void): () => void {
-  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const dark = matchMedia('screen and (prefers-color-scheme: dark)');
   dark.addEventListener('change', onChange);
   return () => dark.removeEventListener('change', onChange);
 }
