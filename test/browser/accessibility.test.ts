@@ -93,6 +93,54 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
+  test('keys of the browser stay those of the browser', async () => {
+    const { page, close } = await place.open({ view: '#/charts/mrr' });
+    await settle(page);
+    await page.getByRole('slider').focus();
+    await page.evaluate(`addEventListener('keydown', (event) => { globalThis.wasTaken = event.defaultPrevented; })`);
+    for (const [keys, wasTaken] of [
+      ['Alt+ArrowLeft', false],
+      ['Control+Home', false],
+      ['Home', true],
+    ] as const) {
+      await page.keyboard.press(keys);
+      expect(await page.evaluate('wasTaken')).toBe(wasTaken);
+    }
+    await close();
+  });
+
+  test('what is said of a bucket stays beside it in a narrower window', async () => {
+    const { page, close } = await place.open({ view: '#/charts/mrr', viewport: { width: 1280, height: 900 } });
+    await settle(page);
+    await page.getByRole('slider').focus();
+    await page.keyboard.press('End');
+    await page.locator('.tooltip').waitFor();
+    await page.setViewportSize({ width: 900, height: 900 });
+    const gap = async () => {
+      const [tooltip, line] = [page.locator('.tooltip'), page.locator('.u-cursor-x')];
+      const [box, at] = await Promise.all([tooltip.boundingBox(), line.boundingBox()]);
+      return at!.x - (box!.x + box!.width);
+    };
+    await expect.poll(gap).toBeGreaterThan(0);
+    expect(await gap()).toBeLessThan(30);
+    expect(await findOverflow(page)).toBe(0);
+    await close();
+  });
+
+  test('on paper all rows are there, in ink, and no controls', async () => {
+    const { page, close } = await place.open({ view: '#/charts/mrr?date=last_90_days', colorScheme: 'dark' });
+    await settle(page);
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    const table = page.locator('.data-table');
+    const last = table.locator('tbody tr').last();
+    const [whole, row] = await Promise.all([table.boundingBox(), last.boundingBox()]);
+    expect(row!.y + row!.height).toBeLessThanOrEqual(whole!.y + whole!.height);
+    const ink = `getComputedStyle(document.querySelector('.headline-value')).color`;
+    expect(await page.evaluate(ink)).toBe('rgb(23, 25, 30)');
+    for (const gone of ['.controls', '.side', '.chart-tools']) expect(await page.locator(gone).isVisible()).toBe(false);
+    await close();
+  });
+
   test('going to another view moves the focus to its heading, and names the tab', async () => {
     const { page, close } = await place.open();
     await settle(page);

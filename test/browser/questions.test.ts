@@ -68,7 +68,8 @@ describeInBrowser('asking a chart', (place) => {
     await search.press('Enter');
     expect(await page.getByRole('button', { name: 'Add' }).count()).toBe(0);
     await search.fill('zz');
-    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('button', { name: 'Add' }).press('Enter');
+    expect(await page.evaluate('document.activeElement.type')).toBe('text');
     await page.getByLabel('Dimension').selectOption('duration');
     await page.getByRole('checkbox', { name: 'Monthly' }).check();
     await page.getByRole('button', { name: 'Apply' }).click();

@@ -53,6 +53,20 @@ describeInBrowser('signing in', (place) => {
     await close();
   });
 
+  test('a browser that keeps nothing for pages asks for the key after each reload', async () => {
+    const { page, messages, close } = await place.open({ key: null });
+    await page.addInitScript(`Object.defineProperty(globalThis, 'sessionStorage', {
+      get() { throw new DOMException('Access is denied', 'SecurityError'); },
+    })`);
+    await page.reload();
+    await signIn(page, place.world.key);
+    await settle(page);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Secret key').waitFor();
+    expect(messages).toEqual([]);
+    await close();
+  });
+
   test('signing in opens the view of the address', async () => {
     const { page, close } = await place.open({ view: '#/charts/arr' });
     await expect.poll(() => page.locator('h1').textContent()).toBe('ARR');

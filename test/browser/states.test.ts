@@ -1,7 +1,7 @@
 // What is shown while there is no answer: that it is awaited, that there is nothing, or why there is none.
 import { expect, test } from 'vitest';
 import { describeInBrowser, settle } from './browser.ts';
-import { CHARTS } from './world.ts';
+import { CHARTS, lastDays } from './world.ts';
 
 describeInBrowser('without an answer', (place) => {
   test('a long wait is counted and can be stopped', async () => {
@@ -22,6 +22,66 @@ describeInBrowser('without an answer', (place) => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('.headline-value').waitFor();
     expect(messages).toEqual([]);
+    await close();
+  });
+
+  test('what day it is is asked again once an answer that does not come was given up', async () => {
+    const { page, close } = await place.open({ view: '#/charts/installs' });
+    await settle(page);
+    await page.route(`**${CHARTS}`, () => undefined);
+    // A zone of which the day is not known.
+    await page.getByLabel('Time zone').selectOption('Asia/Tokyo');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.unroute(`**${CHARTS}`);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('.headline-value').waitFor();
+    await close();
+  });
+
+  test('the file has the days that are shown, also when another day has begun', async () => {
+    const { page, close } = await place.open({ view: '#/charts/installs' });
+    await settle(page);
+    const [, last] = lastDays(28);
+    // A minute later the service answers of another day.
+    await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 61_000; })()');
+    await page.route(`**${CHARTS}`, async (route) => {
+      const body = route.request().postDataJSON();
+      if (body.format === 'csv') return route.continue();
+      const response = await route.fetch();
+      const { data } = await response.json();
+      for (const one of data.common.data) one.values.at(-1).x = one.values.at(-1).x.replace(/^.{10}/, '2099-01-01');
+      await route.fulfill({ response, json: { data } });
+    });
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download Installs as CSV' }).click(),
+    ]);
+    expect(file.suggestedFilename()).toContain(last);
+    await close();
+  });
+
+  test('a choice that comes late changes nothing any more', async () => {
+    const { page, close } = await place.open({ view: '#/charts/installs' });
+    await settle(page);
+    await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 61_000; })()');
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let asked = 0;
+    await page.route(`**${CHARTS}`, async (route) => {
+      asked++;
+      await released;
+      await route.continue();
+    });
+    await page.getByLabel('Days', { exact: true }).selectOption('Custom range…');
+    await expect.poll(() => asked).toBe(1);
+    const answered = page.waitForResponse(`**${CHARTS}`);
+    await page.getByRole('link', { name: 'Events', exact: true }).click();
+    release();
+    await answered;
+    await settle(page);
+    expect(new URL(page.url()).hash).toBe('#/events');
     await close();
   });
 
@@ -122,8 +182,9 @@ describeInBrowser('without an answer', (place) => {
     expect(await page.locator('.notice-title').textContent()).toBe('No series is switched on.');
     expect(await page.getByRole('slider').count()).toBe(0);
     expect(await page.locator('.legend th').first().textContent()).toMatch(/^Series, 0 of \d+ segments drawn$/);
-    await page.getByRole('button', { name: 'Show the usual ones' }).click();
+    await page.getByRole('button', { name: 'Show the usual ones' }).press('Enter');
     await page.getByRole('slider').waitFor();
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Revenue, chart');
     expect(await page.locator('.legend th').first().textContent()).toMatch(/^Series, 8 of \d+ segments drawn$/);
     await close();
   });

@@ -24,6 +24,11 @@ interface AnsweredProps {
 
 const VALUE_WORDS = { flow: 'in total', stock: 'at the end', ratio: 'overall' };
 
+/** By day of install a stock is what each day's installs have come to, which adds up (analytics.md 3). */
+function wordsOfValue({ kind }: ChartRecord, { date_type }: ChartView): string {
+  return kind === 'stock' && date_type === 'profile_install_date' ? VALUE_WORDS.flow : VALUE_WORDS[kind];
+}
+
 interface HeadlineProps {
   chart: ChartRecord;
   answer: ChartAnswer;
@@ -38,7 +43,7 @@ function Headline({ chart, answer, metric, showsCompared }: HeadlineProps) {
     <div class="headline">
       <p class="headline-value">{formatValue(value, unit)}</p>
       <p class="muted">
-        {formatRange(answer.range)}, {VALUE_WORDS[chart.kind]}
+        {formatRange(answer.range)}, {wordsOfValue(chart, answer.view)}
         {value_to !== null && ` (${formatValue(value_to, 'USD')} ÷ ${formatValue(value_from ?? 0, 'count')})`}
       </p>
       {answer.compared && compare_value !== null && (
@@ -72,7 +77,7 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
         <Headline chart={chart} answer={answer} metric={metric} showsCompared={!isNothing && drawn.includes(TOTAL)} />
         <div class="chart-tools">
           <DrawingChoice chart={chart} drawing={view.drawing} onChange={(drawing) => onChange({ drawing })} />
-          <Download chart={chart} view={view} />
+          <Download chart={chart} view={view} answer={answer} />
         </div>
       </div>
       {isNothing ? (

@@ -1,9 +1,9 @@
-// The chart as a CSV file, by the same operation. The file is made here from the answer: no address holds the key.
+// The chart that is shown as a CSV file, by the same operation. The file is made here from the answer: no address holds the key.
 import { useEffect, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
 import { useService } from '../service/use-service.ts';
 import { type ChartView, toRequest } from '../view/view.ts';
-import { questionOf } from './question.ts';
+import { type ChartAnswer, questionOf } from './question.ts';
 
 function save(blob: Blob, name: string): void {
   const link = document.createElement('a');
@@ -17,7 +17,14 @@ function formatSize(bytes: number): string {
   return bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-export function Download({ chart, view }: { chart: ChartRecord; view: ChartView }) {
+interface DownloadProps {
+  chart: ChartRecord;
+  view: ChartView;
+  /** What is shown; while the next is awaited, the one before. */
+  answer: ChartAnswer;
+}
+
+export function Download({ chart, view, answer }: DownloadProps) {
   const { client, takeFailure } = useService();
   const [bytes, setBytes] = useState<number | null>(null);
   const [words, setWords] = useState('');
@@ -31,8 +38,10 @@ export function Download({ chart, view }: { chart: ChartRecord; view: ChartView 
     setWords('Downloading');
     setProblem('');
     try {
-      const body = toRequest(view, await client.askToday(view.zone));
-      const { name, blob } = await client.fetchCsv({ body, zone: view.zone }, setBytes);
+      // The days that are shown, also where another day has begun since.
+      const isShown = questionOf(answer.view) === questionOf(view);
+      const today = isShown ? answer.today : await client.askToday(view.zone);
+      const { name, blob } = await client.fetchCsv({ body: toRequest(view, today), zone: view.zone }, setBytes);
       save(blob, name);
       setWords(`Saved ${name}`);
     } catch (error) {

@@ -81,7 +81,8 @@ export function DrawnChart(props: DrawnChartProps) {
     [series, drawing, chart],
   );
   const ownStarts = series[0]?.values.map(({ x }) => dayOf(x)) ?? [];
-  const at = place?.at ?? ownStarts.length - 1;
+  const usual = ownStarts.length - 1;
+  const at = place?.at ?? usual;
   const start = ownStarts[at];
   const title = start === undefined ? 'Compared period' : periodTitle(start, period_unit);
   const range = start === undefined ? undefined : bucketDays(ownStarts, at, answer);
@@ -96,6 +97,7 @@ export function DrawnChart(props: DrawnChartProps) {
       <Plot
         label={label}
         at={place?.at ?? null}
+        usual={usual}
         words={words}
         onMove={setPlace}
         layers={layers}

@@ -1,5 +1,6 @@
 // What is said where there is nothing to draw.
 import { Notice } from '../parts/notice.tsx';
+import { PassingButton } from '../parts/passing-button.tsx';
 import type { ChartRecord } from '../service/answers.ts';
 import type { ChartView } from '../view/view.ts';
 
@@ -21,9 +22,7 @@ export function AllZero({ kind, filters }: Pick<ChartRecord, 'kind'> & Pick<Char
 export function NoSeries({ onReset }: { onReset: () => void }) {
   return (
     <Notice title="No series is switched on.">
-      <button type="button" onClick={onReset}>
-        Show the usual ones
-      </button>
+      <PassingButton onClick={onReset}>Show the usual ones</PassingButton>
     </Notice>
   );
 }

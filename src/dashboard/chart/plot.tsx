@@ -6,9 +6,11 @@ import { readTheme, watchTheme } from './theme.ts';
 
 interface PlotProps extends PlotInput {
   label: string;
-  /** The bucket that is read. */
+  /** The bucket that was chosen to be read. */
   at: number | null;
-  /** What is said of that bucket. */
+  /** The one that is read where none is chosen. */
+  usual: number;
+  /** What is said of the bucket that is read. */
   words: string;
   onMove: (place: Place | null) => void;
 }
@@ -36,22 +38,23 @@ function heightFor(width: number): number {
   return width < 560 ? 260 : 340;
 }
 
+/** Of the bucket under the cursor. */
+function placeOf(plot: uPlot): Place | null {
+  const { idx, left: pointer = -1 } = plot.cursor;
+  if (pointer < 0 || idx == null) return null;
+  const left = plot.valToPos(idx, 'x');
+  return { at: idx, left: plot.over.offsetLeft + left, isBeyondMiddle: left > plot.over.clientWidth / 2 };
+}
+
 /** Draws anew whenever what is drawn changes: cheaper than telling the differences. */
 function draw(box: HTMLElement, input: PlotInput, onMove: PlotProps['onMove']): uPlot {
   const width = box.clientWidth;
   const options = plotOptions(input, readTheme(), { width, height: heightFor(width) });
-  const setCursor = [
-    (plot: uPlot) => {
-      const { idx, left: pointer = -1 } = plot.cursor;
-      if (pointer < 0 || idx == null) return onMove(null);
-      const left = plot.valToPos(idx, 'x');
-      onMove({ at: idx, left: plot.over.offsetLeft + left, isBeyondMiddle: left > plot.over.clientWidth / 2 });
-    },
-  ];
+  const setCursor = [(plot: uPlot) => onMove(placeOf(plot))];
   return new uPlot({ ...options, hooks: { setCursor } }, plotData(input), box);
 }
 
-export function Plot({ label, at, words, onMove, layers, starts, unit, valueUnit }: PlotProps) {
+export function Plot({ label, at, usual, words, onMove, layers, starts, unit, valueUnit }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const last = starts.length - 1;
@@ -67,7 +70,9 @@ export function Plot({ label, at, words, onMove, layers, starts, unit, valueUnit
     const stopWatching = watchTheme(redraw);
     const sizes = new ResizeObserver(() => {
       const width = element.clientWidth;
-      if (width > 0 && width !== plot.current?.width) plot.current?.setSize({ width, height: heightFor(width) });
+      if (!plot.current || width === 0 || width === plot.current.width) return;
+      plot.current.setSize({ width, height: heightFor(width) });
+      onMove(placeOf(plot.current));
     });
     sizes.observe(element);
     return () => {
@@ -92,10 +97,12 @@ export function Plot({ label, at, words, onMove, layers, starts, unit, valueUnit
       aria-label={label}
       aria-valuemin={1}
       aria-valuemax={Math.max(last + 1, 1)}
-      aria-valuenow={(at ?? last) + 1}
+      aria-valuenow={(at ?? usual) + 1}
       aria-valuetext={words}
       onKeyDown={(event) => {
-        const next = KEYS[event.key]?.(at ?? last + 1, last);
+        // With these it is a shortcut of the browser.
+        if (event.altKey || event.ctrlKey || event.metaKey) return;
+        const next = KEYS[event.key]?.(at ?? usual + 1, last);
         if (next === undefined) return;
         event.preventDefault();
         moveTo(next === null ? null : Math.min(Math.max(next, 0), last));

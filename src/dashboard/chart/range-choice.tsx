@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Option, Select } from '../parts/select.tsx';
 import { useService } from '../service/use-service.ts';
-import type { DayRange } from '../view/days.ts';
+import { type DayRange, isDay } from '../view/days.ts';
 
 interface Ends {
   first: string;
@@ -38,7 +38,7 @@ function Dates({ label, ends, range, onChange }: DatesProps) {
   function change(part: Partial<DayRange>) {
     const next = { ...draft, ...part };
     setDraft(next);
-    if (next.first >= EARLIEST && next.first <= next.last) onChange(next);
+    if (isDay(next.first) && isDay(next.last) && next.first >= EARLIEST && next.first <= next.last) onChange(next);
   }
   return (
     <fieldset class="dates">
@@ -68,13 +68,18 @@ export function RangeChoice<T extends string>(props: RangeChoiceProps<T>) {
   // Of the view as it is when the suggestion has come: other controls may have been used meanwhile.
   const latest = useRef(onChange);
   latest.current = onChange;
+  const choices = useRef(0);
+  // Of a part that is gone nothing is chosen any more.
+  useEffect(() => () => void choices.current++, []);
   async function choose(next: string) {
+    const choice = ++choices.current;
     setProblem('');
     try {
       const range = next === OWN ? await suggested() : (next as T);
-      latest.current(range);
+      if (choice === choices.current) latest.current(range);
     } catch (error) {
-      setProblem(takeFailure(error).message);
+      const { message } = takeFailure(error);
+      if (choice === choices.current) setProblem(message);
     }
   }
   return (

@@ -1,5 +1,5 @@
 // The values of one dimension as a list to tick, found by typing; what is not in the list can be added.
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { FailureNotice } from '../parts/notice.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import type { ChartRecord } from '../service/answers.ts';
@@ -31,6 +31,7 @@ export function ValueChoice(props: ValueChoiceProps) {
   const { name, values, onChange, onMeant } = props;
   const service = useService();
   const [typed, setTyped] = useState('');
+  const searching = useRef<HTMLInputElement>(null);
   /** Whether what is typed found a value that was ticked: then it was a search. */
   const [hasFound, setHasFound] = useState(false);
   const { answer, failure, isAsking, askAgain } = useAnswer(name, (signal) => listValues(service, props, signal));
@@ -74,6 +75,7 @@ export function ValueChoice(props: ValueChoiceProps) {
         <label class="field">
           <span class="field-label">{isClosed ? 'Find a value' : `Find a value, or ${typing}`}</span>
           <input
+            ref={searching}
             type="text"
             value={typed}
             autocomplete="off"
@@ -88,7 +90,14 @@ export function ValueChoice(props: ValueChoiceProps) {
           />
         </label>
         {isNew && (
-          <button type="button" onClick={() => tick(typed.trim())}>
+          <button
+            type="button"
+            onClick={() => {
+              tick(typed.trim());
+              // The button is gone with what was typed.
+              searching.current?.focus();
+            }}
+          >
             Add
           </button>
         )}

@@ -2,14 +2,23 @@
 
 const NAME = 'secret_key';
 
+/** Nothing where the browser keeps nothing for pages: then the key is asked for after each reload. */
+function storage(): Storage | undefined {
+  try {
+    return sessionStorage;
+  } catch {
+    return undefined;
+  }
+}
+
 export function readKey(): string | null {
-  return sessionStorage.getItem(NAME);
+  return storage()?.getItem(NAME) ?? null;
 }
 
 export function keepKey(key: string): void {
-  sessionStorage.setItem(NAME, key);
+  storage()?.setItem(NAME, key);
 }
 
 export function forgetKey(): void {
-  sessionStorage.removeItem(NAME);
+  storage()?.removeItem(NAME);
 }
