@@ -1,7 +1,9 @@
 // sps restore: the embedded database from a backup. Nothing else may use the data directory meanwhile: there is none yet.
 import type { Command } from 'commander';
 import { restore } from '../db/embedded/restore.ts';
+import { onInterrupts } from '../lib/interrupts.ts';
 import { loadEmbeddedConfig } from './backup.ts';
+import { INTERRUPTED_CODE } from './perform.ts';
 
 export function addCommands(program: Command): void {
   program
@@ -10,7 +12,12 @@ export function addCommands(program: Command): void {
     .argument('<folder>')
     .action(async (folder: string) => {
       const { SPS_DATA_DIR } = loadEmbeddedConfig();
-      await restore(folder, SPS_DATA_DIR);
+      const interruption = new AbortController();
+      const ignore = onInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP'], {
+        onFirst: () => interruption.abort(),
+        onAgain: () => process.exit(INTERRUPTED_CODE),
+      });
+      await restore(folder, SPS_DATA_DIR, interruption.signal).finally(ignore);
       const answer = { data_dir: SPS_DATA_DIR };
       const text = `Restored to ${SPS_DATA_DIR}; the next start of the service takes it up.`;
       process.stdout.write(`${program.opts().json ? JSON.stringify(answer) : text}\n`);

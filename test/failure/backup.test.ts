@@ -1,10 +1,10 @@
 // `sps backup` and `sps restore`: a copy of the embedded database that is taken under writes and comes back whole.
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { backUp } from '../../src/db/embedded/backup.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { backUp, copyDurably } from '../../src/db/embedded/backup.ts';
 import { restore } from '../../src/db/embedded/restore.ts';
 import { createFolder, type Folder, leave, query, type User } from '../db/embedded-world.ts';
 
@@ -88,12 +88,42 @@ describe('a backup', { timeout: 120_000 }, () => {
   it('is refused where something is already, and leaves nothing half-made', async () => {
     const from = { dataDir: folder.path, connectionString: service.url };
     await expect(backUp({ ...from, signal: AbortSignal.abort() }, join(place, 'never'))).rejects.toThrow(
-      /no backup was made/,
+      /nothing is kept/,
     );
     await expect(backUp(from, place)).rejects.toThrow(/is there already/);
     const away = { ...from, connectionString: service.url.replace(/:\d+\//, ':9/') };
     await expect(backUp(away, join(place, 'never'))).rejects.toThrow(/ECONNREFUSED/);
     expect((await readdir(place)).filter((name) => name.startsWith('never'))).toEqual([]);
+  });
+
+  it('takes what is left of a file that is cut short while it is copied', async () => {
+    const [from, to] = [join(place, 'cut'), join(place, 'cut.copy')];
+    await writeFile(from, Buffer.alloc(256 * 1024 ** 2, 1));
+    const copying = copyDurably(from, to, undefined);
+    await vi.waitFor(async () => expect((await stat(to)).size).toBeGreaterThan(0), { interval: 1 });
+    await truncate(from, 8_192);
+    const bytes = await copying;
+    expect(bytes).toBe((await stat(to)).size);
+    expect(bytes).toBeLessThan(256 * 1024 ** 2);
+    await Promise.all([from, to].map((one) => rm(one)));
+  });
+
+  it('comes back from files that nobody may write, and not at all when it is interrupted', async () => {
+    const kept = join(place, 'kept');
+    await backUp({ dataDir: folder.path, connectionString: service.url }, kept);
+    for (const entry of await readdir(kept, { recursive: true, withFileTypes: true })) {
+      await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o500 : 0o400);
+    }
+    const other = await createFolder();
+    await expect(restore(kept, other.path, AbortSignal.abort())).rejects.toThrow(/Interrupted/);
+    expect(await readdir(other.path)).toEqual([]);
+    await restore(kept, other.path);
+    const { url } = await other.use('cli');
+    expect(await query(url, 'select sum(balance)::int as money from account')).toEqual([{ money: 5_000_000 }]);
+    await other.remove();
+    for (const entry of await readdir(kept, { recursive: true, withFileTypes: true })) {
+      if (entry.isDirectory()) await chmod(join(entry.parentPath, entry.name), 0o700);
+    }
   });
 
   it('is not restored over a database, nor from a folder that is no backup', async () => {

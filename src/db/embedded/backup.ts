@@ -1,6 +1,6 @@
 // A copy of the embedded database, taken while it is used (PostgreSQL's "low-level" base backup: the server
 // ships no pg_basebackup). Files are copied while they change; the write-ahead log that goes with them makes them consistent.
-import { copyFile, lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import pg from 'pg';
 import { dataFolder } from './cluster.ts';
@@ -28,25 +28,43 @@ export interface Backup {
   bytes: number;
 }
 
-/** Copies one file to disk for good; one that was removed meanwhile is not missed, as the log knows. */
-export async function copyDurably(from: string, to: string): Promise<number> {
-  try {
-    await copyFile(from, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
-    throw error;
-  }
-  const file = await open(to, 'r+');
-  try {
-    await file.sync();
-    return (await file.stat()).size;
-  } finally {
-    await file.close();
-  }
+const CHUNK_BYTES = 256 * 1024;
+
+/** Throws once the operator has interrupted. */
+function heed(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new EmbeddedDatabaseError('Interrupted: nothing is kept of what was copied.');
 }
 
-function heed(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new EmbeddedDatabaseError('Interrupted: no backup was made.');
+/**
+ * Copies one file to disk for good, as one of ours; one that was removed meanwhile is not missed, as the log knows. Node's own copying waits for
+ * ever for the rest of a file that is cut short meanwhile, as vacuum does.
+ */
+export async function copyDurably(from: string, to: string, signal: AbortSignal | undefined): Promise<number> {
+  const source = await open(from).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (!source) return 0;
+  try {
+    const target = await open(to, 'wx', 0o600);
+    try {
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      let bytes = 0;
+      for (;;) {
+        heed(signal);
+        const { bytesRead } = await source.read(chunk);
+        if (bytesRead === 0) break;
+        await target.writeFile(chunk.subarray(0, bytesRead));
+        bytes += bytesRead;
+      }
+      await target.sync();
+      return bytes;
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
 }
 
 interface Copying {
@@ -58,10 +76,9 @@ async function copyFolder(from: string, to: string, { isTop = true, signal }: Co
   await mkdir(to, { mode: 0o700 });
   let bytes = 0;
   for (const entry of await readdir(from, { withFileTypes: true })) {
-    heed(signal);
     if (LEFT_OUT.test(entry.name)) continue;
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.isFile()) bytes += await copyDurably(source, target);
+    if (entry.isFile()) bytes += await copyDurably(source, target, signal);
     else if (isTop && EMPTY.has(entry.name)) await makeEmpty(source, target);
     else if (entry.isDirectory()) bytes += await copyFolder(source, target, { isTop: false, signal });
     else
@@ -79,11 +96,17 @@ async function makeEmpty(from: string, to: string): Promise<void> {
   }
 }
 
-async function copyLog(from: string, to: string, { first, last }: { first: string; last: string }): Promise<number> {
+interface Segments {
+  first: string;
+  last: string;
+  signal: AbortSignal | undefined;
+}
+
+async function copyLog(from: string, to: string, { first, last, signal }: Segments): Promise<number> {
   let bytes = 0;
   for (const name of await readdir(from)) {
     const isNeeded = (SEGMENT.test(name) && name >= first && name <= last) || name.endsWith('.history');
-    if (isNeeded) bytes += await copyDurably(join(from, name), join(to, name));
+    if (isNeeded) bytes += await copyDurably(join(from, name), join(to, name), signal);
   }
   return bytes;
 }
@@ -103,7 +126,7 @@ async function copyRunning(
   let bytes = await copyFolder(from, to, { signal });
   const { last, labelfile } = await ask('select pg_walfile_name(lsn) as last, labelfile from pg_backup_stop(false)');
   await writeFile(join(to, 'backup_label'), labelfile, { mode: 0o600, flush: true });
-  bytes += await copyLog(join(from, 'pg_wal'), join(to, 'pg_wal'), { first, last });
+  bytes += await copyLog(join(from, 'pg_wal'), join(to, 'pg_wal'), { first, last, signal });
   return bytes;
 }
 

@@ -17,12 +17,12 @@ async function giveTo(account: Account, path: string): Promise<void> {
 }
 
 /** A complete copy, the log included. */
-async function copyAll(from: string, to: string): Promise<void> {
+async function copyAll(from: string, to: string, signal: AbortSignal | undefined): Promise<void> {
   await mkdir(to, { mode: 0o700 });
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.isDirectory()) await copyAll(source, target);
-    else await copyDurably(source, target);
+    if (entry.isDirectory()) await copyAll(source, target, signal);
+    else await copyDurably(source, target, signal);
   }
 }
 
@@ -32,8 +32,11 @@ function isThereAlready(dataDir: string): EmbeddedDatabaseError {
   );
 }
 
-/** Makes the database of a data directory that has none from a backup, which stays as it is. The next start recovers it. */
-export async function restore(from: string, dataDir: string): Promise<void> {
+/**
+ * Makes the database of a data directory that has none from a backup, which stays as it is. The next start recovers it. Aborted, it leaves
+ * nothing behind.
+ */
+export async function restore(from: string, dataDir: string, signal?: AbortSignal): Promise<void> {
   const backup = resolve(from);
   if (await findHome(dataDir)) throw isThereAlready(dataDir);
   const isBackup = await lstat(join(dataFolder(backup), 'backup_label')).catch(() => undefined);
@@ -41,8 +44,8 @@ export async function restore(from: string, dataDir: string): Promise<void> {
   await refuseForeignCluster(backup, await getServerPackage());
   const account = await chooseAccount('');
   const isOurs = await makeHome(dataDir, account, async (home) => {
-    await copyAll(dataFolder(backup), dataFolder(home));
-    await copyDurably(join(backup, 'password'), join(home, 'password'));
+    await copyAll(dataFolder(backup), dataFolder(home), signal);
+    await copyDurably(join(backup, 'password'), join(home, 'password'), signal);
     await giveTo(account, dataFolder(home));
     await giveTo(account, join(home, 'password'));
   });
