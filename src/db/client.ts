@@ -41,6 +41,8 @@ export interface PoolSettings {
   settings?: Record<string, string>;
 }
 
+const CONNECTING_MS = 5_000;
+
 /** What the driver takes from an address for settings of a session: those are ours. */
 const SESSION_PARAMETERS = [
   'options',
@@ -60,34 +62,49 @@ export function splitAddress(connectionString: string): { address: string; optio
   return { address: url.href, options };
 }
 
+/** Sets them for the session, as a client can through any pooler that keeps a session for each: PgBouncer refuses them where a connection begins. */
+export async function applySettings(client: pg.ClientBase, settings: Record<string, string>): Promise<void> {
+  const query = {
+    text: 'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as t (name, value)',
+    values: [Object.keys(settings), Object.values(settings)],
+    query_timeout: CONNECTING_MS,
+  };
+  await client.query(query);
+}
+
+const timeouts = new WeakMap<pg.Pool, number>();
+
 /** A pool with lock, statement and idle-in-transaction time-outs; `onError` hears of idle connections that break. */
 export function createPool(settings: PoolSettings, onError: (error: Error) => void): pg.Pool {
   const { address, options } = splitAddress(settings.connectionString);
-  const sessionSettings = [
-    // The last of a name holds.
-    ...options,
-    `-c lock_timeout=${Math.min(settings.statementTimeoutMs, settings.lockTimeoutMs ?? 10_000)}`,
-    '-c idle_in_transaction_session_timeout=60000',
-    '-c timezone=UTC',
-    '-c datestyle=ISO',
+  const { statementTimeoutMs, lockTimeoutMs = 10_000, onConnect } = settings;
+  const sessionSettings = {
+    statement_timeout: String(statementTimeoutMs),
+    lock_timeout: String(Math.min(statementTimeoutMs, lockTimeoutMs)),
+    idle_in_transaction_session_timeout: '60000',
+    timezone: 'UTC',
+    datestyle: 'ISO',
     // Compiling a plan took up to a second (PostgreSQL 15), which no statement here wins back.
-    '-c jit=off',
-    ...Object.entries(settings.settings ?? {}).map(([name, value]) => `-c ${name}=${value}`),
-  ];
+    jit: 'off',
+    ...settings.settings,
+  };
   const pool = new pg.Pool({
     connectionString: address,
     max: settings.max,
     application_name: settings.applicationName,
-    options: sessionSettings.join(' '),
-    statement_timeout: settings.statementTimeoutMs,
-    connectionTimeoutMillis: 5_000,
+    ...(options.length > 0 && { options: options.join(' ') }),
+    connectionTimeoutMillis: CONNECTING_MS,
     idleTimeoutMillis: 60_000,
     ...KEEP_ALIVE,
     types: parsers,
     pipeline: !settings.takesCopy,
     // It is waited for.
-    ...(settings.onConnect && { onConnect: settings.onConnect }),
+    async onConnect(client) {
+      await applySettings(client, sessionSettings);
+      await onConnect?.(client);
+    },
   });
+  timeouts.set(pool, statementTimeoutMs);
   watchPool(pool, settings.applicationName);
   pool.on('error', onError);
   // A client that is lent and between two statements has no other listener, and its breaking would end the process; the next
@@ -98,8 +115,7 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
 
 /** Of a pool that createPool made. */
 export function createDb(pool: pg.Pool): Kysely<DB> {
-  const timeoutMs = pool.options.statement_timeout as number;
-  return new Kysely<DB>({ dialect: new PostgresDialect({ pool: lendPrepared(pool, timeoutMs) }) });
+  return new Kysely<DB>({ dialect: new PostgresDialect({ pool: lendPrepared(pool, timeouts.get(pool)!) }) });
 }
 
 const ATTEMPTS = 4;

@@ -6,7 +6,7 @@ import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { MIGRATION_LOCK } from './advisory-locks.ts';
-import { KEEP_ALIVE, splitAddress } from './client.ts';
+import { applySettings, KEEP_ALIVE, splitAddress } from './client.ts';
 import { failConnecting, isLockTimeout } from './failures.ts';
 import type { DB } from './types.ts';
 
@@ -121,7 +121,7 @@ export async function migrateToLatest(connectionString: string, patience: Patien
   const { address, options } = splitAddress(connectionString);
   const client = new pg.Client({
     connectionString: address,
-    options: [...options, '-c timezone=UTC'].join(' '),
+    ...(options.length > 0 && { options: options.join(' ') }),
     connectionTimeoutMillis: 10_000,
     application_name: 'sps-migrate',
     ...KEEP_ALIVE,
@@ -130,6 +130,7 @@ export async function migrateToLatest(connectionString: string, patience: Patien
   client.on('error', () => undefined);
   await client.connect().catch(failConnecting);
   try {
+    await applySettings(client, { timezone: 'UTC' });
     // Not all of them are known to every version.
     await client.query(`select set_config(name, '0', false) from pg_settings where name = any($1)`, [LIMITS]);
     await refuseEncoding(client);

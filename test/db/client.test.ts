@@ -1,7 +1,13 @@
 // The settings of the service's sessions, whatever the address of the database says.
+import { once } from 'node:events';
+import { type AddressInfo, createConnection, createServer } from 'node:net';
 import { sql } from 'kysely';
+import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDb, createPool, inSnapshot } from '../../src/db/client.ts';
+import { migrateToLatest } from '../../src/db/migrate.ts';
+import { openSession } from '../../src/db/session.ts';
+import { listenForNudges } from '../../src/webhooks/listener.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 
 let database: TestDatabase;
@@ -47,6 +53,42 @@ test('time-outs of the address do not hold', async () => {
   };
   const names = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'client_encoding'];
   expect(await readSettings(parameters, names)).toEqual(['4s', '4s', '1min', 'UTF8']);
+});
+
+/** The names of what connections begin with, by the protocol of PostgreSQL: length, version, then names and values that end with zeros. */
+async function readStartup(connect: (url: string) => Promise<unknown>): Promise<string[]> {
+  const seen = new Set<string>();
+  const { hostname, port } = new URL(database.url);
+  const proxy = createServer((socket) => {
+    const server = createConnection({ host: hostname, port: Number(port) });
+    socket.once('data', (packet) => {
+      const words = packet.subarray(8, packet.readUInt32BE(0)).toString().split('\0');
+      for (let i = 0; words[i]; i += 2) seen.add(words[i]!);
+    });
+    socket.pipe(server).pipe(socket);
+    for (const one of [socket, server]) one.on('error', () => undefined);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const url = new URL(database.url);
+  url.port = String((proxy.address() as AddressInfo).port);
+  await connect(url.href);
+  proxy.close();
+  return [...seen].sort();
+}
+
+test('connections begin with nothing that a pooler would refuse', async () => {
+  const usual = ['application_name', 'client_encoding', 'database', 'user'];
+  const settings = { max: 1, statementTimeoutMs: 4_000, applicationName: 'sps-test' };
+  const begun = await readStartup(async (connectionString) => {
+    const db = createDb(createPool({ ...settings, connectionString }, () => {}));
+    await sql`select`.execute(db);
+    await db.destroy();
+    await migrateToLatest(connectionString);
+    await (await openSession({ ...settings, connectionString })).close();
+    const listener = listenForNudges(connectionString, () => undefined, pino({ enabled: false }));
+    await listener.stop();
+  });
+  expect(begun).toEqual(usual);
 });
 
 test('a snapshot whose rows were changed meanwhile is taken anew', async () => {
