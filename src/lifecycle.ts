@@ -8,22 +8,34 @@ import { onInterrupts } from './lib/interrupts.ts';
 /** For what is under way: a request, a delivery (10 s), mostly the last checkpoint of the embedded server, too. */
 const GRACE_MS = 30_000;
 
+/** Requests to end: by a supervisor, a terminal, a terminal that was closed. However many come, and of which kind, it stops once. */
+const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
+/** The process is broken, and has to end by them: a listener would have the faulting instruction run for ever. */
+const CRASHES = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const;
+
 interface Running {
   stop: () => Promise<void>;
 }
 
-/** Runs until SIGINT or SIGTERM, also while it is still starting; a failed start ends in one sentence and exit code 1. */
+/** Runs until it is to end, also while it is still starting; a failed start ends in one sentence and exit code 1. */
 export async function runUntilStopped(config: Config, log: Logger, start: () => Promise<Running>): Promise<void> {
   const starting = start();
+  let stopping: Promise<void> | undefined;
   const grace = closeWithGrace(
-    { delay: GRACE_MS + config.SHUTDOWN_DELAY_MS, logger: lateness(log), skip: ['SIGINT', 'SIGTERM', 'beforeExit'] },
+    {
+      delay: GRACE_MS + config.SHUTDOWN_DELAY_MS,
+      logger: lateness(log),
+      skip: [...STOPS, ...CRASHES, 'beforeExit'],
+    },
     async ({ err }) => {
       if (err) log.fatal({ err }, 'stopping after an error');
-      else log.info('stopping');
-      await stop(starting, log);
+      else if (!stopping) log.info('stopping');
+      // Whoever asked for it first: what is under way is not cut off by the next.
+      stopping ??= stop(starting, log);
+      await stopping;
     },
   );
-  onInterrupts(['SIGINT', 'SIGTERM'], { onFirst: grace.close, onAgain: () => process.exit(1) });
+  onInterrupts(STOPS, { onFirst: grace.close, onAgain: () => process.exit(1) });
   try {
     await starting;
   } catch (error) {

@@ -38,7 +38,7 @@ function createTimestamp(): () => string {
   };
 }
 
-/** PostgreSQL's errors quote rows and keys: of those the log has the statement's fault alone. */
+/** PostgreSQL's errors quote rows and keys: of those the log has the statement's fault alone. The pool's have the whole client with them. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const {
@@ -46,6 +46,7 @@ function describeError(error: unknown): unknown {
     detail: _detail,
     where: _where,
     internalQuery: _query,
+    client: _client,
     ...rest
   } = pino.stdSerializers.err(error);
   return { ...rest, ...(error instanceof AggregateError && { aggregateErrors: error.errors.map(describeError) }) };

@@ -24,6 +24,8 @@ const GROUP_CONNECTIONS = 4;
 const GROUP_LOCK_TIMEOUT_MS = 250;
 const PROBE_TIMEOUT_MS = 5_000;
 const CLOSE_IDLE_EVERY_MS = 100;
+/** Where localhost has a second address, Fastify would make a second server for it, without our limits of connections. */
+const LOOPBACK = '127.0.0.1';
 /** Together well below the time after which lifecycle.ts ends the process, so that the embedded server is always told to stop (unless it is recovering); its last checkpoint may outlive us. */
 const STOPPING = { requestsMs: 15_000, workMs: 16_000, poolsMs: 3_000 };
 
@@ -119,7 +121,7 @@ function openPools(
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
   try {
-    return await app.listen({ host, port });
+    return await app.listen({ host: host === 'localhost' ? LOOPBACK : host, port });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (!code) throw error;

@@ -44,6 +44,32 @@ describe('the service', { timeout: 60_000 }, () => {
     await blocker.end();
   });
 
+  it('is not cut short by a request to end of another kind', async () => {
+    const service = await startReady({ SHUTDOWN_DELAY_MS: '1500' });
+    const begun = performance.now();
+    service.child.kill('SIGHUP');
+    await sleep(200);
+    service.child.kill('SIGTERM');
+    await sleep(200);
+    service.child.kill('SIGQUIT');
+    expect(await service.ended).toBe(0);
+    expect(performance.now() - begun).toBeGreaterThan(1_500);
+    expect(service.stderr()).toContain('"msg":"stopped"');
+  });
+
+  it('ends by a signal that says that it is broken', async () => {
+    const service = await startReady();
+    service.child.kill('SIGSEGV');
+    expect(await service.ended).toBe('SIGSEGV');
+  });
+
+  it('on localhost listens once', async () => {
+    const service = await startReady({ HOST: 'localhost' });
+    expect(new URL(service.url).hostname).toBe('127.0.0.1');
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+  });
+
   it('does not wait for ever for a request that never arrives', async () => {
     const service = await startReady({ REQUEST_TIMEOUT_MS: '600000' });
     const client = openRaw(Number(new URL(service.url).port));
