@@ -3,6 +3,9 @@ import type { ErrorObject } from 'ajv';
 import type { FieldError, ValidationCode } from '../errors.ts';
 import { DATETIME_WORDS } from '../lib/datetime.ts';
 import { isStorableText, TEXT_WORDS } from '../lib/text.ts';
+import { UTF8_WORDS } from './header-text.ts';
+import { NO_TEXT, REPEATED } from './query.ts';
+import { REPEATED_WORDS } from './service-headers.ts';
 
 type Fault = Pick<FieldError, 'code' | 'message'>;
 
@@ -58,6 +61,8 @@ function faultOf(error: ErrorObject, source: string): Fault {
   const isNullWhereRequired = error.data === null && error.keyword === 'type';
   if (isNullWhereRequired) return { code: 'missing', message: `The field ${source} is required.` };
   // Whatever else is wrong with it.
+  if (error.data === NO_TEXT) return rule(UTF8_WORDS);
+  if (error.data === REPEATED) return rule(REPEATED_WORDS);
   if (typeof error.data === 'string' && !isStorableText(error.data)) return rule(TEXT_WORDS);
   return FAULTS[error.keyword]?.(error) ?? rule('Is not valid.');
 }

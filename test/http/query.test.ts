@@ -1,6 +1,6 @@
 // Queries as forms write them.
 import { expect, test } from 'vitest';
-import { parseQuery } from '../../src/http/query.ts';
+import { NO_TEXT, parseQuery, REPEATED } from '../../src/http/query.ts';
 
 test.each([
   ['', {}],
@@ -9,10 +9,10 @@ test.each([
   ['a=&=b', { a: '', '': 'b' }],
   ['a=b=c', { a: 'b=c' }],
   ['&&a=1&', { a: '1' }],
-  ['a=1&a=2&a=3', { a: ['1', '2', '3'] }],
+  ['a=1&a=2&a=3', { a: REPEATED }],
   ['a=x+y%2Bz', { a: 'x y+z' }],
   ['%C3%A4=%F0%9F%8D%8F', { ä: '🍏' }],
-  ['a=%ff', { a: '\ud800' }],
+  ['a=%ff', { a: NO_TEXT }],
   ['%zz=1', { '%zz': '1' }],
   [
     '__proto__=1&constructor=2',
@@ -41,6 +41,6 @@ test('texts that are wrong take no longer than others', () => {
 });
 
 test('a name that comes thousands of times takes no more than thousands of steps', () => {
-  const parse = () => expect(parseQuery('a&'.repeat(100_000)).a).toHaveLength(100_000);
+  const parse = () => expect(parseQuery('a&'.repeat(100_000)).a).toBe(REPEATED);
   expect(millisecondsOf(parse)).toBeLessThan(2_000);
 });

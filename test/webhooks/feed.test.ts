@@ -149,7 +149,8 @@ describe('what is refused', () => {
     ['limit=201', 'value_error', 'limit'],
     ['limit=1.5', 'value_error', 'limit'],
     ['limit=', 'value_error', 'limit'],
-    ['limit=1&limit=2', 'type_error', 'limit'],
+    ['limit=1&limit=2', 'value_error', 'limit'],
+    ['event_type=access_level_updated&event_type=access_level_updated', 'value_error', 'event_type'],
     ['cursor=abc', 'value_error', 'cursor'],
     ['event_type=nothing', 'enum', 'event_type'],
     ['profile_id=ann', 'value_error', 'profile_id'],
@@ -169,6 +170,16 @@ describe('what is refused', () => {
     const { status, json } = await world.service.call('GET', `/api/v1/client-api/events/?${query}`, { key });
     expect(status).toBe(400);
     expect(json).toEqual({ errors: [{ source, errors: [expect.any(String)] }], error_code: code, status_code: 400 });
+  });
+
+  it.each([
+    ['customer_user_id=%ff', 'Must be text in UTF-8.'],
+    ['limit=1&limit=2', 'Must be sent once.'],
+    ['customer_user_id=a%00', 'Must not contain U+0000 or unpaired surrogates.'],
+  ])('%s: %s', async (query, message) => {
+    const { secretKey: key } = world.service;
+    const { json } = await world.service.call('GET', `/api/v1/client-api/events/?${query}`, { key });
+    expect(json.errors[0].errors).toEqual([message]);
   });
 
   it('every field at once, those that are unknown last', async () => {
