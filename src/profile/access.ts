@@ -58,10 +58,11 @@ function sourcesOf(state: ProfileState, now: string): AccessSource[] {
   return [...bought.toReversed(), ...state.grants.map(sourceOfGrant)];
 }
 
-/** 0 active, 1 future, 2 expired. */
+/** 0 active, 1 future, 2 expired, as is what was revoked before it began. */
 function standing({ from, until }: AccessSource, now: string): number {
-  if (until !== null && until <= now) return 2;
-  return from !== null && from > now ? 1 : 0;
+  const isComing = from !== null && from > now;
+  if (until !== null && until <= (isComing ? from : now)) return 2;
+  return isComing ? 1 : 0;
 }
 
 export function isActive(source: AccessSource, now: string): boolean {

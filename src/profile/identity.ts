@@ -68,3 +68,18 @@ export function requireIdentity(message: Headers, aliases: readonly string[]): S
   if (identity.customer_user_id === undefined && identity.profile_id === undefined) throw apiError('profile_not_named');
   return identity;
 }
+
+/**
+ * A body names no profile: with an identifier in it and no header a request is a mistake, which would make another anonymous profile each time.
+ * Beside a header it is ignored as any unknown member, so that a profile can be sent back as it was answered.
+ */
+export function refuseIdentifiers(body: object, { customer_user_id, customer_source, profile_id }: SentIdentity): void {
+  if (customer_user_id !== undefined || profile_id !== undefined) return;
+  const headers = { customer_user_id: customer_source, profile_id: 'service-profile-id' };
+  const [first, ...others] = Object.entries(headers)
+    .filter(([name]) => (body as Record<string, unknown>)[name] != null)
+    .map(([source, header]): FieldError => {
+      return { source, code: 'value_error', message: `Is named by the header ${header}.` };
+    });
+  if (first) throw validationError([first, ...others]);
+}

@@ -6,11 +6,14 @@ import { toUsd } from '../lib/money.ts';
 import { type AccessSource, isInGracePeriod, listAccess } from './access.ts';
 import type { GrantState, ProfileState, PurchaseState } from './state.ts';
 
-/** Production purchases minus refunds that have happened, in 10^-9 USD; family-shared copies do not count. */
+/** Production purchases minus refunds, each once it has happened, in 10^-9 USD; family-shared copies do not count. */
 export function revenueOf({ purchases, past_revenue_nano }: ProfileState, now: string): bigint {
   const counted = purchases.filter(
-    ({ environment, is_family_shared, refunded_at }) =>
-      environment === 'Production' && !is_family_shared && !(refunded_at !== null && fromDatabase(refunded_at) <= now),
+    ({ environment, is_family_shared, purchased_at, refunded_at }) =>
+      environment === 'Production' &&
+      !is_family_shared &&
+      fromDatabase(purchased_at) <= now &&
+      !(refunded_at !== null && fromDatabase(refunded_at) <= now),
   );
   return counted.reduce((sum, { revenue_nano }) => sum + BigInt(revenue_nano), BigInt(past_revenue_nano));
 }

@@ -2,7 +2,7 @@
 import type { Deps } from '../deps.ts';
 import { operation } from '../http/operation.ts';
 import { ProfileBody } from './body.ts';
-import { ProfileHeaders, readIdentity, requireIdentity } from './identity.ts';
+import { ProfileHeaders, readIdentity, refuseIdentifiers, requireIdentity } from './identity.ts';
 import { renderProfile } from './object.ts';
 import { deleteProfile } from './removal.ts';
 import { ProfileAnswer } from './schema.ts';
@@ -13,13 +13,14 @@ export function createProfileRoute(deps: Deps) {
     summary: 'Create or update a profile',
     description:
       'The customer user id alone finds or makes its profile; with service-profile-id too, that profile gets the customer ' +
-      'user id; neither makes an anonymous profile.',
+      'user id; neither makes an anonymous profile. The body names no profile.',
     headers: ProfileHeaders,
     body: ProfileBody,
     answers: { 200: ProfileAnswer },
     errors: ['profile_not_found'],
     async handle({ app, body, request }) {
       const identity = readIdentity(request.raw, deps.config.HEADER_ALIASES);
+      refuseIdentifiers(body, identity);
       return { data: renderProfile(await createProfile(deps, { app, identity, body }), app) };
     },
   });

@@ -94,6 +94,20 @@ test('it is told of the header that gave the name', async () => {
   expect(answer).toMatchObject(refused('value_error', ['acme-customer-user-id', /another profile/]));
 });
 
+test('creating by an identifier in the body, which a header has to name', async () => {
+  const count = () => service.database.db.selectFrom('profile').select('profile_id').execute();
+  const before = await count();
+  expect(await createProfile(service, {}, { customer_user_id: 'carl', profile_id: 'x' })).toMatchObject(
+    refused('value_error', ['customer_user_id', /service-customer-user-id/], ['profile_id', /service-profile-id/]),
+  );
+  expect(await count()).toEqual(before);
+  const { json } = await createProfile(service, {}, { customer_user_id: null, profile_id: null });
+  expect(json.data.customer_user_id).toBeNull();
+  // A profile can be sent back as it was answered.
+  const anna = await createProfile(service, { customer: 'anna' });
+  expect(await createProfile(service, { customer: 'anna' }, anna.json.data)).toMatchObject({ status: 200 });
+});
+
 test.each(['GET', 'PATCH', 'DELETE'])('%s needs a header that names the profile', async (method) => {
   const answer = await service.call(method, PROFILE, {
     key: service.secretKey,

@@ -81,6 +81,17 @@ describe('a grant beside a purchase', () => {
     expect(isGrant(bestOf([expired], [granted(null, '2025-06-16 00:00:00+00')]))).toBe(true);
   });
 
+  test('a grant that ends before it begins never opens, and counts as expired', () => {
+    const never = granted('2025-07-01 00:00:00+00', '2025-06-20 00:00:00+00');
+    const expired = purchase({ expires_at: '2025-06-10 00:00:00+00' });
+    expect(isGrant(bestOf([purchase({ expires_at: '2025-07-01 00:00:00+00' })], [never]))).toBe(false);
+    expect(isGrant(bestOf([purchase({ purchased_at: '2025-08-01 00:00:00+00', expires_at: null })], [never]))).toBe(
+      false,
+    );
+    expect(isGrant(bestOf([expired], [never]))).toBe(true);
+    expect(isActive(bestOf([], [never]), NOW)).toBe(false);
+  });
+
   test('both active: the later end, no end being the latest', () => {
     const active = purchase({ expires_at: '2025-07-01 00:00:00+00' });
     expect(isGrant(bestOf([active], [granted(null, '2025-07-01 00:00:00.000001+00')]))).toBe(true);

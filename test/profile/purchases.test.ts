@@ -198,7 +198,7 @@ test('a refund ends the level when it happens', async () => {
   expect(data.subscriptions.monthly).toMatchObject({ expires_at: FUTURE, cancellation_reason: 'refund' });
 });
 
-test('total_revenue_usd: production purchases minus refunds, at most 6 decimals', async () => {
+test('total_revenue_usd: production purchases minus refunds once they have happened, at most 6 decimals', async () => {
   const profileId = await addProfile(service, 'payer');
   await addPurchase(service, profileId, { revenue_nano: 9_990_000_000n });
   await addPurchase(service, profileId, { revenue_nano: 123_456n });
@@ -212,6 +212,8 @@ test('total_revenue_usd: production purchases minus refunds, at most 6 decimals'
     ...refund,
     refunded_at: '2090-01-10T00:00:00Z',
   });
+  await addPurchase(service, profileId, { purchased_at: '2090-01-10T00:00:00Z', expires_at: '2090-02-10T00:00:00Z' });
+  await addPurchase(service, profileId, { ...ONE_TIME, purchased_at: '2090-01-10T00:00:00Z' });
   expect((await readProfile(service, 'payer')).total_revenue_usd).toBe(14.480123);
 });
 

@@ -96,8 +96,8 @@ This profile bought \`monthly\`, renewed it at a win-back price and then switche
 and got its money back; was granted \`vip\` and \`premium\`, and both grants were revoked. \`premium\` is still there: the
 subscription gives it.
 
-**An access level is open** while \`starts_at\` is null or not after now, and \`expires_at\` is null or after now. Levels that have ended
-and that begin later are listed, too: that a level is there says nothing. In a grace period \`expires_at\` is its end, after a refund
+**An access level is open** while \`starts_at\`, or where it is null \`purchased_at\`, is not after now, and \`expires_at\` is null or after now. Levels that have
+ended and that begin later are listed, too: that a level is there says nothing. In a grace period \`expires_at\` is its end, after a refund
 the moment of it; \`environment\` tells access that a sandbox purchase opens. Compare with the clock whenever
 access is checked: of a grant that ends by its date no event tells.
 

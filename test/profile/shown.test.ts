@@ -27,9 +27,17 @@ function dayFromNow(days: number): string {
   return new Date(START + days * DAY_MS).toISOString();
 }
 
-const day = fc.integer({ min: -14, max: 4 }).map(dayFromNow);
-const dayOrNull = fc.option(day, { freq: 9 });
+const days = fc.integer({ min: -14, max: 4 });
+const day = days.map(dayFromNow);
 const rarely = fc.option(day, { freq: 1 });
+
+/** It ends after it was made, as the rules of records have it. */
+const period = fc
+  .record({ from: days, length: fc.option(fc.integer({ min: 1, max: 12 }), { freq: 9 }) })
+  .map(({ from, length }) => ({
+    purchased_at: dayFromNow(from),
+    expires_at: length === null ? null : dayFromNow(from + length),
+  }));
 
 const purchase = fc.record({
   purchase_type: fc.constantFrom('subscription', 'subscription', 'subscription', 'one_time_purchase'),
@@ -37,8 +45,7 @@ const purchase = fc.record({
   is_family_shared: fc.boolean(),
   store: fc.constantFrom('app_store', 'app_store', 'play_store'),
   store_product_id: fc.constantFrom('monthly', 'monthly', 'yearly', 'pack', 'unknown'),
-  purchased_at: day,
-  expires_at: dayOrNull,
+  period,
   grace_period_expires_at: rarely,
   refunded_at: rarely,
   revenue_nano: fc.bigInt({ min: 0n, max: 10n ** 11n }),
@@ -56,7 +63,7 @@ test('the object is the same with and without the purchases that it does not sho
   await fc.assert(
     fc.asyncProperty(fc.array(purchase, { minLength: 2, maxLength: 16 }), async (bought) => {
       const profileId = await addProfile(service, null);
-      for (const one of bought) await addPurchase(service, profileId, one);
+      for (const { period, ...one } of bought) await addPurchase(service, profileId, { ...one, ...period });
       const key = { app_id: service.appId, profile_id: profileId };
       const whole = await readShownSince(db, key, '-infinity');
       expect(whole.purchases).toHaveLength(bought.length);
