@@ -155,6 +155,11 @@ export async function deleteWebhook(db: Kysely<DB>, webhookId: string): Promise<
   await db.deleteFrom('webhook').where('webhook_id', '=', webhookId).execute();
 }
 
+/** Waits until every event that is being recorded is; what is recorded from then on sees the endpoints as they are now. */
+export async function awaitRecorders(trx: Kysely<DB>): Promise<void> {
+  await sql`lock table webhook_delivery in share row exclusive mode`.execute(trx);
+}
+
 /**
  * Ends a batch of what waits for an endpoint and says whether there may be more; what was delivered stays as it is. One that is being sent
  * keeps its claim, so that it is told of if it arrives.

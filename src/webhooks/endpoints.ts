@@ -8,6 +8,7 @@ import { isUuid } from '../lib/uuid.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { SenderEdges } from './delivery.ts';
 import {
+  awaitRecorders,
   changeState,
   deleteWebhook,
   findWebhook,
@@ -137,6 +138,7 @@ export async function testWebhook(deps: EndpointDeps, webhookId: string, edges: 
 export async function removeWebhook(deps: EndpointDeps, webhookId: string) {
   const { webhook_id } = await getWebhook(deps, webhookId);
   await deleteWebhook(deps.db, webhook_id);
+  await inTransaction(deps.db, awaitRecorders);
   // Nothing is claimed any more for an endpoint that is gone. Should this be cut short, the rest dies of age.
   const end = { now: deps.now(), reason: 'the webhook was removed' };
   while (await inTransaction(deps.db, (trx) => killWaiting(trx, webhook_id, end)));

@@ -4,10 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../src/db/client.ts';
 import { scrubEventsOf } from '../../src/profile/removal.ts';
-import { disableWebhook } from '../../src/webhooks/endpoints.ts';
+import { disableWebhook, removeWebhook } from '../../src/webhooks/endpoints.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { recordEvents } from '../../src/webhooks/outbox.ts';
 import { settle } from '../../src/webhooks/queue.ts';
+import { waitForBlocked } from '../setup/locks.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;
@@ -166,4 +167,15 @@ it('a deleted profile is taken out of its events and of the answers to them', as
   ]);
   const answers = await db.selectFrom('webhook_delivery').select(['profile_id', 'last_answer']).execute();
   for (const one of answers) expect(one.last_answer).toBe(one.profile_id === other ? 'hello ann' : null);
+});
+
+it('what is recorded while its endpoint is removed is dead, not left waiting', async () => {
+  const { webhook_id } = await addEndpoint();
+  const trx = await db.startTransaction().execute();
+  await recordEvents(trx, app, [event()]);
+  const removing = removeWebhook(world.service.deps, webhook_id);
+  await waitForBlocked(world.service);
+  await trx.commit().execute();
+  await removing;
+  expect(await db.selectFrom('webhook_delivery').select('state').execute()).toEqual([{ state: 'dead' }]);
 });
