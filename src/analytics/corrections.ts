@@ -62,7 +62,7 @@ function foundOnce(
   entries: Entries,
   { baseline, contained }: { baseline: Baseline; contained: Contained },
 ): Facts[] {
-  const { has } = source.facts;
+  const { has } = source.state;
   const { months } = baseline;
   return [
     ...(has.pending ? [pending(source)] : []),
@@ -74,8 +74,8 @@ function foundOnce(
   ];
 }
 
-function notPending({ facts }: Source): Sql[] {
-  return facts.has.pending ? [sql`not ${isIn('fact_pending')}`] : [];
+function notPending({ state }: Source): Sql[] {
+  return state.has.pending ? [sql`not ${isIn('fact_pending')}`] : [];
 }
 
 /** What totals and columns hold: past days only, and as unrefunded no fact with a refund date, even a future one. */

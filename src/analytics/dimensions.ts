@@ -1,11 +1,17 @@
 // The dimensions by which charts are segmented and filtered (interface 4.2): where each lives in the facts, which filter
 // values it takes, how its values are called. README says what else a new one needs. Pure.
 import { DURATIONS, PERIODS, REASONS, RENEWAL_STATUSES } from '../facts/codes.ts';
+import type { FACT_COLUMNS } from '../facts/columns.ts';
 import { ATTRIBUTION_STATUSES, OFFER_CATEGORIES, OFFER_TYPES } from '../facts/values.ts';
 import { countryTitle, listedTitle, storeTitle } from './titles.ts';
 
+/** A column of the facts, kept by column too: else filters by it would be passed over there. */
+type FactColumn = keyof typeof FACT_COLUMNS;
+
 /** Where the facts have it: a key into a column of a dim_ table, or the place in a list of codes. */
-export type Home = { column: string; table: string; value: string } | { column: string; codes: readonly string[] };
+export type Home =
+  | { column: FactColumn; table: string; value: string }
+  | { column: FactColumn; codes: readonly string[] };
 
 export interface Dimension {
   name: string;
@@ -32,7 +38,7 @@ function offer(column: string): Pick<Dimension, 'home' | 'ofInstalls'> {
   return { home: { column: 'offer_key', table: 'dim_offer', value: column }, ofInstalls: false };
 }
 
-function coded(column: string, codes: readonly string[]): Pick<Dimension, 'home' | 'ofInstalls' | 'titleOf'> {
+function coded(column: FactColumn, codes: readonly string[]): Pick<Dimension, 'home' | 'ofInstalls' | 'titleOf'> {
   return { home: { column, codes }, ofInstalls: false, titleOf: listedTitle };
 }
 

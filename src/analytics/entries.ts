@@ -1,4 +1,5 @@
 // What charts sum (analytics.md 2): dated entries made of facts.
+import type { FACT_IS } from '../facts/conditions.ts';
 import type { TotalSum } from '../facts/totals-schema.ts';
 
 /** A dated moment of a fact; each has an instant and a day in the app's zone. */
@@ -13,7 +14,7 @@ export type Moment =
   | 'active_until';
 
 /** What a transaction must be to make an entry. */
-export type Condition = 'priced' | 'trial' | 'paid' | 'first_paid' | 'one_time' | 'not_refunded' | 'adds_monthly';
+export type Condition = keyof typeof FACT_IS;
 
 /** One kind of entry of a chart: facts that count at a moment, or from it until another. */
 export interface Entries {

@@ -49,7 +49,7 @@ export function asWritten(of: Entries['of'], where: readonly Sql[]): Facts {
   return { relation: sql`${tableOf({ of })} f`, where, weight: sql`1`, label: OWN_LABEL };
 }
 
-/** What the rows are held against. */
+/** By what rows are split, beside bucket and segment. */
 export interface RowForm {
   /** The column by which totals are split. */
   home?: TotalHome | null | undefined;
@@ -77,14 +77,14 @@ function inSpan(source: Source, { until }: Entries, at: Counting): Sql[] {
   return [...beforeEnd(source, at), ...openedBeforeNow(source, at)];
 }
 
-interface Parts {
+interface RowSpec {
   counted: Counted;
   facts: Facts;
   form?: RowForm;
 }
 
 /** Selects `bucket, key, n, a0 …` of them. */
-export function factRows(source: Source, entries: Entries, { counted, facts, form = {} }: Parts): Sql {
+export function factRows(source: Source, entries: Entries, { counted, facts, form = {} }: RowSpec): Sql {
   const { until, amount } = entries;
   const { at, sign } = counted;
   const { relation, where, weight, label } = facts;

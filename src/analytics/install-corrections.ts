@@ -21,7 +21,7 @@ export function installCorrectionRows(source: Source, { horizon, months }: Basel
   const past = sql`${day} < ${sql.lit(horizon)}`;
   const otherDays = rangesWithout(source, months, false);
   const parts = [
-    ...(source.facts.has.installChanges ? [changed([past, isInRanges(day, rangesOfMonths(months))])] : []),
+    ...(source.state.has.installChanges ? [changed([past, isInRanges(day, rangesOfMonths(months))])] : []),
     ...(otherDays.length > 0 ? [asWritten(INSTALLS.of, [past, isInRanges(day, otherDays)])] : []),
     ...(appDaysOf(source).end > horizon ? [recent(source, sql`${day} >= ${sql.lit(horizon)}`)] : []),
   ];

@@ -1,7 +1,7 @@
 // The distinct payers in the statement of a chart, counted fact by fact.
 import { sql } from 'kysely';
 import { payerRows } from './rows.ts';
-import { type Part, type Sql, segmentOfKey } from './sources.ts';
+import { type AskedSpan, type Sql, segmentOfKey } from './sources.ts';
 
 export interface PayerQueries {
   ctes: Sql[];
@@ -15,9 +15,9 @@ export interface PayerQueries {
 /** Place and segment of a row that was joined with `ranked`. */
 export const SERIES = sql`case when kept then 'segment' else 'other' end as place, case when kept then segment else '' end as segment`;
 
-export function queryPayers(parts: readonly Part[]): PayerQueries {
-  const { value, join } = segmentOfKey(parts[0]!.query);
-  const selects = parts.map((part) => sql`select ${sql.lit(part.index)} as span, p.* from (${payerRows(part)}) p`);
+export function queryPayers(spans: readonly AskedSpan[]): PayerQueries {
+  const { value, join } = segmentOfKey(spans[0]!.query);
+  const selects = spans.map((asked) => sql`select ${sql.lit(asked.index)} as span, p.* from (${payerRows(asked)}) p`);
   return {
     ctes: [
       sql`payer as materialized (

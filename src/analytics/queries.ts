@@ -1,5 +1,11 @@
-// The figures of a chart in one statement: cells by bucket and segment, the segments ranked, what ranks too low summed up
-// as "other". However many segments there are, only as many leave the database as the answer shows.
+// The figures of a chart: cells by bucket and segment. What answers a question, the first that can:
+// - totals by day and month (totals.ts): transactions by their own dates, in the app's zone, by at most one column that totals are split by;
+// - facts by column, scanned in the process (columns/): other questions about months that have them, also in other zones and of payers;
+// - facts one by one (rows.ts, event-parts.ts): the rest, cohorts by day of install among them.
+// Totals and columns lag behind the facts. What they lack or have too much of is added in the same snapshot (corrections.ts,
+// install-corrections.ts; relabelled/ for labels that wait), so that the sum is exactly that of the facts.
+// Unless columns answer, all of it is one statement: segments ranked, what ranks too low summed up as "other". However many segments there are, only as
+// many leave the database as the answer shows.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { inSlices } from '../lib/slices.ts';
@@ -14,7 +20,7 @@ import { type PayerQueries, queryPayers, SERIES } from './payer-queries.ts';
 import type { ReadRelabelled } from './relabelled/waiting.ts';
 import type { ChartQuery } from './request.ts';
 import { entryRows, widthOf } from './rows.ts';
-import { type Owner, type Part, type Sql, segmentOfKey } from './sources.ts';
+import { type AskedSpan, type Owner, type Sql, segmentOfKey } from './sources.ts';
 
 export interface CellsRequest {
   query: ChartQuery;
@@ -23,31 +29,33 @@ export interface CellsRequest {
   owner: Owner;
   /** The total and the "other" series count, too. */
   mostSeries: number;
-  facts: FactsState;
+  state: FactsState;
   readRelabelled: ReadRelabelled;
 }
 
 export async function readCells(db: Kysely<DB>, request: CellsRequest): Promise<Cell[]> {
-  const [first, ...others] = listParts(request, await withKeys(db, request.query.filters));
+  const [first, ...others] = listSpans(request, await withKeys(db, request.query.filters));
   if (!first) return [];
   const relabelled = await request.readRelabelled(db, first);
-  const parts = [first, ...others].map((part) => ({ ...part, relabelled }));
-  return (await readColumns(db, parts, request)) ?? (await queryCells(db, parts, request));
+  const spans = [first, ...others].map((one) => ({ ...one, relabelled }));
+  return (await readColumns(db, spans, request)) ?? (await queryCells(db, spans, request));
 }
 
-function listParts({ query, owner, facts }: CellsRequest, filters: readonly KeyedFilter[]): Part[] {
-  const asked = { query, owner, facts, filters };
-  const parts = [query.span, query.compared].map((span, i) => ({ ...asked, span, index: i === 0 ? 0 : 1 }));
-  return parts.filter((part): part is Part => part.span !== null && countBuckets(part.span) > 0);
+/** Those that have buckets. */
+function listSpans({ query, owner, state }: CellsRequest, filters: readonly KeyedFilter[]): AskedSpan[] {
+  const spans = [query.span, query.compared].map((span, i) => {
+    return { query, owner, state, filters, span, index: i === 0 ? 0 : 1 };
+  });
+  return spans.filter((one): one is AskedSpan => one.span !== null && countBuckets(one.span) > 0);
 }
 
 async function queryCells(
   db: Kysely<DB>,
-  parts: readonly Part[],
+  spans: readonly AskedSpan[],
   { query, mostSeries }: CellsRequest,
 ): Promise<Cell[]> {
-  const payers = isPer(query.chart, 'payers') ? queryPayers(parts) : undefined;
-  const cells = [entriesOf(query, parts), cellsOf(query), ...(payers?.ctes ?? [])];
+  const payers = isPer(query.chart, 'payers') ? queryPayers(spans) : undefined;
+  const cells = [entriesOf(query, spans), cellsOf(query), ...(payers?.ctes ?? [])];
   const statement = query.segmentation
     ? sql`with ${list([...cells, ...rankingOf(query, mostSeries, payers)])} ${totals(query, payers)} union all ${segments(query, payers)}`
     : sql`with ${list(cells)} ${totals(query, payers)}`;
@@ -63,16 +71,16 @@ function amounts(width: number, of: (name: Sql) => Sql): Sql {
   return list(Array.from({ length: width }, (_, i) => of(sql.ref(`a${i}`))));
 }
 
-function entriesOf({ chart }: ChartQuery, parts: readonly Part[]): Sql {
+function entriesOf({ chart }: ChartQuery, spans: readonly AskedSpan[]): Sql {
   const width = widthOf(chart.entries);
   const sums = amounts(width, (name) => name);
-  const selects = parts.flatMap((part) => {
+  const selects = spans.flatMap((asked) => {
     const side = (name: Cell['side'], values: Sql, rows: Sql) =>
-      sql`select ${sql.lit(name)} as side, ${sql.lit(part.index)} as span, bucket, key, ${values} from (${rows}) r`;
-    const entries = chart.entries.map((one) => side('entries', sums, entryRows(part, one)));
+      sql`select ${sql.lit(name)} as side, ${sql.lit(asked.index)} as span, bucket, key, ${values} from (${rows}) r`;
+    const entries = chart.entries.map((one) => side('entries', sums, entryRows(asked, one)));
     if (!isPer(chart, 'installs')) return entries;
     const installs = list([sql`a0`, ...Array.from({ length: width - 1 }, () => sql`0`)]);
-    return [...entries, side('per', installs, entryRows(part, INSTALLS))];
+    return [...entries, side('per', installs, entryRows(asked, INSTALLS))];
   });
   return sql`entry as (${sql.join(selects, sql` union all `)})`;
 }

@@ -33,17 +33,17 @@ interface Plot {
 
 /** What is known of the app before the facts are read. */
 interface Known {
-  facts: FactsState;
+  state: FactsState;
   storeTitles: StoreTitles;
 }
 
 async function readKnown(each: Kysely<DB>, app: App, query: ChartQuery): Promise<Known> {
   const isByStore = query.segmentation?.name === 'store';
-  const [facts, storeTitles] = await Promise.all([
+  const [state, storeTitles] = await Promise.all([
     readFactsState(each, app, query),
     isByStore ? readStoreTitles(each, app.app_id) : new Map(),
   ]);
-  return { facts, storeTitles };
+  return { state, storeTitles };
 }
 
 /** A step with no more takes less than a turn of the event loop does while others write. */
@@ -52,7 +52,7 @@ const FEW_POINTS = 2_000;
 async function plot(
   snapshot: Kysely<DB>,
   app: App,
-  asked: { query: ChartQuery; facts: FactsState; signal: AbortSignal; readRelabelled: ReadRelabelled },
+  asked: { query: ChartQuery; state: FactsState; signal: AbortSignal; readRelabelled: ReadRelabelled },
 ): Promise<Series[]> {
   const { query, signal } = asked;
   signal.throwIfAborted();
@@ -94,9 +94,9 @@ export function createChartAnswers(deps: Deps) {
   async function plotChart(app: App, { query, signal }: Question): Promise<Plot> {
     return readCancellably(deps, signal, {
       first: (each) => readKnown(each, app, query),
-      rest: async (snapshot, { facts, storeTitles }) => ({
+      rest: async (snapshot, { state, storeTitles }) => ({
         query,
-        series: await plot(snapshot, app, { query, facts, signal, readRelabelled }),
+        series: await plot(snapshot, app, { query, state, signal, readRelabelled }),
         storeTitles,
       }),
     });
@@ -106,15 +106,15 @@ export function createChartAnswers(deps: Deps) {
   async function compute(app: App, key: string, { query, signal }: Question): Promise<Buffer> {
     return readCancellably(deps, signal, {
       first: (each) => Promise.all([readKnown(each, app, query), readValidUntil(each, app, query)]),
-      async rest(snapshot, [{ facts, storeTitles }, until]) {
-        const series = await plot(snapshot, app, { query, facts, signal, readRelabelled });
+      async rest(snapshot, [{ state, storeTitles }, until]) {
+        const series = await plot(snapshot, app, { query, state, signal, readRelabelled });
         const points = series.length * countPoints(query);
         if (points > FEW_POINTS) await giveWay();
         const data = renderAnswer(query, series, storeTitles);
         if (points > FEW_POINTS) await giveWay();
         const body = Buffer.from(JSON.stringify({ data }));
         signal.throwIfAborted();
-        answers.keep(key, { body, version: facts.version, until });
+        answers.keep(key, { body, version: state.version, until });
         return body;
       },
     });
@@ -128,7 +128,7 @@ export function createChartAnswers(deps: Deps) {
       asked: ChartRequest & { isSmall: boolean },
       departure: AbortSignal,
     ): Promise<{ json: Buffer } | Plot> {
-      // Of a megabyte that is refused after all, what names kept answers would take twice as long as the judgement.
+      // A large body is judged first: to hash it for the look-up costs twice as much as to find that it is wrong.
       const judged = asked.isSmall ? undefined : readChartRequest(asked);
       const key = questionKey(app, asked);
       const kept = await find(app, key, asked.now);

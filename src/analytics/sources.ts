@@ -19,19 +19,20 @@ export interface Owner {
   app_key: number;
 }
 
+/** A question over one of its spans, in one snapshot: what statements are made from. */
 export interface Source {
   query: ChartQuery;
   owner: Owner;
   span: Span;
-  facts: FactsState;
+  state: FactsState;
   /** Those of the query. */
   filters: readonly KeyedFilter[];
   /** Profiles that count under another label than their facts carry, where these are remembered. */
   relabelled?: Relabelled | undefined;
 }
 
-/** A span of the question that has buckets. */
-export interface Part extends Source {
+/** The range of a question, or the compared one. */
+export interface AskedSpan extends Source {
   index: 0 | 1;
 }
 
@@ -50,15 +51,11 @@ const MOMENTS: Record<Counting, { at: string; day: string }> = {
   either: { at: 'either.at', day: 'either.day' },
 };
 
-const CONDITIONS: Record<Condition, (now: Sql) => Sql> = {
-  priced: () => sql.raw(FACT_IS.priced),
-  trial: () => sql.raw(FACT_IS.trial),
-  paid: () => sql.raw(FACT_IS.paid),
-  first_paid: () => sql.raw(FACT_IS.first_paid),
-  one_time: () => sql.raw(FACT_IS.one_time),
-  adds_monthly: () => sql.raw(FACT_IS.adds_monthly),
-  not_refunded: (now) => sql`(${sql.raw(FACT_IS.not_refunded)} or f.refunded_at > ${now})`,
-};
+function isSo(name: Condition, now: Sql): Sql {
+  const is = sql.raw(FACT_IS[name]);
+  // A refund that is to come has not happened.
+  return name === 'not_refunded' ? sql`(${is} or f.refunded_at > ${now})` : is;
+}
 
 /** Of the facts: the key of their label. */
 export const ATTRIBUTION_COLUMN = 'attribution_key';
@@ -158,8 +155,8 @@ export function readsLabels({ query }: Source): boolean {
 
 /** Whether some labels that the question is about stand elsewhere than in the facts. */
 export function readsPendingLabels(source: Source): boolean {
-  const { facts, relabelled } = source;
-  return facts.has.pendingLabels && readsLabels(source) && relabelled?.places.length !== 0;
+  const { state, relabelled } = source;
+  return state.has.pendingLabels && readsLabels(source) && relabelled?.places.length !== 0;
 }
 
 /** Whether two labels, joined as `later` and `earlier`, differ in what the question asks for; under the others facts count as they did. */
@@ -213,7 +210,7 @@ export function conditions(source: Source, { where }: Entries, label = currentLa
   const now = nowOf(query);
   return [
     sql`f.app_key = ${owner.app_key}`,
-    ...where.map((name) => CONDITIONS[name](now)),
+    ...where.map((name) => isSo(name, now)),
     ...filters.map((filter) => hasValue(keyOf(filter.dimension, label), filter)),
   ];
 }

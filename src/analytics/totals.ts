@@ -29,7 +29,7 @@ function countOf({ where }: Entries): TotalSum | undefined {
 export function hasTotals(source: Source, entries: Entries): boolean {
   const { of, until } = entries;
   const { inAppZone, dateType } = source.query;
-  const isAsked = source.facts.usesTotals && inAppZone && dateType === 'purchase_date' && of === 'transaction';
+  const isAsked = source.state.usesTotals && inAppZone && dateType === 'purchase_date' && of === 'transaction';
   return isAsked && countOf(entries) !== undefined && homeOf(source) !== undefined && isKept(source, until);
 }
 

@@ -35,8 +35,11 @@ export const TOTAL_HOMES = [
 
 export type TotalHome = (typeof TOTAL_HOMES)[number];
 
+/** Throws where no totals are kept by the moment. */
 export function momentCode(name: string): number {
-  return TOTAL_MOMENTS.findIndex(([one]) => one === name);
+  const code = TOTAL_MOMENTS.findIndex(([one]) => one === name);
+  if (code === -1) throw new Error(`totals are not kept by ${name}`);
+  return code;
 }
 
 /** Without a home that of the sum of all. */

@@ -180,8 +180,8 @@ describe('what is looked up', () => {
     const now = service.deps.now();
     const query = readChartRequest({ body, zoneHeader: undefined, appZone: APP_ZONE, now });
     const { db } = service.deps;
-    const facts = await readFactsState(db, home.app, query);
-    return (await read(db, { query, owner: home.app, span: query.span, facts, filters: [] }))!;
+    const state = await readFactsState(db, home.app, query);
+    return (await read(db, { query, owner: home.app, span: query.span, state, filters: [] }))!;
   }
 
   async function count(): Promise<{ remembered: number; others: number }> {

@@ -10,7 +10,7 @@ import type { PayerCount, PayerCounts } from './payer-counts.ts';
 import type { ColumnSums } from './sums.ts';
 
 /** What was summed up of a span. */
-export interface SummedPart {
+export interface SummedSpan {
   index: Cell['span'];
   entries: ColumnSums;
   installs: ColumnSums;
@@ -25,31 +25,31 @@ interface Shown {
 
 export async function listCells(
   query: ChartQuery,
-  parts: readonly SummedPart[],
+  spans: readonly SummedSpan[],
   { segments, mostSeries }: Shown,
 ): Promise<Cell[]> {
-  const seen = new Set(parts.flatMap(({ entries, installs }) => [...entries.listSeen(), ...installs.listSeen()]));
+  const seen = new Set(spans.flatMap(({ entries, installs }) => [...entries.listSeen(), ...installs.listSeen()]));
   seen.delete(NO_SEGMENT);
   const named = [...seen].map((number) => ({ number, segment: segments[number]! }));
-  const ranked = await sortSegments(named, shownBy(query, parts));
+  const ranked = await sortSegments(named, shownBy(query, spans));
   const kept = ranked.length < mostSeries ? ranked : ranked.slice(0, mostSeries - 2);
   const others = ranked.slice(kept.length);
   const numbersOf = (some: typeof ranked) => some.map(({ number }) => number);
   const cells: Cell[] = [];
-  for (const part of parts) {
-    cells.push(...cellsOf(part, { place: 'total', segment: '' }, undefined));
+  for (const summed of spans) {
+    cells.push(...cellsOf(summed, { place: 'total', segment: '' }, undefined));
     await inSlices(kept, Math.ceil(CELLS_AT_ONCE / Math.max(countPoints(query), 1)), ({ number, segment }) => {
-      cells.push(...cellsOf(part, { place: 'segment', segment }, [number]));
+      cells.push(...cellsOf(summed, { place: 'segment', segment }, [number]));
     });
-    if (others.length > 0) cells.push(...cellsOf(part, { place: 'other', segment: '' }, numbersOf(others)));
-    cells.push(...payerCells(part, numbersOf(kept), { segments, hasOthers: others.length > 0 }));
+    if (others.length > 0) cells.push(...cellsOf(summed, { place: 'other', segment: '' }, numbersOf(others)));
+    cells.push(...payerCells(summed, numbersOf(kept), { segments, hasOthers: others.length > 0 }));
   }
   return cells;
 }
 
 /** What tells the value that is shown of a segment, by its number, over the range asked. */
-function shownBy(query: ChartQuery, parts: readonly SummedPart[]): (segment: { number: number }) => bigint {
-  const asked = parts.find(({ index }) => index === 0);
+function shownBy(query: ChartQuery, spans: readonly SummedSpan[]): (segment: { number: number }) => bigint {
+  const asked = spans.find(({ index }) => index === 0);
   const isSplit = query.chart.kind === 'ratio' && query.segmentation?.ofInstalls;
   const perOf = (number: number) => {
     if (asked?.payers) return BigInt(asked.payers.payersOf(number));
@@ -63,7 +63,7 @@ function shownBy(query: ChartQuery, parts: readonly SummedPart[]): (segment: { n
 
 /** Of these segments together; of all there is, if undefined. */
 function cellsOf(
-  { index, entries, installs }: SummedPart,
+  { index, entries, installs }: SummedSpan,
   shown: Pick<Cell, 'place' | 'segment'>,
   segments: readonly number[] | undefined,
 ): Cell[] {
@@ -75,7 +75,7 @@ function cellsOf(
 }
 
 function payerCells(
-  { index, payers }: SummedPart,
+  { index, payers }: SummedSpan,
   kept: readonly number[],
   { segments, hasOthers }: { segments: readonly string[]; hasOthers: boolean },
 ): Cell[] {

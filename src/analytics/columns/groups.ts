@@ -32,7 +32,7 @@ const CONDITIONS: Record<Condition, (kind: Kind) => boolean> = {
 /** The months, of purchase or of install, whose facts can count, and are kept in columns. */
 export function listMonths(source: Source, { of, until }: Entries): number[] {
   const { first, end } = appDaysOf(source);
-  return source.facts.months[of].filter((month) => month < end && (until !== undefined || monthAfter(month) > first));
+  return source.state.months[of].filter((month) => month < end && (until !== undefined || monthAfter(month) > first));
 }
 
 /** Whether columns are kept of these entries, and of the days in question. */
@@ -42,7 +42,7 @@ export function isInColumns(source: Source, entries: Entries): boolean {
   const hasEdges = inAppZone || toQuarters(source.span.instants) !== undefined;
   const isPurchase = at === 'purchased' && (until === undefined || until === 'active_until');
   const isKept = at === 'installed' || (isPurchase && dateType === 'purchase_date');
-  return source.facts.usesTotals && hasEdges && isKept && listMonths(source, entries).length > 0;
+  return source.state.usesTotals && hasEdges && isKept && listMonths(source, entries).length > 0;
 }
 
 /** Throws TooMuch. */
@@ -59,7 +59,7 @@ export async function planScan(
   for (const filter of filters) {
     const keys = new Set(await listKeys(db, filter, MOST_KEYS));
     if (keys.size === MOST_KEYS) throw new TooMuch();
-    const column = filter.dimension.home.column as ColumnName;
+    const { column } = filter.dimension.home;
     const others = judges[column];
     judges[column] = (key) => keys.has(key) && (others?.(key) ?? true);
   }
@@ -73,7 +73,7 @@ export async function planScan(
     isStock: until !== undefined,
     amount: amount === 'one' || !into.sums ? undefined : amount,
     times,
-    segment: segmentation && (segmentation.home.column as ColumnName),
+    segment: segmentation?.home.column,
     segmentOf: segments.segmentOf,
     profiles: into.payers !== undefined,
   };

@@ -14,9 +14,9 @@ import { partRows } from '../parts.ts';
 import type { CellsRequest } from '../queries.ts';
 import { entryRows, widthOf } from '../rows.ts';
 import { numberSegments, type Segments } from '../segments.ts';
-import type { Part, Source, Sql } from '../sources.ts';
+import type { AskedSpan, Source, Sql } from '../sources.ts';
 import { hasTotals } from '../totals.ts';
-import { listCells, type SummedPart } from './cells.ts';
+import { listCells, type SummedSpan } from './cells.ts';
 import { isInColumns, listGroups, listMonths, planScan } from './groups.ts';
 import { startPayers } from './payers.ts';
 import { scanGroup } from './scan.ts';
@@ -27,24 +27,24 @@ interface Reading {
   signal: AbortSignal;
 }
 
-/** The cells of the parts of a question; undefined where columns say nothing about it, or it would be too much to hold. */
+/** The cells of a question; undefined where columns say nothing about it, or it would be too much to hold. */
 export async function readColumns(
   db: Kysely<DB>,
-  parts: readonly Part[],
+  spans: readonly AskedSpan[],
   { mostSeries, signal }: Pick<CellsRequest, 'mostSeries' | 'signal'>,
 ): Promise<Cell[] | undefined> {
-  const { query } = parts[0]!;
+  const { query } = spans[0]!;
   const { chart } = query;
   const entries = isPer(chart, 'installs') ? [...chart.entries, INSTALLS] : chart.entries;
   const isRead = isPer(chart, 'payers')
-    ? parts.every((part) => isInColumns(part, PURCHASES))
-    : parts.some((part) => entries.some((one) => isScanned(part, one)));
+    ? spans.every((asked) => isInColumns(asked, PURCHASES))
+    : spans.some((asked) => entries.some((one) => isScanned(asked, one)));
   if (!isRead) return undefined;
   try {
     const segments = await numberSegments(db, query);
     if (!segments) return undefined;
-    const summed: SummedPart[] = [];
-    for (const part of parts) summed.push(await sumPart(db, part, { segments, signal }));
+    const summed: SummedSpan[] = [];
+    for (const asked of spans) summed.push(await sumSpan(db, asked, { segments, signal }));
     // Other requests are answered first, as between the groups.
     await giveWay();
     return listCells(query, summed, { segments: segments.values, mostSeries });
@@ -62,39 +62,39 @@ function isScanned(source: Source, entries: Entries): boolean {
 const MOST_PIECES = 12;
 
 /** The statements that read what is not scanned of entries. */
-function listBeside(part: Part, entries: Entries): { first: number; named: NamedRows | undefined }[] {
-  if (isScanned(part, entries)) return [{ first: 0, named: correctionsOf(part, entries) }];
-  if (entries.of !== 'install') return [{ first: 0, named: rowsOf(part, entries) }];
-  return cutSpan(part.span, MOST_PIECES).map(({ first, span }) => ({
+function listBeside(asked: AskedSpan, entries: Entries): { first: number; named: NamedRows | undefined }[] {
+  if (isScanned(asked, entries)) return [{ first: 0, named: correctionsOf(asked, entries) }];
+  if (entries.of !== 'install') return [{ first: 0, named: rowsOf(asked, entries) }];
+  return cutSpan(asked.span, MOST_PIECES).map(({ first, span }) => ({
     first,
-    named: rowsOf({ ...part, span }, entries),
+    named: rowsOf({ ...asked, span }, entries),
   }));
 }
 
-async function sumPart(db: Kysely<DB>, part: Part, { segments, signal }: Reading): Promise<SummedPart> {
-  const { chart } = part.query;
+async function sumSpan(db: Kysely<DB>, asked: AskedSpan, { segments, signal }: Reading): Promise<SummedSpan> {
+  const { chart } = asked.query;
   const newSums = (entries: readonly Entries[]) =>
-    new ColumnSums(countBuckets(part.span), widthOf(entries), segments.values.length);
+    new ColumnSums(countBuckets(asked.span), widthOf(entries), segments.values.length);
   const entries = newSums(chart.entries);
   const installs = newSums([INSTALLS]);
-  const payers = isPer(chart, 'payers') ? await startPayers(db, part, segments) : undefined;
+  const payers = isPer(chart, 'payers') ? await startPayers(db, asked, segments) : undefined;
   const summed = [
     ...chart.entries.map((one) => ({ one, sums: entries })),
     ...(isPer(chart, 'installs') ? [{ one: INSTALLS, sums: installs }] : []),
   ];
   const meanwhile = summed.flatMap(({ one, sums }) =>
-    listBeside(part, one).map((beside) => () => addRows(db, segments, { sums, ...beside })),
+    listBeside(asked, one).map((beside) => () => addRows(db, segments, { sums, ...beside })),
   );
   for (const { one, sums } of summed) {
-    const into = { sums: isScanned(part, one) ? sums : undefined, payers: one === PURCHASES ? payers : undefined };
+    const into = { sums: isScanned(asked, one) ? sums : undefined, payers: one === PURCHASES ? payers : undefined };
     if (!into.sums && !into.payers) continue;
-    const scan = await planScan(db, part, { entries: one, segments, into });
-    for await (const group of listGroups(db, part, { entries: one, scan, signal, meanwhile }))
+    const scan = await planScan(db, asked, { entries: one, segments, into });
+    for await (const group of listGroups(db, asked, { entries: one, scan, signal, meanwhile }))
       scanGroup(scan, group, into);
   }
   payers?.finish();
   for (const add of meanwhile) await add();
-  return { index: part.index, entries, installs, payers };
+  return { index: asked.index, entries, installs, payers };
 }
 
 /** Rows `bucket, key` with these numbers; with `n` where they are differences. */

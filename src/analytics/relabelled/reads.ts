@@ -37,7 +37,7 @@ export async function readLabelQueue(db: Kysely<DB>, { owner }: Source, most: nu
  */
 export async function readChangedPlaces(
   db: Kysely<DB>,
-  { owner, facts: { has } }: Source,
+  { owner, state: { has } }: Source,
   most: number,
 ): Promise<Set<number>> {
   const changed = [...(has.pending ? ['fact_pending'] : []), ...(has.retired ? ['fact_retired'] : [])];

@@ -39,10 +39,10 @@ const MOST_READ = 2_000;
 
 /** Whether what is remembered of facts is what a question asks for. */
 function isRemembered(source: Source): boolean {
-  const { query, filters, facts } = source;
+  const { query, filters, state } = source;
   const isOfDays = query.inAppZone && query.dateType === 'purchase_date';
   const isSummed = query.chart.entries.some(({ of }) => of === 'transaction') && !isPer(query.chart, 'payers');
-  return facts.usesTotals && isOfDays && isSummed && filters.length === 0 && readsPendingLabels(source);
+  return state.usesTotals && isOfDays && isSummed && filters.length === 0 && readsPendingLabels(source);
 }
 
 export type ReadRelabelled = (db: Kysely<DB>, source: Source) => Promise<Relabelled | undefined>;
