@@ -46,8 +46,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const stop = async () => {
     // The database is let go of, whatever becomes of the others.
     const steps = createSteps();
-    for (const one of stops.splice(0).reverse()) await steps.take(one().then(() => 1));
-    steps.end();
+    for (const one of stops.splice(0).reverse()) await steps.attempt(one(), undefined);
+    steps.throwFailures();
   };
   try {
     return { ...(await startParts(config, log, stops)), stop };

@@ -51,8 +51,8 @@ export function createGroupWriter<Item, Result>(
     }
   }
 
-  /** Whether it waits beside the groups now, as what it needs is known to be held. */
-  function isPutBeside(one: Queued<Item, Result>): boolean {
+  /** Puts it beside the groups where what it needs is known to be held; whether it did. */
+  function putBeside(one: Queued<Item, Result>): boolean {
     if (!held?.has(one.item)) return false;
     held.add(one);
     return true;
@@ -60,7 +60,7 @@ export function createGroupWriter<Item, Result>(
 
   /** Writes a group; what it gives tells those who were not told before. */
   async function writeGroup(taken: readonly Queued<Item, Result>[]): Promise<() => void> {
-    const group = taken.filter((one) => !isPutBeside(one));
+    const group = taken.filter((one) => !putBeside(one));
     if (group.length === 0) return () => undefined;
     const together = await outcomeOf(write(group.map(({ item }) => item)));
     if ('results' in together || isAway(together)) return () => tell(group, together);
@@ -71,7 +71,7 @@ export function createGroupWriter<Item, Result>(
     }
     // One bad item must not fail its neighbours: each is tried alone, unless the database goes away, as the rest would only find out later.
     for (const [index, one] of group.entries()) {
-      if (isPutBeside(one)) continue;
+      if (putBeside(one)) continue;
       const alone = await outcomeOf(writeAlone([one.item]));
       if (isAway(alone)) return () => tell(group.slice(index), alone);
       tell([one], alone);
@@ -105,7 +105,7 @@ export function createGroupWriter<Item, Result>(
   return (lane, item) =>
     new Promise((resolve, reject) => {
       const one = { item, resolve, reject };
-      if (isPutBeside(one)) return;
+      if (putBeside(one)) return;
       if (!queue.add(lane, one)) reject(apiError('unavailable'));
       else if (isWorthwhile()) setImmediate(work);
     });

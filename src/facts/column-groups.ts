@@ -151,8 +151,11 @@ export async function refreshMonths(
   let count = 0;
   const steps = createSteps();
   for (const month of months) {
-    count += await steps.take(withTotalsLocked(db, month.app_key, (connection) => refresh(month, connection)));
+    count += await steps.attempt(
+      withTotalsLocked(db, month.app_key, (connection) => refresh(month, connection)),
+      0,
+    );
   }
-  steps.end();
+  steps.throwFailures();
   return count;
 }

@@ -154,12 +154,12 @@ export async function relabelBatch(
   let count = 0;
   for (const appKey of [...coming, ...served]) {
     if (count === limit) break;
-    count += await steps.take(relabelApp(db, appKey, { most: limit - count, turn }));
+    count += await steps.attempt(relabelApp(db, appKey, { most: limit - count, turn }), 0);
     turn.after = appKey;
   }
   turn.hasMore ||= count === limit;
   if (!turn.hasMore) await forgetRetotalled(db);
-  steps.end();
+  steps.throwFailures();
   return count;
 }
 

@@ -101,9 +101,9 @@ async function refreshApps(
         return work(trx, appKey);
       }),
     );
-    most = Math.max(most, await steps.take(count));
+    most = Math.max(most, await steps.attempt(count, 0));
   }
-  steps.end();
+  steps.throwFailures();
   return most;
 }
 

@@ -34,11 +34,11 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   /** Moved facts wait until there are many, or no more to come. */
   const labels = resting(async () => {
     const steps = createSteps();
-    const count = await steps.take(relabelBatch(db, LABELS_BATCH, turn));
+    const count = await steps.attempt(relabelBatch(db, LABELS_BATCH, turn), 0);
     const areDue = !turn.hasMore || performance.now() - movedAt > MOVES_WAIT_MS;
     if (areDue) movedAt = performance.now();
-    const moved = await steps.take(refreshMoves(db, areDue ? 1 : MOVES_BATCH));
-    steps.end();
+    const moved = await steps.attempt(refreshMoves(db, areDue ? 1 : MOVES_BATCH), 0);
+    steps.throwFailures();
     return count + moved;
   }, createRest(BUSY.labels));
 
@@ -58,17 +58,17 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
     async run() {
       const began = performance.now();
       const steps = createSteps();
-      const totalled = await steps.take(refreshTotals(db));
-      const columns = await steps.take(refreshColumns(db, {}, failed.facts));
-      const installed = await steps.take(installs.run());
+      const totalled = await steps.attempt(refreshTotals(db), 0);
+      const columns = await steps.attempt(refreshColumns(db, {}, failed.facts), 0);
+      const installed = await steps.attempt(installs.run(), 0);
       // Labels rest by themselves, and much longer: new facts do not wait for that.
       const restMs = rest(performance.now() - began);
       const labelsRestMs = labels.restsFor();
       // They wait until the totals have done what they have.
-      const labelled = totalled < TOTALS_BATCH ? await steps.take(labels.run()) : 0;
+      const labelled = totalled < TOTALS_BATCH ? await steps.attempt(labels.run(), 0) : 0;
       const hasMore = totalled >= TOTALS_BATCH || columns > 0 || turn.hasMore;
-      if (!hasMore) await steps.take(tidying.run());
-      steps.end();
+      if (!hasMore) await steps.attempt(tidying.run(), 0);
+      steps.throwFailures();
       if (totalled + columns + installed + labelled > 0) return restMs;
       return labelsRestMs > 0 ? Math.min(labelsRestMs, IDLE_MS) : IDLE_MS;
     },

@@ -4,22 +4,22 @@
 const MOST_TOLD = 5;
 
 export interface Steps {
-  /** How much a step did; nothing if it failed. */
-  take: (step: Promise<number>) => Promise<number>;
+  /** What a step gives, or what is given instead if it fails. */
+  attempt: <T>(step: Promise<T>, otherwise: T) => Promise<T>;
   /** Throws what the one that failed did, or the first of those that failed together. */
-  end: () => void;
+  throwFailures: () => void;
 }
 
 /** A step that fails stops none of the others, also if it does so again and again. */
 export function createSteps(): Steps {
   const failures: unknown[] = [];
   return {
-    take: (step) =>
+    attempt: (step, otherwise) =>
       step.catch((error: unknown) => {
         failures.push(error);
-        return 0;
+        return otherwise;
       }),
-    end() {
+    throwFailures() {
       if (failures.length > 1)
         throw new AggregateError(failures.slice(0, MOST_TOLD), `${failures.length} steps failed`);
       if (failures.length === 1) throw failures[0];
