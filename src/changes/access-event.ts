@@ -1,43 +1,47 @@
 // What webhooks are told of an access level (decisions.md 7): of one source of it, a grant or a purchase. Pure.
-import { fromDatabase, toDatabase } from '../lib/datetime.ts';
+import { toDatabase, toWire } from '../lib/datetime.ts';
 import { toUsd } from '../lib/money.ts';
-import { type AccessSource, isActive, isInGracePeriod, listAccess } from '../profile/access.ts';
+import {
+  type AccessSource,
+  GRANT_AS_PURCHASE,
+  isActive,
+  isInGracePeriod,
+  isRefunded,
+  listAccess,
+} from '../profile/access.ts';
 import { revenueOf } from '../profile/object.ts';
 import type { GrantState, ProfileState, PurchaseState } from '../profile/state.ts';
-import { type AccessLevelChange, accessLevelUpdated, type WebhookEvent } from '../webhooks/events.ts';
+import { buildEvent, type WebhookEvent } from '../webhooks/events.ts';
 
-type Told = Omit<
-  AccessLevelChange,
-  'access_level_id' | 'is_active' | 'profile_has_access_level' | 'profile_total_revenue_usd'
->;
-
-function tellGrant(grant: GrantState): Told {
+function tellGrant(grant: GrantState) {
   return {
+    is_lifetime: grant.expires_at === null,
     is_refund: false,
     is_in_grace_period: false,
     will_renew: false,
-    activated_at: grant.first_granted_at,
-    renewed_at: grant.granted_at,
-    starts_at: grant.starts_at,
-    expires_at: grant.expires_at,
-    store: 'service',
-    vendor_product_id: 'server_side_grant',
+    activated_at: toWire(grant.first_granted_at),
+    renewed_at: toWire(grant.granted_at),
+    starts_at: toWire(grant.starts_at),
+    expires_at: toWire(grant.expires_at),
+    store: GRANT_AS_PURCHASE.store,
+    vendor_product_id: GRANT_AS_PURCHASE.store_product_id,
     transaction_id: grant.grant_id,
     original_transaction_id: grant.grant_id,
-    environment: 'Production',
+    environment: GRANT_AS_PURCHASE.environment,
     cancellation_reason: null,
   };
 }
 
-function tellPurchase(purchase: PurchaseState, until: string | null, now: string): Told {
+function tellPurchase(purchase: PurchaseState, until: string | null, now: string) {
   return {
-    is_refund: purchase.refunded_at !== null && fromDatabase(purchase.refunded_at) <= now,
+    is_lifetime: until === null,
+    is_refund: isRefunded(purchase, now),
     is_in_grace_period: isInGracePeriod(purchase, now),
     will_renew: purchase.renew_status === true,
-    activated_at: purchase.originally_purchased_at ?? purchase.purchased_at,
-    renewed_at: purchase.purchased_at,
+    activated_at: toWire(purchase.originally_purchased_at ?? purchase.purchased_at),
+    renewed_at: toWire(purchase.purchased_at),
     starts_at: null,
-    expires_at: until === null ? null : toDatabase(until),
+    expires_at: until === null ? null : toWire(toDatabase(until)),
     store: purchase.store,
     vendor_product_id: purchase.store_product_id,
     transaction_id: purchase.store_transaction_id,
@@ -67,12 +71,14 @@ export interface AccessEventParts {
   isGone?: boolean;
 }
 
-/** `access_level_updated` */
+/** `access_level_updated`: it describes the grant or the purchase that was made, not the best source of the level. */
 export function accessEvent({ event_id, at, now, state, source, isGone = false }: AccessEventParts): WebhookEvent {
   const { opened_by, access_level_id, until } = source;
-  const told = 'grant' in opened_by ? tellGrant(opened_by.grant) : tellPurchase(opened_by.purchase, until, now);
-  return accessLevelUpdated(
-    { access_level_id, is_active: !isGone && isActive(source, now), ...told, ...profileTotals(state, now) },
-    { event_id, at, profile: state },
-  );
+  const properties = {
+    access_level_id,
+    is_active: !isGone && isActive(source, now),
+    ...('grant' in opened_by ? tellGrant(opened_by.grant) : tellPurchase(opened_by.purchase, until, now)),
+    ...profileTotals(state, now),
+  };
+  return buildEvent({ event_id, event_type: 'access_level_updated', at, profile: state, properties });
 }

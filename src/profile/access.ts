@@ -22,10 +22,14 @@ function isBeforeGraceEnd({ expires_at, grace_period_expires_at }: PurchaseState
   return fromDatabase(expires_at) <= now && now < fromDatabase(grace_period_expires_at);
 }
 
+/** A refund may be known before it happens. */
+export function isRefunded({ refunded_at }: Pick<PurchaseState, 'refunded_at'>, now: string): boolean {
+  return refunded_at !== null && fromDatabase(refunded_at) <= now;
+}
+
 /** What was refunded is in none. */
 export function isInGracePeriod(purchase: PurchaseState, now: string): boolean {
-  const refund = instant(purchase.refunded_at);
-  return isBeforeGraceEnd(purchase, now) && (refund === null || refund > now);
+  return isBeforeGraceEnd(purchase, now) && !isRefunded(purchase, now);
 }
 
 function endOf(purchase: PurchaseState, now: string): string | null {
@@ -35,6 +39,13 @@ function endOf(purchase: PurchaseState, now: string): string | null {
   const refund = instant(refunded_at);
   return refund !== null && (end === null || refund < end) ? refund : end;
 }
+
+/** What a grant is shown to be as a purchase (decisions.md 5). */
+export const GRANT_AS_PURCHASE = {
+  store: 'service',
+  store_product_id: 'server_side_grant',
+  environment: 'Production',
+} as const;
 
 /** A grant as a source of its level. */
 export function sourceOfGrant(grant: GrantState): AccessSource {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { App } from '../deps.ts';
 import { fromDatabase, toDatabase, toWire } from '../lib/datetime.ts';
 import { toUsd } from '../lib/money.ts';
-import { type AccessSource, isInGracePeriod, listAccess } from './access.ts';
+import { type AccessSource, GRANT_AS_PURCHASE, isInGracePeriod, isRefunded, listAccess } from './access.ts';
 import type { GrantState, ProfileState, PurchaseState } from './state.ts';
 
 /** Production purchases minus refunds, each once it has happened, in 10^-9 USD; family-shared copies do not count. */
@@ -13,7 +13,7 @@ export function revenueOf({ purchases, past_revenue_nano }: ProfileState, now: s
       environment === 'Production' &&
       !is_family_shared &&
       fromDatabase(purchased_at) <= now &&
-      !(refunded_at !== null && fromDatabase(refunded_at) <= now),
+      !isRefunded({ refunded_at }, now),
   );
   return counted.reduce((sum, { revenue_nano }) => sum + BigInt(revenue_nano), BigInt(past_revenue_nano));
 }
@@ -21,13 +21,13 @@ export function revenueOf({ purchases, past_revenue_nano }: ProfileState, now: s
 function grantedLevel(grant: GrantState) {
   return {
     access_level_id: grant.access_level_id,
-    store: 'service',
-    store_product_id: 'server_side_grant',
+    store: GRANT_AS_PURCHASE.store,
+    store_product_id: GRANT_AS_PURCHASE.store_product_id,
     store_base_plan_id: null,
     store_transaction_id: grant.grant_id,
     store_original_transaction_id: grant.grant_id,
     offer: null,
-    environment: 'Production',
+    environment: GRANT_AS_PURCHASE.environment,
     starts_at: toWire(grant.starts_at),
     purchased_at: toWire(grant.granted_at),
     originally_purchased_at: toWire(grant.first_granted_at),
@@ -101,7 +101,7 @@ function nonSubscription(purchase: PurchaseState, now: string) {
     store_original_transaction_id: purchase.store_original_transaction_id,
     purchased_at: toWire(purchase.purchased_at),
     environment: purchase.environment,
-    is_refund: purchase.refunded_at !== null && fromDatabase(purchase.refunded_at) <= now,
+    is_refund: isRefunded(purchase, now),
     is_consumable: purchase.is_consumable,
   };
 }

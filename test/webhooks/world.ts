@@ -4,6 +4,7 @@ import { addAccessLevel } from '../../src/apps/service.ts';
 import { type Dispatcher, type Edges, startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { addWebhook, type NewWebhook } from '../../src/webhooks/endpoint-settings.ts';
 import { type Answer, startService, type TestService } from '../setup/service.ts';
+import { addProfile } from '../setup/world.ts';
 import { type Behaviour, type Receiver, startReceiver } from './receiver.ts';
 
 /** Waits until `check` no longer throws, long enough for a slow machine. */
@@ -37,25 +38,12 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
   await addAccessLevel(deps, appId, 'premium');
   const closers: (() => Promise<void>)[] = [];
 
-  async function addProfile(customerUserId: string): Promise<string> {
-    const { profile_id } = await deps.db
-      .insertInto('profile')
-      .values({ app_id: appId, customer_user_id: customerUserId, installed_at: '2025-01-01T00:00:00Z' })
-      .returning('profile_id')
-      .executeTakeFirstOrThrow();
-    await deps.db
-      .insertInto('profile_identity')
-      .values({ app_id: appId, customer_user_id: customerUserId, profile_id })
-      .execute();
-    return profile_id;
-  }
-
   return {
     service,
     pass: (seconds) => {
       offsetMs += seconds * 1000;
     },
-    addProfile,
+    addProfile: (customerUserId) => addProfile(service, customerUserId),
     grant: (customerUserId, body = {}) =>
       service.call('POST', GRANT, {
         key: secretKey,
