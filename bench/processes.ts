@@ -97,7 +97,7 @@ export function startReference(file: string, options: ServiceOptions): Promise<R
   return startProgram(file, ['--import', import.meta.resolve('tsx'), program], options);
 }
 
-/** Runs a program of the shipped service to its end; the samples are its resident memory in MiB. */
+/** Runs a program of the shipped service to its end and gives what it printed; `onSample` hears its pid four times a second. */
 export async function runProgram(
   args: string[],
   { databaseUrl, onSample }: { databaseUrl: string; onSample?: (pid: number) => void },

@@ -1,7 +1,7 @@
 // Table of contents: every operation, where it answers and with which kind of key.
-import { describeCatalogue } from './analytics/catalogue-route.ts';
-import { retrieveAnalytics } from './analytics/route.ts';
-import { addAttribution } from './attribution/route.ts';
+import { describeCatalogueRoute } from './analytics/catalogue-route.ts';
+import { retrieveAnalyticsRoute } from './analytics/route.ts';
+import { addAttributionRoute } from './attribution/route.ts';
 import type { Deps } from './deps.ts';
 import { grantAccessLevelRoute, revokeAccessLevelRoute } from './grants/route.ts';
 import type { Route } from './http/operation.ts';
@@ -16,21 +16,21 @@ export function listRoutes(deps: Deps): Route[] {
       path: '/api/v1/client-api/metrics/analytics',
       key: 'secret',
       address: 'admin',
-      operation: retrieveAnalytics(deps),
+      operation: retrieveAnalyticsRoute(deps),
     },
     {
       method: 'GET',
       path: '/api/v1/client-api/metrics/catalog',
       key: 'none',
       address: 'admin',
-      operation: describeCatalogue(),
+      operation: describeCatalogueRoute(),
     },
     {
       method: 'POST',
       path: '/api/v2/web-api/attribution',
       key: 'public',
       address: 'base',
-      operation: addAttribution(deps),
+      operation: addAttributionRoute(deps),
     },
     {
       method: 'POST',

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type AppParts, buildApp } from './app.ts';
 import type { Config } from './config.ts';
-import { createDb, createPool, type PoolSettings } from './db/client.ts';
+import { createDb, type PoolSettings } from './db/client.ts';
 import { openClock } from './db/clock.ts';
 import { migrateToLatest } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
@@ -107,7 +107,7 @@ function openPools(
     applicationName: string,
     max: number,
     timeouts: Pick<PoolSettings, 'statementTimeoutMs' | 'lockTimeoutMs'>,
-  ) => createDb(createPool({ ...shared, max, ...timeouts, applicationName }, onError));
+  ) => createDb({ ...shared, max, ...timeouts, applicationName }, onError);
   const statementTimeoutMs = STATEMENT_TIMEOUT_MS;
   const db = open('sps', config.DATABASE_POOL_SIZE, { statementTimeoutMs, lockTimeoutMs: LOCK_TIMEOUT_MS });
   const lookupDb = open('sps-lookups', LOOKUP_CONNECTIONS, { statementTimeoutMs });

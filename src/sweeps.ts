@@ -7,7 +7,7 @@ import { analyzeApps, analyzeSmallTables } from './db/statistics.ts';
 import type { Deps } from './deps.ts';
 import { startUpkeep } from './facts/upkeep.ts';
 import { type Loop, startLoop } from './lib/loop.ts';
-import { startExpiry } from './purchases/expiry.ts';
+import { startTellingDue } from './purchases/due-loop.ts';
 
 const STATISTICS_REST_MS = 1_000;
 const APPS_REST_MS = 30_000;
@@ -31,7 +31,7 @@ export function startSweeps(deps: Pick<Deps, 'db' | 'log' | 'now'>, clock: Datab
   const loops = [
     // A database that is away is told of by others.
     repeat(log, 'clock', { restMs: CLOCK_REST_MS, work: () => clock.read().catch(() => undefined) }),
-    startExpiry(deps),
+    startTellingDue(deps),
     startUpkeep(deps),
     startPruning(deps),
     repeat(log, 'statistics', { restMs: STATISTICS_REST_MS, work: () => analyzeSmallTables(db) }),

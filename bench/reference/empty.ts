@@ -4,7 +4,7 @@ import type { Deps } from '../../src/deps.ts';
 
 const { buildApp }: typeof import('../../src/app.ts') = await load('app.js');
 const { loadConfig }: typeof import('../../src/config.ts') = await load('config.js');
-const { createDb, createPool }: typeof import('../../src/db/client.ts') = await load('db/client.js');
+const { createDb }: typeof import('../../src/db/client.ts') = await load('db/client.js');
 const { createLog }: typeof import('../../src/log.ts') = await load('log.js');
 
 /** The shipped build, not the sources. */
@@ -15,7 +15,7 @@ function load(file: string) {
 const config = loadConfig();
 const log = await createLog(config.LOG_LEVEL);
 const settings = { max: config.DATABASE_POOL_SIZE, statementTimeoutMs: 30_000, applicationName: 'sps-bench-empty' };
-const db = createDb(createPool({ ...settings, connectionString: config.DATABASE_URL ?? '' }, () => undefined));
+const db = createDb({ ...settings, connectionString: config.DATABASE_URL ?? '' }, () => undefined);
 const pools = { db, lookupDb: db, groupDb: db, analyticsDb: db, probeDb: db };
 const deps: Deps = { ...pools, serverRun: { number: 0 }, config, log, now: () => new Date() };
 

@@ -62,7 +62,7 @@ function describeDimension(name: DimensionName): Static<typeof DimensionRecord> 
   return { name, title: listedTitle(name), values };
 }
 
-export function describeCatalogue() {
+export function describeCatalogueRoute() {
   const data = { charts: CHART_IDS.map(describeChart), dimensions: EVERY_SEGMENTATION.map(describeDimension) };
   // The same bytes for everybody, and not compressed: anybody may ask for it as often as a connection holds requests.
   const answer = Buffer.from(JSON.stringify({ data }));

@@ -14,7 +14,7 @@ const BODY_LIMIT = 1024 * 1024;
 /** Few questions are larger. */
 const SMALL_BODY = 64 * 1024;
 
-export function retrieveAnalytics(deps: Deps) {
+export function retrieveAnalyticsRoute(deps: Deps) {
   const charts = createChartAnswers(deps);
   return operation({
     summary: 'Retrieve analytics data',

@@ -1,5 +1,5 @@
-// Finds keys for authentication. What was found, or not, is remembered for a moment shorter than the two seconds
-// within which a revoked key must be refused (decisions.md 2), and what was changed of an app is gone by.
+// Finds keys for authentication. What was found, or not, is remembered for a moment shorter than the two seconds within which a
+// revoked key must be refused (decisions.md 2) and a changed app be heeded.
 import type { Kysely } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';

@@ -4,7 +4,7 @@ import { operation } from '../http/operation.ts';
 import { AttributionBody } from './schema.ts';
 import { createAttributionRecorder } from './service.ts';
 
-export function addAttribution(deps: Deps) {
+export function addAttributionRoute(deps: Deps) {
   const recordAttribution = createAttributionRecorder(deps);
   return operation({
     summary: 'Add attribution',

@@ -29,7 +29,7 @@ interface Recording {
 
 type RecordRows = (connection: Kysely<DB>, rows: readonly AttributionRow[]) => Promise<boolean[]>;
 
-/** By their names; one profile may be named in two ways. */
+/** What posts for one profile share, so that they wait for its lock together; a profile that is named in two ways has two. */
 function nameOf({ app_id, customer_user_id, profile_id }: Naming): string {
   return `${app_id} ${customer_user_id ?? profile_id?.toLowerCase()}`;
 }
@@ -96,7 +96,7 @@ export function createAttributionRecorder({
       return { app_id, customer_user_id, profile_id, attribution_key: keys[index] ?? null, attribution_user_id };
     });
     return via.connection().execute((connection) => {
-      // It may have been made just now, and lead to a server that lacks labels which another one had.
+      // The pool may have made this connection just now, to a server that lacks labels whose keys are remembered (db/server-run.ts).
       if (serverRun.number !== run) throw apiError('unavailable');
       return record(connection, rows);
     });

@@ -1,7 +1,7 @@
 // Runs one command on the database, as the service does: opened, migrated, closed. Prints its answer.
 import type { Command } from 'commander';
 import { loadConfig } from '../config.ts';
-import { createDb, createPool } from '../db/client.ts';
+import { createDb } from '../db/client.ts';
 import { createDatabaseClock } from '../db/clock.ts';
 import { migrateToLatest } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
@@ -88,11 +88,10 @@ async function operate<T>(
   migrates: boolean,
 ): Promise<T> {
   const migrated = migrates ? await migrateToLatest(connectionString) : [];
-  const pool = createPool(
+  const db = createDb(
     { connectionString, max: 4, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-cli' },
     (err) => log.debug({ err }, 'a database connection broke'),
   );
-  const db = createDb(pool);
   try {
     const clock = createDatabaseClock(db);
     // `sps doctor` tells of a database that cannot be asked.

@@ -72,8 +72,6 @@ export async function applySettings(client: pg.ClientBase, settings: Record<stri
   await client.query(query);
 }
 
-const timeouts = new WeakMap<pg.Pool, number>();
-
 /** A pool with lock, statement and idle-in-transaction time-outs; `onError` hears of idle connections that break. */
 export function createPool(settings: PoolSettings, onError: (error: Error) => void): pg.Pool {
   const { address, options } = splitAddress(settings.connectionString);
@@ -98,13 +96,12 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     ...KEEP_ALIVE,
     types: parsers,
     pipeline: !settings.takesCopy,
-    // It is waited for.
+    // The pool awaits it before it lends the client.
     async onConnect(client) {
       await applySettings(client, sessionSettings);
       await onConnect?.(client);
     },
   });
-  timeouts.set(pool, statementTimeoutMs);
   watchPool(pool, settings.applicationName);
   pool.on('error', onError);
   // A client that is lent and between two statements has no other listener, and its breaking would end the process; the next
@@ -113,9 +110,10 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
   return pool;
 }
 
-/** Of a pool that createPool made. */
-export function createDb(pool: pg.Pool): Kysely<DB> {
-  return new Kysely<DB>({ dialect: new PostgresDialect({ pool: lendPrepared(pool, timeouts.get(pool)!) }) });
+/** The same for Kysely, by which nearly all statements are sent. */
+export function createDb(settings: PoolSettings, onError: (error: Error) => void): Kysely<DB> {
+  const pool = createPool(settings, onError);
+  return new Kysely<DB>({ dialect: new PostgresDialect({ pool: lendPrepared(pool, settings.statementTimeoutMs) }) });
 }
 
 const ATTEMPTS = 4;

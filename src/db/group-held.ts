@@ -61,7 +61,7 @@ export function createHeld<Item, Result>({ nameOf, write, atOnce }: Patient<Item
 
   return {
     has(item) {
-      // Nearly always.
+      // Nearly always nobody waits: no name need be made.
       if (awaited.size === 0) return false;
       const name = nameOf(item);
       return awaited.has(name) || queues.has(name);

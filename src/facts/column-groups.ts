@@ -43,7 +43,7 @@ export function ofMonth({ day }: Keeper, { app_key, month }: Month): RawBuilder<
 }
 
 /** The changes of a month. */
-export function changesOf(keeper: Keeper, month: Month): RawBuilder<unknown> {
+export function selectChanges(keeper: Keeper, month: Month): RawBuilder<unknown> {
   return sql`select * from ${sql.table(keeper.changes)} f where ${ofMonth(keeper, month)}`;
 }
 
@@ -122,7 +122,7 @@ export function createFailedMonths(): FailedMonths {
 }
 
 /** Those that are left alone now, as a relation `(app_key, month)`. */
-export function listMonths(failed: FailedMonths): RawBuilder<unknown> {
+export function failedRelation(failed: FailedMonths): RawBuilder<unknown> {
   const months = [...failed.values()];
   return sql`(select * from unnest(
     ${months.map(({ app_key }) => app_key)}::integer[], ${months.map(({ month }) => month)}::integer[]) failed)`;

@@ -4,18 +4,18 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { PAGE } from './column-chunk.ts';
 import {
-  changesOf,
   createFailedMonths,
   type FailedMonths,
+  failedRelation,
   groupOf,
   type Keeper,
-  listMonths,
   MOST_APPENDED,
   type Month,
   ofMonth,
   refreshMonths,
   removeChanges,
   removeChunks,
+  selectChanges,
   writeGroups,
 } from './column-groups.ts';
 import { FACT_KIND } from './kind.ts';
@@ -104,7 +104,7 @@ async function listMonthsInNeed(
     left join fact_column_month m on m.app_key = app.app_key and m.month = t.day
     where case when m.month is null then t.n >= ${leastFacts} else m.changes >= ${leastChanges} end
       and ${isTotalled(sql`app.app_key`)}
-      and (app.app_key, t.day) not in ${listMonths(failed)}
+      and (app.app_key, t.day) not in ${failedRelation(failed)}
     order by app.app_key, m.changes desc nulls first, t.n desc`.execute(db);
   return rows;
 }
@@ -152,7 +152,7 @@ async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
 }
 
 async function append(trx: Kysely<DB>, month: Month): Promise<void> {
-  const appended = await writeImages(trx, month, changesOf(FACTS, month));
+  const appended = await writeImages(trx, month, selectChanges(FACTS, month));
   await sql`update fact_column_month set appended = appended + ${appended}, changes = 0
     where app_key = ${month.app_key} and month = ${month.month}`.execute(trx);
 }

@@ -4,18 +4,18 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { inSnapshot } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import {
-  changesOf,
   createFailedMonths,
   type FailedMonths,
+  failedRelation,
   groupOf,
   type Keeper,
-  listMonths,
   MOST_APPENDED,
   type Month,
   ofMonth,
   refreshMonths,
   removeChanges,
   removeChunks,
+  selectChanges,
   writeGroups,
 } from './column-groups.ts';
 import { INSTALL_KIND } from './kind.ts';
@@ -56,7 +56,7 @@ async function listMonthsInNeed(
       select app_key, first_of_month(installed_day) as month, count(*) as changes
       from install_column_change group by 1, 2
     ) c left join install_column_month m using (app_key, month)
-    where (m.month is null or c.changes >= ${leastChanges}) and (app_key, month) not in ${listMonths(failed)}
+    where (m.month is null or c.changes >= ${leastChanges}) and (app_key, month) not in ${failedRelation(failed)}
     order by app_key, c.changes desc`.execute(db);
   return rows;
 }
@@ -77,7 +77,7 @@ function writeImages(trx: Kysely<DB>, month: Month, images: RawBuilder<unknown>)
 }
 
 async function append(trx: Kysely<DB>, month: Month): Promise<void> {
-  const appended = await writeImages(trx, month, changesOf(INSTALLS, month));
+  const appended = await writeImages(trx, month, selectChanges(INSTALLS, month));
   await sql`update install_column_month set appended = appended + ${appended}
     where app_key = ${month.app_key} and month = ${month.month}`.execute(trx);
 }

@@ -13,7 +13,7 @@ import { MOVES_BATCH, refreshMoves, refreshTotals, TOTALS_BATCH } from './totals
 const IDLE_MS = 500;
 /** Shares of the event loop's time from which its process is busy. Charts lose more by late totals than by late labels. */
 const BUSY = { facts: 0.4, labels: 0.05 };
-/** A look that finds nothing to do rests so many times as long as it took, as that at installs has still counted all changes that wait; a minute at most. */
+/** A look that finds nothing rests so many times as long as it took, a minute at most: the look at installs counts all changes that wait each time. */
 const LOOKING_REST = { times: 100, mostMs: 60_000 };
 /** Moved facts wait no longer for more of them, while labels go on coming. */
 const MOVES_WAIT_MS = 5 * 60_000;
@@ -28,7 +28,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   const rest = createRest(BUSY.facts);
 
   const failed = { facts: createFailedMonths(), installs: createFailedMonths() };
-  /** An app whose labels cannot be brought to its facts counts for nothing: the others are tidied. */
+  /** While an app's labels cannot be brought to its facts, they do not count as work that is left: the others are tidied. */
   const turn = { after: 0, hasMore: true };
   let movedAt = performance.now();
   /** Moved facts wait until there are many, or no more to come. */

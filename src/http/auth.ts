@@ -32,14 +32,6 @@ declare module 'fastify' {
     /** The app and key of an authenticated request. */
     caller: StoredKey | null;
   }
-  interface FastifyContextConfig {
-    needsBody?: boolean;
-    operation?: string;
-    /** Of every answer, errors too. */
-    headers?: Record<string, string>;
-    /** The origin whose pages may call. */
-    corsOrigin?: string | undefined;
-  }
 }
 
 const FORM = /^Api-Key +((?:public|secret)_live_[0-9A-Za-z]{8})\.([0-9A-Za-z]{32})$/i;

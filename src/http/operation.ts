@@ -14,6 +14,7 @@ export interface Call<Body> {
 }
 
 export interface Operation<Body extends TSchema = TSchema> {
+  /** Also the label `operation` of the metrics: to reword it breaks dashboards. */
   summary: string;
   /** Longer words for the API reference. */
   description?: string;

@@ -10,6 +10,17 @@ import type { LimitOf } from './limits.ts';
 import type { Call, Route } from './operation.ts';
 import { BODY_LIMIT } from './server-options.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    needsBody?: boolean;
+    operation?: string;
+    /** Of every answer, errors too. */
+    headers?: Record<string, string>;
+    /** The origin whose pages may call. */
+    corsOrigin?: string | undefined;
+  }
+}
+
 export interface RouteParts {
   config: Config;
   keyring: Keyring;

@@ -45,7 +45,7 @@ export async function scrubEventsOf(trx: Kysely<DB>, appId: string, profileId: s
 /** Removes a profile that is locked for that. */
 export async function removeProfile(trx: Kysely<DB>, app: App, profile_id: string): Promise<void> {
   const gone = { app_id: app.app_id, profile_id };
-  // First, as attributions that name the profile by it hold its lock: what they wrote is there from here on.
+  // The name first: a post that found the profile by it holds the name's lock until it is committed, so its record is there to be deleted below.
   await freeName(trx, gone);
   await relabelNow(trx, app, profile_id);
   for (const table of GONE) await deleteRows(trx, table, gone);

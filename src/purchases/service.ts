@@ -62,7 +62,7 @@ async function writeOwn(
   app: App,
   { key, staged, now, isOwned }: Write & { isOwned: boolean },
 ): Promise<Changed> {
-  // By requests alone does a chain leave a living profile, and they take its lock.
+  // Only requests take a chain from a living profile, and they need its lock, which we hold.
   const [before, claimed, , after] = await overlapping(trx, (each) => {
     const execute = keepingPlans(each, 'write_transaction');
     return [
@@ -105,7 +105,8 @@ export function setTransaction(
 ): Promise<string> {
   const { app } = request;
   const record = toRecord(body);
-  const chain = { ...record, app_id: app.app_id };
+  const { store, store_original_transaction_id } = record;
+  const chain = { app_id: app.app_id, store, store_original_transaction_id };
   return changeProfile(deps, request, {
     operation: 'set_transaction',
     changesFacts: true,

@@ -1,4 +1,4 @@
-// Writing transactions from a staged relation: the same statements for one record and for a chunk of an import.
+// Writing transactions from a staged relation: the same statements for one record and for a batch of an import.
 import { type RawBuilder, sql } from 'kysely';
 import { fixed, fixedAssignments, fixedColumns } from '../db/fixed.ts';
 import type { Execute } from '../db/prepared.ts';

@@ -1,7 +1,7 @@
 // The dispatcher's own connections, on which the statements of the queue stay prepared: planning them took longer than running them.
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import { createDb, createPool } from '../db/client.ts';
+import { createDb } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 
 /** One that claims and one that settles. */
@@ -27,5 +27,5 @@ export function openQueuePool(connectionString: string, log: Logger): Kysely<DB>
     applicationName: 'sps-queue',
     settings: PLANNER,
   };
-  return createDb(createPool(settings, (err) => log.warn({ err }, 'a database connection broke')));
+  return createDb(settings, (err) => log.warn({ err }, 'a database connection broke'));
 }

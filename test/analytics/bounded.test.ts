@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createDb, createPool } from '../../src/db/client.ts';
+import { createDb } from '../../src/db/client.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { askChart, CHARTS_PATH, importProfiles } from './import.ts';
 
@@ -61,7 +61,7 @@ describe('a chart that cannot be computed just now', () => {
       statementTimeoutMs: 300,
       applicationName: 'charts',
     };
-    service.deps.analyticsDb = createDb(createPool(settings, () => {}));
+    service.deps.analyticsDb = createDb(settings, () => {});
     try {
       const { status, headers, json } = await askChart(service, INSTALLS);
       expect([status, json.error_code]).toEqual([503, 'service_unavailable']);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Label } from '../../src/attribution/label.ts';
 import { createLabels } from '../../src/attribution/labels.ts';
-import { createDb, createPool } from '../../src/db/client.ts';
+import { createDb } from '../../src/db/client.ts';
 import { createTestDatabase } from '../setup/database.ts';
 
 const none = { channel: null, campaign: null, ad_group: null, ad_set: null, creative: null };
@@ -18,7 +18,7 @@ test('labels of before a start are remembered with their keys', async () => {
     const serverRun = { number: 0 };
     const keys = await createLabels(serverRun).keysOf(database.db, KNOWN);
     const settings = { connectionString: database.url, max: 1, statementTimeoutMs: 5_000, applicationName: 'labels' };
-    const db = createDb(createPool(settings, () => undefined));
+    const db = createDb(settings, () => undefined);
     const labels = createLabels(serverRun);
     await labels.recall(db);
     await db.destroy();

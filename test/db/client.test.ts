@@ -4,7 +4,7 @@ import { type AddressInfo, createConnection, createServer } from 'node:net';
 import { sql } from 'kysely';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDb, createPool, inSnapshot } from '../../src/db/client.ts';
+import { createDb, inSnapshot } from '../../src/db/client.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { openSession } from '../../src/db/session.ts';
 import { listenForNudges } from '../../src/webhooks/listener.ts';
@@ -20,7 +20,7 @@ async function readSettings(parameters: Record<string, string>, names: readonly 
   const url = new URL(database.url);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   const settings = { max: 1, statementTimeoutMs: 4_000, applicationName: 'sps-test', connectionString: url.href };
-  const db = createDb(createPool(settings, () => {}));
+  const db = createDb(settings, () => {});
   try {
     const { rows } = await sql<Record<string, string>>`
       select ${sql.join(names.map((name) => sql`current_setting(${name}) as ${sql.ref(name)}`))}`.execute(db);
@@ -80,7 +80,7 @@ test('connections begin with nothing that a pooler would refuse', async () => {
   const usual = ['application_name', 'client_encoding', 'database', 'user'];
   const settings = { max: 1, statementTimeoutMs: 4_000, applicationName: 'sps-test' };
   const begun = await readStartup(async (connectionString) => {
-    const db = createDb(createPool({ ...settings, connectionString }, () => {}));
+    const db = createDb({ ...settings, connectionString }, () => {});
     await sql`select`.execute(db);
     await db.destroy();
     await migrateToLatest(connectionString);

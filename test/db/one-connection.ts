@@ -1,8 +1,8 @@
 // A pool of a single connection: whoever comes next gets the same.
 import type { Kysely } from 'kysely';
-import { createDb, createPool } from '../../src/db/client.ts';
+import { createDb } from '../../src/db/client.ts';
 import type { DB } from '../../src/db/types.ts';
 
 export function connectTo(connectionString: string, statementTimeoutMs = 5_000): Kysely<DB> {
-  return createDb(createPool({ connectionString, max: 1, statementTimeoutMs, applicationName: 'sps-test' }, () => {}));
+  return createDb({ connectionString, max: 1, statementTimeoutMs, applicationName: 'sps-test' }, () => {});
 }

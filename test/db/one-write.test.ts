@@ -1,8 +1,9 @@
 // What is sent in one turn of the event loop (src/db/one-write.ts).
 import { type Duplex, PassThrough } from 'node:stream';
 import { sql } from 'kysely';
+import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { createDb, createPool } from '../../src/db/client.ts';
+import { createDb } from '../../src/db/client.ts';
 import { streamOf } from '../../src/db/deadline.ts';
 import { writingAtOnce } from '../../src/db/one-write.ts';
 import { overlapping } from '../../src/db/overlap.ts';
@@ -26,13 +27,17 @@ function countWrites(stream: Duplex): () => number {
 
 test('statements that are sent together reach the socket in one call, those of the next turn in another', async () => {
   const database = await createTestDatabase();
-  const settings = { connectionString: database.url, max: 1, statementTimeoutMs: 5_000, applicationName: 'sps-test' };
-  const pool = createPool(settings, () => {});
   let writes = () => 0;
-  pool.on('connect', (client) => {
-    writes = countWrites(streamOf(client));
-  });
-  const db = createDb(pool);
+  const settings = {
+    connectionString: database.url,
+    max: 1,
+    statementTimeoutMs: 5_000,
+    applicationName: 'sps-test',
+    onConnect: async (client: pg.ClientBase) => {
+      writes = countWrites(streamOf(client as pg.PoolClient));
+    },
+  };
+  const db = createDb(settings, () => {});
   const ask = (each: typeof db, value: number) =>
     executePrepared(each, 'one_write', sql<{ value: number }>`select ${value}::integer as value`);
   await db.transaction().execute(async (trx) => {

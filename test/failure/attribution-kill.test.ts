@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApp } from '../../src/apps/service.ts';
-import { createDb, createPool } from '../../src/db/client.ts';
+import { createDb } from '../../src/db/client.ts';
 import type { DB } from '../../src/db/types.ts';
 import { addNumberedProfiles, listStored, postUnderLoad, startProcess } from '../attribution/process.ts';
 import { createFolder, type Folder, leave } from '../db/embedded-world.ts';
@@ -22,7 +22,7 @@ afterAll(() => folder.remove());
 async function withDb<T>(work: (db: Kysely<DB>) => Promise<T>): Promise<T> {
   const user = await folder.use('cli');
   const settings = { connectionString: user.url, max: 1, statementTimeoutMs: 60_000, applicationName: 'test' };
-  const db = createDb(createPool(settings, () => {}));
+  const db = createDb(settings, () => {});
   try {
     return await work(db);
   } finally {

@@ -4,7 +4,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { addAccessLevel, createApp } from '../../src/apps/service.ts';
 import { loadConfig } from '../../src/config.ts';
-import { createDb, createPool } from '../../src/db/client.ts';
+import { createDb } from '../../src/db/client.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { addWebhook } from '../../src/webhooks/endpoint-settings.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
@@ -49,12 +49,7 @@ async function addCustomers(appId: string, customers: readonly string[]): Promis
 
 it('deliveries go on by themselves', { timeout: 600_000 }, async () => {
   const connect = () =>
-    createDb(
-      createPool(
-        { connectionString: server.url, max: 2, statementTimeoutMs: 30_000, applicationName: 'test' },
-        () => {},
-      ),
-    );
+    createDb({ connectionString: server.url, max: 2, statementTimeoutMs: 30_000, applicationName: 'test' }, () => {});
   const db = connect();
   const config = loadConfig({ WEBHOOK_ALLOW_PRIVATE: 'true' });
   const deps = { db, config, log: pino({ level: 'silent' }), now: () => new Date() };

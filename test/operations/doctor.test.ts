@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CHART_IDS } from '../../src/analytics/catalogue.ts';
-import { createDb, createPool } from '../../src/db/client.ts';
+import { createDb } from '../../src/db/client.ts';
 import type { Deps } from '../../src/deps.ts';
 import { examine } from '../../src/operations/doctor.ts';
 import { judgeClock, judgeConnections, judgeDisk, judgeVersion } from '../../src/operations/server-checks.ts';
@@ -141,7 +141,7 @@ test('a role that is no superuser is enough, and counts the connections of other
   url.username = role;
   url.password = 'plain';
   const settings = { max: 2, statementTimeoutMs: 5_000, applicationName: 'doctor', connectionString: url.href };
-  const plain = createDb(createPool(settings, () => {}));
+  const plain = createDb(settings, () => {});
   const findings = await examine({ ...deps, db: plain, analyticsDb: plain }, { charts: false });
   expect(findings.filter(({ state }) => state === 'problem')).toEqual([]);
   const used = findings.find(({ check }) => check === 'connections')?.figures?.connections;
@@ -152,7 +152,7 @@ test('a role that is no superuser is enough, and counts the connections of other
 
 test('a database that is away is a problem of every check, not an end', async () => {
   const settings = { max: 1, statementTimeoutMs: 1_000, applicationName: 'doctor' };
-  const db = createDb(createPool({ ...settings, connectionString: 'postgres://postgres@127.0.0.1:9/x' }, () => {}));
+  const db = createDb({ ...settings, connectionString: 'postgres://postgres@127.0.0.1:9/x' }, () => {});
   const findings = await examine({ ...deps, db, analyticsDb: db }, { charts: true });
   await db.destroy();
   expect(findings.map(({ check, state }) => [check, state])).toEqual([

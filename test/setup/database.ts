@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { createDb, createPool } from '../../src/db/client.ts';
+import { createDb } from '../../src/db/client.ts';
 import type { DB } from '../../src/db/types.ts';
 
 export interface TestDatabase {
@@ -29,11 +29,10 @@ export async function createTestDatabase(
   }
   const url = new URL(inject('postgresUrl'));
   url.pathname = name;
-  const pool = createPool(
+  const db = createDb(
     { connectionString: url.href, max: POOL, statementTimeoutMs: 60_000, applicationName: 'sps-test' },
     () => {},
   );
-  const db = createDb(pool);
   return {
     url: url.href,
     db,

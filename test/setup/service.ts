@@ -5,7 +5,7 @@ import { Agent, request } from 'undici';
 import { type Addresses, buildApp } from '../../src/app.ts';
 import { createApp } from '../../src/apps/service.ts';
 import { loadConfig } from '../../src/config.ts';
-import { createDb, createPool } from '../../src/db/client.ts';
+import { createDb } from '../../src/db/client.ts';
 import { ONE_RUN } from '../../src/db/server-run.ts';
 import type { App, Deps } from '../../src/deps.ts';
 import { listRoutes } from '../../src/routes.ts';
@@ -71,7 +71,7 @@ function createLog(lines: string[], onLog: ServiceOptions['onLog']) {
 function connectServiceDb(url: string, max: number, lockTimeoutMs?: number) {
   const timeouts = { statementTimeoutMs: 10_000, lockTimeoutMs };
   const settings = { connectionString: url, max, ...timeouts, applicationName: 'sps-test' };
-  return createDb(createPool(settings, () => {}));
+  return createDb(settings, () => {});
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { addAccessLevel, createApp } from '../../src/apps/service.ts';
 import { loadConfig } from '../../src/config.ts';
-import { createDb, createPool } from '../../src/db/client.ts';
+import { createDb } from '../../src/db/client.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import type { App } from '../../src/deps.ts';
 import { importFile, type Kind } from '../../src/import/import-file.ts';
@@ -25,7 +25,7 @@ export interface SoakWorld {
 
 export function connect(url: string) {
   const settings = { connectionString: url, max: 2, statementTimeoutMs: 60_000, applicationName: 'sps-soak' };
-  return createDb(createPool(settings, () => {}));
+  return createDb(settings, () => {});
 }
 
 const day = (offset: number) => new Date(Date.now() + offset * DAY_MS).toISOString();

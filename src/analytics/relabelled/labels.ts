@@ -21,13 +21,13 @@ const DIGESTS = TEXTS.map(
 );
 
 /** By the key of a label: of an attribute the key under which totals have its value, else a number of its value; 0 where it is not known yet. */
-export type Numbers = Int32Array;
+export type ValueNumbers = Int32Array;
 
 type ReadLabels = Record<(typeof KEYS)[number] | 'keys', number[]> & Record<(typeof TEXTS)[number], string[]>;
 
 export class LabelMemory {
   #known = new Uint8Array(1024);
-  readonly #numbers = new Map<string, Numbers>([...KEYS, ...TEXTS].map((name) => [name, new Int32Array(1024)]));
+  readonly #numbers = new Map<string, ValueNumbers>([...KEYS, ...TEXTS].map((name) => [name, new Int32Array(1024)]));
   #count = 0;
   readonly #digests = new Map<string, Map<string, number>>(TEXTS.map((name) => [name, new Map()]));
 
@@ -36,7 +36,7 @@ export class LabelMemory {
   }
 
   /** Of an attribute: `status_key`, `ad_set`, … */
-  numbersOf(attribute: string): Numbers {
+  numbersOf(attribute: string): ValueNumbers {
     return this.#numbers.get(attribute)!;
   }
 

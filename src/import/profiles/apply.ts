@@ -1,12 +1,12 @@
 // What profiles become by records that are applied one after the other. Pure: the profiles as they were go in, those that
-// changed come out, so that a chunk of a file is written at once with the outcome of writing its records singly.
+// changed come out, so that a batch of a file is written at once with the outcome of writing its records singly.
 import type { App } from '../../deps.ts';
 import type { FieldError } from '../../errors.ts';
 import { type Attributes, mergeAttributes } from '../../profile/attributes.ts';
 import type { ProfileRecord } from './record.ts';
 
 /** The current attribution of a profile, by its key in dim_attribution. */
-export interface AttributionLabel {
+export interface KeyedAttribution {
   attribution_key: number;
   attribution_user_id: string | null;
 }
@@ -18,10 +18,10 @@ export interface Profile {
   country: string | null;
   store: string | null;
   custom_attributes: Attributes;
-  attribution: AttributionLabel | null;
+  attribution: KeyedAttribution | null;
 }
 
-export type KeyedRecord = Omit<ProfileRecord, 'attribution'> & { attribution: AttributionLabel | null };
+export type KeyedRecord = Omit<ProfileRecord, 'attribution'> & { attribution: KeyedAttribution | null };
 
 export interface Known {
   /** The living profiles that the records may name. */

@@ -66,7 +66,7 @@ async function updateProfiles(trx: Kysely<DB>, app: App, profiles: readonly Prof
     where p.app_id = ${app.app_id} and p.profile_id = given.profile_id`.execute(trx);
 }
 
-/** A customer user id that came to belong to somebody else meanwhile breaks the key: the chunk is then tried again. */
+/** A customer user id that came to belong to somebody else meanwhile breaks the key: the batch is then tried again. */
 async function writeIdentities(trx: Kysely<DB>, app: App, changes: readonly Change[]): Promise<void> {
   const moved = changes.filter(({ before, after }) => before?.customer_user_id !== after.customer_user_id);
   const freed = distinctTexts(moved.map(({ before }) => before?.customer_user_id ?? null));

@@ -31,14 +31,17 @@ async function tellProfile(db: Kysely<DB>, key: ProfileKey): Promise<number> {
 }
 
 /** Tells what is due of up to `BATCH` profiles; how many profiles were due. */
-export async function tellLapses({ db, log }: Pick<Deps, 'db' | 'log'>): Promise<number> {
+export async function tellDueProfiles({ db, log }: Pick<Deps, 'db' | 'log'>): Promise<number> {
   const due = await listDueProfiles(db, BATCH);
   let stored = 0;
   for (const profile of due) {
     try {
       stored += await tellProfile(db, profile);
     } catch (error) {
-      log.warn({ err: error, profile_id: profile.profile_id }, 'lapses cannot be told; trying again in a minute');
+      log.warn(
+        { err: error, profile_id: profile.profile_id },
+        'what is due of a profile cannot be told; trying again in a minute',
+      );
       await retryLater(db, profile);
     }
   }
@@ -46,11 +49,11 @@ export async function tellLapses({ db, log }: Pick<Deps, 'db' | 'log'>): Promise
   return due.length;
 }
 
-/** Tells of lapses until stopped. */
-export function startExpiry(deps: Pick<Deps, 'db' | 'log'>): Loop {
+/** Tells what is due until stopped. */
+export function startTellingDue(deps: Pick<Deps, 'db' | 'log'>): Loop {
   return startLoop({
     log: deps.log,
-    name: 'expiry',
-    run: async () => ((await tellLapses(deps)) < BATCH ? POLL_MS : 0),
+    name: 'what is due',
+    run: async () => ((await tellDueProfiles(deps)) < BATCH ? POLL_MS : 0),
   });
 }
