@@ -2,8 +2,7 @@
 // revoked key must be refused (decisions.md 2) and a changed app be heeded.
 import type { Kysely } from 'kysely';
 import type { DB } from '../db/types.ts';
-import type { App } from '../deps.ts';
-import type { KeyKind, Keyring, KeyScope, StoredKey } from '../http/auth.ts';
+import type { Keyring, StoredKey } from '../http/auth.ts';
 import { findKeyByPrefix } from './queries.ts';
 
 const FRESH_MS = 1_500;
@@ -18,7 +17,7 @@ async function loadKey(db: Kysely<DB>, prefix: string): Promise<StoredKey | unde
   const row = await findKeyByPrefix(db, prefix);
   if (!row) return undefined;
   const { key_id, kind, scope, sha256, ...app } = row;
-  return { key_id, sha256, kind: kind as KeyKind, scope: scope as KeyScope, app: app as App };
+  return { key_id, sha256, kind, scope, app };
 }
 
 export function createKeyring(db: Kysely<DB>): Keyring {

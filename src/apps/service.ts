@@ -61,7 +61,7 @@ export async function createApp(
     throw new OperatorError(`There is no time zone ${timezone}; use an IANA name such as Europe/Berlin.`);
   checkName(values.name);
   return inTransaction(db, async (trx) => {
-    const app = (await insertApp(trx, { ...values, timezone })) as App;
+    const app = await insertApp(trx, { ...values, timezone });
     const { key: public_key } = await issueKey(trx, app.app_id, { kind: 'public' });
     const { key: secret_key } = await issueKey(trx, app.app_id, { kind: 'secret' });
     return { app, public_key, secret_key };
@@ -81,7 +81,7 @@ export async function changeApp(deps: Pick<Deps, 'db'>, appId: string, change: A
 export async function getApp({ db }: Pick<Deps, 'db'>, appId: string): Promise<App & { name: string }> {
   const app = isUuid(appId) ? await findApp(db, appId) : undefined;
   if (!app) throw new OperatorError(`There is no app ${appId}; \`sps app list\` shows them.`);
-  return app as App & { name: string };
+  return app;
 }
 
 export async function listApps({ db }: Pick<Deps, 'db'>) {

@@ -45,7 +45,7 @@ export interface ApiKey {
   app_id: string;
   created_at: Generated<string>;
   key_id: Generated<string>;
-  kind: string;
+  kind: 'public' | 'secret';
   /**
    * Everything before the dot: public_live_ or secret_live_ and 8 characters.
    */
@@ -54,7 +54,7 @@ export interface ApiKey {
   /**
    * all, or analytics: only charts and the event feed.
    */
-  scope: Generated<string>;
+  scope: Generated<'all' | 'analytics'>;
   /**
    * SHA-256 of the whole key.
    */
@@ -70,17 +70,17 @@ export interface App {
   /**
    * last: a new attribution record replaces the old one; first: the first one is kept.
    */
-  attribution_policy: Generated<string>;
+  attribution_policy: Generated<'last' | 'first'>;
   created_at: Generated<string>;
   name: string;
   /**
    * How profile objects are rendered: dictionaries (interface 2.2) or the arrays of the sample response.
    */
-  profile_shape: Generated<string>;
+  profile_shape: Generated<'dictionary' | 'array'>;
   /**
    * What happens to a chain that another living profile brings: refuse it, or transfer the chain.
    */
-  sharing: Generated<string>;
+  sharing: Generated<'refuse' | 'transfer'>;
   /**
    * Reporting zone (IANA name): the zone of the day integers in the fact tables.
    */
@@ -513,6 +513,9 @@ export interface Product {
 export interface Profile {
   app_id: string;
   country: string | null;
+  /**
+   * For operators: when the row was made; installed_at is what counts.
+   */
   created_at: Generated<string>;
   /**
    * Key to string or number (interface 8).
@@ -589,6 +592,9 @@ export interface Purchase {
   purchase_no: Generated<bigint>;
   purchase_type: string;
   purchased_at: string;
+  /**
+   * For operators: when the transaction was last written with other values.
+   */
   recorded_at: Generated<string>;
   refunded_at: string | null;
   renew_status: boolean | null;

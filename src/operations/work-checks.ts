@@ -115,7 +115,7 @@ async function timeChart(
 
 /** Draws every chart of every app over the last year, until the budget of time is used up. */
 export async function checkCharts(deps: Deps, budgetMs = CHARTS_BUDGET_MS): Promise<Finding> {
-  const apps = (await listAllApps(deps.db)) as App[];
+  const apps = await listAllApps(deps.db);
   const answers = createChartAnswers(deps);
   const timed: Timed[] = [];
   const end = performance.now() + budgetMs;
