@@ -6,7 +6,7 @@ import { readShownSince } from '../profile/read-state.ts';
 import type { ProfileKey } from '../profile/state.ts';
 import type { WebhookEvent } from '../webhooks/events.ts';
 import { type ChainTransaction, readChain } from './chain.ts';
-import { lapseOf } from './changes.ts';
+import { lapseOf } from './chain-changes.ts';
 import { accessEvents, chainEvents, lastChange } from './events.ts';
 import { comingMoments, hasLapsed, takeDue, watch } from './lapse-watch.ts';
 

@@ -8,7 +8,7 @@ import { renderSource } from '../profile/object.ts';
 import type { ProfileState } from '../profile/state.ts';
 import { buildEvent, type WebhookEvent } from '../webhooks/events.ts';
 import type { ChainTransaction } from './chain.ts';
-import type { ChainChange } from './changes.ts';
+import type { ChainChange } from './chain-changes.ts';
 
 /** The transaction as events describe it; documented in docs/events.md. */
 function propertiesOf(transaction: ChainTransaction) {

@@ -5,7 +5,7 @@ import type { DB } from '../db/types.ts';
 import { readShownSince } from '../profile/read-state.ts';
 import type { ProfileState } from '../profile/state.ts';
 import { type ChainKey, type ChainTransaction, type Owner, readChain } from './chain.ts';
-import { changesOf } from './changes.ts';
+import { chainChangesOf } from './chain-changes.ts';
 import { accessEvents, chainEvents } from './events.ts';
 import { moveWatch, planLapses, unwatch, watch } from './lapse-watch.ts';
 
@@ -42,7 +42,7 @@ export function tellChange(
   const { state, chain } = after;
   const plan = planLapses(before.chain, chain, now);
   const events = [
-    ...chainEvents(changesOf(before.chain, chain), state, now),
+    ...chainEvents(chainChangesOf(before.chain, chain), state, now),
     ...accessEvents({ state: before.state, now }, { state, now }, () => state.read_at),
   ];
   if (left?.states) {

@@ -1,7 +1,7 @@
 // Which events a write of a chain gives: chains before and after, without a database.
 import { describe, expect, test } from 'vitest';
 import type { ChainTransaction } from '../../src/purchases/chain.ts';
-import { changesOf, lapseOf } from '../../src/purchases/changes.ts';
+import { chainChangesOf, lapseOf } from '../../src/purchases/chain-changes.ts';
 import { planLapses } from '../../src/purchases/lapse-watch.ts';
 
 let numbers = 0n;
@@ -30,7 +30,7 @@ const trial = transaction({ period: 'trial', purchased_at: '2025-01-01 00:00:00+
 const paid = transaction();
 const renewed = transaction({ period: 'renewal_1' });
 const typesOf = (before: ChainTransaction[], after: ChainTransaction[]) =>
-  changesOf(before, after).map(({ event_type, transaction: { purchase_no } }) => [event_type, purchase_no]);
+  chainChangesOf(before, after).map(({ event_type, transaction: { purchase_no } }) => [event_type, purchase_no]);
 
 test('what a new transaction is called depends on what was known of the chain', () => {
   expect(typesOf([], [trial])).toEqual([['trial_started', trial.purchase_no]]);
@@ -63,15 +63,17 @@ test('a member that appears is told once, with its own date', () => {
     grace_period_expires_at: '2025-03-10 00:00:00+00',
     refunded_at: '2025-03-02 00:00:00+00',
   };
-  const told = changesOf([paid], [ailing]);
+  const told = chainChangesOf([paid], [ailing]);
   expect(told.map(({ event_type, at }) => [event_type, at])).toEqual([
     ['billing_issue_detected', '2025-02-27 00:00:00+00'],
     ['entered_grace_period', '2025-02-27 00:00:00+00'],
     ['subscription_renewal_cancelled', '2025-02-05 00:00:00+00'],
     ['subscription_refunded', '2025-03-02 00:00:00+00'],
   ]);
-  expect(changesOf([ailing], [{ ...ailing, paywall_id: 'pw', refunded_at: '2025-03-03 00:00:00+00' }])).toEqual([]);
-  expect(changesOf([ailing], [paid])).toEqual([]);
+  expect(chainChangesOf([ailing], [{ ...ailing, paywall_id: 'pw', refunded_at: '2025-03-03 00:00:00+00' }])).toEqual(
+    [],
+  );
+  expect(chainChangesOf([ailing], [paid])).toEqual([]);
 });
 
 test('a new transaction tells of what it already says', () => {
@@ -88,7 +90,7 @@ test('a new transaction tells of what it already says', () => {
 });
 
 test('a write that changed nothing, and one that took a chain over as it was, tell nothing', () => {
-  expect(changesOf([trial, paid], [trial, paid])).toEqual([]);
+  expect(chainChangesOf([trial, paid], [trial, paid])).toEqual([]);
 });
 
 test('a lapse is that of a trial or of a subscription', () => {

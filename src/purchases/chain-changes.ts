@@ -66,7 +66,7 @@ function appearances(transaction: ChainTransaction, before: Before): ChainChange
 }
 
 /** In the order in which webhooks are told; a write that changed nothing tells nothing. */
-export function changesOf(before: readonly ChainTransaction[], after: readonly ChainTransaction[]): ChainChange[] {
+export function chainChangesOf(before: readonly ChainTransaction[], after: readonly ChainTransaction[]): ChainChange[] {
   const known = new Map(before.map((transaction) => [transaction.purchase_no, transaction]));
   return after.flatMap((transaction) => {
     const earlier = known.get(transaction.purchase_no);
