@@ -3,19 +3,13 @@ import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import { raiseVersions } from '../facts/version.ts';
+import type { AppIdentity } from '../profile/identity.ts';
 import { queueLabels, recordAttributions } from './record.ts';
-
-/** By what a post names its profile; both given must name the same one. */
-export interface Naming {
-  app_id: string;
-  customer_user_id: string | null;
-  profile_id: string | null;
-}
 
 /** In place of a label's key: the profile has a record, which stays. */
 export const NOT_RECORDED = 0;
 
-export interface AttributionRow extends Naming {
+export interface AttributionRow extends AppIdentity {
   /** Null where the profile was not found before: nothing is written. */
   attribution_key: number | null;
   attribution_user_id: string | null;
@@ -24,9 +18,9 @@ export interface AttributionRow extends Naming {
 /** Whether each names a living profile, and whether that has a record. */
 export async function lookUpProfiles(
   db: Kysely<DB>,
-  namings: readonly Naming[],
+  identities: readonly AppIdentity[],
 ): Promise<{ is_found: boolean; has_record: boolean }[]> {
-  const column = (name: keyof Naming) => namings.map((naming) => naming[name]);
+  const column = (name: keyof AppIdentity) => identities.map((identity) => identity[name]);
   const { rows } = await sql<{ is_found: boolean; has_record: boolean }>`
     select profile.profile_id is not null as is_found, exists (select from profile_attribution r
       where (r.app_id, r.profile_id) = (profile.app_id, profile.profile_id)) as has_record

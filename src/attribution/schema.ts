@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { FieldError } from '../errors.ts';
 import { ATTRIBUTION_STATUSES } from '../facts/values.ts';
 import { NullableText, OneOf } from '../lib/typebox.ts';
-import { CUSTOMER_USER_ID_LENGTH } from '../profile/identity.ts';
+import { CUSTOMER_USER_ID_LENGTH, IDENTITY_WORDS } from '../profile/identity.ts';
 
 const FIELD_LENGTH = 500;
 
@@ -13,8 +13,7 @@ function isAbsent(value: unknown): boolean {
 
 function needsIdentifier(body: Record<string, unknown>): FieldError[] {
   if (!isAbsent(body.customer_user_id) || !isAbsent(body.profile_id)) return [];
-  const message = 'Either customer_user_id or profile_id is required.';
-  return ['customer_user_id', 'profile_id'].map((source) => ({ source, code: 'missing', message }));
+  return ['customer_user_id', 'profile_id'].map((source) => ({ source, code: 'missing', message: IDENTITY_WORDS }));
 }
 
 /** What both the operation and an import file say of an attribution. */

@@ -6,17 +6,18 @@ import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 import { isUuid } from '../lib/uuid.ts';
+import type { AppIdentity } from '../profile/identity.ts';
 import { type Label, toLabel } from './label.ts';
 import { createLabels } from './labels.ts';
 import { groupSize } from './metrics.ts';
-import { type AttributionRow, lookUpProfiles, type Naming, NOT_RECORDED, writeAttributions } from './queries.ts';
+import { type AttributionRow, lookUpProfiles, NOT_RECORDED, writeAttributions } from './queries.ts';
 import type { AttributionBody } from './schema.ts';
 
 /** A record that is not locked within so long is held by somebody who takes longer than a post. */
 const FREE_WITHIN_MS = 20;
 
 /** What a request asks to be recorded. The request itself is not kept while it waits. */
-interface Post extends Naming {
+interface Post extends AppIdentity {
   label: Label;
   attribution_user_id: string | null;
 }
@@ -30,7 +31,7 @@ interface Recording {
 type RecordRows = (connection: Kysely<DB>, rows: readonly AttributionRow[]) => Promise<boolean[]>;
 
 /** What posts for one profile share, so that they wait for its lock together; a profile that is named in two ways has two. */
-function nameOf({ app_id, customer_user_id, profile_id }: Naming): string {
+function nameOf({ app_id, customer_user_id, profile_id }: AppIdentity): string {
   return `${app_id} ${customer_user_id ?? profile_id?.toLowerCase()}`;
 }
 

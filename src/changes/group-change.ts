@@ -29,7 +29,7 @@ async function lockGroup<Request extends Named>(
   trx: Kysely<DB>,
   requests: readonly Request[],
 ): Promise<Map<Request, string>> {
-  const askable = requests.filter(({ identity: { profile_id } }) => profile_id === undefined || isUuid(profile_id));
+  const askable = requests.filter(({ identity: { profile_id } }) => profile_id === null || isUuid(profile_id));
   const found = await lockFreeProfiles(
     trx,
     askable.map(({ app, identity }) => ({ app_id: app.app_id, ...identity })),

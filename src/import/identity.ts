@@ -3,18 +3,12 @@ import { Type } from '@sinclair/typebox';
 import type { FieldError } from '../errors.ts';
 import { NullableText } from '../lib/typebox.ts';
 import { isUuid } from '../lib/uuid.ts';
-import { CUSTOMER_USER_ID_LENGTH } from '../profile/identity.ts';
+import { CUSTOMER_USER_ID_LENGTH, IDENTITY_WORDS, type ProfileIdentity } from '../profile/identity.ts';
 
 export const IdentityFields = {
   profile_id: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] })),
   customer_user_id: Type.Optional(NullableText(CUSTOMER_USER_ID_LENGTH)),
 };
-
-/** At least one is set; a profile_id is in lower case. */
-export interface Identity {
-  profile_id: string | null;
-  customer_user_id: string | null;
-}
 
 /** Null or an empty string is the same as absent (decisions.md 3). */
 export function identityRules({ profile_id, customer_user_id }: Record<string, unknown>): FieldError[] {
@@ -22,11 +16,11 @@ export function identityRules({ profile_id, customer_user_id }: Record<string, u
     return [{ source: 'profile_id', code: 'value_error', message: 'Must be a UUID.' }];
   }
   if (profile_id || customer_user_id) return [];
-  const message = 'Either customer_user_id or profile_id is required.';
-  return [{ source: 'customer_user_id', code: 'missing', message }];
+  return [{ source: 'customer_user_id', code: 'missing', message: IDENTITY_WORDS }];
 }
 
-export function toIdentity(body: { profile_id?: string | null; customer_user_id?: string | null }): Identity {
+/** A profile_id in lower case. */
+export function toIdentity(body: { profile_id?: string | null; customer_user_id?: string | null }): ProfileIdentity {
   return {
     profile_id: body.profile_id?.toLowerCase() || null,
     customer_user_id: body.customer_user_id || null,

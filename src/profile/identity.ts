@@ -21,9 +21,16 @@ export const OnceHeaders = Type.Object({ ...ProfileHeaders.properties, 'idempote
 
 /** At least one is set; both must name the same profile. */
 export interface ProfileIdentity {
-  customer_user_id: string | undefined;
-  profile_id: string | undefined;
+  customer_user_id: string | null;
+  profile_id: string | null;
 }
+
+/** Where profiles of several apps are named together. */
+export interface AppIdentity extends ProfileIdentity {
+  app_id: string;
+}
+
+export const IDENTITY_WORDS = 'Either customer_user_id or profile_id is required.';
 
 /** As the headers of a request gave it. */
 export interface SentIdentity extends ProfileIdentity {
@@ -37,24 +44,20 @@ export function readIdentity(message: Headers, aliases: readonly string[]): Sent
   const profile = findServiceHeader(message, aliases, 'profile-id');
   const problems: FieldError[] = [];
   const identity = {
-    customer_user_id: customer && readText(problems, customer, CUSTOMER_USER_ID_LENGTH),
+    customer_user_id: customer ? readText(problems, customer, CUSTOMER_USER_ID_LENGTH) : null,
     customer_source: customer?.name ?? 'service-customer-user-id',
-    profile_id: profile && readText(problems, profile),
+    profile_id: profile ? readText(problems, profile) : null,
   };
   const [first, ...others] = problems;
   if (first) throw validationError([first, ...others]);
   return identity;
 }
 
-function readText(
-  problems: FieldError[],
-  { name, value, isRepeated }: SentHeader,
-  longest = Infinity,
-): string | undefined {
+function readText(problems: FieldError[], { name, value, isRepeated }: SentHeader, longest = Infinity): string | null {
   const text = readHeaderText(value);
   const note = (message: string) => {
     problems.push({ source: name, code: 'value_error', message });
-    return undefined;
+    return null;
   };
   if (isRepeated) return note(REPEATED_WORDS);
   if (text === undefined) return note(UTF8_WORDS);
@@ -65,7 +68,7 @@ function readText(
 /** As readIdentity, for operations on an existing profile: one header is needed. */
 export function requireIdentity(message: Headers, aliases: readonly string[]): SentIdentity {
   const identity = readIdentity(message, aliases);
-  if (identity.customer_user_id === undefined && identity.profile_id === undefined) throw apiError('profile_not_named');
+  if (identity.customer_user_id === null && identity.profile_id === null) throw apiError('profile_not_named');
   return identity;
 }
 
@@ -74,7 +77,7 @@ export function requireIdentity(message: Headers, aliases: readonly string[]): S
  * Beside a header it is ignored as any unknown member, so that a profile can be sent back as it was answered.
  */
 export function refuseIdentifiers(body: object, { customer_user_id, customer_source, profile_id }: SentIdentity): void {
-  if (customer_user_id !== undefined || profile_id !== undefined) return;
+  if (customer_user_id !== null || profile_id !== null) return;
   const headers = { customer_user_id: customer_source, profile_id: 'service-profile-id' };
   const [first, ...others] = Object.entries(headers)
     .filter(([name]) => (body as Record<string, unknown>)[name] != null)

@@ -6,7 +6,7 @@ import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { apiError } from '../errors.ts';
 import { isUuid } from '../lib/uuid.ts';
-import type { ProfileIdentity } from './identity.ts';
+import type { AppIdentity, ProfileIdentity } from './identity.ts';
 
 /** The living profile that both given identifiers name. */
 function profileNamed(trx: Kysely<DB>, appId: string, { customer_user_id, profile_id }: ProfileIdentity) {
@@ -17,10 +17,10 @@ function profileNamed(trx: Kysely<DB>, appId: string, { customer_user_id, profil
       .where('app_id', '=', appId)
       .where('deleted_at', 'is', null)
       // What is no UUID names nobody; the comparison itself would fail.
-      .$if(profile_id !== undefined, (query) =>
+      .$if(profile_id !== null, (query) =>
         query.where('profile_id', '=', isUuid(profile_id as string) ? (profile_id as string) : null),
       )
-      .$if(customer_user_id !== undefined, (query) =>
+      .$if(customer_user_id !== null, (query) =>
         query
           .where('profile_id', '=', (eb) =>
             eb
@@ -78,16 +78,13 @@ export interface LockedAt {
  * Locks the living profiles that the identifiers name, but none that another transaction holds: waiting for one would
  * keep the others waiting. In the order of profile_id, like everybody.
  */
-export async function lockFreeProfiles(
-  trx: Kysely<DB>,
-  namings: readonly ({ app_id: string } & ProfileIdentity)[],
-): Promise<LockedAt[]> {
+export async function lockFreeProfiles(trx: Kysely<DB>, identities: readonly AppIdentity[]): Promise<LockedAt[]> {
   const statement = sql<LockedAt>`
     select place::integer, p.profile_id
     from unnest(
-      ${namings.map(({ app_id }) => app_id)}::uuid[],
-      ${namings.map(({ customer_user_id }) => customer_user_id ?? null)}::text[],
-      ${namings.map(({ profile_id }) => profile_id ?? null)}::uuid[]
+      ${identities.map(({ app_id }) => app_id)}::uuid[],
+      ${identities.map(({ customer_user_id }) => customer_user_id)}::text[],
+      ${identities.map(({ profile_id }) => profile_id)}::uuid[]
     ) with ordinality as named (app_id, customer_user_id, profile_id, place)
     left join profile_identity i on i.app_id = named.app_id and i.customer_user_id = named.customer_user_id
     join profile p on p.app_id = named.app_id and p.profile_id = coalesce(i.profile_id, named.profile_id)

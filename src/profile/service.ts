@@ -89,10 +89,10 @@ async function lockOrCreate(
 ): Promise<{ profileId: string; isNew: boolean }> {
   const { app_id } = app;
   const { customer_user_id, customer_source, profile_id } = identity;
-  if (profile_id !== undefined) {
-    const profileId = await lockProfile(trx, app_id, { profile_id, customer_user_id: undefined });
+  if (profile_id !== null) {
+    const profileId = await lockProfile(trx, app_id, { profile_id, customer_user_id: null });
     if (profileId === undefined) throw apiError('profile_not_found');
-    if (customer_user_id !== undefined) {
+    if (customer_user_id !== null) {
       await attachCustomer(
         trx,
         { app_id, profile_id: profileId },
@@ -102,7 +102,7 @@ async function lockOrCreate(
     return { profileId, isNew: false };
   }
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const known = customer_user_id === undefined ? undefined : await lockProfile(trx, app_id, identity);
+    const known = customer_user_id === null ? undefined : await lockProfile(trx, app_id, identity);
     if (known !== undefined) return { profileId: known, isNew: false };
     // Undefined where another request made the profile just now.
     const made = await insertProfile(trx, app_id, customer_user_id);

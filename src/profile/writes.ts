@@ -12,19 +12,19 @@ import type { ProfileKey } from './state.ts';
 export async function insertProfile(
   trx: Kysely<DB>,
   appId: string,
-  customerUserId: string | undefined,
+  customerUserId: string | null,
 ): Promise<string | undefined> {
   // One statement for both rows: the foreign key from the name to the profile is checked at its end.
   const { rows } = await sql<{ profile_id: string }>`
     with made as (select gen_random_uuid() as profile_id), named as (
       insert into profile_identity (app_id, customer_user_id, profile_id)
-      select ${appId}::uuid, ${customerUserId ?? null}::text, profile_id from made where ${customerUserId ?? null}::text is not null
+      select ${appId}::uuid, ${customerUserId}::text, profile_id from made where ${customerUserId}::text is not null
       on conflict (app_id, customer_user_id) do nothing
       returning profile_id
     )
     insert into profile (app_id, profile_id, customer_user_id, installed_at)
-    select ${appId}::uuid, profile_id, ${customerUserId ?? null}::text, clock_timestamp() from made
-    where ${customerUserId ?? null}::text is null or exists (select from named)
+    select ${appId}::uuid, profile_id, ${customerUserId}::text, clock_timestamp() from made
+    where ${customerUserId}::text is null or exists (select from named)
     returning profile_id`.execute(trx);
   return rows[0]?.profile_id;
 }

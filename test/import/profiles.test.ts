@@ -224,7 +224,7 @@ test('profiles that requests make while a batch is being written are those of th
   let isOver = false;
   async function create(customer_user_id: string): Promise<void> {
     if (isOver) return;
-    const identity = { customer_user_id, customer_source: 'customer_user_id', profile_id: undefined };
+    const identity = { customer_user_id, customer_source: 'customer_user_id', profile_id: null };
     await createProfile({ db }, { app: busy.app, identity, body: {} });
   }
   // From the other end, so that there are still some to be made when these are written.

@@ -7,7 +7,8 @@ import type { App } from '../../deps.ts';
 import { writeInstalls } from '../../facts/installs.ts';
 import { fromDatabase } from '../../lib/datetime.ts';
 import type { Attributes } from '../../profile/attributes.ts';
-import { distinctTexts, type Identity } from '../identity.ts';
+import type { ProfileIdentity } from '../../profile/identity.ts';
+import { distinctTexts } from '../identity.ts';
 import type { Change, Known, Profile } from './apply.ts';
 
 interface Row extends Omit<Profile, 'attribution'> {
@@ -17,7 +18,11 @@ interface Row extends Omit<Profile, 'attribution'> {
 }
 
 /** Locks the profiles that the identifiers name, in the order of profile_id, and reads them. */
-export async function lockNamedProfiles(trx: Kysely<DB>, app: App, identities: readonly Identity[]): Promise<Known> {
+export async function lockNamedProfiles(
+  trx: Kysely<DB>,
+  app: App,
+  identities: readonly ProfileIdentity[],
+): Promise<Known> {
   const ids = distinctTexts(identities.map(({ profile_id }) => profile_id));
   const customerIds = distinctTexts(identities.map(({ customer_user_id }) => customer_user_id));
   const { rows } = await sql<Row>`

@@ -8,7 +8,8 @@ import { parseOptional } from '../../lib/datetime.ts';
 import { NullableText } from '../../lib/typebox.ts';
 import { type AttributeChanges, readAttributes } from '../../profile/attributes.ts';
 import { InstallFields } from '../../profile/body.ts';
-import { type Identity, IdentityFields, identityRules, toIdentity } from '../identity.ts';
+import type { ProfileIdentity } from '../../profile/identity.ts';
+import { IdentityFields, identityRules, toIdentity } from '../identity.ts';
 
 const SOURCE_LENGTH = 500;
 
@@ -29,7 +30,7 @@ export const ProfileRecordBody = Type.Object(
   { rules: identityRules },
 );
 
-export interface ProfileRecord extends Identity {
+export interface ProfileRecord extends ProfileIdentity {
   /** Null is absent, as everywhere here. */
   installed_at: string | null;
   country: string | null;

@@ -4,7 +4,8 @@ import { StaleReadError } from '../../db/failures.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import type { FieldError } from '../../errors.ts';
-import { distinctTexts, type Identity } from '../identity.ts';
+import type { ProfileIdentity } from '../../profile/identity.ts';
+import { distinctTexts } from '../identity.ts';
 
 type Owner = { profile_id: string } | { fault: FieldError };
 
@@ -25,9 +26,9 @@ async function lockLiving(trx: Kysely<DB>, app: App, ids: readonly string[]): Pr
 }
 
 /** The living profile that each record names, in the same order; all of them are locked. */
-export async function lockOwners(trx: Kysely<DB>, app: App, identities: readonly Identity[]): Promise<Owner[]> {
+export async function lockOwners(trx: Kysely<DB>, app: App, identities: readonly ProfileIdentity[]): Promise<Owner[]> {
   const owners = await ownersOf(trx, app, distinctTexts(identities.map(({ customer_user_id }) => customer_user_id)));
-  const idOf = ({ profile_id, customer_user_id }: Identity) =>
+  const idOf = ({ profile_id, customer_user_id }: ProfileIdentity) =>
     customer_user_id === null ? profile_id : owners.get(customer_user_id);
   const living = await lockLiving(trx, app, distinctTexts(identities.map(idOf)));
   for (const [customerId, id] of owners) {

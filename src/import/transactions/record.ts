@@ -2,11 +2,12 @@
 import { Type } from '@sinclair/typebox';
 import type { FieldError } from '../../errors.ts';
 import { compileCheck } from '../../http/ajv.ts';
+import type { ProfileIdentity } from '../../profile/identity.ts';
 import { parseTransaction, type TransactionRecord } from '../../purchases/record.ts';
 import { TransactionBody } from '../../purchases/schema.ts';
-import { type Identity, IdentityFields, identityRules, toIdentity } from '../identity.ts';
+import { IdentityFields, identityRules, toIdentity } from '../identity.ts';
 
-export interface NamedTransaction extends Identity {
+export interface NamedTransaction extends ProfileIdentity {
   /** The name of its chain. */
   chain: string;
   transaction: TransactionRecord;
