@@ -11,9 +11,11 @@ export function addAttributionRoute(deps: Deps) {
     body: AttributionBody,
     answers: { 201: null },
     errors: ['profile_not_found'],
-    async handle({ app, body, reply }) {
-      await recordAttribution(app, body);
-      return reply.code(201).send();
+    handle({ app, body, request, reply }) {
+      const recorded = recordAttribution(app, body);
+      // Members that nobody reads may take a megabyte, and would wait with it: so this function is not async, either.
+      request.body = undefined;
+      return recorded.then(() => reply.code(201).send());
     },
   });
 }

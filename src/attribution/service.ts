@@ -45,7 +45,10 @@ function postOf(app: App, body: AttributionBody): Post {
   };
 }
 
-/** Makes `recordAttribution(app, body)`; it throws profile_not_found, or unavailable when too much is waiting. */
+/**
+ * Makes `recordAttribution(app, body)`; it rejects with profile_not_found, or unavailable when too much is waiting. It keeps the body no longer
+ * than the call.
+ */
 export function createAttributionRecorder({
   db,
   groupDb,
@@ -120,9 +123,10 @@ export function createAttributionRecorder({
 
   const enqueue = { first: createWriter(false), last: createWriter(true) };
 
-  return async (app, body) => {
-    if (body.profile_id && !isUuid(body.profile_id)) throw apiError('profile_not_found');
-    const isFound = await enqueue[app.attribution_policy](app.app_id, postOf(app, body));
-    if (!isFound) throw apiError('profile_not_found');
+  return (app, body) => {
+    if (body.profile_id && !isUuid(body.profile_id)) return Promise.reject(apiError('profile_not_found'));
+    return enqueue[app.attribution_policy](app.app_id, postOf(app, body)).then((isFound) => {
+      if (!isFound) throw apiError('profile_not_found');
+    });
   };
 }

@@ -1,11 +1,59 @@
 // Request bodies: JSON in UTF-8 and nothing else (decisions.md 1).
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import { apiError } from '../errors.ts';
 
 // A byte order mark is no JSON: nothing is stripped.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function parseJson(bytes: Buffer, done: (error: Error | null, body?: unknown) => void): void {
+const NOTHING = Buffer.alloc(0);
+const LEAST_ROOM = 4_096;
+
+type Done<T> = (error: Error | null, result?: T) => void;
+
+/** A buffer with room for so many bytes, and what the old one holds. */
+function withRoom(old: Buffer, needed: number, most: number): Buffer {
+  if (needed <= old.length) return old;
+  const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * needed, LEAST_ROOM), most));
+  old.copy(larger);
+  return larger;
+}
+
+/**
+ * Gives the body once it is complete. Pieces are put into one buffer as they come: kept one by one, as Fastify would, each takes some hundred
+ * bytes, and a client may send each byte as a piece of its own.
+ */
+export function collectBody(request: IncomingMessage, most: number, done: Done<Buffer>): void {
+  /** NaN where the body comes in chunks. */
+  const announced = Number(request.headers['content-length']);
+  let bytes: Buffer = NOTHING;
+  let length = 0;
+
+  function finish(...outcome: Parameters<Done<Buffer>>): void {
+    request.off('data', take).off('end', end).off('error', fail);
+    done(...outcome);
+  }
+  function take(piece: Buffer): void {
+    const needed = length + piece.length;
+    if (needed > most) return finish(apiError('body_too_large'));
+    // Nearly always all of it comes at once.
+    if (needed === announced && length === 0) {
+      bytes = piece;
+    } else {
+      bytes = withRoom(bytes, needed, most);
+      piece.copy(bytes, length);
+    }
+    length = needed;
+  }
+  const end = () => finish(null, bytes.subarray(0, length));
+  // The client has gone.
+  const fail = () => finish(apiError('malformed_request'));
+
+  if (announced > most) return done(apiError('body_too_large'));
+  request.on('data', take).on('end', end).on('error', fail);
+}
+
+function parseJson(bytes: Buffer, done: Done<unknown>): void {
   let body: unknown;
   try {
     body = JSON.parse(utf8.decode(bytes));
@@ -19,15 +67,14 @@ function parseJson(bytes: Buffer, done: (error: Error | null, body?: unknown) =>
 /** Parses JSON bodies; an operation that declares a body is refused without one. */
 export function registerBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    (_request: FastifyRequest, bytes: Buffer, done) => {
+  app.addContentTypeParser('application/json', (request, payload, done) => {
+    collectBody(payload, request.routeOptions.bodyLimit, (error, bytes = NOTHING) => {
+      if (error) done(error);
       // Some clients send the type with every request, a DELETE without a body too.
-      if (bytes.length === 0) done(null, undefined);
+      else if (bytes.length === 0) done(null, undefined);
       else parseJson(bytes, done);
-    },
-  );
+    });
+  });
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.body === undefined && request.routeOptions.config.needsBody) done(apiError('malformed_body'));
     else done();

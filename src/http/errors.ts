@@ -8,7 +8,6 @@ import { countRequest } from './metrics.ts';
 import { logRequest } from './request-log.ts';
 
 const FASTIFY_CODES: Record<string, ConditionName> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_EMPTY_TYPE: 'unsupported_media_type',
   FST_ERR_BAD_URL: 'path_not_found',

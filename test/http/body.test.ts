@@ -1,0 +1,71 @@
+// How bodies arrive: in pieces of any size, as large as an operation takes, and no longer in memory than they are needed.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startService, type TestService } from '../setup/service.ts';
+import { addProfile } from '../setup/world.ts';
+import { openRaw } from './raw.ts';
+
+const PATH = '/api/v2/web-api/attribution/';
+const MOST = 64 * 1024;
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+  await addProfile(service, 'ann');
+});
+afterAll(() => service.close());
+
+/** Sends the pieces as chunks, each with its length; the status of the answer. */
+async function sendInChunks(pieces: readonly string[]): Promise<number> {
+  const client = openRaw(Number(new URL(service.url).port));
+  client.send(
+    `POST ${PATH} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n` +
+      `Content-Type: application/json\r\nAuthorization: Api-Key ${service.publicKey}\r\n\r\n`,
+  );
+  client.send(`${pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`).join('')}0\r\n\r\n`);
+  const { status } = await client.next();
+  client.close();
+  return status;
+}
+
+function bodyOf(length: number): string {
+  const begin = '{"status":"organic","customer_user_id":"ann","ignored":"';
+  return `${begin}${'x'.repeat(length - begin.length - 2)}"}`;
+}
+
+describe('in chunks', () => {
+  test.each([
+    ['of one byte each', (body: string) => [...body]],
+    ['of two halves', (body: string) => [body.slice(0, 30), body.slice(30)]],
+    ['of 1,000 bytes', (body: string) => body.match(/.{1,1000}/g) as string[]],
+    ['as one', (body: string) => [body]],
+  ])('%s: as large as it may be, and not a byte more', async (_, cut) => {
+    expect(await sendInChunks(cut(bodyOf(MOST)))).toBe(201);
+    expect(await sendInChunks(cut(bodyOf(MOST + 1)))).toBe(413);
+  });
+});
+
+/** Memory in use after a collection. */
+function heapMib(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().heapUsed / 1024 ** 2;
+}
+
+test('members that nobody reads are not kept while a post waits', async () => {
+  const holder = await service.database.db.startTransaction().execute();
+  await sql`lock table profile_attribution in access exclusive mode`.execute(holder);
+  const body = JSON.stringify({ status: 'organic', customer_user_id: 'ann', x: Array(20_000).fill({}) });
+  const before = heapMib();
+  const posts = Array.from({ length: 100 }, () => service.call('POST', PATH, { key: service.publicKey, body }));
+  let answered = 0;
+  for (const post of posts) post.then(() => answered++);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const held = heapMib() - before;
+  expect(answered).toBe(0);
+  await holder.rollback().execute();
+  expect(new Set((await Promise.all(posts)).map(({ status }) => status))).toEqual(new Set([201]));
+  expect(held).toBeLessThan(40);
+});
