@@ -35,9 +35,10 @@ export function collectBody(request: IncomingMessage, most: number, done: Done<B
   }
   function take(piece: Buffer): void {
     const needed = length + piece.length;
-    if (needed > most) return finish(apiError('body_too_large'));
-    // Nearly always all of it comes at once.
-    if (needed === announced && length === 0) {
+    if (needed > most) {
+      finish(apiError('body_too_large'));
+    } else if (needed === announced && length === 0) {
+      // Nearly always all of it comes at once.
       bytes = piece;
     } else {
       bytes = withRoom(bytes, needed, most);
@@ -49,8 +50,8 @@ export function collectBody(request: IncomingMessage, most: number, done: Done<B
   // The client has gone.
   const fail = () => finish(apiError('malformed_request'));
 
-  if (announced > most) return done(apiError('body_too_large'));
-  request.on('data', take).on('end', end).on('error', fail);
+  if (announced > most) done(apiError('body_too_large'));
+  else request.on('data', take).on('end', end).on('error', fail);
 }
 
 function parseJson(bytes: Buffer, done: Done<unknown>): void {

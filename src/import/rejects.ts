@@ -44,7 +44,10 @@ export interface RejectsFile {
   close: () => Promise<void>;
 }
 
-export function createRejects(file: string): RejectsFile {
+/** Not over what somebody else has put there meanwhile: a file that they could read, or a link. */
+const openNew = (path: string): Promise<FileHandle> => open(path, 'wx', MODE);
+
+export function createRejects(file: string, openFile = openNew): RejectsFile {
   const path = `${file}${ENDING}`;
   let handle: FileHandle | undefined;
   const unwritable = (error: unknown) =>
@@ -55,7 +58,7 @@ export function createRejects(file: string): RejectsFile {
     clear: () => rm(path, { force: true }).catch(unwritable),
     write: async (rejects) => {
       if (rejects.length === 0) return;
-      handle ??= await open(path, 'w', MODE).catch(unwritable);
+      handle ??= await openFile(path).catch(unwritable);
       await handle.appendFile(rejects.map(toLine).join('')).catch(unwritable);
     },
     close: async () => {

@@ -1,10 +1,11 @@
 // `sps backup` and `sps restore`: a copy of the embedded database that is taken under writes and comes back whole.
-import { chmod, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, realpath, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { backUp, copyDurably } from '../../src/db/embedded/backup.ts';
+import { dataFolder } from '../../src/db/embedded/cluster.ts';
 import { restore } from '../../src/db/embedded/restore.ts';
 import { createFolder, type Folder, leave, query, type User } from '../db/embedded-world.ts';
 
@@ -106,6 +107,20 @@ describe('a backup', { timeout: 120_000 }, () => {
     expect(bytes).toBe((await stat(to)).size);
     expect(bytes).toBeLessThan(256 * 1024 ** 2);
     await Promise.all([from, to].map((one) => rm(one)));
+  });
+
+  it('has nothing that a link in the log leads to', async () => {
+    const secret = join(place, 'secret');
+    await writeFile(secret, 'nobody else may read this');
+    const link = join(dataFolder(await realpath(join(folder.path, 'postgres'))), 'pg_wal', '0000FFFF.history');
+    await symlink(secret, link);
+    await expect(copyDurably(link, join(place, 'followed'), undefined)).rejects.toThrow(/ELOOP/);
+    const { folder: made } = await backUp(
+      { dataDir: folder.path, connectionString: service.url },
+      join(place, 'links'),
+    );
+    await rm(link);
+    expect(await readdir(join(dataFolder(made), 'pg_wal'))).not.toContain('0000FFFF.history');
   });
 
   it('comes back from files that nobody may write, and not at all when it is interrupted', async () => {

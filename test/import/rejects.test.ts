@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -33,9 +33,18 @@ test('a folder that is not there is told', async () => {
   await gone.close();
 });
 
+test('what somebody else has put in its place is not written to', async () => {
+  const swapped = createRejects(join(folder, 'd.ndjson'));
+  const elsewhere = join(folder, 'elsewhere');
+  await writeFile(elsewhere, 'kept');
+  await swapped.clear();
+  await symlink(elsewhere, swapped.path);
+  await expect(swapped.write([REJECT])).rejects.toThrow('EEXIST');
+  expect(await readFile(elsewhere, 'utf8')).toBe('kept');
+});
+
 test.skipIf(!existsSync(FULL))('a disk that is full is told, every time, and the file can be closed', async () => {
-  const full = createRejects(join(folder, 'c.ndjson'));
-  await symlink(FULL, full.path);
+  const full = createRejects(join(folder, 'c.ndjson'), () => open(FULL, 'w'));
   await expect(full.write([REJECT])).rejects.toThrow(/^Cannot write .*c\.ndjson\.rejects\.ndjson: ENOSPC/);
   await expect(full.write([REJECT])).rejects.toThrow('ENOSPC');
   await full.close();

@@ -1,5 +1,6 @@
 // A copy of the embedded database, taken while it is used (PostgreSQL's "low-level" base backup: the server
 // ships no pg_basebackup). Files are copied while they change; the write-ahead log that goes with them makes them consistent.
+import { constants } from 'node:fs';
 import { lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import pg from 'pg';
@@ -40,10 +41,13 @@ function heed(signal: AbortSignal | undefined): void {
  * ever for the rest of a file that is cut short meanwhile, as vacuum does.
  */
 export async function copyDurably(from: string, to: string, signal: AbortSignal | undefined): Promise<number> {
-  const source = await open(from).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  // Links are not followed: the server's user may have put them there, and root copies.
+  const source = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    },
+  );
   if (!source) return 0;
   try {
     const target = await open(to, 'wx', 0o600);
@@ -104,9 +108,10 @@ interface Segments {
 
 async function copyLog(from: string, to: string, { first, last, signal }: Segments): Promise<number> {
   let bytes = 0;
-  for (const name of await readdir(from)) {
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const { name } = entry;
     const isNeeded = (SEGMENT.test(name) && name >= first && name <= last) || name.endsWith('.history');
-    if (isNeeded) bytes += await copyDurably(join(from, name), join(to, name), signal);
+    if (isNeeded && entry.isFile()) bytes += await copyDurably(join(from, name), join(to, name), signal);
   }
   return bytes;
 }
