@@ -31,9 +31,14 @@ function startBar(): Bar {
   };
 }
 
-function inWords(summary: Summary, file: string): string {
-  const hint = summary.rejected > 0 ? `\nThe rejected records are in ${file}.rejects.ndjson.` : '';
-  return `${formatMembers(summary)}${hint}`;
+function inWords({ columns_passed_over = [], ...counts }: Summary, file: string): string {
+  return [
+    formatMembers(counts),
+    ...(counts.rejected > 0 ? [`The rejected records are in ${file}.rejects.ndjson.`] : []),
+    ...(columns_passed_over.length > 0
+      ? [`Columns passed over: ${columns_passed_over.map((name) => JSON.stringify(name)).join(', ')}.`]
+      : []),
+  ].join('\n');
 }
 
 export function addCommands(program: Command, perform: Perform): void {

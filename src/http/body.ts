@@ -23,7 +23,7 @@ function withRoom(old: Buffer, needed: number, most: number): Buffer {
  * Gives the body once it is complete. Pieces are put into one buffer as they come: kept one by one, as Fastify would, each takes some hundred
  * bytes, and a client may send each byte as a piece of its own.
  */
-export function collectBody(request: IncomingMessage, most: number, done: Done<Buffer>): void {
+function collectBody(request: IncomingMessage, most: number, done: Done<Buffer>): void {
   /** NaN where the body comes in chunks. */
   const announced = Number(request.headers['content-length']);
   let bytes: Buffer = NOTHING;

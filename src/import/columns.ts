@@ -1,5 +1,5 @@
 // CSV cells → the value that NDJSON would have: nested members are columns joined by `_`, an empty cell is absent. Pure.
-import type { Cells } from './csv.ts';
+import type { CsvForm } from './csv.ts';
 
 /** As much of a JSON schema as columns are read from. */
 interface MemberSchema {
@@ -38,8 +38,8 @@ function memberColumns(name: string, member: MemberSchema): [string, Column][] {
   });
 }
 
-/** Makes the function from cells to values of a JSON schema; columns that the schema does not have are passed over. */
-export function createCellReader(schema: object): (cells: Cells) => Record<string, unknown> {
+/** How values of a JSON schema are read; columns that the schema does not have are passed over. */
+export function createCsvForm(schema: object): CsvForm {
   const members = Object.entries((schema as MemberSchema).properties ?? {});
   const columns = new Map(members.flatMap(([name, member]) => memberColumns(name, member)));
   /** Objects whose members are free: `custom_attributes_plan` is the member `plan` of `custom_attributes`. */
@@ -52,15 +52,18 @@ export function createCellReader(schema: object): (cells: Cells) => Record<strin
     return parent === undefined ? undefined : { path: [parent, name.slice(parent.length + 1)], read: readerOf({}) };
   }
 
-  return (cells) => {
-    const value: Record<string, unknown> = {};
-    for (const [name, cell] of Object.entries(cells)) {
-      const column = cell === '' ? undefined : findColumn(name);
-      if (!column) continue;
-      const [outer, inner] = column.path as [string, string | undefined];
-      if (inner === undefined) value[outer] = column.read(cell);
-      else value[outer] = { ...(value[outer] as object | undefined), [inner]: column.read(cell) };
-    }
-    return value;
+  return {
+    isRead: (name) => findColumn(name) !== undefined,
+    toValue(cells) {
+      const value: Record<string, unknown> = {};
+      for (const [name, cell] of Object.entries(cells)) {
+        const column = cell === '' ? undefined : findColumn(name);
+        if (!column) continue;
+        const [outer, inner] = column.path as [string, string | undefined];
+        if (inner === undefined) value[outer] = column.read(cell);
+        else value[outer] = { ...(value[outer] as object | undefined), [inner]: column.read(cell) };
+      }
+      return value;
+    },
   };
 }

@@ -7,17 +7,38 @@ import type { Line } from './lines.ts';
 
 export type Cells = Record<string, string>;
 
-/** Before it is read as a header: the CR that ended it was taken off with its LF. */
-function refuseReturns(first: Line | undefined): void {
+export interface CsvForm {
+  /** Makes the value of an entry of its cells. */
+  toValue: (cells: Cells) => unknown;
+  /** Whether a column of this name is read. */
+  isRead: (name: string) => boolean;
+  /** Told of the columns that are not, once. */
+  onPassedOver?: (names: readonly string[]) => void;
+}
+
+const LONGEST_SHOWN = 100;
+
+/** Before it is read as a header. */
+function refuseForms(first: Line | undefined): void {
+  // Every character of UTF-16 that a header has in it is half zeros.
+  if (first?.bytes?.includes(0)) throw new OperatorError('The CSV must be in UTF-8; this is UTF-16, or no text.');
+  // The CR that ended it was taken off with its LF.
   if (!first?.bytes?.includes('\r')) return;
   throw new OperatorError('The lines of the CSV end in CR alone; they must end in LF or CRLF.');
 }
 
-function readHeader(cells: readonly string[]): readonly string[] {
+function readHeader(cells: readonly string[], { isRead, onPassedOver }: CsvForm): readonly string[] {
   const names = cells.map((cell) => cell.trim());
+  if (!names.some(isRead)) {
+    const shown = JSON.stringify(names.join(',').slice(0, LONGEST_SHOWN));
+    throw new OperatorError(
+      `The first line of the CSV has no column that is read (${shown}): it must name them, in small letters and separated by commas.`,
+    );
+  }
   // Columns without a name are passed over, as others that are not known.
   const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index);
   if (twice !== undefined) throw new OperatorError(`The CSV has the column ${JSON.stringify(twice)} twice.`);
+  onPassedOver?.(names.filter((name) => name !== '' && !isRead(name)));
   return names;
 }
 
@@ -25,16 +46,13 @@ function toCells(names: readonly string[], cells: readonly string[]): Cells {
   return Object.fromEntries(names.map((name, index) => [name, cells[index] as string]));
 }
 
-/** `toValue` makes the value of an entry of its cells. Throws an OperatorError if the header cannot be used. */
-export async function* readCsv(
-  groups: AsyncIterable<Line[]>,
-  toValue: (cells: Cells) => unknown,
-): AsyncGenerator<Entry[]> {
+/** Throws an OperatorError if the header cannot be used. */
+export async function* readCsv(groups: AsyncIterable<Line[]>, form: CsvForm): AsyncGenerator<Entry[]> {
   const split = createRecordSplitter();
   let names: readonly string[] | undefined;
 
   function readEntries(lines: readonly Line[], isEnd: boolean): Entry[] {
-    if (!names) refuseReturns(lines[0]);
+    if (!names) refuseForms(lines[0]);
     const records = split(lines, isEnd);
     if (!names) {
       const header = records.shift();
@@ -43,7 +61,7 @@ export async function* readCsv(
         throw new OperatorError(
           `The first line of the CSV is no header: ${header.fault} Lines must end in LF or CRLF.`,
         );
-      names = readHeader(header.cells);
+      names = readHeader(header.cells, form);
     }
     return records.map((record) => toEntry(record, names as readonly string[]));
   }
@@ -51,7 +69,7 @@ export async function* readCsv(
   function toEntry(record: ReturnType<typeof split>[number], columns: readonly string[]): Entry {
     if (!('cells' in record)) return record;
     const { line, cells } = record;
-    if (cells.length === columns.length) return { line, value: toValue(toCells(columns, cells)) };
+    if (cells.length === columns.length) return { line, value: form.toValue(toCells(columns, cells)) };
     const fault = `The record has ${counted(cells.length, 'cell', 'cells')}, the header has ${columns.length}.`;
     return unreadableEntry(line, fault, Buffer.from(cells.join(',')));
   }

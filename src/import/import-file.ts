@@ -9,7 +9,7 @@ import type { FieldError } from '../errors.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type Batch, type Parse, readBatches } from './batches.ts';
 import { writeDespiteCollisions } from './collisions.ts';
-import { createCellReader } from './columns.ts';
+import { createCsvForm } from './columns.ts';
 import { lockFile } from './file-lock.ts';
 import { createLanes } from './lanes.ts';
 import { createRejects, type Reject, toReason } from './rejects.ts';
@@ -54,6 +54,8 @@ export interface Summary {
   written: number;
   unchanged: number;
   rejected: number;
+  /** Names in the header of a CSV that no record has; absent where there are none. */
+  columns_passed_over?: readonly string[];
 }
 
 export interface ImportOptions {
@@ -90,7 +92,13 @@ function rejectsOf<T>({ items, rejects }: Batch<T>, refused: Written['refused'])
 /** Records that are refused are in FILE.rejects.ndjson; the good ones are kept. Throws an OperatorError if it cannot begin. */
 export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Promise<Summary> {
   const { connectionString, app, file, now, onProgress, signal } = options;
-  const source = await openSource(file, createCellReader(kind.schema));
+  let passedOver: readonly string[] = [];
+  const source = await openSource(file, {
+    ...createCsvForm(kind.schema),
+    onPassedOver: (names) => {
+      passedOver = names;
+    },
+  });
   const sessions = await openSessions(kind.namesOf ? 2 : 1, connectionString).catch((error: unknown) => {
     source.close();
     throw error;
@@ -141,7 +149,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
       });
     }
     await lanes.finish();
-    return summary;
+    return passedOver.length > 0 ? { ...summary, columns_passed_over: passedOver } : summary;
   } finally {
     source.close();
     await lanes.close();

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { OperatorError } from '../operator-error.ts';
-import { type Cells, readCsv } from './csv.ts';
+import { type CsvForm, readCsv } from './csv.ts';
 import type { Entry } from './entry.ts';
 import { readLines } from './lines.ts';
 import { readNdjson } from './ndjson.ts';
@@ -34,11 +34,13 @@ export interface Source {
   close: () => void;
 }
 
-/** Opens a file as NDJSON or CSV by its ending; `toValue` makes a record of the cells of a CSV. */
-export async function openSource(file: string, toValue: (cells: Cells) => unknown): Promise<Source> {
+/** Opens a file as NDJSON or CSV by its ending; of a CSV `form` says how it is read. */
+export async function openSource(file: string, form: CsvForm): Promise<Source> {
   const ending = extname(file).toLowerCase();
   if (!['.ndjson', '.jsonl', '.csv'].includes(ending)) {
-    throw new OperatorError(`Cannot tell the form of ${file}: its name must end in .ndjson, .jsonl or .csv.`);
+    throw new OperatorError(
+      `Cannot tell the form of ${file}: its name must end in .ndjson, .jsonl or .csv. What another program writes is read from a named pipe (mkfifo) of such a name.`,
+    );
   }
   const stats = await stat(file).catch((error: unknown) => Promise.reject(unreadable(file, error)));
   if (stats.isDirectory()) throw unreadable(file, { code: 'EISDIR' });
@@ -55,7 +57,7 @@ export async function openSource(file: string, toValue: (cells: Cells) => unknow
   }
   const lines = readLines(chunks());
   return {
-    entries: ending === '.csv' ? readCsv(lines, toValue) : readNdjson(lines, recordReader(file)),
+    entries: ending === '.csv' ? readCsv(lines, form) : readNdjson(lines, recordReader(file)),
     sizeBytes: stats.size,
     bytesRead: () => stream.bytesRead,
     close: () => stream.destroy(),

@@ -22,23 +22,26 @@ export const InstallFields = {
   ),
 };
 
+/** Of the record of an import, too. */
+export const CustomAttributes = Type.Optional(
+  Type.Unsafe<unknown>({
+    type: ['object', 'array', 'null'],
+    description:
+      'A dictionary, or an array of {key, value}: what is named is set, the rest stays. An empty value or null deletes. ' +
+      'At most 30 attributes; keys of 30 letters, digits, dashes, points and underscores; values of 30 characters, or numbers.',
+    elements: {
+      type: 'object',
+      required: ['key'],
+      properties: { key: { type: 'string' }, value: { type: ['string', 'number', 'boolean', 'null'] } },
+    },
+    examples: [{ plan: 'gold', age: 33.5 }, [{ key: 'plan', value: 'gold' }]],
+  }),
+);
+
 export const ProfileBody = Type.Object(
   {
     ...InstallFields,
-    custom_attributes: Type.Optional(
-      Type.Unsafe<unknown>({
-        type: ['object', 'array', 'null'],
-        description:
-          'A dictionary, or an array of {key, value}: what is named is set, the rest stays. An empty value or null deletes. ' +
-          'At most 30 attributes; keys of 30 letters, digits, dashes, points and underscores; values of 30 characters, or numbers.',
-        elements: {
-          type: 'object',
-          required: ['key'],
-          properties: { key: { type: 'string' }, value: { type: ['string', 'number', 'boolean', 'null'] } },
-        },
-        examples: [{ plan: 'gold', age: 33.5 }, [{ key: 'plan', value: 'gold' }]],
-      }),
-    ),
+    custom_attributes: CustomAttributes,
   },
   {
     rules: attributeRules,

@@ -1,5 +1,5 @@
 // sps import, as it is run by an operator. What is left when it is killed: test/failure/import-kill.test.ts.
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createImportWorld, type ImportWorld, purchase } from './import-world.ts';
@@ -22,6 +22,17 @@ test('the summary, the rejects and the same file again', PATIENCE, async () => {
   expect(first).toEqual({ code: 0, stderr: '', stdout: 'read       1\nwritten    1\nunchanged  0\nrejected   0\n' });
   const again = await world.sps.json('import', 'transactions', transactions, '--app', world.app);
   expect(again).toEqual({ read: 1, written: 0, unchanged: 1, rejected: 0 });
+});
+
+test('columns that nothing is read from are named', PATIENCE, async () => {
+  const file = join(world.folder, 'misnamed.csv');
+  await writeFile(file, 'customer_user_id,created_at\nmisnamed,2025-01-01T00:00:00Z\n');
+  const { stdout } = await world.sps.run('import', 'profiles', file, '--app', world.app);
+  expect(stdout).toContain('rejected   0\nColumns passed over: "created_at".\n');
+  expect(await world.sps.json('import', 'profiles', file, '--app', world.app)).toEqual({
+    ...{ read: 1, written: 0, unchanged: 1, rejected: 0 },
+    columns_passed_over: ['created_at'],
+  });
 });
 
 test('a file of which nothing is accepted ends with status 1', PATIENCE, async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createCellReader } from '../../src/import/columns.ts';
+import { createCsvForm } from '../../src/import/columns.ts';
 import { readCsv } from '../../src/import/csv.ts';
 import { LONGEST_LINE_BYTES } from '../../src/import/lines.ts';
 import { ProfileRecordBody } from '../../src/import/profiles/record.ts';
@@ -7,7 +7,7 @@ import { NamedTransactionBody } from '../../src/import/transactions/record.ts';
 import { collect } from './collect.ts';
 
 function entriesOf(content: string | Buffer, size = 11) {
-  return collect(content, size, (lines) => readCsv(lines, (cells) => cells));
+  return collect(content, size, (lines) => readCsv(lines, { toValue: (cells) => cells, isRead: () => true }));
 }
 
 test('cells stand under the names of the header; quoted ones hold commas, quotes and line ends', async () => {
@@ -132,7 +132,7 @@ test('an empty file has no records', async () => {
 });
 
 test('nested members are columns joined by _, free members too; an empty cell is absent', () => {
-  const read = createCellReader(ProfileRecordBody);
+  const { toValue: read } = createCsvForm(ProfileRecordBody);
   expect(
     read({
       customer_user_id: 'ann',
@@ -153,7 +153,7 @@ test('nested members are columns joined by _, free members too; an empty cell is
 });
 
 test('numbers and booleans are read by the type of the member; what is neither stays text', () => {
-  const read = createCellReader(NamedTransactionBody);
+  const { toValue: read } = createCsvForm(NamedTransactionBody);
   expect(
     read({
       price_value: '9.99',
@@ -172,4 +172,32 @@ test('numbers and booleans are read by the type of the member; what is neither s
     store_transaction_id: '12',
     offer: { id: '5' },
   });
+});
+
+test.each([
+  ['semicolons', 'customer_user_id;country\nann;DE\n', 'customer_user_id;country'],
+  ['tabs', 'customer_user_id\tcountry\nann\tDE\n', 'customer_user_id\\tcountry'],
+  ['the line by which a spreadsheet tells its separator', 'sep=,\ncustomer_user_id,country\nann,DE\n', 'sep=,'],
+  ['capitals', 'CUSTOMER_USER_ID,COUNTRY\nann,DE\n', 'CUSTOMER_USER_ID,COUNTRY'],
+  ['no header', 'ann,DE\nbob,DE\n', 'ann,DE'],
+])('a header without any column that is read is refused: %s', async (_, content, shown) => {
+  const read = collect(content, 11, (lines) => readCsv(lines, createCsvForm(ProfileRecordBody)));
+  await expect(read).rejects.toThrow(`The first line of the CSV has no column that is read ("${shown}")`);
+});
+
+test.each([
+  ['LF', '\n'],
+  ['CRLF', '\r\n'],
+])('UTF-16 is called so, with line ends of %s', async (_, end) => {
+  const content = Buffer.from(`\ufeffcustomer_user_id,country${end}ann,DE${end}`, 'utf16le');
+  await expect(entriesOf(content)).rejects.toThrow('The CSV must be in UTF-8; this is UTF-16');
+});
+
+test('columns that are passed over are told, but for those without a name', async () => {
+  const told: (readonly string[])[] = [];
+  const form = { ...createCsvForm(ProfileRecordBody), onPassedOver: (names: readonly string[]) => told.push(names) };
+  await collect('customer_user_id,created_at,,attribution_campain\nann,,,\nbob,,,\n', 11, (lines) =>
+    readCsv(lines, form),
+  );
+  expect(told).toEqual([['created_at', 'attribution_campain']]);
 });

@@ -159,6 +159,17 @@ describe('a profile that exists', () => {
     expect((await profileOf('ann')).custom_attributes).toEqual({ is_new: 1, 'a.b-c_1': 0.5 });
   });
 
+  test('takes attributes as an array, too, as some services give them out', async () => {
+    await world.profiles(ANN, {
+      customer_user_id: 'ann',
+      custom_attributes: [
+        { key: 'plan', value: 'silver' },
+        { key: 'level', value: null },
+      ],
+    });
+    expect((await profileOf('ann')).custom_attributes).toEqual({ plan: 'silver', is_new: 1 });
+  });
+
   test('moves the install date of its transactions, too', async () => {
     await world.profiles(ANN);
     await world.transactions({

@@ -7,7 +7,7 @@ import { compileCheck } from '../../http/ajv.ts';
 import { parseOptional } from '../../lib/datetime.ts';
 import { NullableText } from '../../lib/typebox.ts';
 import { type AttributeChanges, readAttributes } from '../../profile/attributes.ts';
-import { InstallFields } from '../../profile/body.ts';
+import { CustomAttributes, InstallFields } from '../../profile/body.ts';
 import type { ProfileIdentity } from '../../profile/identity.ts';
 import { IdentityFields, identityRules, toIdentity } from '../identity.ts';
 
@@ -22,7 +22,7 @@ export const ProfileRecordBody = Type.Object(
   {
     ...IdentityFields,
     ...InstallFields,
-    custom_attributes: Type.Optional(Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'] })),
+    custom_attributes: CustomAttributes,
     attribution: Type.Optional(
       Type.Unsafe<Static<typeof Attribution> | null>({ ...Attribution, type: ['object', 'null'] }),
     ),
