@@ -35,7 +35,11 @@ type ChangeOptions = TargetOptions & { url?: string };
 const ON_ONE: readonly (readonly [string, string, (deps: Operator['deps'], id: string) => Promise<object>])[] = [
   ['enable', 'enable a disabled webhook; what waited for it goes out', enableWebhook],
   ['disable', 'disable a webhook; what waits for it is kept, no events are written for it', disableWebhook],
-  ['resume', 'resume a webhook that the service suspended; what waited for it goes out', resumeWebhook],
+  [
+    'resume',
+    'send what waits now: of a webhook that the service suspended, or whose receiver is well again',
+    resumeWebhook,
+  ],
   ['rotate', 'issue a new secret, shown this once; the old one signs too for a day', rotateWebhookSecret],
   ['test', 'send a signed test event, which must be answered with 2xx', testWebhook],
   ['remove', 'remove a webhook; what waits for it is never sent', removeWebhook],

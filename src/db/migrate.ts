@@ -115,6 +115,9 @@ async function apply(client: pg.Client, { name, sql, sha256 }: Migration): Promi
   await client.query('commit');
 }
 
+const MIGRATION_TABLE = `create table if not exists schema_migration (
+  name text primary key, sha256 text not null, applied_at timestamptz not null default now())`;
+
 /** Applies what is missing and returns the names of what was applied. */
 export async function migrateToLatest(connectionString: string, patience: Patience = {}): Promise<string[]> {
   const known = await listMigrations();
@@ -135,8 +138,9 @@ export async function migrateToLatest(connectionString: string, patience: Patien
     await client.query(`select set_config(name, '0', false) from pg_settings where name = any($1)`, [LIMITS]);
     await refuseEncoding(client);
     await takeTurn(client, patience);
-    await client.query(`create table if not exists schema_migration (
-      name text primary key, sha256 text not null, applied_at timestamptz not null default now())`);
+    const { rows: made } = await client.query(`select to_regclass('schema_migration') as found`);
+    // Where nothing is to be done nothing is written: a command can look at a database that takes no writes.
+    if (made[0].found === null) await client.query(MIGRATION_TABLE);
     const { rows: applied } = await client.query('select name, sha256 from schema_migration order by name');
     refuseStrangers(known, applied);
     const missing = known.filter(({ name }) => !applied.some((one) => one.name === name));
@@ -158,4 +162,11 @@ export async function compareMigrations(db: Kysely<DB>): Promise<Record<'applied
     missing: known.filter((name) => !applied.includes(name)),
     strange: applied.filter((name) => !known.includes(name)),
   };
+}
+
+/** Not a replica, nor a database that was made read-only. */
+export async function takesWrites(db: Kysely<DB>): Promise<boolean> {
+  const { rows } = await sql<{ takes_writes: boolean }>`
+    select current_setting('transaction_read_only') = 'off' as takes_writes`.execute(db);
+  return rows[0]!.takes_writes;
 }

@@ -88,6 +88,15 @@ interface Lent {
   release: () => void;
 }
 
+const NONE_FREE = 'timeout exceeded when trying to connect';
+
+/** The driver has the same words for a server that is out of reach and for connections that are all in use. */
+function explain(pool: pg.Pool, error: Error): Error {
+  const { max, application_name } = pool.options;
+  if (error.message !== NONE_FREE || pool.totalCount < (max ?? 0) || pool.idleCount > 0) return error;
+  return new Error(`all ${max} connections of ${application_name} are in use, and none came free in time`);
+}
+
 /** A pool as Kysely needs it, whose connections give prepared statements their names and wait for no answer for ever. */
 export function lendPrepared(pool: pg.Pool, timeoutMs: number) {
   const lent = new WeakMap<pg.PoolClient, Lent>();
@@ -109,5 +118,6 @@ export function lendPrepared(pool: pg.Pool, timeoutMs: number) {
     return made;
   }
 
-  return { connect: async () => lend(await pool.connect().catch(failConnecting)) as never, end: () => pool.end() };
+  const connect = () => pool.connect().catch((error: Error) => failConnecting(explain(pool, error)));
+  return { connect: async () => lend(await connect()) as never, end: () => pool.end() };
 }

@@ -26,6 +26,8 @@ const labels = new Gauge({
 });
 
 interface Look {
+  /** The run of the server: another one, such as a copy of before, may count its transactions from elsewhere. */
+  run: number;
   /** In milliseconds. */
   at: number;
   /** A transaction of the database: rows of earlier ones were there. */
@@ -50,12 +52,14 @@ async function look(db: Kysely<DB>, next: string): Promise<{ next: string; is_le
   return rows[0]!;
 }
 
-export async function factMetrics({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<string> {
+export async function factMetrics({ db, now, serverRun }: Pick<Deps, 'db' | 'now' | 'serverRun'>): Promise<string> {
   const { labels_pending, facts_pending, facts_retired, facts_moved } = await countBacklog(db);
   const facts = facts_pending + facts_retired + facts_moved;
   const at = now().getTime();
+  const run = serverRun.number;
+  if (since?.run !== run) since = undefined;
   const { next, is_left } = await look(db, since?.next ?? FIRST_TRANSACTION);
-  if (!since || !is_left) since = { at, next };
+  if (!since || !is_left) since = { run, at, next };
   pending.set(facts);
   behind.set((at - since.at) / 1000);
   labels.set(labels_pending);

@@ -27,9 +27,16 @@ function toApiError(error: unknown): ApiError {
   return apiError(isDatabaseUnavailable(error) ? 'unavailable' : 'internal');
 }
 
+/** While the database is away every request fails alike, and where in the driver that was noticed says nothing. */
+function causeOf(error: unknown): object {
+  if (!isDatabaseUnavailable(error)) return { err: error };
+  const { code, message } = error as Error & { code?: string };
+  return { code, reason: message };
+}
+
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = toApiError(error);
-  if (answer.statusCode >= 500 && answer !== error) request.log.error({ err: error }, 'request failed');
+  if (answer.statusCode >= 500 && answer !== error) request.log.error(causeOf(error), 'request failed');
   // Fastify would close the connection while the client still sends, which often loses the answer. Node reads what is left and drops it.
   if (answer.statusCode === 413) reply.removeHeader('connection');
   return reply.code(answer.statusCode).headers(answer.headers).type(JSON_TYPE).send(answer.body);

@@ -1,13 +1,13 @@
-// /healthz: the process runs. /readyz: it can serve: the database answers and has every migration. A process that is busy is ready: taken
+// /healthz: the process runs. /readyz: it can serve: the database answers, takes writes and has every migration. A process that is busy is ready: taken
 // out of rotation, it would leave its load to the others (docs/decisions/0014).
 import type { FastifyInstance } from 'fastify';
-import { compareMigrations } from '../db/migrate.ts';
+import { compareMigrations, takesWrites } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 
 async function canServe({ probeDb }: Deps): Promise<boolean> {
   const { missing } = await compareMigrations(probeDb);
-  return missing.length === 0;
+  return missing.length === 0 && (await takesWrites(probeDb));
 }
 
 export function registerHealth(app: FastifyInstance, deps: Deps): { startDraining: () => void } {

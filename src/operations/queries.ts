@@ -11,6 +11,8 @@ export interface ServerFacts {
   connections: number;
   most_connections: number;
   database_bytes: number;
+  /** Not a replica, nor made read-only. */
+  takes_writes: boolean;
 }
 
 async function readOne<T>(db: Kysely<DB>, statement: ReturnType<typeof sql<T>>): Promise<T> {
@@ -30,7 +32,8 @@ export function readServerFacts(db: Kysely<DB>): Promise<ServerFacts> {
           -- The kinds of other roles' backends are not told to everybody.
           where datid is not null and coalesce(backend_type, 'client backend') = 'client backend') as connections,
         current_setting('max_connections')::integer as most_connections,
-        pg_database_size(current_database())::float8 as database_bytes`,
+        pg_database_size(current_database())::float8 as database_bytes,
+        current_setting('transaction_read_only') = 'off' as takes_writes`,
   );
 }
 

@@ -24,17 +24,22 @@ export async function checkServer(db: Kysely<DB>): Promise<Finding[]> {
   ];
 }
 
-export function judgeVersion({ version, version_number, database_bytes }: ServerFacts): Finding {
+export function judgeVersion({ version, version_number, database_bytes, takes_writes }: ServerFacts): Finding {
   const major = Math.floor(version_number / 10_000);
   const isKnown = major >= OLDEST_MAJOR && major <= NEWEST_MAJOR;
   const size = `${(database_bytes / GIB).toFixed(2)} GiB`;
+  const figures = { version, database_bytes };
+  if (!takes_writes) {
+    const words = 'The database takes no writes: it is a replica, or was made read-only.';
+    return { check: 'database', state: 'problem', words, figures };
+  }
   return {
     check: 'database',
     state: isKnown ? 'ok' : 'warning',
     words: isKnown
       ? `PostgreSQL ${version}, ${size}.`
       : `PostgreSQL ${version} was never tried: use ${OLDEST_MAJOR} to ${NEWEST_MAJOR}.`,
-    figures: { version, database_bytes },
+    figures,
   };
 }
 

@@ -51,13 +51,14 @@ function judgeWebhooks(facts: WebhookFacts): Finding {
       : []),
     ...(dead > 0 ? [`${counted(dead, 'dead delivery', 'dead deliveries')} (\`sps webhook replay\`)`] : []),
   ];
+  const delivered = waiting === 0 ? 'all is delivered' : `${counted(waiting, 'delivery waits', 'deliveries wait')}`;
   return {
     check: 'webhooks',
     state: suspended > 0 ? 'problem' : faults.length > 0 ? 'warning' : 'ok',
     words:
       faults.length > 0
         ? `Webhooks: ${faults.join(', ')}.`
-        : `${counted(enabled, 'webhook is', 'webhooks are')} enabled, all is delivered.`,
+        : `${counted(enabled, 'webhook is', 'webhooks are')} enabled, ${delivered}.`,
     figures: { ...facts },
   };
 }

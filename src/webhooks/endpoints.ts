@@ -71,7 +71,7 @@ type Move = Pick<StateChange, 'from' | 'to' | 'reason'> & { otherwise: string };
 
 async function move(deps: EndpointDeps, webhookId: string, { otherwise, ...change }: Move) {
   const { webhook_id, state } = await getWebhook(deps, webhookId);
-  // Before, so that a command which was cut short can be given again: nothing is claimed while the endpoint stands still.
+  // Before, so that a command which was cut short can be given again: of one that stands still nothing is claimed meanwhile.
   if (change.to === 'enabled' && (change.from as readonly string[]).includes(state))
     await letWaitingGo(deps, webhook_id);
   const isMoved = await changeState(deps.db, { ...change, webhookId: webhook_id, now: deps.now() });
@@ -96,10 +96,15 @@ export function disableWebhook(deps: EndpointDeps, webhookId: string) {
   return move(deps, webhookId, change);
 }
 
-/** Of an endpoint that the service suspended: what waited for it goes out now. */
+/** Of an endpoint that the service suspended, or whose receiver is well again: what waits for it goes out now, and its failures are forgotten. */
 export function resumeWebhook(deps: EndpointDeps, webhookId: string) {
-  const otherwise = 'only a suspended one is resumed, a disabled one is enabled';
-  return move(deps, webhookId, { from: ['suspended'], to: 'enabled', reason: 'resumed by the operator', otherwise });
+  const change: Move = {
+    from: ['suspended', 'enabled'],
+    to: 'enabled',
+    reason: 'resumed by the operator',
+    otherwise: 'a disabled one is enabled, not resumed',
+  };
+  return move(deps, webhookId, change);
 }
 
 /** A new secret, shown this once; the old one signs too for a day. */

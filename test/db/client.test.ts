@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDb, inSnapshot } from '../../src/db/client.ts';
+import { isDatabaseAway } from '../../src/db/failures.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { openSession } from '../../src/db/session.ts';
 import { listenForNudges } from '../../src/webhooks/listener.ts';
@@ -102,4 +103,15 @@ test('a snapshot whose rows were changed meanwhile is taken anew', async () => {
   });
   expect(attempts).toBe(3);
   expect((await sql`select value from counted`.execute(db)).rows).toEqual([{ value: 12 }]);
+});
+
+test('where all connections are in use, that is said, and not that the server is out of reach', async () => {
+  const settings = { connectionString: database.url, max: 1, statementTimeoutMs: 4_000, applicationName: 'sps-test' };
+  const db = createDb(settings, () => {});
+  await db.connection().execute(async () => {
+    const asked = await sql`select`.execute(db).catch((error: Error) => error);
+    expect(asked).toMatchObject({ message: 'all 1 connections of sps-test are in use, and none came free in time' });
+    expect(isDatabaseAway(asked)).toBe(true);
+  });
+  await db.destroy();
 });

@@ -82,6 +82,22 @@ describe('on a real database', () => {
     expect(await statesOf()).toMatchObject({ webhooks: 'ok' });
   });
 
+  test('what waits is not said to be delivered', async () => {
+    await addWebhook({});
+    const { db } = service.database;
+    await sql`
+      insert into webhook_delivery (sequence, webhook_id, profile_id) select 2, webhook_id, gen_random_uuid() from webhook`.execute(
+      db,
+    );
+    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled, 1 delivery waits.');
+    await db
+      .deleteFrom('webhook_delivery')
+      .where('sequence', '=', '2' as never)
+      .execute();
+    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled, all is delivered.');
+    await db.deleteFrom('webhook').execute();
+  });
+
   test('a secret that cannot be opened is a problem', async () => {
     const keys = { SPS_ENCRYPTION_KEY: randomBytes(32), SPS_ENCRYPTION_KEY_PREVIOUS: undefined };
     await addWebhook({ secret: toStored('whsec_abc', keys) });
@@ -174,7 +190,7 @@ describe('judgements', () => {
     connections: 10,
     most_connections: 100,
     database_bytes: 0,
-    data_directory: null,
+    takes_writes: true,
   };
 
   test.each([

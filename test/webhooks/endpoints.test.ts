@@ -244,7 +244,26 @@ describe('states', () => {
     await enableWebhook(deps, webhook_id);
     expect(await only()).toMatchObject({ state: 'enabled', state_reason: 'enabled by the operator' });
     await expect(enableWebhook(deps, webhook_id)).rejects.toThrow(/The webhook is enabled/);
-    await expect(resumeWebhook(deps, webhook_id)).rejects.toThrow(/only a suspended one is resumed/);
+    await disableWebhook(deps, webhook_id);
+    await expect(resumeWebhook(deps, webhook_id)).rejects.toThrow(/a disabled one is enabled, not resumed/);
+  });
+
+  it('resume sends at once what waits for its next attempt, when the receiver is well again', async () => {
+    receiver.behave(answering(503));
+    const { webhook_id } = await world.addEndpoint(receiver.url);
+    for (const second of [1, 2]) await world.grant('ann', { starts_at: `2025-01-01T00:00:0${second}Z` });
+    const dispatcher = world.dispatch();
+    await eventually(async () => expect(await only()).toMatchObject({ failed_attempts: 1 }));
+    await eventually(async () => expect(await world.countClaimed()).toBe(0));
+    receiver.behave(answering(200));
+    expect(await resumeWebhook(deps, webhook_id)).toEqual({ webhook_id, state: 'enabled' });
+    // No time has passed that the schedule asks for.
+    await eventually(() => expect(receiver.received).toHaveLength(3));
+    expect(receiver.events().map(({ event_properties }) => event_properties.starts_at.slice(18, 19))).toEqual([
+      ...['1', '1', '2'],
+    ]);
+    expect(await only()).toMatchObject({ failed_attempts: 0, first_failure_at: null });
+    await dispatcher.stop();
   });
 
   it('a disabled endpoint keeps what waits and gets nothing new; enabled again, what waited goes out', async () => {
