@@ -1,4 +1,5 @@
 // The process around a service: started, told to stop by a signal, ended with an exit code.
+import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
@@ -12,6 +13,9 @@ const GRACE_MS = 30_000;
 const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 /** The process is broken, and has to end by them: a listener would have the faulting instruction run for ever. */
 const CRASHES = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const;
+
+/** A reader of the log that stands still would hold an ending process for ever, in a call that cannot be given up. */
+const LOG_MS = 2_000;
 
 interface Running {
   stop: () => Promise<void>;
@@ -31,11 +35,11 @@ export async function runUntilStopped(config: Config, log: Logger, start: () => 
       if (err) log.fatal({ err }, 'stopping after an error');
       else if (!stopping) log.info('stopping');
       // Whoever asked for it first: what is under way is not cut off by the next.
-      stopping ??= stop(starting, log);
+      stopping ??= stop(starting, log).finally(() => leaveLog(log));
       await stopping;
     },
   );
-  onInterrupts(STOPS, { onFirst: grace.close, onAgain: () => process.exit(1) });
+  onInterrupts(STOPS, { onFirst: grace.close, onAgain: () => leaveLog(log).then(() => process.exit(1)) });
   try {
     await starting;
   } catch (error) {
@@ -52,6 +56,12 @@ function lateness(log: Logger) {
       'ended at once; an embedded PostgreSQL that recovers runs on until the next start finds it',
     );
   return { error };
+}
+
+/** Waits until the log has been taken; where nobody takes it the process ends here. */
+async function leaveLog(log: Logger): Promise<void> {
+  const taken = new Promise<boolean>((resolve) => log.flush(() => resolve(true)));
+  if (!(await Promise.race([taken, sleep(LOG_MS, false)]))) process.kill(process.pid, 'SIGKILL');
 }
 
 async function stop(starting: Promise<Running>, log: Logger): Promise<void> {

@@ -18,7 +18,7 @@ interface Options {
 export function writeInBlocks(
   fd: number,
   { onLost, mostWaitingBytes = MOST_WAITING_BYTES }: Options,
-): DestinationStream & { flushSync: () => void } {
+): DestinationStream & { flush: (onTaken: () => void) => void; flushSync: () => void } {
   let block = '';
   let lost = 0;
   let isClosed = false;
@@ -82,6 +82,11 @@ export function writeInBlocks(
     write(line) {
       block += line;
       if (block.length >= BLOCK_LENGTH) handOver();
+    },
+    /** Calls once the file has taken what there is, or cannot. */
+    flush(onTaken) {
+      handOver();
+      file.flush(() => onTaken());
     },
     flushSync,
   };

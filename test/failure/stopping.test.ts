@@ -63,6 +63,20 @@ describe('the service', { timeout: 60_000 }, () => {
     expect(await service.ended).toBe('SIGSEGV');
   });
 
+  it('ends though nobody takes its log any more', async () => {
+    // A pipe whose reader stands still; of more than it holds.
+    const service = await startReady({ LOG_LEVEL: 'trace' });
+    service.child.stderr!.pause();
+    for (let i = 0; i < 40; i++) {
+      await Promise.all(Array.from({ length: 50 }, () => statusOf(`${service.url}/healthz/${'x'.repeat(150)}`)));
+    }
+    service.child.kill('SIGTERM');
+    const signal = await new Promise((resolve) => service.child.once('exit', (code, by) => resolve(by ?? code)));
+    expect(signal).toBe('SIGKILL');
+    service.child.stderr!.resume();
+    await service.ended;
+  });
+
   it('on localhost listens once', async () => {
     const service = await startReady({ HOST: 'localhost' });
     expect(new URL(service.url).hostname).toBe('127.0.0.1');
