@@ -1,0 +1,10 @@
+// What `npm ci` installs is what was locked: every package has a hash, also those of other platforms.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+test.each(['package-lock.json', 'bench/package-lock.json'])('%s', (file) => {
+  const { packages } = JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'));
+  const [, ...installed] = Object.entries<{ integrity?: string }>(packages);
+  expect(installed.length).toBeGreaterThan(50);
+  expect(installed.filter(([, { integrity }]) => !integrity).map(([name]) => name)).toEqual([]);
+});
