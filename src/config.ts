@@ -83,9 +83,18 @@ function isNetwork(value: string): boolean {
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
+/** As libpq has it, in an address of the database: the server has to prove that it knows the password (db/client-class.ts). */
+export const PROOF_PARAMETER = 'require_auth';
+export const PROOF_METHOD = 'scram-sha-256';
+
+// The driver would take settings of our sessions from there.
+delete process.env.PGOPTIONS;
+
 /** Whether the driver can read it, which takes more than a URL may have, such as a bare percent sign, but no broken escape. */
 function isDatabaseAddress(value: string): boolean {
   if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
+  const proof = new URL(value).searchParams.get(PROOF_PARAMETER) ?? PROOF_METHOD;
+  if (proof !== PROOF_METHOD) throw new Problem(`has a ${PROOF_PARAMETER} other than ${PROOF_METHOD}`);
   try {
     new pg.Client({ connectionString: value });
     return true;
@@ -102,7 +111,7 @@ function isOrigin(value: string): boolean {
 }
 
 export const VARIABLES = {
-  HOST: text('127.0.0.1', 'Address to listen on.'),
+  HOST: text('127.0.0.1', 'Address to listen on; `localhost` is 127.0.0.1.'),
   PORT: whole(
     [0, 65535],
     8080,

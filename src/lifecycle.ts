@@ -9,13 +9,13 @@ import { onInterrupts } from './lib/interrupts.ts';
 /** For what is under way: a request, a delivery (10 s), mostly the last checkpoint of the embedded server, too. */
 const GRACE_MS = 30_000;
 
-/** Requests to end: by a supervisor, a terminal, a terminal that was closed. However many come, and of which kind, it stops once. */
+/** Requests to end: by a supervisor, a terminal, a terminal that was closed. It stops once; one that comes two seconds after another ends it at once. */
 const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 /** The process is broken, and has to end by them: a listener would have the faulting instruction run for ever. */
 const CRASHES = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const;
 
 /** A reader of the log that stands still would hold an ending process for ever, in a call that cannot be given up. */
-const LOG_MS = 2_000;
+const LOG_MS = 3_000;
 
 interface Running {
   stop: () => Promise<void>;
@@ -44,6 +44,7 @@ export async function runUntilStopped(config: Config, log: Logger, start: () => 
     await starting;
   } catch (error) {
     process.stderr.write(`${inWords(error)}\n`);
+    await leaveLog(log);
     process.exit(1);
   }
 }

@@ -86,7 +86,9 @@ export function writeInBlocks(
     /** Calls once the file has taken what there is, or cannot. */
     flush(onTaken) {
       handOver();
-      file.flush(() => onTaken());
+      // Not the file's callback, which waits until it is on disk.
+      file.once('drain', onTaken).once('error', onTaken);
+      file.flush();
     },
     flushSync,
   };

@@ -113,13 +113,13 @@ export async function configureProducts(
 
 /**
  * Takes the configuration of a product away. Its transactions stay: they open nothing any more, and their facts are derived anew, as of a
- * product that never was configured. What is interrupted is finished by the next call.
+ * product that never was configured. What is interrupted is finished by the next call. Gives whether it was configured.
  */
 export async function removeProduct(
   { db }: Pick<Deps, 'db'>,
   appId: string,
   product: Pick<NewProduct, 'store' | 'store_product_id'>,
-): Promise<void> {
+): Promise<boolean> {
   const app = await getApp({ db }, appId);
   const isRemoved = await inTransaction(db, async (trx) => {
     await lockProducts(trx, app.app_key);
@@ -130,6 +130,7 @@ export async function removeProduct(
   if (!isRemoved && derived === 0) {
     throw new OperatorError(`There is no product ${nameOf(product)}; \`sps product list\` shows them.`);
   }
+  return isRemoved;
 }
 
 export async function listProducts(deps: Pick<Deps, 'db'>, appId: string) {

@@ -1,6 +1,6 @@
 // What an operator does to an app: make it, issue and revoke its keys, configure its access levels.
 import type { Kysely } from 'kysely';
-import { inTransaction } from '../db/client.ts';
+import { inTransaction, patiently } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { lockProducts } from '../facts/product-lock.ts';
@@ -125,7 +125,7 @@ export async function addAccessLevel(deps: Pick<Deps, 'db'>, appId: string, acce
 export async function removeAccessLevel({ db }: Pick<Deps, 'db'>, appId: string, accessLevelId: string): Promise<void> {
   const { app_id, app_key } = await getApp({ db }, appId);
   const level = { app_id, access_level_id: accessLevelId };
-  await inTransaction(db, async (trx) => {
+  await patiently(db, async (trx) => {
     await lockProducts(trx, app_key);
     // Else a grant that is just being stored would be refused by the foreign key.
     await lockGrants(trx);

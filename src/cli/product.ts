@@ -78,9 +78,12 @@ export function addCommands(program: Command, perform: Perform): void {
       .description("take a product's configuration away; its transactions stay, but open nothing any more"),
   ).action(({ app, store, product: store_product_id }: Named) =>
     perform(async ({ deps }) => {
-      const answer = { store, store_product_id };
-      await removeProduct(deps, app, answer);
-      return { answer, text: `Removed ${store_product_id} of ${store}.` };
+      const product = { store, store_product_id };
+      const was_configured = await removeProduct(deps, app, product);
+      const text = was_configured
+        ? `Removed ${store_product_id} of ${store}.`
+        : `${store_product_id} of ${store} was not configured any more; what its buyers' facts lacked is done.`;
+      return { answer: { ...product, was_configured }, text };
     }),
   );
 

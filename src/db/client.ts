@@ -1,7 +1,9 @@
 // Pools of connections and their time-outs. Times, dates and numerics stay text (a JS Date drops microseconds),
 // 64-bit integers become bigint.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import pg from 'pg';
+import { clientClass } from './client-class.ts';
 import { isConflict, isLockTimeout } from './failures.ts';
 import { watchPool } from './metrics.ts';
 import { lendPrepared } from './prepared.ts';
@@ -87,6 +89,7 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     ...settings.settings,
   };
   const pool = new pg.Pool({
+    Client: clientClass(address),
     connectionString: address,
     max: settings.max,
     application_name: settings.applicationName,
@@ -163,4 +166,19 @@ export async function tryInTransaction<T>(
     if (isLockTimeout(error)) return undefined;
     throw error;
   }
+}
+
+const PATIENCE = { waitMs: 100, restMs: 200, attempts: 200 };
+
+/**
+ * Runs work that locks what all others need: it waits for the lock a moment at a time, as whoever comes later waits behind it. Throws once it
+ * has had no luck for a minute.
+ */
+export async function patiently<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
+  for (let attempt = 1; attempt < PATIENCE.attempts; attempt++) {
+    const done = await tryInTransaction(db, PATIENCE.waitMs, async (trx) => ({ result: await work(trx) }));
+    if (done) return done.result;
+    await sleep(PATIENCE.restMs);
+  }
+  return inHastyTransaction(db, PATIENCE.waitMs, work);
 }

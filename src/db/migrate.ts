@@ -3,10 +3,11 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from 'pino';
 import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { applySettings, KEEP_ALIVE, splitAddress } from './client.ts';
+import { clientClass } from './client-class.ts';
 import { failConnecting, isLockTimeout } from './failures.ts';
 import type { DB } from './types.ts';
 
@@ -122,7 +123,7 @@ const MIGRATION_TABLE = `create table if not exists schema_migration (
 export async function migrateToLatest(connectionString: string, patience: Patience = {}): Promise<string[]> {
   const known = await listMigrations();
   const { address, options } = splitAddress(connectionString);
-  const client = new pg.Client({
+  const client = new (clientClass(address))({
     connectionString: address,
     ...(options.length > 0 && { options: options.join(' ') }),
     connectionTimeoutMillis: 10_000,

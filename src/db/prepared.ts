@@ -91,15 +91,16 @@ interface Lent {
 const NONE_FREE = 'timeout exceeded when trying to connect';
 
 /** The driver has the same words for a server that is out of reach and for connections that are all in use. */
-function explain(pool: pg.Pool, error: Error): Error {
+function explain(pool: pg.Pool, error: Error, inUse: number): Error {
   const { max, application_name } = pool.options;
-  if (error.message !== NONE_FREE || pool.totalCount < (max ?? 0) || pool.idleCount > 0) return error;
+  if (error.message !== NONE_FREE || inUse < (max ?? 0)) return error;
   return new Error(`all ${max} connections of ${application_name} are in use, and none came free in time`);
 }
 
 /** A pool as Kysely needs it, whose connections give prepared statements their names and wait for no answer for ever. */
 export function lendPrepared(pool: pg.Pool, timeoutMs: number) {
   const lent = new WeakMap<pg.PoolClient, Lent>();
+  let inUse = 0;
 
   function lend(client: pg.PoolClient): Lent {
     const known = lent.get(client);
@@ -112,12 +113,19 @@ export function lendPrepared(pool: pg.Pool, timeoutMs: number) {
         const name = names.get(text);
         return query(name === undefined ? { text, values } : { name, text, values });
       },
-      release,
+      release: () => {
+        inUse--;
+        release();
+      },
     };
     lent.set(client, made);
     return made;
   }
 
-  const connect = () => pool.connect().catch((error: Error) => failConnecting(explain(pool, error)));
-  return { connect: async () => lend(await connect()) as never, end: () => pool.end() };
+  async function connect(): Promise<Lent> {
+    const client = await pool.connect().catch((error: Error) => failConnecting(explain(pool, error, inUse)));
+    inUse++;
+    return lend(client);
+  }
+  return { connect: connect as never, end: () => pool.end() };
 }

@@ -27,7 +27,7 @@ async function rederiveProfiles(db: Kysely<DB>, app: App, profileIds: readonly s
   });
 }
 
-/** Derives anew the chains of the profiles that a query names, some profiles at a time; how many profiles that were. */
+/** Derives anew the chains of the profiles that a query names, some at a time, and gives how many there were. The query has no parameters, as a cursor takes none. */
 async function rederiveEach(db: Kysely<DB>, app: App, outdated: RawBuilder<unknown>): Promise<number> {
   return db.connection().execute(async (connection) => {
     // All are found in one pass over the facts, and kept by the database from commit to commit.
@@ -47,8 +47,6 @@ async function rederiveEach(db: Kysely<DB>, app: App, outdated: RawBuilder<unkno
   });
 }
 
-// Literals, as a cursor takes no parameters.
-
 /** Those who have facts that are not of their product's configured duration. What is interrupted is finished by the next call. */
 export async function rederiveProducts(db: Kysely<DB>, app: App): Promise<void> {
   await rederiveEach(
@@ -63,7 +61,7 @@ export async function rederiveProducts(db: Kysely<DB>, app: App): Promise<void> 
   );
 }
 
-/** All who have facts of a product; how many profiles that were. */
+/** All who have facts of a product; gives how many there were. */
 export async function rederiveProduct(
   db: Kysely<DB>,
   app: App,

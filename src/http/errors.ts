@@ -1,6 +1,6 @@
 // Every failure, whatever raised it, as the envelope of interface 7. Nothing internal reaches a client; the log has it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isDatabaseUnavailable } from '../db/failures.ts';
+import { isDatabaseAway, isDatabaseUnavailable } from '../db/failures.ts';
 import { ApiError, apiError, type ConditionName } from '../errors.ts';
 import { setCommonHeaders } from './arrival.ts';
 import { JSON_TYPE } from './json-type.ts';
@@ -29,9 +29,9 @@ function toApiError(error: unknown): ApiError {
 
 /** While the database is away every request fails alike, and where in the driver that was noticed says nothing. */
 function causeOf(error: unknown): object {
-  if (!isDatabaseUnavailable(error)) return { err: error };
+  if (!isDatabaseAway(error)) return { err: error };
   const { code, message } = error as Error & { code?: string };
-  return { code, reason: message };
+  return { code, reason: message || String(code) };
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

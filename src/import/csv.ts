@@ -20,7 +20,7 @@ const LONGEST_SHOWN = 100;
 
 /** Before it is read as a header. */
 function refuseForms(first: Line | undefined): void {
-  // Every character of UTF-16 that a header has in it is half zeros.
+  // In UTF-16 one byte of each character of a header is 0.
   if (first?.bytes?.includes(0)) throw new OperatorError('The CSV must be in UTF-8; this is UTF-16, or no text.');
   // The CR that ended it was taken off with its LF.
   if (!first?.bytes?.includes('\r')) return;

@@ -1,7 +1,7 @@
 // What an operator does to the endpoints of an app, beside adding and changing them (endpoint-settings.ts). listWebhooks shows
 // each one's state, since when and why.
 import { getApp } from '../apps/service.ts';
-import { inTransaction } from '../db/client.ts';
+import { inTransaction, patiently } from '../db/client.ts';
 import type { Deps } from '../deps.ts';
 import { timestampOf, toDatabase, toWire } from '../lib/datetime.ts';
 import { isUuid } from '../lib/uuid.ts';
@@ -143,9 +143,14 @@ export async function testWebhook(deps: EndpointDeps, webhookId: string, edges: 
 export async function removeWebhook(deps: EndpointDeps, webhookId: string) {
   const { webhook_id } = await getWebhook(deps, webhookId);
   await deleteWebhook(deps.db, webhook_id);
-  await inTransaction(deps.db, awaitRecorders);
   // Nothing is claimed any more for an endpoint that is gone. Should this be cut short, the rest dies of age.
   const end = { now: deps.now(), reason: 'the webhook was removed' };
-  while (await inTransaction(deps.db, (trx) => killWaiting(trx, webhook_id, end)));
+  const killAll = async () => {
+    while (await inTransaction(deps.db, (trx) => killWaiting(trx, webhook_id, end)));
+  };
+  await killAll();
+  // What was just being recorded for it.
+  await patiently(deps.db, awaitRecorders);
+  await killAll();
   return { webhook_id };
 }

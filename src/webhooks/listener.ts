@@ -1,7 +1,8 @@
 // A connection that listens for nudges and comes back by itself when it is lost. What is missed meanwhile is found by polling.
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from 'pino';
 import { KEEP_ALIVE } from '../db/client.ts';
+import { clientClass } from '../db/client-class.ts';
 import { CHANNEL } from './nudge.ts';
 
 const RECONNECT_MS = 1_000;
@@ -25,7 +26,7 @@ export function listenForNudges(connectionString: string, onNudge: () => void, l
   }
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({
+    const next = new (clientClass(connectionString))({
       connectionString,
       application_name: 'sps-webhooks',
       ...KEEP_ALIVE,

@@ -156,6 +156,7 @@ test('access-level and product: added, imported, replaced, listed, removed', PAT
   expect(await sps.json('product', 'remove', '--app', app, ...half)).toEqual({
     store: 'stripe',
     store_product_id: 'half',
+    was_configured: true,
   });
   expect((await sps.json('product', 'list', '--app', app)).products).toHaveLength(1);
   expect(await sps.json('access-level', 'remove', 'premium', '--app', app)).toEqual({ access_level_id: 'premium' });

@@ -61,7 +61,7 @@ async function readStartup(connect: (url: string) => Promise<unknown>): Promise<
   const seen = new Set<string>();
   const { hostname, port } = new URL(database.url);
   const proxy = createServer((socket) => {
-    const server = createConnection({ host: hostname, port: Number(port) });
+    const server = createConnection({ host: hostname, port: Number(port || 5432) });
     socket.once('data', (packet) => {
       const words = packet.subarray(8, packet.readUInt32BE(0)).toString().split('\0');
       for (let i = 0; words[i]; i += 2) seen.add(words[i]!);

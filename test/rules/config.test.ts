@@ -74,6 +74,12 @@ test('every problem is told at once, a line each, by the name of its variable an
   ]);
 });
 
+test('a way to prove the password that is not known is refused, not passed over', () => {
+  const address = (method: string) => ({ DATABASE_URL: `postgres://u@db/x?require_auth=${method}` });
+  expect(loadConfig(address('scram-sha-256'))).toMatchObject(address('scram-sha-256'));
+  expect(() => loadConfig(address('!password'))).toThrow('DATABASE_URL has a require_auth other than scram-sha-256');
+});
+
 test('a certificate that the address of the database names must be there', () => {
   const DATABASE_URL = 'postgres://u:hunter2@db/x?sslmode=verify-full&sslrootcert=/nowhere/ca.pem';
   const words = 'DATABASE_URL names the file /nowhere/ca.pem, which cannot be read (ENOENT)';

@@ -102,11 +102,8 @@ export function daysBefore(range: DayRange): DayRange {
 function wholeMonths({ first, last }: DayRange): number | undefined {
   const next = addDays(last, 1);
   if (!first.endsWith('-01') || !next.endsWith('-01')) return undefined;
-  const [from, to] = [first, next].map((day) => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7))) as [
-    number,
-    number,
-  ];
-  return to - from;
+  const monthNo = (day: string) => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7));
+  return monthNo(next) - monthNo(first);
 }
 
 /** What lies directly before a range of dates: of whole months as many months, else as many days. */

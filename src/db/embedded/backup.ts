@@ -3,7 +3,8 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
+import { clientClass } from '../client-class.ts';
 import { dataFolder } from './cluster.ts';
 import { findHome } from './home.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
@@ -41,7 +42,7 @@ function heed(signal: AbortSignal | undefined): void {
  * ever for the rest of a file that is cut short meanwhile, as vacuum does.
  */
 export async function copyDurably(from: string, to: string, signal: AbortSignal | undefined): Promise<number> {
-  // Links are not followed: the server's user may have put them there, and root copies.
+  // A link is not followed: the server's user may have put it there, and root copies.
   const source = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined;
@@ -149,7 +150,7 @@ export async function backUp(
   await mkdir(dirname(folder), { recursive: true });
   const unfinished = await mkdtemp(`${folder}.unfinished-`);
   // One session from start to stop: the backup ends with it, and so does the slot.
-  const client = new pg.Client({ connectionString, application_name: 'sps backup' });
+  const client = new (clientClass(connectionString))({ connectionString, application_name: 'sps backup' });
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PROOF_METHOD, PROOF_PARAMETER } from '../../config.ts';
 import type { Account } from './account.ts';
 import type { ServerPackage } from './binaries.ts';
 import { EmbeddedDatabaseError, firstComplaint } from './problem.ts';
@@ -19,7 +20,7 @@ export interface Cluster {
 /** Where it answers. The password is read anew: that it can be read says that the cluster is ours. */
 export async function connectionStringOf({ home }: Cluster, port: number): Promise<string> {
   // sslmode, so that a PGSSLMODE of the environment has no say.
-  return `postgres://postgres:${await readPassword(home)}@127.0.0.1:${port}/postgres?sslmode=disable`;
+  return `postgres://postgres:${await readPassword(home)}@127.0.0.1:${port}/postgres?sslmode=disable&${PROOF_PARAMETER}=${PROOF_METHOD}`;
 }
 
 export const dataFolder = (home: string) => join(home, 'cluster');

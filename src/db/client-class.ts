@@ -1,0 +1,56 @@
+// The driver's client for an address. With `require_auth=scram-sha-256`, as libpq has it, the server has to prove that it knows the password, and
+// is never sent it: another user of the machine may listen where the embedded server did until it was killed.
+import type { Duplex } from 'node:stream';
+import pg from 'pg';
+import { PROOF_METHOD, PROOF_PARAMETER } from '../config.ts';
+
+/** What the driver calls for messages of the server that a connection begins with. */
+interface Beginning {
+  connection: { stream: Duplex };
+  /** While a proof is awaited; null once it was right. */
+  saslSession: object | null | undefined;
+  _handleAuthCleartextPassword: (message: unknown) => void;
+  _handleAuthMD5Password: (message: unknown) => void;
+  _handleAuthSASLFinal: (message: unknown) => void;
+  _handleReadyForQuery: (message: unknown) => void;
+}
+
+const Client = pg.Client as unknown as new (config?: string | pg.ClientConfig) => pg.Client;
+const driver = pg.Client.prototype as unknown as Beginning;
+
+class ProvingClient extends Client {
+  #hasProven = false;
+
+  get #begun(): Beginning {
+    return this as unknown as Beginning;
+  }
+
+  #refuse(): void {
+    this.#begun.connection.stream.destroy(new Error('the server does not prove that it knows the password'));
+  }
+
+  _handleAuthCleartextPassword(): void {
+    this.#refuse();
+  }
+
+  _handleAuthMD5Password(): void {
+    this.#refuse();
+  }
+
+  _handleAuthSASLFinal(message: unknown): void {
+    if (this.#begun.saslSession) {
+      driver._handleAuthSASLFinal.call(this, message);
+      this.#hasProven = this.#begun.saslSession === null;
+    }
+    if (!this.#hasProven) this.#refuse();
+  }
+
+  _handleReadyForQuery(message: unknown): void {
+    if (this.#hasProven) driver._handleReadyForQuery.call(this, message);
+    else this.#refuse();
+  }
+}
+
+export function clientClass(address: string): typeof Client {
+  return new URL(address).searchParams.get(PROOF_PARAMETER) === PROOF_METHOD ? ProvingClient : Client;
+}

@@ -1,0 +1,70 @@
+// A server that does not prove that it knows the password gets neither that nor a statement. One that does: every test of the embedded database.
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { PROOF_METHOD, PROOF_PARAMETER } from '../../src/config.ts';
+import { createPool } from '../../src/db/client.ts';
+import { clientClass } from '../../src/db/client-class.ts';
+
+const PASSWORD = 'a password that nobody else may have';
+
+function message(type: string, content: readonly number[]): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(content.length + 4);
+  return Buffer.concat([Buffer.from(type), length, Buffer.from(content)]);
+}
+
+const ANSWERS = {
+  'asks for it in clear': [message('R', [0, 0, 0, 3])],
+  'asks for its MD5': [message('R', [0, 0, 0, 5, 1, 2, 3, 4])],
+  'wants none': [message('R', [0, 0, 0, 0]), message('Z', [0x49])],
+  'gives a proof that nobody asked for': [
+    message('R', [0, 0, 0, 12, 0x76]),
+    message('R', [0, 0, 0, 0]),
+    message('Z', [0x49]),
+  ],
+};
+
+/** Somebody who listens where the server did; what clients send after the first message. */
+async function startImpostor(answers: readonly Buffer[]) {
+  let heard = '';
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.on('data', (bytes) => {
+        heard += bytes.toString('latin1');
+      });
+      for (const one of answers) socket.write(one);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/x`;
+  return { url, heard: () => heard, close: () => server.close() };
+}
+
+describe.each(Object.entries(ANSWERS))('one that %s', (_, answers) => {
+  test('hears nothing', async () => {
+    const impostor = await startImpostor(answers);
+    const address = `${impostor.url}?${PROOF_PARAMETER}=${PROOF_METHOD}`;
+    const client = new (clientClass(address))({ connectionString: address });
+    client.on('error', () => undefined);
+    await expect(client.connect()).rejects.toThrow('the server does not prove that it knows the password');
+    const pool = createPool(
+      { connectionString: address, max: 1, statementTimeoutMs: 2_000, applicationName: 'sps-test' },
+      () => {},
+    );
+    await expect(pool.query('select 42')).rejects.toThrow();
+    expect(impostor.heard()).toBe('');
+    await pool.end();
+    impostor.close();
+  });
+});
+
+test('where it is not asked for, the password is given as the server wants it', async () => {
+  const impostor = await startImpostor(ANSWERS['asks for it in clear']);
+  const client = new (clientClass(impostor.url))({ connectionString: impostor.url, connectionTimeoutMillis: 500 });
+  await expect(client.connect()).rejects.toThrow();
+  expect(impostor.heard()).toContain(PASSWORD);
+  impostor.close();
+});
