@@ -92,7 +92,7 @@ test('a database in another encoding, of another owner, without TLS, or without 
   const role = `sps_other_${randomBytes(6).toString('hex')}`;
   await sql`create role ${sql.ref(role)} login password 'other'`.execute(database.db);
   expect(await reject((url) => Object.assign(url, { username: role, password: 'other' }))).toBe(
-    'The database does not allow it (permission denied for schema public): is the role of DATABASE_URL the owner of the database?',
+    'The database does not allow it (permission denied for table schema_migration): is the role of DATABASE_URL the owner of the database?',
   );
   await sql`drop role ${sql.ref(role)}`.execute(database.db);
 
