@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROOF_PARAMETER } from '../../src/config.ts';
 import { createSps } from '../cli/sps.ts';
 import { startTemporaryServer } from '../setup/embedded.ts';
 import { type Program, startProgram } from '../setup/processes.ts';
@@ -42,6 +43,8 @@ describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
   function urlOf(database: string): string {
     const url = new URL(server.url);
     url.pathname = database;
+    // Known to the programs of PostgreSQL 16 and later alone.
+    url.searchParams.delete(PROOF_PARAMETER);
     return url.href;
   }
 
@@ -104,7 +107,7 @@ describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
 
     const text = await readFile('docs/operations.md', 'utf8');
     const commands = /## Backup of a given database\n\n```sh\n(.*?)```/s.exec(text)?.[1] ?? 'exit 1';
-    const env = { DATABASE_URL: urlOf('old'), NEW_SERVER_URL: server.url, NEW_DATABASE_URL: ownedUrlOf('sps') };
+    const env = { DATABASE_URL: urlOf('old'), NEW_SERVER_URL: urlOf('postgres'), NEW_DATABASE_URL: ownedUrlOf('sps') };
     const PATH = `${bin}:${process.env.PATH}`;
     await promisify(execFile)('sh', ['-e', '-c', commands], { cwd: folder, env: { PATH, ...env } });
     expect(await countRows('sps')).toEqual(await countRows('old'));
