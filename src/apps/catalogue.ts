@@ -123,8 +123,9 @@ export async function removeProduct(
   const app = await getApp({ db }, appId);
   const isRemoved = await inTransaction(db, async (trx) => {
     await lockProducts(trx, app.app_key);
+    const wasThere = await deleteProduct(trx, { app_id: app.app_id, ...product });
     await raiseVersion(trx, app.app_key);
-    return deleteProduct(trx, { app_id: app.app_id, ...product });
+    return wasThere;
   });
   const derived = await rederiveProduct(db, app, product);
   if (!isRemoved && derived === 0) {

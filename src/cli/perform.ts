@@ -55,7 +55,7 @@ interface Ending {
 }
 
 /** The first signal asks a command that can to end in order; the next one, and any of the others' first, leaves it at once. */
-function watchSignals(endsInOrder: boolean): Ending {
+export function watchSignals(endsInOrder: boolean): Ending {
   const inOrder = new AbortController();
   let interrupt: (error: Error) => void = () => undefined;
   const interrupted = new Promise<never>((_resolve, reject) => {

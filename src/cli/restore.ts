@@ -1,9 +1,8 @@
 // sps restore: the embedded database from a backup. Nothing else may use the data directory meanwhile: there is none yet.
 import type { Command } from 'commander';
 import { restore } from '../db/embedded/restore.ts';
-import { onInterrupts } from '../lib/interrupts.ts';
 import { loadEmbeddedConfig } from './backup.ts';
-import { INTERRUPTED_CODE } from './perform.ts';
+import { watchSignals } from './perform.ts';
 
 export function addCommands(program: Command): void {
   program
@@ -12,12 +11,8 @@ export function addCommands(program: Command): void {
     .argument('<folder>')
     .action(async (folder: string) => {
       const { SPS_DATA_DIR } = loadEmbeddedConfig();
-      const interruption = new AbortController();
-      const ignore = onInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP'], {
-        onFirst: () => interruption.abort(),
-        onAgain: () => process.exit(INTERRUPTED_CODE),
-      });
-      await restore(folder, SPS_DATA_DIR, interruption.signal).finally(ignore);
+      const { signal, interrupted, ignore } = watchSignals(true);
+      await Promise.race([restore(folder, SPS_DATA_DIR, signal), interrupted]).finally(ignore);
       const answer = { data_dir: SPS_DATA_DIR };
       const text = `Restored to ${SPS_DATA_DIR}; the next start of the service takes it up.`;
       process.stdout.write(`${program.opts().json ? JSON.stringify(answer) : text}\n`);

@@ -54,3 +54,8 @@ class ProvingClient extends Client {
 export function clientClass(address: string): typeof Client {
   return new URL(address).searchParams.get(PROOF_PARAMETER) === PROOF_METHOD ? ProvingClient : Client;
 }
+
+/** A client by itself, not yet connected. */
+export function createClient(config: pg.ClientConfig & { connectionString: string }): pg.Client {
+  return new (clientClass(config.connectionString))(config);
+}

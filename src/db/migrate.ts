@@ -7,7 +7,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { applySettings, KEEP_ALIVE, splitAddress } from './client.ts';
-import { clientClass } from './client-class.ts';
+import { createClient } from './client-class.ts';
 import { failConnecting, isLockTimeout } from './failures.ts';
 import type { DB } from './types.ts';
 
@@ -123,7 +123,7 @@ const MIGRATION_TABLE = `create table if not exists schema_migration (
 export async function migrateToLatest(connectionString: string, patience: Patience = {}): Promise<string[]> {
   const known = await listMigrations();
   const { address, options } = splitAddress(connectionString);
-  const client = new (clientClass(address))({
+  const client = createClient({
     connectionString: address,
     ...(options.length > 0 && { options: options.join(' ') }),
     connectionTimeoutMillis: 10_000,
@@ -163,11 +163,4 @@ export async function compareMigrations(db: Kysely<DB>): Promise<Record<'applied
     missing: known.filter((name) => !applied.includes(name)),
     strange: applied.filter((name) => !known.includes(name)),
   };
-}
-
-/** Not a replica, nor a database that was made read-only. */
-export async function takesWrites(db: Kysely<DB>): Promise<boolean> {
-  const { rows } = await sql<{ takes_writes: boolean }>`
-    select current_setting('transaction_read_only') = 'off' as takes_writes`.execute(db);
-  return rows[0]!.takes_writes;
 }

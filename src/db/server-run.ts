@@ -9,6 +9,9 @@ const ANSWER_MS = 5_000;
 /** When the server was started on which the statement runs; text. */
 export const SERVER_STARTED_AT: RawBuilder<string> = sql.raw(STARTED_AT);
 
+/** Whether that server takes writes: it is no replica, nor was the database made read-only. */
+export const TAKES_WRITES: RawBuilder<boolean> = sql.raw(`current_setting('transaction_read_only') = 'off'`);
+
 export interface ServerRun {
   /** Grows before the first statement is sent to a server that was started at another time. */
   readonly number: number;

@@ -27,11 +27,18 @@ async function rederiveProfiles(db: Kysely<DB>, app: App, profileIds: readonly s
   });
 }
 
-/** Derives anew the chains of the profiles that a query names, some at a time, and gives how many there were. The query has no parameters, as a cursor takes none. */
-async function rederiveEach(db: Kysely<DB>, app: App, outdated: RawBuilder<unknown>): Promise<number> {
+/**
+ * Derives anew the chains of those who have facts of which `narrowed` holds (joins and conditions without parameters, as a cursor takes none),
+ * some profiles at a time, and gives how many there were.
+ */
+async function rederiveEach(db: Kysely<DB>, app: App, narrowed: RawBuilder<unknown>): Promise<number> {
   return db.connection().execute(async (connection) => {
     // All are found in one pass over the facts, and kept by the database from commit to commit.
-    await sql`declare outdated cursor with hold for ${outdated}`.execute(connection);
+    await sql`
+      declare outdated cursor with hold for
+      select distinct f.profile_id
+      from fact_transaction f join dim_store using (store_key) join dim_product using (product_key) ${narrowed}
+        and f.app_key = ${sql.lit(app.app_key)}`.execute(connection);
     try {
       for (let derived = 0; ; ) {
         const { rows } = await sql<{ profile_id: string }>`
@@ -49,31 +56,18 @@ async function rederiveEach(db: Kysely<DB>, app: App, outdated: RawBuilder<unkno
 
 /** Those who have facts that are not of their product's configured duration. What is interrupted is finished by the next call. */
 export async function rederiveProducts(db: Kysely<DB>, app: App): Promise<void> {
-  await rederiveEach(
-    db,
-    app,
-    sql`
-      select distinct f.profile_id
-      from fact_transaction f join dim_store using (store_key) join dim_product using (product_key)
-      join product using (store, store_product_id)
-      where f.app_key = ${sql.lit(app.app_key)} and product.app_id = ${sql.lit(app.app_id)}
-        and f.duration <> ${codeOf('product.duration', DURATIONS)}`,
-  );
+  const isOutdated = sql`
+    join product using (store, store_product_id)
+    where product.app_id = ${sql.lit(app.app_id)} and f.duration <> ${codeOf('product.duration', DURATIONS)}`;
+  await rederiveEach(db, app, isOutdated);
 }
 
 /** All who have facts of a product; gives how many there were. */
-export async function rederiveProduct(
+export function rederiveProduct(
   db: Kysely<DB>,
   app: App,
   { store, store_product_id }: { store: string; store_product_id: string },
 ): Promise<number> {
-  return rederiveEach(
-    db,
-    app,
-    sql`
-      select distinct f.profile_id
-      from fact_transaction f join dim_store using (store_key) join dim_product using (product_key)
-      where f.app_key = ${sql.lit(app.app_key)}
-        and store = ${sql.lit(store)} and store_product_id = ${sql.lit(store_product_id)}`,
-  );
+  const isOfProduct = sql`where store = ${sql.lit(store)} and store_product_id = ${sql.lit(store_product_id)}`;
+  return rederiveEach(db, app, isOfProduct);
 }

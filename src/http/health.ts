@@ -1,13 +1,16 @@
 // /healthz: the process runs. /readyz: it can serve: the database answers, takes writes and has every migration. A process that is busy is ready: taken
 // out of rotation, it would leave its load to the others (docs/decisions/0014).
 import type { FastifyInstance } from 'fastify';
-import { compareMigrations, takesWrites } from '../db/migrate.ts';
+import { sql } from 'kysely';
+import { compareMigrations } from '../db/migrate.ts';
+import { TAKES_WRITES } from '../db/server-run.ts';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 
 async function canServe({ probeDb }: Deps): Promise<boolean> {
   const { missing } = await compareMigrations(probeDb);
-  return missing.length === 0 && (await takesWrites(probeDb));
+  const { rows } = await sql<{ takes_writes: boolean }>`select ${TAKES_WRITES} as takes_writes`.execute(probeDb);
+  return missing.length === 0 && rows[0]!.takes_writes;
 }
 
 export function registerHealth(app: FastifyInstance, deps: Deps): { startDraining: () => void } {

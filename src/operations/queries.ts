@@ -1,5 +1,6 @@
 // Statements of `sps doctor`; they read, and wait for nobody.
 import { type Kysely, sql } from 'kysely';
+import { TAKES_WRITES } from '../db/server-run.ts';
 import type { DB } from '../db/types.ts';
 import { MOST_DELIVERIES_COUNTED } from '../webhooks/endpoint-queries.ts';
 
@@ -33,7 +34,7 @@ export function readServerFacts(db: Kysely<DB>): Promise<ServerFacts> {
           where datid is not null and coalesce(backend_type, 'client backend') = 'client backend') as connections,
         current_setting('max_connections')::integer as most_connections,
         pg_database_size(current_database())::float8 as database_bytes,
-        current_setting('transaction_read_only') = 'off' as takes_writes`,
+        ${TAKES_WRITES} as takes_writes`,
   );
 }
 

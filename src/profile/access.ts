@@ -23,7 +23,7 @@ function isBeforeGraceEnd({ expires_at, grace_period_expires_at }: PurchaseState
 }
 
 /** A refund may be known before it happens. */
-export function isRefunded({ refunded_at }: Pick<PurchaseState, 'refunded_at'>, now: string): boolean {
+export function isRefunded({ refunded_at }: PurchaseState, now: string): boolean {
   return refunded_at !== null && fromDatabase(refunded_at) <= now;
 }
 

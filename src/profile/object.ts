@@ -9,11 +9,11 @@ import type { GrantState, ProfileState, PurchaseState } from './state.ts';
 /** Production purchases minus refunds, each once it has happened, in 10^-9 USD; family-shared copies do not count. */
 export function revenueOf({ purchases, past_revenue_nano }: ProfileState, now: string): bigint {
   const counted = purchases.filter(
-    ({ environment, is_family_shared, purchased_at, refunded_at }) =>
-      environment === 'Production' &&
-      !is_family_shared &&
-      fromDatabase(purchased_at) <= now &&
-      !isRefunded({ refunded_at }, now),
+    (one) =>
+      one.environment === 'Production' &&
+      !one.is_family_shared &&
+      fromDatabase(one.purchased_at) <= now &&
+      !isRefunded(one, now),
   );
   return counted.reduce((sum, { revenue_nano }) => sum + BigInt(revenue_nano), BigInt(past_revenue_nano));
 }

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { KEEP_ALIVE } from '../db/client.ts';
-import { clientClass } from '../db/client-class.ts';
+import { createClient } from '../db/client-class.ts';
 import { CHANNEL } from './nudge.ts';
 
 const RECONNECT_MS = 1_000;
@@ -26,7 +26,7 @@ export function listenForNudges(connectionString: string, onNudge: () => void, l
   }
 
   async function connect(): Promise<void> {
-    const next = new (clientClass(connectionString))({
+    const next = createClient({
       connectionString,
       application_name: 'sps-webhooks',
       ...KEEP_ALIVE,

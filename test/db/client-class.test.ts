@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { PROOF_METHOD, PROOF_PARAMETER } from '../../src/config.ts';
 import { createPool } from '../../src/db/client.ts';
-import { clientClass } from '../../src/db/client-class.ts';
+import { createClient } from '../../src/db/client-class.ts';
 
 const PASSWORD = 'a password that nobody else may have';
 
@@ -47,7 +47,7 @@ describe.each(Object.entries(ANSWERS))('one that %s', (_, answers) => {
   test('hears nothing', async () => {
     const impostor = await startImpostor(answers);
     const address = `${impostor.url}?${PROOF_PARAMETER}=${PROOF_METHOD}`;
-    const client = new (clientClass(address))({ connectionString: address });
+    const client = createClient({ connectionString: address });
     client.on('error', () => undefined);
     await expect(client.connect()).rejects.toThrow('the server does not prove that it knows the password');
     const pool = createPool(
@@ -63,7 +63,7 @@ describe.each(Object.entries(ANSWERS))('one that %s', (_, answers) => {
 
 test('where it is not asked for, the password is given as the server wants it', async () => {
   const impostor = await startImpostor(ANSWERS['asks for it in clear']);
-  const client = new (clientClass(impostor.url))({ connectionString: impostor.url, connectionTimeoutMillis: 500 });
+  const client = createClient({ connectionString: impostor.url, connectionTimeoutMillis: 500 });
   await expect(client.connect()).rejects.toThrow();
   expect(impostor.heard()).toContain(PASSWORD);
   impostor.close();

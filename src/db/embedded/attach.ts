@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { clientClass } from '../client-class.ts';
+import { createClient } from '../client-class.ts';
 import { type Cluster, connectionStringOf, dataFolder } from './cluster.ts';
 import { disownStalePid, isAlive, type Postmaster, readLastPort, readPostmaster, serves } from './postmaster.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
@@ -70,7 +70,7 @@ async function tryToConnect(
 ): Promise<Attachment | Error | undefined> {
   if (state !== 'ready') return undefined;
   const connectionString = await connectionStringOf(cluster, port);
-  const client = new (clientClass(connectionString))({
+  const client = createClient({
     connectionString,
     application_name: applicationName,
     connectionTimeoutMillis: 5_000,

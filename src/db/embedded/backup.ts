@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type pg from 'pg';
-import { clientClass } from '../client-class.ts';
+import { createClient } from '../client-class.ts';
 import { dataFolder } from './cluster.ts';
 import { findHome } from './home.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
@@ -150,7 +150,7 @@ export async function backUp(
   await mkdir(dirname(folder), { recursive: true });
   const unfinished = await mkdtemp(`${folder}.unfinished-`);
   // One session from start to stop: the backup ends with it, and so does the slot.
-  const client = new (clientClass(connectionString))({ connectionString, application_name: 'sps backup' });
+  const client = createClient({ connectionString, application_name: 'sps backup' });
   client.on('error', () => undefined);
   try {
     await client.connect();
