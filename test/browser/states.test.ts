@@ -78,6 +78,7 @@ describeInBrowser('without an answer', (place) => {
     await expect.poll(() => asked).toBe(1);
     const answered = page.waitForResponse(`**${CHARTS}`);
     await page.getByRole('link', { name: 'Events', exact: true }).click();
+    await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
     release();
     await answered;
     await settle(page);
