@@ -6,7 +6,7 @@ import type { ChartRecord } from '../service/answers.ts';
 import { useAnswer } from '../service/use-answer.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
 import { listUnapplied } from '../view/unapplied.ts';
-import { show } from '../view/use-view.ts';
+import { readView, show } from '../view/use-view.ts';
 import { type ChartView, changeView, fitToChart } from '../view/view.ts';
 import { Answered } from './answered.tsx';
 import { Controls } from './controls.tsx';
@@ -25,7 +25,11 @@ export function ChartPage({ chart, view: asked }: ChartPageProps) {
   const { answer, failure, isAsking, askAgain, stop } = useAnswer(questionOf(view), (signal) =>
     askView(client, view, signal),
   );
-  const change = (part: Partial<ChartView>) => show(changeView(asked, chart, part));
+  function change(part: Partial<ChartView>): void {
+    // Another page, or something else of this chart, may have been chosen since this was drawn.
+    const current = readView();
+    if (current.page === 'chart' && current.chart_id === asked.chart_id) show(changeView(current, chart, part));
+  }
   const unapplied = listUnapplied(asked, chart, (name) => dimensionTitle(catalogue, name));
   return (
     <>

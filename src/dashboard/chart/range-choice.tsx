@@ -65,9 +65,6 @@ export function RangeChoice<T extends string>(props: RangeChoiceProps<T>) {
   const chosen = typeof value === 'string' ? value : OWN;
   const { takeFailure } = useService();
   const [problem, setProblem] = useState('');
-  // Of the view as it is when the suggestion has come: other controls may have been used meanwhile.
-  const latest = useRef(onChange);
-  latest.current = onChange;
   const choices = useRef(0);
   // Of a part that is gone nothing is chosen any more.
   useEffect(() => () => void choices.current++, []);
@@ -76,7 +73,7 @@ export function RangeChoice<T extends string>(props: RangeChoiceProps<T>) {
     setProblem('');
     try {
       const range = next === OWN ? await suggested() : (next as T);
-      if (choice === choices.current) latest.current(range);
+      if (choice === choices.current) onChange(range);
     } catch (error) {
       const { message } = takeFailure(error);
       if (choice === choices.current) setProblem(message);
