@@ -3,7 +3,8 @@
 import { sql } from 'kysely';
 import { getApp } from '../../src/apps/service.ts';
 import { ensureLabels } from '../../src/attribution/label-queries.ts';
-import { type CopyValue, copyRows } from '../../src/db/copy.ts';
+import { copyRows } from '../../src/db/copy.ts';
+import type { CopyValue } from '../../src/db/copy-row.ts';
 import { planningAnew } from '../../src/db/prepared.ts';
 import type { Session } from '../../src/db/session.ts';
 import type { App } from '../../src/deps.ts';
@@ -12,7 +13,8 @@ import { deriveFacts } from '../../src/facts/derive.ts';
 import { refreshInstallColumns } from '../../src/facts/install-columns.ts';
 import { writeInstalls } from '../../src/facts/installs.ts';
 import { addToTotals } from '../../src/facts/totals.ts';
-import { AMOUNT_COLUMNS, RECORD_COLUMNS } from '../../src/purchases/columns.ts';
+import { timestampOf } from '../../src/lib/datetime.ts';
+import { AMOUNT_COLUMNS, PURCHASE_COLUMNS, RECORD_COLUMNS } from '../../src/purchases/columns.ts';
 import { priceRecord } from '../../src/purchases/pricing.ts';
 import { toRecord } from '../../src/purchases/record.ts';
 import { createBenchApp } from './app.ts';
@@ -61,36 +63,56 @@ async function copyChunk({ client }: Session, app: App, people: readonly Person[
   const { app_id } = app;
   await copyRows(
     client,
-    { table: 'profile', columns: ['app_id', 'profile_id', 'customer_user_id', 'installed_at', 'country', 'store'] },
+    {
+      table: 'profile',
+      columns: [
+        ['app_id', 'uuid'],
+        ['profile_id', 'uuid'],
+        ['customer_user_id', 'text'],
+        ['installed_at', 'timestamptz'],
+        ['country', 'text'],
+        ['store', 'text'],
+      ],
+    },
     people.map((person) => [
       app_id,
       person.profile_id,
       person.customer_user_id,
-      new Date(person.installed_at).toISOString(),
+      timestampOf(new Date(person.installed_at)),
       person.country,
       person.store,
     ]),
   );
   await copyRows(
     client,
-    { table: 'profile_identity', columns: ['app_id', 'customer_user_id', 'profile_id'] },
+    {
+      table: 'profile_identity',
+      columns: [
+        ['app_id', 'uuid'],
+        ['customer_user_id', 'text'],
+        ['profile_id', 'uuid'],
+      ],
+    },
     people.map(({ customer_user_id, profile_id }) => [app_id, customer_user_id, profile_id]),
   );
   await copyRows(
     client,
     {
       table: 'profile_attribution',
-      columns: ['app_id', 'profile_id', 'attribution_key', 'recorded_at'],
+      columns: [
+        ['app_id', 'uuid'],
+        ['profile_id', 'uuid'],
+        ['attribution_key', 'integer'],
+        ['recorded_at', 'timestamptz'],
+      ],
     },
     people.flatMap(({ profile_id, attribution, installed_at }) =>
-      attribution
-        ? [[app_id, profile_id, labels.get(attribution) as number, new Date(installed_at).toISOString()]]
-        : [],
+      attribution ? [[app_id, profile_id, labels.get(attribution) as number, timestampOf(new Date(installed_at))]] : [],
     ),
   );
   await copyRows(
     client,
-    { table: 'purchase', columns: ['app_id', 'profile_id', ...RECORD_COLUMNS, ...AMOUNT_COLUMNS] },
+    { table: 'purchase', columns: [['app_id', 'uuid'], ['profile_id', 'uuid'], ...PURCHASE_COLUMNS] },
     purchaseRows(app, people),
   );
 }

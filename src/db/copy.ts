@@ -3,43 +3,41 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-
-export type CopyValue = string | number | bigint | boolean | null;
+import {
+  type CopyType,
+  type CopyValue,
+  createBlock,
+  WRITERS,
+  writeHeader,
+  writeRow,
+  writeTrailer,
+} from './copy-row.ts';
 
 /** Few large writes: one per row costs more than the row itself. */
-const BLOCK_CHARACTERS = 64 * 1024;
-const SPECIAL = /[\\\n\r\t]/;
-const SPECIALS = new RegExp(SPECIAL, 'g');
-const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const BLOCK_BYTES = 64 * 1024;
+/** For the row that fills a block. */
+const ROOM_BYTES = 4 * 1024;
 
-function toField(value: CopyValue): string {
-  if (value === null) return '\\N';
-  if (typeof value !== 'string') return String(value);
-  // Few have any, and to replace nothing costs more than to look.
-  return SPECIAL.test(value) ? value.replace(SPECIALS, (character) => ESCAPES[character] as string) : value;
-}
-
-function toLine(row: readonly CopyValue[]): string {
-  let line = '';
-  for (let i = 0; i < row.length; i++) line += `${i === 0 ? '' : '\t'}${toField(row[i] as CopyValue)}`;
-  return `${line}\n`;
-}
-
-function* toBlocks(rows: Iterable<readonly CopyValue[]>): Generator<string> {
-  let block = '';
+function* toBlocks(types: readonly CopyType[], rows: Iterable<readonly CopyValue[]>): Generator<Buffer> {
+  let block = createBlock(BLOCK_BYTES + ROOM_BYTES);
+  writeHeader(block);
+  const writers = types.map((type) => WRITERS[type]);
   for (const row of rows) {
-    block += toLine(row);
-    if (block.length < BLOCK_CHARACTERS) continue;
-    yield block;
-    block = '';
+    writeRow(block, writers, row);
+    if (block.length < BLOCK_BYTES) continue;
+    yield block.bytes.subarray(0, block.length);
+    block = createBlock(BLOCK_BYTES + ROOM_BYTES);
   }
-  if (block !== '') yield block;
+  writeTrailer(block);
+  yield block.bytes.subarray(0, block.length);
 }
 
-/** Names are taken as they are. */
+export type CopyColumn = readonly [name: string, type: CopyType];
+
+/** Names are taken as they are; the types are those that the table has. */
 export interface CopyTarget {
   table: string;
-  columns: readonly string[];
+  columns: readonly CopyColumn[];
 }
 
 /** Copies rows into columns of a table, within the transaction that the client is in. */
@@ -48,6 +46,8 @@ export async function copyRows(
   { table, columns }: CopyTarget,
   rows: Iterable<readonly CopyValue[]>,
 ): Promise<void> {
-  const stream = client.query(copyFrom(`copy ${table} (${columns.join(', ')}) from stdin`));
-  await pipeline(Readable.from(toBlocks(rows)), stream);
+  const names = columns.map(([name]) => name).join(', ');
+  const types = columns.map(([, type]) => type);
+  const stream = client.query(copyFrom(`copy ${table} (${names}) from stdin (format binary)`));
+  await pipeline(Readable.from(toBlocks(types, rows), { objectMode: true }), stream);
 }

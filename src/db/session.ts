@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { createPool, type PoolSettings } from './client.ts';
-import { type CopyTarget, type CopyValue, copyRows } from './copy.ts';
+import { type CopyTarget, copyRows } from './copy.ts';
+import type { CopyValue } from './copy-row.ts';
 import { boundStatements } from './deadline.ts';
 import type { DB } from './types.ts';
 

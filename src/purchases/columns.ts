@@ -1,11 +1,13 @@
 // The columns of a staged transaction, in the order in which they are copied: whose it is, the record, its amounts.
+import type { CopyColumn } from '../db/copy.ts';
+import type { CopyType } from '../db/copy-row.ts';
 import type { Amounts } from './pricing.ts';
 import type { TransactionRecord } from './record.ts';
 
 /** A transaction ready to be written; `position` tells rows of one batch apart and orders them. */
 export type StagedTransaction = TransactionRecord & Amounts & { position: number; profile_id: string };
 
-const TYPES: Record<keyof TransactionRecord, string> = {
+const TYPES: Record<keyof TransactionRecord, CopyType> = {
   store: 'text',
   store_original_transaction_id: 'text',
   store_transaction_id: 'text',
@@ -43,10 +45,15 @@ export const RECORD_COLUMNS = Object.keys(TYPES) as (keyof TransactionRecord)[];
 
 export const AMOUNT_COLUMNS = ['revenue_nano', 'proceeds_nano', 'net_nano'] as const satisfies (keyof Amounts)[];
 
-/** Every column of a staged transaction with its type, for `create temp table` and `jsonb_to_recordset`. */
-export const STAGED_COLUMNS: readonly (readonly [name: keyof StagedTransaction, type: string])[] = [
-  ['position', 'bigint'],
-  ['profile_id', 'uuid'],
+/** Those of the record and its amounts, with their types. */
+export const PURCHASE_COLUMNS = [
   ...RECORD_COLUMNS.map((name) => [name, TYPES[name]] as const),
   ...AMOUNT_COLUMNS.map((name) => [name, 'bigint'] as const),
-];
+] as const satisfies CopyColumn[];
+
+/** Every column of a staged transaction with its type, for `create temp table` and `jsonb_to_recordset`. */
+export const STAGED_COLUMNS = [
+  ['position', 'bigint'],
+  ['profile_id', 'uuid'],
+  ...PURCHASE_COLUMNS,
+] as const satisfies CopyColumn[];

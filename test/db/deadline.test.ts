@@ -60,9 +60,11 @@ test('COPY without an answer fails likewise', async () => {
   const connectionString = way.throughProxy(database.url);
   const session = await openSession({ connectionString, statementTimeoutMs: 100, applicationName: 'sps-test' });
   await sql`create temporary table copied (value integer)`.execute(session.db);
-  await session.copy({ table: 'copied', columns: ['value'] }, [[1]]);
+  await session.copy({ table: 'copied', columns: [['value', 'integer']] }, [[1]]);
   way.swallow();
-  const failed = await session.copy({ table: 'copied', columns: ['value'] }, [[2]]).catch((error) => error);
+  const failed = await session
+    .copy({ table: 'copied', columns: [['value', 'integer']] }, [[2]])
+    .catch((error) => error);
   expect(isDatabaseUnavailable(failed)).toBe(true);
   await way.cut();
   await way.mend();

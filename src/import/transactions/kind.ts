@@ -1,7 +1,7 @@
 // Transactions as a kind of record to import. They are staged by COPY and written by the statements that write single ones.
 import { type Kysely, sql } from 'kysely';
 import { inTransaction } from '../../db/client.ts';
-import type { CopyValue } from '../../db/copy.ts';
+import type { CopyValue } from '../../db/copy-row.ts';
 import { planningAnew } from '../../db/prepared.ts';
 import type { Session } from '../../db/session.ts';
 import type { DB } from '../../db/types.ts';
@@ -60,7 +60,7 @@ function* toRows(priced: readonly Priced[]): Generator<CopyValue[]> {
 async function stage(trx: Kysely<DB>, session: Session, priced: readonly Priced[]): Promise<void> {
   const definition = STAGED_COLUMNS.map(([name, type]) => `${name} ${type}`).join(', ');
   await sql.raw(`create temp table ${TABLE} (${definition}) on commit drop`).execute(trx);
-  await session.copy({ table: TABLE, columns: STAGED_COLUMNS.map(([name]) => name) }, toRows(priced));
+  await session.copy({ table: TABLE, columns: STAGED_COLUMNS }, toRows(priced));
   await sql.raw(`analyze ${TABLE}`).execute(trx);
 }
 

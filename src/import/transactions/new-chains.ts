@@ -2,14 +2,16 @@
 // their facts written without looking for earlier ones.
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import type { CopyValue } from '../../db/copy.ts';
+import type { CopyColumn } from '../../db/copy.ts';
+import type { CopyValue } from '../../db/copy-row.ts';
 import { planningAnew } from '../../db/prepared.ts';
 import type { Session } from '../../db/session.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import { deriveNewFacts } from '../../facts/derive.ts';
 import { type Bought, DIMENSIONS } from '../../facts/dimensions.ts';
-import { AMOUNT_COLUMNS, RECORD_COLUMNS } from '../../purchases/columns.ts';
+import { fromDatabase } from '../../lib/datetime.ts';
+import { AMOUNT_COLUMNS, PURCHASE_COLUMNS, RECORD_COLUMNS } from '../../purchases/columns.ts';
 import type { Amounts } from '../../purchases/pricing.ts';
 import type { TransactionRecord } from '../../purchases/record.ts';
 import { type Chain, chainRelation, claimChains } from '../../purchases/write.ts';
@@ -47,30 +49,46 @@ function lastOfEach(priced: readonly Priced[]): Priced[] {
 function boughtIn(priced: readonly Priced[]): Bought {
   const groups = DIMENSIONS.map((names) => ({ names, met: new Set<string>() }));
   const naming = priced.filter(({ transaction }) => {
-    const sizes = groups.map(({ met }) => met.size);
-    for (const { names, met } of groups) met.add(names.map((name) => transaction[name]).join('\u0000'));
-    return groups.some(({ met }, index) => met.size !== sizes[index]);
+    let isNaming = false;
+    for (const { names, met } of groups) {
+      const { size } = met;
+      let tuple = '';
+      for (const name of names) tuple += `${transaction[name]}\u0000`;
+      isNaming = met.add(tuple).size > size || isNaming;
+    }
+    return isNaming;
   });
   const names = DIMENSIONS.flat();
   const columns = names.map((name) => sql`${naming.map(({ transaction }) => transaction[name])}::text[]`);
   return sql`(select * from unnest(${sql.join(columns)}) as t (${sql.join(names.map((name) => sql.ref(name)))}))`;
 }
 
-const COLUMNS = ['app_id', 'profile_id', 'purchase_id', 'recorded_at', ...RECORD_COLUMNS, ...AMOUNT_COLUMNS];
+const COLUMNS = [
+  ['app_id', 'uuid'],
+  ['profile_id', 'uuid'],
+  ['purchase_id', 'uuid'],
+  ['recorded_at', 'timestamptz'],
+  ...PURCHASE_COLUMNS,
+] as const satisfies CopyColumn[];
 
-/** The defaults of purchase_id and recorded_at would be computed for each row, and keep COPY from writing whole pages. */
-function* toRows(app: App, priced: readonly Priced[], recordedAt: string): Generator<CopyValue[]> {
+/**
+ * The same array for each row, as new ones were a seventh of the garbage of an import. The defaults of purchase_id and recorded_at would be
+ * computed for each row, and keep COPY from writing whole pages.
+ */
+function* toRows(app: App, priced: readonly Priced[], recordedAt: string): Generator<readonly CopyValue[]> {
+  const row: CopyValue[] = COLUMNS.map(() => null);
   for (const { profile_id, transaction, amounts } of priced) {
-    const row: CopyValue[] = [app.app_id, profile_id, randomUUID(), recordedAt];
-    for (const name of RECORD_COLUMNS) row.push(transaction[name]);
-    for (const name of AMOUNT_COLUMNS) row.push(amounts[name]);
+    let place = 0;
+    for (const value of [app.app_id, profile_id, randomUUID(), recordedAt]) row[place++] = value;
+    for (const name of RECORD_COLUMNS) row[place++] = transaction[name];
+    for (const name of AMOUNT_COLUMNS) row[place++] = amounts[name];
     yield row;
   }
 }
 
 async function readClock(trx: Kysely<DB>): Promise<string> {
   const { rows } = await sql<{ at: string }>`select clock_timestamp() as at`.execute(trx);
-  return (rows[0] as { at: string }).at;
+  return fromDatabase((rows[0] as { at: string }).at);
 }
 
 /** Writes the transactions whose chains are new, with their facts; how many, and the others, of which nothing is written. */

@@ -1,0 +1,123 @@
+// What is copied is what the same values as text would be (src/db/copy-row.ts).
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CopyType, CopyValue } from '../../src/db/copy-row.ts';
+import { openSession, type Session } from '../../src/db/session.ts';
+import { isStorableText } from '../../src/lib/text.ts';
+import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+
+let database: TestDatabase;
+let session: Session;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  session = await openSession({
+    connectionString: database.url,
+    statementTimeoutMs: 10_000,
+    applicationName: 'sps-test',
+  });
+  await sql`create temp table copied (place integer, value text)`.execute(session.db);
+});
+afterAll(async () => {
+  await session.close();
+  await database.close();
+});
+
+/** What the database has of each after it was copied, as text. */
+async function copied(type: CopyType, values: readonly CopyValue[]): Promise<(string | null)[]> {
+  await sql.raw(`create temp table one (place integer, value ${type})`).execute(session.db);
+  const rows = values.map((value, place) => [place, value]);
+  try {
+    await session.copy({ table: 'one', columns: [['place', 'integer'], ['value', type]] }, rows); // biome-ignore format: a line
+    const read = await sql<{ value: string | null }>`select value::text from one order by place`.execute(session.db);
+    return read.rows.map(({ value }) => value);
+  } finally {
+    await sql`drop table one`.execute(session.db);
+  }
+}
+
+/** What the database makes of each as text. */
+async function taken(type: CopyType, values: readonly CopyValue[]): Promise<(string | null)[]> {
+  const texts = values.map((value) => (value === null ? null : String(value)));
+  const { rows } = await sql<{ value: string | null }>`
+    select value::${sql.raw(type)}::text as value from unnest(${texts}::text[]) with ordinality t (value, place) order by place`.execute(
+    session.db,
+  );
+  return rows.map(({ value }) => value);
+}
+
+const digits = (least: number, most: number) =>
+  fc.array(fc.integer({ min: 0, max: 9 }), { minLength: least, maxLength: most }).map((list) => list.join(''));
+const decimal = fc
+  .tuple(fc.boolean(), digits(1, 25), fc.option(digits(1, 12)))
+  .map(([isNegative, whole, fraction]) => `${isNegative ? '-' : ''}${whole}${fraction === null ? '' : `.${fraction}`}`);
+const timestamp = fc
+  .tuple(
+    fc.date({
+      min: new Date('0001-01-01T00:00:00Z'),
+      max: new Date('9999-12-31T23:59:59.999Z'),
+      noInvalidDate: true,
+    }),
+    fc.integer({ min: 0, max: 999 }),
+  )
+  .map(([date, micros]) => `${date.toISOString().slice(0, 23)}${String(micros).padStart(3, '0')}Z`);
+
+const VALUES: Record<CopyType, fc.Arbitrary<CopyValue>> = {
+  text: fc
+    .oneof(fc.string({ unit: 'binary', maxLength: 200 }), fc.string({ maxLength: 20_000 }))
+    .filter(isStorableText),
+  uuid: fc.oneof(
+    fc.uuid(),
+    fc.uuid().map((id) => id.toUpperCase()),
+  ),
+  boolean: fc.boolean(),
+  integer: fc.integer(),
+  bigint: fc.oneof(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), fc.integer(), fc.maxSafeInteger()),
+  numeric: decimal,
+  timestamptz: timestamp,
+};
+
+test.each(Object.keys(VALUES) as CopyType[])('%s', async (type) => {
+  const column = fc.array(fc.option(VALUES[type]), { maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(column, async (values) => {
+      expect(await copied(type, values)).toEqual(await taken(type, values));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('at the ends of what there is', async () => {
+  const moments = ['0001-01-01T00:00:00.000000Z', '1999-12-31T23:59:59.999999Z', '2000-02-29T00:00:00.000000Z'];
+  expect(await copied('timestamptz', [...moments, '9999-12-31T23:59:59.999999Z'])).toEqual([
+    '0001-01-01 00:00:00+00',
+    '1999-12-31 23:59:59.999999+00',
+    '2000-02-29 00:00:00+00',
+    '9999-12-31 23:59:59.999999+00',
+  ]);
+  expect(await copied('numeric', ['0', '0.0', '10000', '9999.9999', '0.00001', '9.990', '-0.5'])).toEqual([
+    ...['0', '0.0', '10000', '9999.9999', '0.00001', '9.990', '-0.5'],
+  ]);
+  expect(await copied('text', ['', 'a\tb\\.\n', 'ä'.repeat(64), '😀'])).toEqual([
+    '',
+    'a\tb\\.\n',
+    'ä'.repeat(64),
+    '😀',
+  ]);
+});
+
+test.each([
+  ['uuid', '00000000-0000-0000-0000-00000000000g'],
+  ['uuid', '00000000-0000-0000-0000-0000000000000'],
+  ['numeric', '1e-7'],
+  ['timestamptz', '2025-01-15T10:30:00Z'],
+  ['timestamptz', '2025-01-15 10:30:00.123456+00'],
+] as const)('%s: %s is refused, not taken for something else', async (type, value) => {
+  await expect(copied(type, [value])).rejects.toThrow(TypeError);
+  expect(await copied('integer', [1])).toEqual(['1']);
+});
+
+test('more than a block of rows', async () => {
+  const values = Array.from({ length: 20_000 }, (_, i) => `${i} `.repeat(20));
+  expect(await copied('text', values)).toEqual(values);
+});
