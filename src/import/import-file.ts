@@ -16,6 +16,8 @@ import { createRejects, type Reject, toReason } from './rejects.ts';
 import { openSource } from './source.ts';
 
 const LONGEST_STATEMENT_MS = 600_000;
+/** Tables are looked at again when so many times as much was read: each look takes longer than writing a hundred records. */
+const NEXT_LOOK = 1.25;
 
 /** What was done with the records of a batch; those neither written nor refused were there already. */
 export interface Written {
@@ -89,6 +91,12 @@ function rejectsOf<T>({ items, rejects }: Batch<T>, refused: Written['refused'])
   return late.length === 0 ? rejects : [...rejects, ...late].sort((a, b) => a.line - b.line);
 }
 
+function listNames<T>({ items }: Batch<T>, namesOf: (record: T) => string[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { record } of items) for (const name of namesOf(record)) names.add(name);
+  return names;
+}
+
 /** Records that are refused are in FILE.rejects.ndjson; the good ones are kept. Throws an OperatorError if it cannot begin. */
 export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Promise<Summary> {
   const { connectionString, app, file, now, onProgress, signal } = options;
@@ -117,6 +125,13 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     });
   }
 
+  async function informPlanner({ db }: Session): Promise<void> {
+    await analyzeKeys(db, kind.tables);
+    if (kind.dimensions) await analyzeSmallTables(db, kind.dimensions);
+    await analyzeApps(db, { tables: kind.tables, appKey: app.app_key });
+  }
+
+  let lookedAt = 0;
   async function tell(batch: Batch<T>, session: Session, { written, refused }: Written): Promise<void> {
     const { items } = batch;
     const rejects = rejectsOf(batch, refused);
@@ -125,9 +140,10 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     summary.written += written;
     summary.unchanged += items.length - written - refused.size;
     summary.rejected += rejects.length;
-    await analyzeKeys(session.db, kind.tables);
-    if (kind.dimensions) await analyzeSmallTables(session.db, kind.dimensions);
-    await analyzeApps(session.db, { tables: kind.tables, appKey: app.app_key });
+    if (summary.read >= NEXT_LOOK * lookedAt) {
+      lookedAt = summary.read;
+      await informPlanner(session);
+    }
     onProgress?.({ ...summary, bytes: batch.endBytes, sizeBytes: source.sizeBytes });
   }
 
@@ -139,7 +155,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     let isFirst = true;
     for await (const batch of readBatches(source, kind.parse, isOfOne)) {
       // The others wait for the first, after which the planner knows of the tables.
-      const names = namesOf && !isFirst ? new Set(batch.items.flatMap(({ record }) => namesOf(record))) : undefined;
+      const names = namesOf && !isFirst ? listNames(batch, namesOf) : undefined;
       isFirst = false;
       // The next batch is not read while this one is handed over: the two would only take turns.
       await lanes.begin({
