@@ -132,14 +132,17 @@ function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
       from ${purchasesOf(app, sql`installed`, IS_COUNTED)}
       left join product on product.app_id = ${app.app_id} and product.store = p.store
         and product.store_product_id = p.store_product_id
-    ), derived as (
-      select f.*, ${DAYS}, dim_store.store_key, dim_product.product_key, dim_placement.placement_key, dim_offer.offer_key,
-        dim_country.country_key
+    ), named as (
+      select f.*, dim_store.store_key, dim_product.product_key, dim_country.country_key
       from (${DATED_FACTS}) f
-      cross join ${zoneRelation(app.timezone)} z
       join dim_store on dim_store.store = f.store
       join dim_product on dim_product.store_product_id = f.store_product_id
       join dim_country on dim_country.country = ${COUNTRY}
+      offset 0
+    ), derived as (
+      select f.*, ${DAYS}, dim_placement.placement_key, dim_offer.offer_key
+      from named f
+      cross join ${zoneRelation(app.timezone)} z
       ${TUPLES}
       offset 0
     )`;
