@@ -64,7 +64,7 @@ const READ = sql.join(
 );
 
 /** Months with fewer facts are read from the facts. */
-const LEAST_FACTS = 10_000;
+const LEAST_FACTS = 3_000;
 /** As many changes become a group of their own. */
 const LEAST_CHANGES = 4_096;
 /** Once more was appended than this share of what a month had at first, its columns are made anew when nothing else is to be done. */
