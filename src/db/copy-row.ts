@@ -54,7 +54,7 @@ function numberAt(text: string, place: number, digits: number): number {
   let number = 0;
   for (let i = place; i < place + digits; i++) {
     const digit = text.charCodeAt(i) - 48;
-    if (!(digit >= 0 && digit <= 9)) throw new TypeError(`not a digit at ${i}: ${text}`);
+    if (!(digit >= 0 && digit <= 9)) throw new TypeError(`no digit at ${i} of a value of COPY`);
     number = number * 10 + digit;
   }
   return number;
@@ -79,7 +79,7 @@ function writeUuid(bytes: Buffer, at: number, text: string): number {
     seen |= high | low;
     bytes[begin + i] = high * 16 + low;
   }
-  if (!(seen <= 15) || text.length !== UUID_LENGTH) throw new TypeError(`not a uuid: ${text}`);
+  if (!(seen <= 15) || text.length !== UUID_LENGTH) throw new TypeError('a value of COPY is no uuid');
   return begin + PLACES.length;
 }
 
@@ -117,7 +117,7 @@ function daysSince2000(year: number, month: number, day: number): number {
 const TIMESTAMP_LENGTH = '2025-01-15T10:30:00.123456Z'.length;
 
 function writeTimestamp(bytes: Buffer, at: number, text: string): number {
-  if (text.length !== TIMESTAMP_LENGTH || !text.endsWith('Z')) throw new TypeError(`not a timestamp: ${text}`);
+  if (text.length !== TIMESTAMP_LENGTH || !text.endsWith('Z')) throw new TypeError('a value of COPY is no timestamp');
   const days = daysSince2000(numberAt(text, 0, 4), numberAt(text, 5, 2), numberAt(text, 8, 2));
   const seconds = days * 86_400 + numberAt(text, 11, 2) * 3600 + numberAt(text, 14, 2) * 60 + numberAt(text, 17, 2);
   const micros = numberAt(text, 20, 6);

@@ -113,7 +113,9 @@ test.each([
   ['timestamptz', '2025-01-15T10:30:00Z'],
   ['timestamptz', '2025-01-15 10:30:00.123456+00'],
 ] as const)('%s: %s is refused, not taken for something else', async (type, value) => {
-  await expect(copied(type, [value])).rejects.toThrow(TypeError);
+  const error = await copied(type, [value]).catch((failure: unknown) => failure);
+  expect(error).toBeInstanceOf(TypeError);
+  expect((error as Error).message).not.toContain(value);
   expect(await copied('integer', [1])).toEqual(['1']);
 });
 
