@@ -16,7 +16,6 @@ beforeAll(async () => {
     statementTimeoutMs: 10_000,
     applicationName: 'sps-test',
   });
-  await sql`create temp table copied (place integer, value text)`.execute(session.db);
 });
 afterAll(async () => {
   await session.close();
