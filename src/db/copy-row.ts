@@ -25,9 +25,11 @@ function writeInt32(bytes: Buffer, at: number, number: number): number {
 
 const HIGH = 2 ** 32;
 
-function writeInt64(bytes: Buffer, at: number, number: number | bigint): number {
-  if (!Number.isSafeInteger(number)) return bytes.writeBigInt64BE(BigInt(number), at);
-  return writeInt32(bytes, writeInt32(bytes, at, Math.floor((number as number) / HIGH)), (number as number) % HIGH);
+function writeBigint(bytes: Buffer, at: number, value: number | bigint): number {
+  const begin = writeInt32(bytes, at, 8);
+  const number = Number(value);
+  if (!Number.isSafeInteger(number)) return bytes.writeBigInt64BE(BigInt(value), begin);
+  return writeInt32(bytes, writeInt32(bytes, begin, Math.floor(number / HIGH)), number % HIGH);
 }
 
 /** Longer texts are faster written by Node.js. */
@@ -123,12 +125,7 @@ function writeTimestamp(bytes: Buffer, at: number, text: string): number {
   const micros = numberAt(text, 20, 6);
   const number = seconds * 1_000_000 + micros;
   const exact = Number.isSafeInteger(number) ? number : BigInt(seconds) * 1_000_000n + BigInt(micros);
-  return writeInt64(bytes, writeInt32(bytes, at, 8), exact);
-}
-
-function writeBigint(bytes: Buffer, at: number, value: number | bigint): number {
-  const number = Number(value);
-  return writeInt64(bytes, writeInt32(bytes, at, 8), Number.isSafeInteger(number) ? number : value);
+  return writeBigint(bytes, at, exact);
 }
 
 function writeInteger(bytes: Buffer, at: number, number: number): number {
