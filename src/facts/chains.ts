@@ -37,14 +37,11 @@ export function codeOf(expression: string, list: readonly string[]): RawBuilder<
 const CHAIN = sql`partition by profile_id, store, store_original_transaction_id, purchase_type`;
 const IN_ORDER = sql`order by purchased_at, store_transaction_id collate "C"`;
 
-const SECONDS = sql`extract(epoch from expires_at - purchased_at)`;
-
 /** With what a transaction says by itself: what ends its period, how long that is, and whether it was offered as a trial. */
 const described = sql`
   select *, is_subscription and offer_type is not distinct from 'free_trial' as is_offered_trial,
     case when is_subscription then coalesce(grace_period_expires_at, expires_at) end as own_end,
-    case when is_subscription then ${SECONDS} end as seconds,
-    case when is_subscription then round(${SECONDS} / 86400)::integer end as days
+    case when is_subscription then floor(date_part('epoch', expires_at - purchased_at) / 86400 + 0.5)::integer end as days
   from (select *, purchase_type = 'subscription' as is_subscription from counted) one`;
 
 const LENGTH_CLASS = sql`case ${sql.join(
@@ -90,15 +87,22 @@ const categorized = sql`
   from (${classed}) classed
   window chain as (${CHAIN})`;
 
-/** An amount per month, rounded once to 10^-9 USD; null where the period adds nothing to MRR. */
-function monthly(amount: string): RawBuilder<unknown> {
-  const nano = sql`${sql.ref(amount)}::numeric`;
-  const whens = MONTHS.map(([duration, over, under]) => {
-    const share = over === under ? nano : sql`round(${nano} * ${sql.lit(under)} / ${sql.lit(over)})`;
-    return sql`when ${durationCode(duration)} then ${share}`;
-  });
+/** `amount * times / over` of whole numbers, rounded half away from zero. The largest amount times 52 would be too large a product. */
+export function share(amount: RawBuilder<unknown>, times: number, over: number): RawBuilder<unknown> {
+  if (times === over) return amount;
+  const [t, o] = [sql.lit(times), sql.lit(over)];
+  return sql`${amount} / ${o} * ${t} + (2 * ${t} * (${amount} % ${o}) + ${o} * sign(${amount})::integer) / (2 * ${o})`;
+}
+
+/** An amount per month, rounded once to 10^-9 USD; null where the period adds nothing to MRR. A `numeric` would take four times as long. */
+function monthly(column: string): RawBuilder<unknown> {
+  const amount = sql`${sql.ref(column)}`;
+  const whens = MONTHS.map(
+    ([duration, over, under]) => sql`when ${durationCode(duration)} then ${share(amount, under, over)}`,
+  );
+  const seconds = sql`extract(epoch from expires_at - purchased_at)`;
   return sql`case when paid_number > 0 then case coalesce(length_class, duration) ${sql.join(whens, sql` `)}
-    when ${durationCode('Uncategorized')} then least(round(${nano} * 365 * 86400 / (12 * seconds)), ${sql.lit(MOST_NANO)}) end end::bigint`;
+    when ${durationCode('Uncategorized')} then least(round(${amount}::numeric * 365 * 86400 / (12 * ${seconds})), ${sql.lit(MOST_NANO)})::bigint end end`;
 }
 
 /**

@@ -1,0 +1,33 @@
+// The whole numbers of src/facts/chains.ts; what a chain comes to is held against an oracle in test/analytics.
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { share } from '../../src/facts/chains.ts';
+import { MOST_NANO } from '../../src/lib/money.ts';
+import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+/** Of two that are not negative. */
+function divide(dividend: bigint, divisor: bigint): bigint {
+  return (2n * dividend + divisor) / (2n * divisor);
+}
+
+test.each([
+  [52, 12],
+  [1, 1],
+  [1, 2],
+  [1, 12],
+])('%i/%i of an amount is exact to the last digit, whatever its sign', async (times, over) => {
+  const edges = [0n, 1n, 2n, 3n, 6n, 18n, MOST_NANO - 6n, MOST_NANO];
+  const amounts = [...edges, ...fc.sample(fc.bigInt({ min: 0n, max: MOST_NANO }), 200)];
+  const { rows } = await sql<{ up: bigint; down: bigint }>`
+    select ${share(sql`amount`, times, over)} as up, ${share(sql`(-amount)`, times, over)} as down
+    from unnest(${amounts}::bigint[]) with ordinality t (amount, place) order by place`.execute(database.db);
+  const expected = amounts.map((amount) => divide(amount * BigInt(times), BigInt(over)));
+  expect(rows).toEqual(expected.map((one) => ({ up: one, down: -one })));
+});
