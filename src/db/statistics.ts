@@ -8,8 +8,10 @@ import type { DB } from './types.ts';
 /** All columns of such a table are analyzed in some ten milliseconds. */
 const SMALL_BYTES = 8 * 1024 * 1024;
 
-/** Of the table `c`: it has more than doubled since it was last analyzed, which happens to a table a handful of times. */
-const HAS_DOUBLED = sql`pg_relation_size(c.oid) > 2 * c.relpages * current_setting('block_size')::bigint`;
+/** Of the table `c`: more than so many times as large as when it was last analyzed, which happens to a table a handful of times. */
+function hasOutgrown(times: number): RawBuilder<unknown> {
+  return sql`pg_relation_size(c.oid) > ${sql.lit(times)} * c.relpages * current_setting('block_size')::bigint`;
+}
 
 /** Tables `c` of the service, which it may analyze. */
 const OURS = sql`pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -33,8 +35,8 @@ interface Outgrown {
 }
 
 /**
- * Analyzes those of the tables that have more than doubled since that was last done. The columns of the key alone, as a whole table takes a
- * second; autovacuum, which does not count this, sees to the others. Not those that somebody else holds.
+ * Analyzes those of the tables that are more than four times as large as when that was last done. The columns of the key alone, as a whole
+ * table takes a second; autovacuum, which does not count this, sees to the others. Not those that somebody else holds.
  */
 export async function analyzeKeys(db: Kysely<DB>, tables: readonly (keyof DB)[]): Promise<void> {
   const { rows } = await sql<Outgrown>`
@@ -42,7 +44,7 @@ export async function analyzeKeys(db: Kysely<DB>, tables: readonly (keyof DB)[])
     from pg_class c
     join pg_index i on i.indrelid = c.oid and i.indisprimary
     join pg_attribute a on a.attrelid = c.oid and a.attnum = any(i.indkey)
-    where c.oid = any(${[...tables]}::text[]::regclass[]) and ${HAS_DOUBLED}
+    where c.oid = any(${[...tables]}::text[]::regclass[]) and ${hasOutgrown(4)}
     group by c.relname order by c.relname`.execute(db);
   for (const { name, columns } of rows) await analyze(db, name, columns);
 }
@@ -51,7 +53,7 @@ export async function analyzeKeys(db: Kysely<DB>, tables: readonly (keyof DB)[])
 export async function analyzeSmallTables(db: Kysely<DB>, tables?: readonly (keyof DB)[]): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select c.relname as name from ${OURS}
-    where ${HAS_DOUBLED} and pg_relation_size(c.oid) <= ${SMALL_BYTES} and ${isOneOf(tables)}
+    where ${hasOutgrown(2)} and pg_relation_size(c.oid) <= ${SMALL_BYTES} and ${isOneOf(tables)}
     order by c.relname`.execute(db);
   for (const { name } of rows) await analyze(db, name);
 }
