@@ -35,9 +35,18 @@ function powerOfTen(exponent: number): bigint {
   return POWERS[exponent] ?? 10n ** BigInt(exponent);
 }
 
+/** By their text: the transactions of an import have few prices and fewer commissions. */
+const recent = new Map<string, Decimal>();
+const MOST_RECENT = 1_024;
+
 function parseDecimal(text: string): Decimal {
+  const known = recent.get(text);
+  if (known) return known;
   const [whole = '0', fraction = ''] = text.split('.');
-  return { digits: BigInt(whole + fraction), decimals: fraction.length };
+  const decimal = { digits: BigInt(whole + fraction), decimals: fraction.length };
+  if (recent.size === MOST_RECENT) recent.clear();
+  recent.set(text, decimal);
+  return decimal;
 }
 
 /** The digits of the number with `to` decimals, rounded half away from zero; only for numbers that are not negative. */

@@ -45,15 +45,16 @@ const ORDER: readonly (readonly [string, string, boolean])[] = [
 ];
 
 function datesInOrder(body: Body): FieldError[] {
-  return ORDER.flatMap(([earlier, later, mayBeEqual]) => {
+  const errors: FieldError[] = [];
+  for (const [earlier, later, mayBeEqual] of ORDER) {
     // Most records have few of the later ones.
     const to = momentOf(body, later);
     const from = to === undefined ? undefined : momentOf(body, earlier);
-    if (from === undefined || to === undefined || from < to || (mayBeEqual && from === to)) return [];
-    const isOriginal = earlier === 'originally_purchased_at';
-    if (isOriginal) return [wrong(earlier, `Must not be after ${later}.`)];
-    return [wrong(later, mayBeEqual ? `Must not be before ${earlier}.` : `Must be after ${earlier}.`)];
-  });
+    if (from === undefined || to === undefined || from < to || (mayBeEqual && from === to)) continue;
+    if (earlier === 'originally_purchased_at') errors.push(wrong(earlier, `Must not be after ${later}.`));
+    else errors.push(wrong(later, mayBeEqual ? `Must not be before ${earlier}.` : `Must be after ${earlier}.`));
+  }
+  return errors;
 }
 
 function graceNeedsIssue(body: Body): FieldError[] {
@@ -96,14 +97,10 @@ function priceParts(body: Body): FieldError[] {
   ];
 }
 
+const RULES = [missingOfSubscription, ownChain, datesInOrder, graceNeedsIssue, refundHasReason, offerFits, priceParts];
+
 export function transactionRules(body: Body): FieldError[] {
-  return [
-    missingOfSubscription,
-    ownChain,
-    datesInOrder,
-    graceNeedsIssue,
-    refundHasReason,
-    offerFits,
-    priceParts,
-  ].flatMap((rule) => rule(body));
+  const errors: FieldError[] = [];
+  for (const rule of RULES) for (const error of rule(body)) errors.push(error);
+  return errors;
 }
