@@ -37,7 +37,10 @@ function chainsOf(priced: readonly Priced[]): Chain[] {
 }
 
 /** Of the same id the last one counts. */
-function lastOfEach(priced: readonly Priced[]): Priced[] {
+function lastOfEach(priced: readonly Priced[]): readonly Priced[] {
+  const ids = new Set(priced.map(({ transaction }) => transaction.store_transaction_id));
+  // Nearly always, also of different stores.
+  if (ids.size === priced.length) return priced;
   const last = new Map<string, Priced>();
   for (const one of priced) {
     last.set(`${one.chain.length} ${one.chain} ${one.transaction.store_transaction_id}`, one);
@@ -48,9 +51,12 @@ function lastOfEach(priced: readonly Priced[]): Priced[] {
 /** A few of the records, which name every store, product, offer and placement that any of them names. */
 function boughtIn(priced: readonly Priced[]): Bought {
   const groups = DIMENSIONS.map((names) => ({ names, met: new Set<string>() }));
-  const naming = priced.filter(({ transaction }) => {
+  const naming = priced.filter(({ transaction }, index) => {
+    const before = priced[index - 1]?.transaction;
     let isNaming = false;
     for (const { names, met } of groups) {
+      // Those of a chain follow each other, and to compare two is faster than to look one up.
+      if (before && names.every((name) => transaction[name] === before[name])) continue;
       const { size } = met;
       let tuple = '';
       for (const name of names) tuple += `${transaction[name]}\u0000`;
