@@ -3,7 +3,14 @@ import { describe, expect, test } from 'vitest';
 import type { ChartRecord } from '../../src/dashboard/service/answers.ts';
 import { type Preset, presetBefore, presetRange, rangeBefore, rangeYearBefore } from '../../src/dashboard/view/days.ts';
 import { listUnapplied } from '../../src/dashboard/view/unapplied.ts';
-import { changeView, chartView, fitToChart, switchChart, toRequest } from '../../src/dashboard/view/view.ts';
+import {
+  type ChartView,
+  changeView,
+  chartView,
+  fitToChart,
+  switchChart,
+  toRequest,
+} from '../../src/dashboard/view/view.ts';
 
 const CHART: ChartRecord = {
   chart_id: 'installs',
@@ -138,18 +145,31 @@ describe('what a chart does not take', () => {
 
   const titleOf = (name: string) => name.toUpperCase();
 
+  /** Once each is removed of `from`. */
+  const removed = (of: ChartView, from = of) =>
+    listUnapplied(of, CHART, titleOf).map(({ title, without }) => ({ title, view: without(from) }));
+
   test('is said, and can be removed', () => {
-    expect(listUnapplied(view, CHART, titleOf)).toEqual([
-      { title: 'OFFER_ID', without: { ...view, filters: { country: ['us'] } } },
-      { title: 'segmentation by OFFER_TYPE', without: { ...view, segmentation: null, series: null } },
-      { title: 'comparison', without: { ...view, compare: null } },
+    expect(removed(view)).toEqual([
+      { title: 'OFFER_ID', view: { ...view, filters: { country: ['us'] } } },
+      { title: 'segmentation by OFFER_TYPE', view: { ...view, segmentation: null, series: null } },
+      { title: 'comparison', view: { ...view, compare: null } },
     ]);
-    expect(listUnapplied(chartView('installs'), CHART, titleOf)).toEqual([]);
+    expect(removed(chartView('installs'))).toEqual([]);
+  });
+
+  test('is removed from the view that there is by then', () => {
+    const now: ChartView = { ...view, period_unit: 'week', filters: { ...view.filters, country: ['de'] } };
+    expect(removed(view, now).map((one) => one.view)).toEqual([
+      { ...now, filters: { country: ['de'] } },
+      { ...now, segmentation: null, series: null },
+      { ...now, compare: null },
+    ]);
   });
 
   test.each(['colour', 'toString', '__proto__'])('is a filter by %s, too', (name) => {
     const usual = chartView('installs');
-    const filters = { ...usual, filters: Object.fromEntries([[name, ['red']]]) };
-    expect(listUnapplied(filters, CHART, (one) => one)).toEqual([{ title: name, without: usual }]);
+    const filtered = { ...usual, filters: Object.fromEntries([[name, ['red']]]) };
+    expect(removed(filtered)).toEqual([{ title: name.toUpperCase(), view: usual }]);
   });
 });

@@ -25,11 +25,12 @@ export function ChartPage({ chart, view: asked }: ChartPageProps) {
   const { answer, failure, isAsking, askAgain, stop } = useAnswer(questionOf(view), (signal) =>
     askView(client, view, signal),
   );
-  function change(part: Partial<ChartView>): void {
+  function alter(altered: (current: ChartView) => ChartView): void {
     // Another page, or something else of this chart, may have been chosen since this was drawn.
     const current = readView();
-    if (current.page === 'chart' && current.chart_id === asked.chart_id) show(changeView(current, chart, part));
+    if (current.page === 'chart' && current.chart_id === asked.chart_id) show(altered(current));
   }
+  const change = (part: Partial<ChartView>) => alter((current) => changeView(current, chart, part));
   const unapplied = listUnapplied(asked, chart, (name) => dimensionTitle(catalogue, name));
   return (
     <>
@@ -43,7 +44,7 @@ export function ChartPage({ chart, view: asked }: ChartPageProps) {
         view={view}
         unapplied={unapplied}
         onChange={change}
-        onRemove={({ without }) => show(without)}
+        onRemove={({ without }) => alter(without)}
       />
       <section class="card chart-card" tabIndex={-1} aria-label={`${chart.metric_name}, chart`} aria-busy={isAsking}>
         {isAsking && <Waiting what={chart.metric_name} onStop={stop} />}

@@ -4,8 +4,13 @@ import { type ChartView, fitToChart } from './view.ts';
 
 export interface Unapplied {
   title: string;
-  /** The view once it is removed. */
-  without: ChartView;
+  /** A view once it is removed. */
+  without: (view: ChartView) => ChartView;
+}
+
+function withoutFilter(view: ChartView, name: string): ChartView {
+  const others = Object.entries(view.filters).filter(([other]) => other !== name);
+  return { ...view, filters: Object.fromEntries(others) };
 }
 
 export function listUnapplied(
@@ -18,18 +23,15 @@ export function listUnapplied(
   const unapplied: Unapplied[] = Object.keys(filters)
     // The address may name anything, `toString` too.
     .filter((name) => !Object.hasOwn(fitted.filters, name))
-    .map((name) => {
-      const others = Object.entries(filters).filter(([other]) => other !== name);
-      return { title: titleOf(name), without: { ...view, filters: Object.fromEntries(others) } };
-    });
+    .map((name) => ({ title: titleOf(name), without: (from) => withoutFilter(from, name) }));
   if (segmentation !== null && fitted.segmentation === null) {
     unapplied.push({
       title: `segmentation by ${titleOf(segmentation)}`,
-      without: { ...view, segmentation: null, series: null },
+      without: (from) => ({ ...from, segmentation: null, series: null }),
     });
   }
   if (compare !== null && fitted.compare === null) {
-    unapplied.push({ title: 'comparison', without: { ...view, compare: null } });
+    unapplied.push({ title: 'comparison', without: (from) => ({ ...from, compare: null }) });
   }
   return unapplied;
 }
