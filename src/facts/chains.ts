@@ -37,7 +37,10 @@ export function codeOf(expression: string, list: readonly string[]): RawBuilder<
 const CHAIN = sql`partition by profile_id, store, store_original_transaction_id, purchase_type`;
 const IN_ORDER = sql`order by purchased_at, store_transaction_id collate "C"`;
 
-/** With what a transaction says by itself: what ends its period, how long that is, and whether it was offered as a trial. */
+/**
+ * With what a transaction says by itself: what ends its period, how long that is, and whether it was offered as a trial. Half a day counts as
+ * one, where `round` of a `double precision` goes to the even number.
+ */
 const described = sql`
   select *, is_subscription and offer_type is not distinct from 'free_trial' as is_offered_trial,
     case when is_subscription then coalesce(grace_period_expires_at, expires_at) end as own_end,

@@ -21,6 +21,8 @@ test.each([
   [52, 12],
   [1, 1],
   [1, 2],
+  [1, 3],
+  [1, 6],
   [1, 12],
 ])('%i/%i of an amount is exact to the last digit, whatever its sign', async (times, over) => {
   const edges = [0n, 1n, 2n, 3n, 6n, 18n, MOST_NANO - 6n, MOST_NANO];
