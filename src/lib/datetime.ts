@@ -1,5 +1,6 @@
 // Datetimes as text with microseconds, end to end: JS Dates would drop the last three digits.
 // A "timestamp" here is `2025-01-15T10:30:00.123456Z`, always UTC: it compares as text and Postgres reads it. Pure.
+import { remembering } from './remembering.ts';
 
 const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/;
 
@@ -11,22 +12,16 @@ const COMMON_FORM = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1
 const ZEROS = ['.000000Z', '', '00000Z', '0000Z', '000Z', '00Z', '0Z', 'Z'];
 const WHOLE_SECONDS = '2025-01-15T10:30:00'.length;
 
-/** Of texts in the common form: a record is checked, held against its rules and taken, and each reads the same few. */
-const recent = new Map<string, string>();
-const MOST_RECENT = 64;
+/** A record is checked, held against its rules and taken, and each reads the same few. */
+const MOST_REMEMBERED = 64;
 
 /** The timestamp of a text in the common form, undefined if it has another or is of no day. */
-function parseCommon(text: string): string | undefined {
-  const known = recent.get(text);
-  if (known !== undefined) return known;
+const parseCommon = remembering(MOST_REMEMBERED, (text): string | undefined => {
   if (!COMMON_FORM.test(text)) return undefined;
   const year = Number(text.slice(0, 4));
   if (year === 0 || !isDayOfMonth(year, Number(text.slice(5, 7)), Number(text.slice(8, 10)))) return undefined;
-  const timestamp = `${text.slice(0, -1)}${ZEROS[text.length - 1 - WHOLE_SECONDS]}`;
-  if (recent.size === MOST_RECENT) recent.clear();
-  recent.set(text, timestamp);
-  return timestamp;
-}
+  return `${text.slice(0, -1)}${ZEROS[text.length - 1 - WHOLE_SECONDS]}`;
+});
 
 /** Reads an ISO 8601 datetime (decisions.md 5) into a timestamp, or undefined if it is none. Years 0001 to 9999. */
 export function parseDatetime(text: string): string | undefined {

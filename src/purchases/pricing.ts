@@ -1,6 +1,7 @@
 // Money of a transaction in whole 10^-9 USD (analytics.md 1): fixed when it is recorded, integers from the wire on. Pure.
 import type { FieldError } from '../errors.ts';
 import { MOST_NANO } from '../lib/money.ts';
+import { remembering } from '../lib/remembering.ts';
 import type { TransactionRecord } from './record.ts';
 
 export interface Amounts {
@@ -35,19 +36,13 @@ function powerOfTen(exponent: number): bigint {
   return POWERS[exponent] ?? 10n ** BigInt(exponent);
 }
 
-/** By their text: the transactions of an import have few prices and fewer commissions. */
-const recent = new Map<string, Decimal>();
-const MOST_RECENT = 1_024;
+/** The transactions of an import have few prices and fewer commissions. */
+const MOST_REMEMBERED = 1_024;
 
-function parseDecimal(text: string): Decimal {
-  const known = recent.get(text);
-  if (known) return known;
+const parseDecimal = remembering(MOST_REMEMBERED, (text): Decimal => {
   const [whole = '0', fraction = ''] = text.split('.');
-  const decimal = { digits: BigInt(whole + fraction), decimals: fraction.length };
-  if (recent.size === MOST_RECENT) recent.clear();
-  recent.set(text, decimal);
-  return decimal;
-}
+  return { digits: BigInt(whole + fraction), decimals: fraction.length };
+});
 
 /** The digits of the number with `to` decimals, rounded half away from zero; only for numbers that are not negative. */
 function rescale({ digits, decimals }: Decimal, to: number): bigint {

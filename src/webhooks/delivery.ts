@@ -2,6 +2,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { Agent } from 'undici';
 import { JSON_TYPE } from '../http/json-type.ts';
+import { remembering } from '../lib/remembering.ts';
 import { createConnector, DestinationRefused } from './connector.ts';
 import { type DestinationPolicy, refusalOfUrl } from './destinations.ts';
 import { exchange } from './exchange.ts';
@@ -83,18 +84,11 @@ export function createSender({
     keepAliveMaxTimeout: 60_000,
   });
   const limits = { deadlineMs, keptBytes: KEPT_BYTES, longestBytes: LONGEST_ANSWER_BYTES };
-  const judged = new Map<string, URL | Error>();
 
-  /** The same few addresses again and again. */
-  function judgeUrl(url: string): URL | Error {
-    const known = judged.get(url);
-    if (known) return known;
-    if (judged.size > MOST_JUDGED) judged.clear();
+  const judgeUrl = remembering(MOST_JUDGED, (url): URL | Error => {
     const refusal = refusalOfUrl(url, policy);
-    const judgement = refusal === undefined ? new URL(url) : new DestinationRefused(refusal);
-    judged.set(url, judgement);
-    return judgement;
-  }
+    return refusal === undefined ? new URL(url) : new DestinationRefused(refusal);
+  });
 
   async function send(message: Message): Promise<Attempt> {
     const started = performance.now();

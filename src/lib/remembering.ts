@@ -1,0 +1,15 @@
+// What is made of the same few texts again and again, made once. Pure.
+
+/** `make`, which gives the same for the same text, remembering what it made of as many texts; all are forgotten when there is another. Undefined is made anew. */
+export function remembering<T>(most: number, make: (text: string) => T): (text: string) => T {
+  const made = new Map<string, T>();
+  return (text) => {
+    const known = made.get(text);
+    if (known !== undefined) return known;
+    const value = make(text);
+    if (value === undefined) return value;
+    if (made.size === most) made.clear();
+    made.set(text, value);
+    return value;
+  };
+}

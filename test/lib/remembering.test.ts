@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { remembering } from '../../src/lib/remembering.ts';
+
+function counting<T>(most: number, make: (text: string) => T) {
+  const made: string[] = [];
+  const remembered = remembering(most, (text) => {
+    made.push(text);
+    return make(text);
+  });
+  return { made, remembered };
+}
+
+test('what was made of a text is given again, until there are too many texts', () => {
+  const { made, remembered } = counting(2, (text) => ({ text }));
+  const one = remembered('a');
+  expect([remembered('b').text, remembered('a') === one, made]).toEqual(['b', true, ['a', 'b']]);
+  expect(remembered('c')).toEqual({ text: 'c' });
+  expect(remembered('a')).not.toBe(one);
+  expect(made).toEqual(['a', 'b', 'c', 'a']);
+});
+
+test('undefined is not remembered, and takes no room', () => {
+  const { made, remembered } = counting(1, (text) => (text === 'a' ? 1 : undefined));
+  expect(['a', 'b', 'b', 'a'].map(remembered)).toEqual([1, undefined, undefined, 1]);
+  expect(made).toEqual(['a', 'b', 'b']);
+});
