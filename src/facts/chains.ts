@@ -99,7 +99,7 @@ export function share(amount: RawBuilder<unknown>, times: number, over: number):
 
 /** An amount per month, rounded once to 10^-9 USD; null where the period adds nothing to MRR. A `numeric` would take four times as long. */
 function monthly(column: string): RawBuilder<unknown> {
-  const amount = sql`${sql.ref(column)}`;
+  const amount = sql.ref(column);
   const whens = MONTHS.map(
     ([duration, over, under]) => sql`when ${durationCode(duration)} then ${share(amount, under, over)}`,
   );

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { share } from '../../src/facts/chains.ts';
 import { MOST_NANO } from '../../src/lib/money.ts';
+import { divide } from '../analytics/oracle-facts.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 
 let database: TestDatabase;
@@ -11,11 +12,6 @@ beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database.close());
-
-/** Of two that are not negative. */
-function divide(dividend: bigint, divisor: bigint): bigint {
-  return (2n * dividend + divisor) / (2n * divisor);
-}
 
 test.each([
   [52, 12],
@@ -30,6 +26,6 @@ test.each([
   const { rows } = await sql<{ up: bigint; down: bigint }>`
     select ${share(sql`amount`, times, over)} as up, ${share(sql`(-amount)`, times, over)} as down
     from unnest(${amounts}::bigint[]) with ordinality t (amount, place) order by place`.execute(database.db);
-  const expected = amounts.map((amount) => divide(amount * BigInt(times), BigInt(over)));
-  expect(rows).toEqual(expected.map((one) => ({ up: one, down: -one })));
+  const exact = (amount: bigint) => divide(amount * BigInt(times), BigInt(over));
+  expect(rows).toEqual(amounts.map((amount) => ({ up: exact(amount), down: exact(-amount) })));
 });
