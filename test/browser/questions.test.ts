@@ -244,6 +244,20 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
+  test('two filters removed before the page is drawn again are both gone', async () => {
+    const { page, close } = await place.open({
+      view: '#/charts/installs?filters.country=us&filters.store=app_store&filters.channel=x',
+    });
+    await settle(page);
+    await page.addInitScript("addEventListener('hashchange', (event) => event.stopImmediatePropagation());");
+    await page.reload();
+    await settle(page);
+    await page.getByRole('button', { name: 'Remove filter Country', exact: true }).click();
+    await page.getByRole('button', { name: 'Remove filter Store', exact: true }).click();
+    expect(new URL(page.url()).hash).toBe('#/charts/installs?filters.channel=x');
+    await close();
+  });
+
   test('what no chart takes is said and can be removed, by keyboard too', async () => {
     const { page, messages, close } = await place.open({
       view: '#/charts/installs?segmentation=shade&filters.colour=red&filters.toString=x&filters.country=us&compare_date=previous',

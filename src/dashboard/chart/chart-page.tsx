@@ -25,12 +25,11 @@ export function ChartPage({ chart, view: asked }: ChartPageProps) {
   const { answer, failure, isAsking, askAgain, stop } = useAnswer(questionOf(view), (signal) =>
     askView(client, view, signal),
   );
-  function alter(altered: (current: ChartView) => ChartView): void {
+  function change(part: Partial<ChartView>): void {
     // Another page, or something else of this chart, may have been chosen since this was drawn.
     const current = readView();
-    if (current.page === 'chart' && current.chart_id === asked.chart_id) show(altered(current));
+    if (current.page === 'chart' && current.chart_id === asked.chart_id) show(changeView(current, part));
   }
-  const change = (part: Partial<ChartView>) => alter((current) => changeView(current, chart, part));
   const unapplied = listUnapplied(asked, chart, (name) => dimensionTitle(catalogue, name));
   return (
     <>
@@ -39,13 +38,7 @@ export function ChartPage({ chart, view: asked }: ChartPageProps) {
         <p class="muted">{chart.description}</p>
       </header>
       <Controls chart={chart} view={view} onChange={change} />
-      <Filters
-        chart={chart}
-        view={view}
-        unapplied={unapplied}
-        onChange={change}
-        onRemove={({ without }) => alter(without)}
-      />
+      <Filters chart={chart} view={view} unapplied={unapplied} onChange={change} />
       <section class="card chart-card" tabIndex={-1} aria-label={`${chart.metric_name}, chart`} aria-busy={isAsking}>
         {isAsking && <Waiting what={chart.metric_name} onStop={stop} />}
         {failure && <FailureNotice failure={failure} onRetry={askAgain} />}

@@ -11,6 +11,7 @@ interface FilterDialogProps {
   view: ChartView;
   /** The dimension that is chosen first. */
   first: string;
+  /** Has the dimensions that were changed; one without values is removed. */
   onApply: (filters: ChartView['filters']) => void;
   onClose: () => void;
 }
@@ -19,10 +20,10 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
   const { catalogue } = useService();
   const dialog = useRef<HTMLDialogElement>(null);
   const [name, setName] = useState(first);
-  const [draft, setDraft] = useState(view.filters);
+  const [draft, setDraft] = useState<ChartView['filters']>({});
   /** The value that is typed, where it is neither taken yet nor was a search. */
   const meant = useRef<string | undefined>(undefined);
-  const values = draft[name] ?? [];
+  const values = draft[name] ?? view.filters[name] ?? [];
 
   function withMeant(): ChartView['filters'] {
     const value = meant.current;

@@ -13,19 +13,22 @@ interface FiltersProps {
   /** What the address has beside, and this chart does not take. */
   unapplied: readonly Unapplied[];
   onChange: (part: Partial<ChartView>) => void;
-  onRemove: (one: Unapplied) => void;
 }
 
-export function Filters({ chart, view, unapplied, onChange, onRemove }: FiltersProps) {
+export function Filters({ chart, view, unapplied, onChange }: FiltersProps) {
   const [edited, setEdited] = useState<string | null>(null);
   const adding = useRef<HTMLButtonElement>(null);
 
-  function set(filters: ChartView['filters']) {
-    const given = Object.entries(filters).filter(([, values]) => values.length > 0);
-    onChange({ filters: Object.fromEntries(given), series: null });
+  function apply(filters: ChartView['filters']) {
+    onChange({ filters, series: null });
     setEdited(null);
     // The filter that had the focus may be gone.
-    if (Object.keys(view.filters).some((name) => !filters[name]?.length)) adding.current?.focus();
+    if (Object.values(filters).some((values) => values.length === 0)) adding.current?.focus();
+  }
+
+  function remove(removal: Partial<ChartView>) {
+    onChange(removal);
+    adding.current?.focus();
   }
 
   return (
@@ -37,27 +40,20 @@ export function Filters({ chart, view, unapplied, onChange, onRemove }: FiltersP
           view={view}
           name={name}
           onEdit={() => setEdited(name)}
-          onRemove={() => set({ ...view.filters, [name]: [] })}
+          onRemove={() => apply({ [name]: [] })}
         />
       ))}
       <button ref={adding} type="button" class="quiet" onClick={() => setEdited(chart.filters[0] ?? null)}>
         + Filter
       </button>
       {unapplied.length > 0 && <span class="muted">Not applied here:</span>}
-      {unapplied.map((one) => (
-        <Chip
-          key={one.title}
-          name={one.title}
-          onRemove={() => {
-            onRemove(one);
-            adding.current?.focus();
-          }}
-        >
-          <span class="chip-title muted">{one.title}</span>
+      {unapplied.map(({ title, removal }) => (
+        <Chip key={title} name={title} onRemove={() => remove(removal)}>
+          <span class="chip-title muted">{title}</span>
         </Chip>
       ))}
       {edited !== null && (
-        <FilterDialog chart={chart} view={view} first={edited} onApply={set} onClose={() => setEdited(null)} />
+        <FilterDialog chart={chart} view={view} first={edited} onApply={apply} onClose={() => setEdited(null)} />
       )}
     </div>
   );

@@ -4,13 +4,8 @@ import { type ChartView, fitToChart } from './view.ts';
 
 export interface Unapplied {
   title: string;
-  /** A view once it is removed. */
-  without: (view: ChartView) => ChartView;
-}
-
-function withoutFilter(view: ChartView, name: string): ChartView {
-  const others = Object.entries(view.filters).filter(([other]) => other !== name);
-  return { ...view, filters: Object.fromEntries(others) };
+  /** The change of a view that removes it. */
+  removal: Partial<ChartView>;
 }
 
 export function listUnapplied(
@@ -23,15 +18,15 @@ export function listUnapplied(
   const unapplied: Unapplied[] = Object.keys(filters)
     // The address may name anything, `toString` too.
     .filter((name) => !Object.hasOwn(fitted.filters, name))
-    .map((name) => ({ title: titleOf(name), without: (from) => withoutFilter(from, name) }));
+    .map((name) => ({ title: titleOf(name), removal: { filters: { [name]: [] } } }));
   if (segmentation !== null && fitted.segmentation === null) {
     unapplied.push({
       title: `segmentation by ${titleOf(segmentation)}`,
-      without: (from) => ({ ...from, segmentation: null, series: null }),
+      removal: { segmentation: null, series: null },
     });
   }
   if (compare !== null && fitted.compare === null) {
-    unapplied.push({ title: 'comparison', without: (from) => ({ ...from, compare: null }) });
+    unapplied.push({ title: 'comparison', removal: { compare: null } });
   }
   return unapplied;
 }

@@ -73,11 +73,10 @@ export function fitToChart(view: ChartView, chart: ChartRecord): ChartView {
   };
 }
 
-/** A choice on a chart: filters that it does not take stay for the charts that do. */
-export function changeView(view: ChartView, chart: ChartRecord, part: Partial<ChartView>): ChartView {
-  if (!part.filters) return { ...view, ...part };
-  const others = Object.entries(view.filters).filter(([name]) => !chart.filters.includes(name));
-  return { ...view, ...part, filters: { ...Object.fromEntries(others), ...part.filters } };
+/** A choice on a chart. Filters that it does not name stay as they are; one without values is removed. */
+export function changeView(view: ChartView, part: Partial<ChartView>): ChartView {
+  const filters = Object.entries({ ...view.filters, ...part.filters }).filter(([, values]) => values.length > 0);
+  return { ...view, ...part, filters: Object.fromEntries(filters) };
 }
 
 /** Another chart asked the same: what it does not take holds again on the way back. */
