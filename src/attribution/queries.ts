@@ -84,6 +84,28 @@ async function writeOncePerProfile(
   return outcomes;
 }
 
+/** The record of a profile and those that it keeps as superseded. */
+const MOST_TRACED = 11;
+
+/**
+ * Rows that replace each other, without those that would leave no trace: what the next row of its profile repeats, and what so many others
+ * follow that it is not even kept as superseded. So a profile that a whole group is about takes as few statements as others do.
+ */
+function withTrace(rows: readonly AttributionRow[]): AttributionRow[] {
+  const later = new Map<string, AttributionRow[]>();
+  const leavesTrace = (row: AttributionRow) => {
+    const name = `${row.app_id} ${row.profile_id} ${row.customer_user_id}`;
+    const followers = later.get(name) ?? [];
+    const next = followers.at(-1);
+    const isRepeated =
+      next?.attribution_key === row.attribution_key && next.attribution_user_id === row.attribution_user_id;
+    if (isRepeated || followers.length === MOST_TRACED) return false;
+    later.set(name, [...followers, row]);
+    return true;
+  };
+  return rows.toReversed().filter(leavesTrace).toReversed();
+}
+
 /**
  * Records the attributions in the order given, also where several name one profile; whether each found its profile.
  * A record replaces the profile's previous one as a whole, or is dropped if `replaces` is false; the same record again
@@ -95,14 +117,11 @@ export async function writeAttributions(
   replaces: boolean,
 ): Promise<boolean[]> {
   const outcomes = await writeOncePerProfile(db, rows, replaces);
-  const found = outcomes.map((outcome) => outcome === 'written');
-  if (!outcomes.includes('again')) return found;
-  const waiting = outcomes.flatMap((outcome, index) => (outcome === 'again' ? [index] : []));
-  const later = await writeAttributions(
-    db,
-    waiting.map((index) => rows[index] as AttributionRow),
-    replaces,
-  );
-  for (const [position, index] of waiting.entries()) found[index] = later[position] === true;
-  return found;
+  // Where the first record stays, those after it have nothing to write.
+  let waiting = replaces && outcomes.includes('again') ? withTrace(rows.filter((_, i) => outcomes[i] === 'again')) : [];
+  while (waiting.length > 0) {
+    const later = await writeOncePerProfile(db, waiting, replaces);
+    waiting = waiting.filter((_, i) => later[i] === 'again');
+  }
+  return outcomes.map((outcome) => outcome !== 'no_profile');
 }

@@ -1,0 +1,87 @@
+// A group of posts that is about one profile: what is kept of it, and how many records are written for it.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type AttributionRow, writeAttributions } from '../../src/attribution/queries.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addProfile } from '../setup/world.ts';
+import { post, readRecord } from './world.ts';
+
+let service: TestService;
+let profileId: string;
+let count = 0;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  profileId = await addProfile(service, `customer ${++count}`);
+  await post(service, { status: 'organic', profile_id: profileId, attribution_user_id: 'before' });
+});
+
+/** Writes a record per user, all with the label of the one that is there before, by the profile's id or by its customer's. */
+async function write(users: readonly string[], { replaces = true, isById = (_: number): boolean => true } = {}) {
+  const { db } = service.database;
+  const label = await db
+    .selectFrom('profile_attribution')
+    .select(['app_id', 'attribution_key'])
+    .executeTakeFirstOrThrow();
+  const rows = users.map((attribution_user_id, i): AttributionRow => {
+    const identity = isById(i)
+      ? { profile_id: profileId, customer_user_id: null }
+      : { profile_id: null, customer_user_id: `customer ${count}` };
+    return { ...label, ...identity, attribution_user_id };
+  });
+  return writeAttributions(db, rows, replaces);
+}
+
+const numbered = (length: number) => Array.from({ length }, (_, i) => `user ${i}`);
+
+/** Each record that is tried draws a number, also one that changes nothing. */
+async function countTried(work: () => Promise<unknown>): Promise<number> {
+  const read = async () => {
+    const { rows } = await sql<{ number: string }>`select last_value as number from label_pending_queue_no_seq`.execute(
+      service.database.db,
+    );
+    return Number(rows[0]?.number);
+  };
+  const before = await read();
+  await work();
+  return (await read()) - before;
+}
+
+async function kept(): Promise<(string | null | undefined)[]> {
+  const record = await readRecord(service, profileId);
+  return [record, ...(record?.superseded ?? [])].map((one) => one?.attribution_user_id);
+}
+
+test('the last of many is its record, the ten before it are kept as superseded, and only these are written', async () => {
+  const tried = await countTried(async () => expect(await write(numbered(60))).toEqual(Array(60).fill(true)));
+  expect(await kept()).toEqual(numbered(60).slice(-11).toReversed());
+  // The first of the group, and those that are kept.
+  expect(tried).toBe(12);
+});
+
+test('as many as are kept are written one by one', async () => {
+  await write(numbered(6));
+  expect(await kept()).toEqual([...numbered(6).toReversed(), 'before']);
+});
+
+test('the same again and again is written once more', async () => {
+  const users = ['a', ...Array<string>(30).fill('b'), 'a', 'a', 'b'];
+  const tried = await countTried(() => write(users));
+  expect(await kept()).toEqual(['b', 'a', 'b', 'a', 'before']);
+  expect(tried).toBe(4);
+});
+
+test('by its two names in turns, the last of all is its record', async () => {
+  expect(await write(numbered(40), { isById: (i) => i % 2 === 0 })).toEqual(Array(40).fill(true));
+  expect(await kept()).toEqual(numbered(40).slice(-11).toReversed());
+});
+
+test('of an app that keeps the first, none of those that come later is written', async () => {
+  const tried = await countTried(async () =>
+    expect(await write(numbered(60), { replaces: false })).toEqual(Array(60).fill(true)),
+  );
+  expect(await kept()).toEqual(['before']);
+  expect(tried).toBe(1);
+});
