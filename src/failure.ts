@@ -29,6 +29,7 @@ export function inWords(error: unknown): string {
   if (isTimeout(error) || isConflict(error)) return `The database is busy (${error.message}): try again in a while.`;
   if (REFUSED_STATES.test(code)) return `The database refuses the connection: ${error.message}.`;
   if (UNABLE_STATES.test(code)) return `The database cannot do it now: ${error.message}.`;
+  if (path) return `Cannot use ${path} (${code}).`;
   if (isDatabaseAway(error)) {
     // A Unix socket has no port.
     const where = address ? ` at ${[address, port].filter(Boolean).join(':')}` : '';
@@ -38,6 +39,5 @@ export function inWords(error: unknown): string {
   if (code === INSUFFICIENT_PRIVILEGE) {
     return `The database does not allow it (${error.message}): is the role of DATABASE_URL the owner of the database?`;
   }
-  if (path) return `Cannot use ${path} (${code}).`;
   return error.stack ?? error.message;
 }

@@ -51,8 +51,28 @@ class ProvingClient extends Client {
   }
 }
 
+/** A client that cannot connect. */
+function createFailing(error: unknown): pg.Client {
+  const client = new Client();
+  client.connect = ((done?: (error: unknown) => void) =>
+    done ? process.nextTick(done, error) : Promise.reject(error)) as pg.Client['connect'];
+  return client;
+}
+
+/**
+ * The driver reads the files of certificates as it makes a client. Where one is gone while the service runs, it is connecting that fails: a pool makes
+ * clients where nobody could catch it.
+ */
 export function clientClass(address: string): typeof Client {
-  return new URL(address).searchParams.get(PROOF_PARAMETER) === PROOF_METHOD ? ProvingClient : Client;
+  const Chosen = new URL(address).searchParams.get(PROOF_PARAMETER) === PROOF_METHOD ? ProvingClient : Client;
+  function make(config: pg.ClientConfig): pg.Client {
+    try {
+      return new Chosen(config);
+    } catch (error) {
+      return createFailing(error);
+    }
+  }
+  return make as unknown as typeof Client;
 }
 
 /** A client by itself, not yet connected. */

@@ -1,10 +1,14 @@
 // A server that does not prove that it knows the password gets neither that nor a statement. One that does: every test of the embedded database.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { sql } from 'kysely';
+import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { PROOF_METHOD, PROOF_PARAMETER } from '../../src/config.ts';
-import { createPool } from '../../src/db/client.ts';
+import { createDb, createPool } from '../../src/db/client.ts';
 import { createClient } from '../../src/db/client-class.ts';
+import { isDatabaseAway } from '../../src/db/failures.ts';
+import { listenForNudges } from '../../src/webhooks/listener.ts';
 
 const PASSWORD = 'a password that nobody else may have';
 
@@ -67,4 +71,36 @@ test('where it is not asked for, the password is given as the server wants it', 
   await expect(client.connect()).rejects.toThrow();
   expect(impostor.heard()).toContain(PASSWORD);
   impostor.close();
+});
+
+describe('a certificate that cannot be read', () => {
+  const address = 'postgres://127.0.0.1:1/x?sslmode=verify-full&sslrootcert=/nowhere/ca.pem';
+  const settings = { connectionString: address, max: 1, statementTimeoutMs: 2_000, applicationName: 'sps-test' };
+  const missing = { code: 'ENOENT', path: '/nowhere/ca.pem' };
+
+  test('fails connecting, of all who wait for a connection too, and the database counts as away', async () => {
+    await expect(createClient({ connectionString: address }).connect()).rejects.toMatchObject(missing);
+    const db = createDb(settings, () => {});
+    const failures = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        sql`select`.execute(db).then(
+          () => undefined,
+          (error: unknown) => error,
+        ),
+      ),
+    );
+    expect(failures).toEqual(Array.from({ length: 5 }, () => expect.objectContaining(missing)));
+    expect(failures.every(isDatabaseAway)).toBe(true);
+    await db.destroy();
+  });
+
+  test('does not end who listens for nudges', async () => {
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => lines.push(line) });
+    const listener = listenForNudges(address, () => undefined, log);
+    // Also the second time, which a timer begins.
+    await expect.poll(() => lines.length, { timeout: 5_000 }).toBe(2);
+    await listener.stop();
+    expect(JSON.parse(lines[1] ?? '')).toMatchObject({ err: missing });
+  });
 });
