@@ -1,6 +1,7 @@
 // The log: JSON lines on standard error (standard output has the ready line), made readable on a terminal. No line holds a secret
 // by itself; what slips in with an error's text is struck out here, as a second line of defence.
 import pino, { type DestinationStream, type Logger } from 'pino';
+import { isDatabaseAway } from './db/failures.ts';
 import { writeInBlocks } from './log-blocks.ts';
 
 const STDERR = 2;
@@ -38,8 +39,11 @@ function createTimestamp(): () => string {
   };
 }
 
-/** PostgreSQL's errors quote rows and keys: of those the log has the statement's fault alone. The pool's have the whole client with them. */
-function describeError(error: unknown): unknown {
+/**
+ * PostgreSQL's errors quote rows and keys: of those the log has the statement's fault alone. The pool's have the whole client with them. While the
+ * database is away everything fails alike, and where in the driver that was noticed says nothing.
+ */
+export function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const {
     aggregateErrors: _all,
@@ -47,9 +51,14 @@ function describeError(error: unknown): unknown {
     where: _where,
     internalQuery: _query,
     client: _client,
+    stack,
     ...rest
   } = pino.stdSerializers.err(error);
-  return { ...rest, ...(error instanceof AggregateError && { aggregateErrors: error.errors.map(describeError) }) };
+  return {
+    ...rest,
+    ...(!isDatabaseAway(error) && { stack }),
+    ...(error instanceof AggregateError && { aggregateErrors: error.errors.map(describeError) }),
+  };
 }
 
 function logTo(level: string, stream: DestinationStream): Logger {

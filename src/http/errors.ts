@@ -1,6 +1,6 @@
 // Every failure, whatever raised it, as the envelope of interface 7. Nothing internal reaches a client; the log has it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isDatabaseAway, isDatabaseUnavailable } from '../db/failures.ts';
+import { isDatabaseUnavailable } from '../db/failures.ts';
 import { ApiError, apiError, type ConditionName } from '../errors.ts';
 import { setCommonHeaders } from './arrival.ts';
 import { JSON_TYPE } from './json-type.ts';
@@ -27,16 +27,9 @@ function toApiError(error: unknown): ApiError {
   return apiError(isDatabaseUnavailable(error) ? 'unavailable' : 'internal');
 }
 
-/** While the database is away every request fails alike, and where in the driver that was noticed says nothing. */
-function causeOf(error: unknown): object {
-  if (!isDatabaseAway(error)) return { err: error };
-  const { code, message } = error as Error & { code?: string };
-  return { code, reason: message || String(code) };
-}
-
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = toApiError(error);
-  if (answer.statusCode >= 500 && answer !== error) request.log.error(causeOf(error), 'request failed');
+  if (answer.statusCode >= 500 && answer !== error) request.log.error({ err: error }, 'request failed');
   // Fastify would close the connection while the client still sends, which often loses the answer. Node reads what is left and drops it.
   if (answer.statusCode === 413) reply.removeHeader('connection');
   return reply.code(answer.statusCode).headers(answer.headers).type(JSON_TYPE).send(answer.body);

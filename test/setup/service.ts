@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createDb } from '../../src/db/client.ts';
 import { ONE_RUN } from '../../src/db/server-run.ts';
 import type { App, Deps } from '../../src/deps.ts';
+import { describeError } from '../../src/log.ts';
 import { listRoutes } from '../../src/routes.ts';
 import { closeServer } from '../../src/service.ts';
 import { createAnswerCheck } from './answers.ts';
@@ -65,7 +66,7 @@ function createLog(lines: string[], onLog: ServiceOptions['onLog']) {
     onLog?.(line);
     if (process.env.TEST_LOG) process.stdout.write(line);
   };
-  return pino({ level: 'debug' }, { write });
+  return pino({ level: 'debug', serializers: { err: describeError } }, { write });
 }
 
 function connectServiceDb(url: string, max: number, lockTimeoutMs?: number) {
