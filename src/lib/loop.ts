@@ -1,11 +1,13 @@
 // A background loop: runs, rests, runs again, until it is stopped. A failure is logged and tried again after a rest.
 import type { Logger } from 'pino';
+import { createBackoff } from './backoff.ts';
 
 export interface Loop {
   stop: () => Promise<void>;
 }
 
 const REST_AFTER_FAILURE_MS = 1_000;
+const LONGEST_REST_AFTER_FAILURE_MS = 5_000;
 
 interface LoopOptions {
   log: Logger;
@@ -16,6 +18,7 @@ interface LoopOptions {
 
 /** `stop` waits for the running round. */
 export function startLoop({ log, name, run }: LoopOptions): Loop {
+  const backoff = createBackoff(REST_AFTER_FAILURE_MS, LONGEST_REST_AFTER_FAILURE_MS);
   let isStopped = false;
   let wake = () => {};
 
@@ -30,14 +33,19 @@ export function startLoop({ log, name, run }: LoopOptions): Loop {
     });
   }
 
-  async function go(): Promise<void> {
-    while (!isStopped) {
-      const restMs = await run(() => isStopped).catch((error: unknown) => {
-        log.warn({ err: error, loop: name }, 'background work failed; trying again');
-        return REST_AFTER_FAILURE_MS;
-      });
-      await rest(restMs);
+  async function runOnce(): Promise<number> {
+    try {
+      const restMs = await run(() => isStopped);
+      backoff.reset();
+      return restMs;
+    } catch (error) {
+      log.warn({ err: error, loop: name }, 'background work failed; trying again');
+      return backoff.next();
     }
+  }
+
+  async function go(): Promise<void> {
+    while (!isStopped) await rest(await runOnce());
   }
 
   const going = go();

@@ -1,6 +1,7 @@
 // Delivers what is due: claims in batches, sends, settles in groups. Any number of these may work on one database.
 import { randomUUID } from 'node:crypto';
 import type { Deps } from '../deps.ts';
+import { createBackoff } from '../lib/backoff.ts';
 import { createSender, type SenderEdges } from './delivery.ts';
 import { policyOf } from './destinations.ts';
 import { createLeases } from './leases.ts';
@@ -41,6 +42,7 @@ const LIMITS = { total: 2048, perEndpoint: 32, ahead: 224, ailingAfter: 5, ailin
 const POLL_MS = NOTICED_WITHIN_S * 1000;
 const LEASE_MS = 30_000;
 const LOOK_AHEAD = 256;
+const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 const SETTLE_ON_STOP_MS = 5_000;
 
@@ -120,16 +122,15 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   }
 
   async function run(): Promise<void> {
-    let backoffMs = 100;
+    const backoff = createBackoff(FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS);
     while (!isStopping) {
       let waitMs: number;
       try {
         waitMs = await takeDue();
-        backoffMs = 100;
+        backoff.reset();
       } catch (error) {
         log.warn({ err: error }, 'the webhook queue cannot be read; trying again');
-        waitMs = backoffMs;
-        backoffMs = Math.min(backoffMs * 2, LONGEST_BACKOFF_MS);
+        waitMs = backoff.next();
       }
       await signal.wait(waitMs);
     }

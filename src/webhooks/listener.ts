@@ -3,15 +3,18 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { KEEP_ALIVE } from '../db/client.ts';
 import { createClient } from '../db/client-class.ts';
+import { createBackoff } from '../lib/backoff.ts';
 import { CHANNEL } from './nudge.ts';
 
-const RECONNECT_MS = 1_000;
+const FIRST_RECONNECT_MS = 1_000;
+const LONGEST_RECONNECT_MS = 5_000;
 
 export interface Listener {
   stop: () => Promise<void>;
 }
 
 export function listenForNudges(connectionString: string, onNudge: () => void, log: Logger): Listener {
+  const backoff = createBackoff(FIRST_RECONNECT_MS, LONGEST_RECONNECT_MS);
   let isStopped = false;
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -22,7 +25,7 @@ export function listenForNudges(connectionString: string, onNudge: () => void, l
     timer = setTimeout(() => {
       timer = undefined;
       connection = connect();
-    }, RECONNECT_MS);
+    }, backoff.next());
   }
 
   async function connect(): Promise<void> {
@@ -47,6 +50,7 @@ export function listenForNudges(connectionString: string, onNudge: () => void, l
     try {
       await next.connect();
       await next.query(`listen ${CHANNEL}`);
+      backoff.reset();
       onNudge();
     } catch (error) {
       lose(error as Error);
