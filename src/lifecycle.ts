@@ -28,7 +28,7 @@ export async function runUntilStopped(config: Config, log: Logger, start: () => 
   const grace = closeWithGrace(
     {
       delay: GRACE_MS + config.SHUTDOWN_DELAY_MS,
-      logger: lateness(log),
+      logger: lateness(log, config),
       skip: [...STOPS, ...CRASHES, 'beforeExit'],
     },
     async ({ err }) => {
@@ -50,13 +50,9 @@ export async function runUntilStopped(config: Config, log: Logger, start: () => 
 }
 
 /** Tells of an end before everything has stopped. */
-function lateness(log: Logger) {
-  const error = (reason: unknown) =>
-    log.error(
-      { reason: String(reason) },
-      'ended at once; an embedded PostgreSQL that recovers runs on until the next start finds it',
-    );
-  return { error };
+function lateness(log: Logger, { DATABASE_URL }: Config) {
+  const left = DATABASE_URL ? '' : '; an embedded PostgreSQL that recovers runs on until the next start finds it';
+  return { error: (reason: unknown) => log.error({ reason: String(reason) }, `ended at once${left}`) };
 }
 
 /** Waits until the log has been taken; where nobody takes it the process ends here. */
