@@ -19,33 +19,33 @@ export async function writeInstalls(execute: Execute, app: App, ids: RawBuilder<
   const write = sql`
     with install as (
       select app.app_key, p.profile_id, p.installed_at, local_day(p.installed_at, z.changes_at, z.offsets_s) as installed_day,
-        dim_country.country_key, dim_store.store_key, coalesce(a.attribution_key, 0) as attribution_key
+        dim_country.country_key, dim_store.store_key, coalesce(a.attribution_key, 0) as attribution_key, old.fact as before
       from ${profiles}
       left join lateral (
         select attribution_key from profile_attribution
         where app_id = p.app_id and profile_id = p.profile_id offset 0) a on true
+      left join lateral (
+        select fact from fact_install fact where app_key = app.app_key and profile_id = p.profile_id offset 0) old on true
       cross join ${zoneRelation(app.timezone)} z
       join dim_country on dim_country.country = coalesce(${countryOf('p.country')}, '')
       join dim_store on dim_store.store = coalesce(p.store, '')
-    ), before as materialized (
-      select f.* from install
-      cross join lateral (
-        select * from fact_install where app_key = install.app_key and profile_id = install.profile_id offset 0) f
+    ), differing as materialized (
+      -- These alone: whatever is inserted draws a profile_no, also where it meets a row, and charts count payers by pages of these numbers.
+      select * from install
+      where (before).app_key is null
+        or ((before).installed_at, (before).country_key, (before).store_key) is distinct from (installed_at, country_key, store_key)
     ), written as (
-      insert into fact_install as old
-        (app_key, profile_id, installed_at, installed_day, country_key, store_key, attribution_key)
-      select app_key, profile_id, installed_at, installed_day, country_key, store_key, attribution_key from install
+      insert into fact_install (app_key, profile_id, installed_at, installed_day, country_key, store_key, attribution_key)
+      select app_key, profile_id, installed_at, installed_day, country_key, store_key, attribution_key from differing
       on conflict (app_key, profile_id) do update set
         installed_at = excluded.installed_at,
         installed_day = excluded.installed_day,
         country_key = excluded.country_key,
         store_key = excluded.store_key
-      where (old.installed_at, old.country_key, old.store_key)
-        is distinct from (excluded.installed_at, excluded.country_key, excluded.store_key)
       returning *
     ), changed as (
       insert into install_column_change
-      select -1, before.* from before join written using (app_key, profile_id) union all select 1, * from written
+      select -1, (before).* from differing where (before).app_key is not null union all select 1, * from written
     )
     update fact_transaction f set installed_at = written.installed_at, installed_day = written.installed_day
     from written

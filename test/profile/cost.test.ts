@@ -98,6 +98,24 @@ test.each([1, 5])('the installs of %i profiles are written without reading those
   expect(reads).toBeLessThan(SMALL);
 });
 
+test('an install that is there as it is draws no further number: charts count payers by pages of these', async () => {
+  const ids = await pick(5);
+  const trx = await service.database.db.startTransaction().execute();
+  const write = () => writeInstalls(planningAnew(trx), small.app, sql`(select unnest(${ids}::uuid[]) as profile_id)`);
+  const readNumber = async () => {
+    const { rows } = await sql<{
+      number: bigint;
+    }>`select last_value as number from fact_install_profile_no_seq`.execute(trx);
+    return Number(rows[0]?.number);
+  };
+  const before = await readNumber();
+  await write();
+  const changed = await readNumber();
+  await write();
+  expect([changed, await readNumber()]).toEqual([before + 5, before + 5]);
+  await trx.rollback().execute();
+});
+
 /** Chains of the small app. */
 function pickChains(count: number): Promise<Chain[]> {
   const { db } = service.database;
