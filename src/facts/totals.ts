@@ -9,8 +9,11 @@ import { createSteps } from '../lib/steps.ts';
 import { addingImages, addingMoves } from './add-images.ts';
 import { listAppKeys } from './app-keys.ts';
 
-/** What a batch takes: whoever changes one of its facts waits until it is written. */
+/** What a batch takes at most: whoever changes one of its facts waits until it is written. */
 export const TOTALS_BATCH = 10_000;
+const LEAST_BATCH = 500;
+/** A batch is to take no longer: requests give a lock up after 5 s. */
+const BATCH_MS = 2_000;
 /** Images of moved facts that wait for each other: the more are added at once, the fewer totals they touch. Nobody waits for their locks. */
 export const MOVES_BATCH = 20_000;
 const TIMEOUT_MS = 120_000;
@@ -83,36 +86,52 @@ export async function withTotalsLocked(
   });
 }
 
+/** What a round over apps did. */
+export interface Refreshed {
+  /** The most that one app had. */
+  count: number;
+  /** Milliseconds that the slowest app took. */
+  longestMs: number;
+}
+
 /**
- * Runs work on the totals of these apps, but for those that another process is at; the most that one app had. An app whose work fails
- * keeps none of the others from theirs: what they failed with is thrown at the end.
+ * Runs work on the totals of these apps, but for those that another process is at. An app whose work fails keeps none of the others
+ * from theirs: what they failed with is thrown at the end.
  */
 async function refreshApps(
   db: Kysely<DB>,
   appKeys: readonly number[],
   work: (trx: Kysely<DB>, appKey: number) => Promise<number>,
-): Promise<number> {
-  let most = 0;
+): Promise<Refreshed> {
+  const refreshed = { count: 0, longestMs: 0 };
   const steps = createSteps();
   for (const appKey of appKeys) {
+    const began = performance.now();
     const count = withTotalsLocked(db, appKey, (connection) =>
       inSnapshot(connection, async (trx) => {
         await setLimits(trx);
         return work(trx, appKey);
       }),
     );
-    most = Math.max(most, await steps.attempt(count, 0));
+    refreshed.count = Math.max(refreshed.count, await steps.attempt(count, 0));
+    refreshed.longestMs = Math.max(refreshed.longestMs, performance.now() - began);
   }
   steps.throwFailures();
-  return most;
+  return refreshed;
 }
 
 const HAS_WORK = sql`exists (select from fact_pending p where p.app_key = app.app_key)
   or exists (select from fact_retired r where r.app_key = app.app_key)`;
 
-/** Runs a batch of every app that has work and that no other process is at; the most that one app had. */
-export async function refreshTotals(db: Kysely<DB>, limit = TOTALS_BATCH): Promise<number> {
+/** Runs a batch of every app that has work and that no other process is at. */
+export async function refreshTotals(db: Kysely<DB>, limit = TOTALS_BATCH): Promise<Refreshed> {
   return refreshApps(db, await listAppKeys(db, HAS_WORK), (trx, appKey) => addToTotals(trx, appKey, limit));
+}
+
+/** How many facts the next batch takes, after one of `size`: what it does per second is of the machine, and of how many labels facts have. */
+export function sizeOfNextBatch(size: number, { count, longestMs }: Refreshed): number {
+  const fitting = count < size ? 2 * size : Math.min(2 * size, (size * BATCH_MS) / longestMs);
+  return Math.round(Math.min(TOTALS_BATCH, Math.max(LEAST_BATCH, fitting)));
 }
 
 /** Brings all moved facts of an app to the totals: the two images of one must not be parted. */
@@ -125,8 +144,8 @@ async function addMoves(trx: Kysely<DB>, appKey: number): Promise<number> {
   return Number(rows[0]!.count);
 }
 
-/** Brings the moved facts of apps that have at least so many images of them to the totals; the most that one app had. */
-export async function refreshMoves(db: Kysely<DB>, least = 1): Promise<number> {
+/** Brings the moved facts of apps that have at least so many images of them to the totals. */
+export async function refreshMoves(db: Kysely<DB>, least = 1): Promise<Refreshed> {
   const hasMoves = sql`(
     select count(*) from (select from fact_moved m where m.app_key = app.app_key limit ${least}) m) = ${least}`;
   return refreshApps(db, await listAppKeys(db, hasMoves), addMoves);

@@ -8,7 +8,7 @@ import { createFailedMonths } from './column-groups.ts';
 import { refreshColumns, tidyColumns } from './columns.ts';
 import { refreshInstallColumns } from './install-columns.ts';
 import { LABELS_BATCH, relabelBatch } from './relabel.ts';
-import { MOVES_BATCH, refreshMoves, refreshTotals, TOTALS_BATCH } from './totals.ts';
+import { MOVES_BATCH, type Refreshed, refreshMoves, refreshTotals, sizeOfNextBatch, TOTALS_BATCH } from './totals.ts';
 
 const IDLE_MS = 500;
 /** Shares of the event loop's time from which its process is busy. Charts lose more by late totals than by late labels. */
@@ -20,12 +20,15 @@ const MOVES_WAIT_MS = 5 * 60_000;
 /** Columns are tidied in a tenth of the time. */
 const TIDYING_REST = 9;
 
+const NOTHING: Refreshed = { count: 0, longestMs: 0 };
+
 function restAfterLooking(workedMs: number): number {
   return Math.min(LOOKING_REST.times * workedMs, LOOKING_REST.mostMs);
 }
 
 export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
   const rest = createRest(BUSY.facts);
+  let batch = TOTALS_BATCH;
 
   const failed = { facts: createFailedMonths(), installs: createFailedMonths() };
   /** While an app's labels cannot be brought to its facts, they do not count as work that is left: the others are tidied. */
@@ -37,9 +40,9 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
     const count = await steps.attempt(relabelBatch(db, LABELS_BATCH, turn), 0);
     const areDue = !turn.hasMore || performance.now() - movedAt > MOVES_WAIT_MS;
     if (areDue) movedAt = performance.now();
-    const moved = await steps.attempt(refreshMoves(db, areDue ? 1 : MOVES_BATCH), 0);
+    const moved = await steps.attempt(refreshMoves(db, areDue ? 1 : MOVES_BATCH), NOTHING);
     steps.throwFailures();
-    return count + moved;
+    return count + moved.count;
   }, createRest(BUSY.labels));
 
   const installs = resting(
@@ -58,18 +61,20 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
     async run() {
       const began = performance.now();
       const steps = createSteps();
-      const totalled = await steps.attempt(refreshTotals(db), 0);
+      const totalled = await steps.attempt(refreshTotals(db, batch), NOTHING);
+      const isFull = totalled.count >= batch;
+      batch = sizeOfNextBatch(batch, totalled);
       const columns = await steps.attempt(refreshColumns(db, {}, failed.facts), 0);
       const installed = await steps.attempt(installs.run(), 0);
       // Labels rest by themselves, and much longer: new facts do not wait for that.
       const restMs = rest(performance.now() - began);
       const labelsRestMs = labels.restsFor();
       // They wait until the totals have done what they have.
-      const labelled = totalled < TOTALS_BATCH ? await steps.attempt(labels.run(), 0) : 0;
-      const hasMore = totalled >= TOTALS_BATCH || columns > 0 || turn.hasMore;
+      const labelled = isFull ? 0 : await steps.attempt(labels.run(), 0);
+      const hasMore = isFull || columns > 0 || turn.hasMore;
       if (!hasMore) await steps.attempt(tidying.run(), 0);
       steps.throwFailures();
-      if (totalled + columns + installed + labelled > 0) return restMs;
+      if (totalled.count + columns + installed + labelled > 0) return restMs;
       return labelsRestMs > 0 ? Math.min(labelsRestMs, IDLE_MS) : IDLE_MS;
     },
   });

@@ -55,7 +55,7 @@ export async function addProducts(home: Home, products: readonly NewProduct[]): 
 
 /** Adds all facts to the totals, so many at a time, and what was moved to other labels. */
 export async function totalAll(db: Kysely<DB>, batch?: number): Promise<void> {
-  while ((await refreshTotals(db, batch)) > 0);
+  while ((await refreshTotals(db, batch)).count > 0);
   await refreshMoves(db);
 }
 
