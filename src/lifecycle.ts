@@ -21,9 +21,17 @@ interface Running {
   stop: () => Promise<void>;
 }
 
-/** Runs until it is to end, also while it is still starting; a failed start ends in one sentence and exit code 1. */
-export async function runUntilStopped(config: Config, log: Logger, start: () => Promise<Running>): Promise<void> {
-  const starting = start();
+/**
+ * Runs until it is to end; a failed start ends in one sentence and exit code 1. `start` is to give up at its next step, undo what it has done and
+ * fail, once the signal says that it is to end already.
+ */
+export async function runUntilStopped(
+  config: Config,
+  log: Logger,
+  start: (ending: AbortSignal) => Promise<Running>,
+): Promise<void> {
+  const ending = new AbortController();
+  const starting = start(ending.signal);
   let stopping: Promise<void> | undefined;
   const grace = closeWithGrace(
     {
@@ -35,6 +43,7 @@ export async function runUntilStopped(config: Config, log: Logger, start: () => 
       if (err) log.fatal({ err }, 'stopping after an error');
       else if (!stopping) log.info('stopping');
       // Whoever asked for it first: what is under way is not cut off by the next.
+      ending.abort();
       stopping ??= stop(starting, log).finally(() => leaveLog(log));
       await stopping;
     },
@@ -43,6 +52,8 @@ export async function runUntilStopped(config: Config, log: Logger, start: () => 
   try {
     await starting;
   } catch (error) {
+    // Nobody asks any more why it would not have started.
+    if (ending.signal.aborted) return;
     process.stderr.write(`${inWords(error)}\n`);
     await leaveLog(log);
     process.exit(1);
@@ -61,10 +72,11 @@ async function leaveLog(log: Logger): Promise<void> {
   if (!(await Promise.race([taken, sleep(LOG_MS, false)]))) process.kill(process.pid, 'SIGKILL');
 }
 
+/** Stops what runs, or waits until a start has given up: one that was complete by then is stopped, too. */
 async function stop(starting: Promise<Running>, log: Logger): Promise<void> {
-  const running = await starting;
+  const running = await starting.catch(() => undefined);
   try {
-    await running.stop();
+    await running?.stop();
     log.info('stopped');
   } catch (err) {
     log.error({ err }, 'did not stop cleanly');

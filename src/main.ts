@@ -19,8 +19,8 @@ process.stdout.on('error', () => undefined);
 try {
   const config = loadConfig();
   const log = await createLog(config.LOG_LEVEL);
-  await runUntilStopped(config, log, async () => {
-    const service = await startService(config, log);
+  await runUntilStopped(config, log, async (ending) => {
+    const service = await startService(config, log, ending);
     const admin = service.adminUrl === service.baseUrl ? '' : `, admin ${service.adminUrl}`;
     process.stdout.write(`ready: ${service.baseUrl}${admin}\n`);
     return service;

@@ -41,7 +41,8 @@ export interface Service {
 
 type Stop = () => Promise<unknown>;
 
-export async function startService(config: Config, log: Logger): Promise<Service> {
+/** Gives up between two of its steps, undoes what it has done and throws, once `ending` is aborted. */
+export async function startService(config: Config, log: Logger, ending: AbortSignal): Promise<Service> {
   const stops: Stop[] = [];
   const stop = async () => {
     // The database is let go of, whatever becomes of the others.
@@ -50,7 +51,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     steps.throwFailures();
   };
   try {
-    return { ...(await startParts(config, log, stops)), stop };
+    return { ...(await startParts(config, log, { stops, ending })), stop };
   } catch (error) {
     await stop().catch((err: unknown) => log.warn({ err }, 'what was started could not be stopped'));
     throw error;
@@ -58,13 +59,19 @@ export async function startService(config: Config, log: Logger): Promise<Service
 }
 
 /** `stops` takes how to undo each step, as soon as it is done. */
-async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<Omit<Service, 'stop'>> {
+async function startParts(
+  config: Config,
+  log: Logger,
+  { stops, ending }: { stops: Stop[]; ending: AbortSignal },
+): Promise<Omit<Service, 'stop'>> {
   log.info({ version: VERSION }, 'starting');
   const database = await openDatabase(config, { log, role: 'service' });
   stops.push(database.close);
+  ending.throwIfAborted();
   const { connectionString } = database;
   const migrated = await migrateToLatest(connectionString, { log });
   if (migrated.length > 0) log.info({ migrations: migrated }, 'database migrated');
+  ending.throwIfAborted();
 
   const serverRun = createServerRun();
   const pools = openPools(config, log, { connectionString, onConnect: serverRun.meet });
@@ -91,6 +98,7 @@ async function startParts(config: Config, log: Logger, stops: Stop[]): Promise<O
   const admin = isSplit ? await buildApp(deps, ['admin']) : undefined;
   const parts = admin ? [base, admin] : [base];
   works.push(() => Promise.all(parts.map(({ app }) => closeServer(app))));
+  ending.throwIfAborted();
   const baseUrl = await listen(base.app, HOST, PORT);
   const adminUrl = admin ? await listen(admin.app, HOST, ADMIN_PORT ?? 0) : baseUrl;
   stops.push(() => failReadiness(parts, config.SHUTDOWN_DELAY_MS));

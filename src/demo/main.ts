@@ -1,4 +1,5 @@
 // npm run demo: the service with sample data, a receiver for its webhooks, and requests to try.
+import type { Logger } from 'pino';
 import { type Config, loadConfig } from '../config.ts';
 import { inWords } from '../failure.ts';
 import { runUntilStopped } from '../lifecycle.ts';
@@ -38,10 +39,10 @@ async function prepare(service: Service, folder: DemoFolder, receiver: Receiver)
   print(greet({ baseUrl, adminUrl, receiverUrl: receiver.url, until: folder.state.until ?? '', ...keys }));
 }
 
-async function startDemo(config: Config, log: Parameters<typeof startService>[1]) {
+async function startDemo(config: Config, log: Logger, ending: AbortSignal) {
   const folder = await openDemoFolder(config.SPS_DATA_DIR);
   const receiver = await startReceiver(folder.state.webhook?.port ?? 0, print);
-  const service = await startService(config, log);
+  const service = await startService(config, log, ending);
   const stop = async () => {
     await service.stop();
     await receiver.close();
@@ -59,7 +60,7 @@ try {
   // The receiver is on this machine, where webhooks are not sent otherwise.
   const config: Config = { ...loadConfig(), WEBHOOK_ALLOW_PRIVATE: true };
   const log = await createLog(config.LOG_LEVEL);
-  await runUntilStopped(config, log, () => startDemo(config, log));
+  await runUntilStopped(config, log, (ending) => startDemo(config, log, ending));
 } catch (error) {
   process.stderr.write(`${inWords(error)}\n`);
   process.exitCode = 1;

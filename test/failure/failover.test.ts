@@ -18,7 +18,7 @@ let keys: { public_key: string; secret_key: string };
 beforeAll(async () => {
   server = await startRestartableServer();
   const config = loadConfig({ DATABASE_URL: server.url, PORT: '0', HOST: '127.0.0.1' });
-  service = await startService(config, pino({ level: 'silent' }));
+  service = await startService(config, pino({ level: 'silent' }), new AbortController().signal);
   keys = await createApp(service.deps, { name: 'Failover' });
 });
 

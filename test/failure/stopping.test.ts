@@ -94,15 +94,30 @@ describe('the service', { timeout: 60_000 }, () => {
     await client.ended;
   });
 
-  it('says so where it cannot wait for what still starts', async () => {
+  /** One that waits for a lock while it starts, by when it heeds signals. */
+  async function startBlocked() {
     const blocker = new pg.Client({ connectionString: databaseUrl() });
     await blocker.connect();
     await blocker.query('begin; lock table schema_migration in access exclusive mode');
     const service = start();
-    // It heeds signals by the time that it waits for the lock.
     const db = connectTo(databaseUrl());
     await waitForBlocked({ database: { db } });
     await db.destroy();
+    return { service, blocker };
+  }
+
+  it('does not go on with its start when it is to end', async () => {
+    const { service, blocker } = await startBlocked();
+    service.child.kill('SIGTERM');
+    await eventually(async () => expect(service.stderr()).toContain('"msg":"stopping"'));
+    await blocker.end();
+    expect(await service.ended).toBe(0);
+    expect(service.stderr()).toContain('"msg":"stopped"');
+    expect(service.stderr()).not.toContain('listening');
+  });
+
+  it('says so where it cannot wait for what still starts', async () => {
+    const { service, blocker } = await startBlocked();
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(1);
     expect(service.stderr()).toMatch(/"msg":"stopping".*\n.*"reason":"killed by timeout.*"msg":"ended at once/);
@@ -128,6 +143,7 @@ describe('the service on its own database', { timeout: 60_000 }, () => {
       await eventually(async () => expect((await readdir(folder.path)).join()).toMatch(/^postgres/));
       hasty.child.kill('SIGTERM');
       expect(await hasty.ended).toBe(0);
+      expect(hasty.stderr()).not.toContain('database migrated');
       expect(await folder.serverPid()).toBeUndefined();
 
       const service = await startReady(env);

@@ -7,7 +7,10 @@ export function spawnOptions(account: Account): SpawnOptions {
   return { cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' }, ...account.ids };
 }
 
-/** Runs it to its end; `code` is null where it could not be started, `output` then says why. */
+/**
+ * Runs it to its end; `code` is null where it could not be started, `output` then says why. In a process group of its own: Ctrl-C is for the service, which
+ * stops when the program is done.
+ */
 export function runProgram(
   account: Account,
   file: string,
@@ -18,7 +21,7 @@ export function runProgram(
     const collect = (chunk: Buffer) => {
       output += chunk;
     };
-    const child = spawn(file, args, { ...spawnOptions(account), stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(file, args, { ...spawnOptions(account), detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout?.on('data', collect);
     child.stderr?.on('data', collect);
     child.on('error', (error) => resolve({ code: null, output: error.message }));
