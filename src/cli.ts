@@ -37,7 +37,7 @@ const program = new Command('sps')
 // What was to be done is done by then. A reader that has had enough, as `head`, need not be told.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') return;
-  process.stderr.write(`sps: Cannot write the answer (${code}).\n`);
+  process.stderr.write(`sps: What was asked for was done, but its answer cannot be written (${code}).\n`);
   process.exitCode = 1;
 });
 

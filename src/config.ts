@@ -87,14 +87,21 @@ function isNetwork(value: string): boolean {
 export const PROOF_PARAMETER = 'require_auth';
 export const PROOF_METHOD = 'scram-sha-256';
 
+/** The driver would pass over another one. */
+const SSL_MODES: readonly (string | null)[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
 // The driver would take settings of our sessions from there.
 delete process.env.PGOPTIONS;
 
 /** Whether the driver can read it, which takes more than a URL may have, such as a bare percent sign, but no broken escape. */
 function isDatabaseAddress(value: string): boolean {
   if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
-  const proof = new URL(value).searchParams.get(PROOF_PARAMETER) ?? PROOF_METHOD;
+  const { searchParams } = new URL(value);
+  const proof = searchParams.get(PROOF_PARAMETER) ?? PROOF_METHOD;
   if (proof !== PROOF_METHOD) throw new Problem(`has a ${PROOF_PARAMETER} other than ${PROOF_METHOD}`);
+  if (searchParams.has('sslmode') && !SSL_MODES.includes(searchParams.get('sslmode'))) {
+    throw new Problem(`has an sslmode other than ${SSL_MODES.join(', ')}`);
+  }
   try {
     new pg.Client({ connectionString: value });
     return true;
@@ -225,6 +232,11 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   }
   const { PORT, ADMIN_PORT } = config;
   if (ADMIN_PORT === PORT && PORT !== 0 && PORT !== undefined) problems.push('ADMIN_PORT must differ from PORT');
+  if (env.SPS_ENCRYPTION_KEY_PREVIOUS?.trim() && !env.SPS_ENCRYPTION_KEY?.trim()) {
+    problems.push(
+      'SPS_ENCRYPTION_KEY must be set beside SPS_ENCRYPTION_KEY_PREVIOUS: new secrets would be stored in clear',
+    );
+  }
   if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n  ${problems.join('\n  ')}`);
   return config as Config;
 }

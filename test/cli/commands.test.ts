@@ -307,7 +307,8 @@ describe(
       const full = openSync('/dev/full', 'w');
       const child = sps.startInto(full, 'app', 'list');
       closeSync(full);
-      expect(await ended(child)).toMatchObject({ code: 1, stderr: 'sps: Cannot write the answer (ENOSPC).\n' });
+      const stderr = 'sps: What was asked for was done, but its answer cannot be written (ENOSPC).\n';
+      expect(await ended(child)).toMatchObject({ code: 1, stderr });
     });
 
     test('but a reader that has had enough is none', async () => {

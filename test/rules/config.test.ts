@@ -80,6 +80,13 @@ test('a way to prove the password that is not known is refused, not passed over'
   expect(() => loadConfig(address('!password'))).toThrow('DATABASE_URL has a require_auth other than scram-sha-256');
 });
 
+test('a way to use TLS that is not known is refused, too', () => {
+  const address = (mode: string) => ({ DATABASE_URL: `postgres://u@db/x?sslmode=${mode}` });
+  expect(loadConfig(address('verify-full'))).toMatchObject(address('verify-full'));
+  expect(() => loadConfig(address('verify_full'))).toThrow('DATABASE_URL has an sslmode other than disable, prefer, ');
+  expect(() => loadConfig(address(''))).toThrow('DATABASE_URL has an sslmode other than ');
+});
+
 test('a certificate that the address of the database names must be there', () => {
   const DATABASE_URL = 'postgres://u:hunter2@db/x?sslmode=verify-full&sslrootcert=/nowhere/ca.pem';
   const words = 'DATABASE_URL names the file /nowhere/ca.pem, which cannot be read (ENOENT)';
@@ -113,6 +120,14 @@ describe.each<[string, string[]]>([
 test('the two listeners cannot share a port, unless both take a free one', () => {
   expect(problemsOf({ ADMIN_PORT: '8080' })).toEqual(['ADMIN_PORT must differ from PORT']);
   expect(problemsOf({ PORT: '0', ADMIN_PORT: '0' })).toEqual([]);
+});
+
+test('the encryption key before is none by itself', () => {
+  const SPS_ENCRYPTION_KEY_PREVIOUS = '0'.repeat(64);
+  expect(problemsOf({ SPS_ENCRYPTION_KEY_PREVIOUS, SPS_ENCRYPTION_KEY: '1'.repeat(64) })).toEqual([]);
+  expect(problemsOf({ SPS_ENCRYPTION_KEY_PREVIOUS })).toEqual([
+    'SPS_ENCRYPTION_KEY must be set beside SPS_ENCRYPTION_KEY_PREVIOUS: new secrets would be stored in clear',
+  ]);
 });
 
 test('.env.example is printed from the records', async () => {
