@@ -63,9 +63,10 @@ function toKeptText(bytes: Buffer): string {
 }
 
 function inWords(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
+  // Of TLS, which says more in its message about itself than about the fault.
+  const { code, message, reason = message } = error as NodeJS.ErrnoException & { reason?: string };
   if (error instanceof AggregateError) return inWords(error.errors[0]);
-  return code === undefined || error instanceof DestinationRefused ? message : `${code}: ${message}`;
+  return code === undefined || error instanceof DestinationRefused ? message : `${code}: ${reason}`;
 }
 
 export function createSender({
