@@ -7,7 +7,8 @@ import { Agent, RetryAgent, request } from 'undici';
 /** Repeats what was not answered, or answered that it may be tried again, after `Retry-After` where it is given. */
 const dispatcher = new RetryAgent(new Agent({ headersTimeout: 35_000 }), {
   methods: ['POST'],
-  statusCodes: [429, 502, 503, 504],
+  // 409: an earlier try with the same Idempotency-Key is still under way.
+  statusCodes: [409, 429, 502, 503, 504],
   maxRetries: 4,
   // The last answer is for whoever called.
   throwOnError: false,
