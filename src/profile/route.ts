@@ -58,7 +58,7 @@ export function deleteProfileRoute(deps: Deps) {
   return operation({
     summary: 'Delete a profile',
     description:
-      'Its identifiers, attributes, attribution and grants are gone for good, and its events lose them. Charts keep their figures. ' +
+      'Its customer user id, attributes, attribution and grants are gone for good, and its events lose them. Its profile id is never used again. Charts keep their figures. ' +
       'Its chains of transactions are nobody’s: one of which a transaction comes for another profile is that profile’s as a whole, in charts, too.',
     headers: ProfileHeaders,
     answers: { 204: null },

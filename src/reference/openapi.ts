@@ -3,7 +3,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { Operation, Route } from '../http/operation.ts';
 import { EVENT_TYPE_NAMES, EVENT_TYPES } from '../webhooks/catalogue.ts';
-import { eventPayload } from '../webhooks/schema.ts';
+import { eventPayload, TestEvent } from '../webhooks/schema.ts';
 import { describeCharts } from './charts.ts';
 import { describeHeaders } from './headers.ts';
 import { type Named, toJsonSchema } from './json-schema.ts';
@@ -79,12 +79,20 @@ function describePaths(routes: readonly Route[], named: Named, baseUrl: string |
 }
 
 function describeEvents(named: Named): Json {
-  const events = EVENT_TYPE_NAMES.map((name) => [
+  const types = [
+    ...EVENT_TYPE_NAMES.map((name) => ({ name, summary: EVENT_TYPES[name], payload: eventPayload(name) })),
+    {
+      name: 'test',
+      summary: 'A webhook is added, changed or tested. It is not in the event feed.',
+      payload: TestEvent,
+    },
+  ];
+  const events = types.map(({ name, summary, payload }) => [
     name,
     {
       post: {
         operationId: name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
-        summary: EVENT_TYPES[name],
+        summary,
         description: 'Signed by the Standard Webhooks specification; delivered at least once, in order per profile.',
         tags: ['Events'],
         security: [],
@@ -96,7 +104,7 @@ function describeEvents(named: Named): Json {
         })),
         requestBody: {
           required: true,
-          content: { 'application/json': { schema: toJsonSchema(eventPayload(name), named) } },
+          content: { 'application/json': { schema: toJsonSchema(payload, named) } },
         },
         responses: { '2XX': { description: 'Received. Anything else is tried again later.' } },
       },

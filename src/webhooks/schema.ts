@@ -133,3 +133,14 @@ export function eventPayload(eventType: EventType): TSchema {
   if (eventType !== 'access_level_updated') return payloadOf(eventType, TransactionProperties);
   return payloadOf(eventType, AccessLevelProperties, { examples: [GRANT_EXAMPLE] });
 }
+
+/** The event that a webhook is tested with, which is about no profile. */
+export const TestEvent = Type.Object({
+  event_type: OneOf(['test']),
+  event_datetime: Moment,
+  event_api_version: Type.Literal(EVENT_API_VERSION),
+  event_properties: Type.Object({
+    profile_event_id: Type.String({ format: 'uuid' }),
+    webhook_id: Type.String({ format: 'uuid', description: 'The webhook that is tested.' }),
+  }),
+});

@@ -133,10 +133,11 @@ ${rows.join('\n')}
 - \`access_level_updated\` follows when the profile shows one of its levels differently: other dates, another source, active or
   not. It describes what serves the level now; after a grant or a revoke, that grant.
 - \`subscription_expired\` and \`trial_expired\` come within about a second of the lapse, each once, for subscriptions that were
-  set over HTTP. They lapse as in charts: at the end of the period or of its grace, or with the refund. A grant that ends by its
+  set over HTTP; of a lapse that was past when it was set, as a refund's is, within about three, as a renewal may follow. They lapse as in charts: at the end of the period or of its grace, or with the refund. A grant that ends by its
   date tells nothing.
 - \`event_datetime\` is the moment at which charts count it: of a purchase \`purchased_at\`, of a refund \`refunded_at\`. That of
-  \`billing_issue_detected\` is always \`billing_issue_detected_at\`; with a grace period charts count it at the end of that. Of
+  \`billing_issue_detected\` is always \`billing_issue_detected_at\`; with a grace period charts count it at the end of that. That of
+  \`subscription_renewal_cancelled\` without \`renew_status_changed_at\` is the moment of the request; charts do not count it. Of
   \`access_level_updated\` it is the moment of the change, or, where time alone changed the access, the date at which it did.
 - Sandbox and family-shared transactions are told too; \`environment\` and \`is_family_shared\` say so.
 
