@@ -34,7 +34,9 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
     }
     if (!postmaster || !isAlive(postmaster.pid)) {
       log.info({ folder: cluster.home }, 'starting the embedded PostgreSQL');
-      await launchServer(cluster, { preferredPort: await readLastPort(folder) });
+      const launching = launchServer(cluster, { preferredPort: await readLastPort(folder) });
+      const reporting = setInterval(() => log.info('waiting for the embedded PostgreSQL'), REPORT_MS);
+      await launching.finally(() => clearInterval(reporting));
       continue;
     }
     const attempt = await tryToConnect(cluster, postmaster, applicationName);

@@ -8,6 +8,7 @@ import { createClient } from '../client-class.ts';
 import { dataFolder } from './cluster.ts';
 import { findHome } from './home.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
+import { syncFolder } from './sync-folder.ts';
 
 /** Folders of which only the folder is wanted: what is in them is of this run of the server. */
 const EMPTY = new Set([
@@ -89,6 +90,7 @@ async function copyFolder(from: string, to: string, { isTop = true, signal }: Co
     else
       throw new EmbeddedDatabaseError(`${source} is neither a file nor a folder: back this database up with pg_dump.`);
   }
+  await syncFolder(to);
   return bytes;
 }
 
@@ -114,6 +116,7 @@ async function copyLog(from: string, to: string, { first, last, signal }: Segmen
     const isNeeded = (SEGMENT.test(name) && name >= first && name <= last) || name.endsWith('.history');
     if (isNeeded && entry.isFile()) bytes += await copyDurably(join(from, name), join(to, name), signal);
   }
+  await syncFolder(to);
   return bytes;
 }
 
@@ -133,6 +136,7 @@ async function copyRunning(
   const { last, labelfile } = await ask('select pg_walfile_name(lsn) as last, labelfile from pg_backup_stop(false)');
   await writeFile(join(to, 'backup_label'), labelfile, { mode: 0o600, flush: true });
   bytes += await copyLog(join(from, 'pg_wal'), join(to, 'pg_wal'), { first, last, signal });
+  await syncFolder(to);
   return bytes;
 }
 
@@ -157,7 +161,9 @@ export async function backUp(
     const bytes = await copyRunning(client, { home, target: unfinished, signal });
     await writeFile(join(unfinished, 'password'), await readFile(join(home, 'password')), { mode: 0o600, flush: true });
     heed(signal);
+    await syncFolder(unfinished);
     await rename(unfinished, folder);
+    await syncFolder(dirname(folder));
     return { folder, bytes };
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });

@@ -2,10 +2,11 @@
 // directory (a home of mode 0700), the folder is made under /var/lib and `postgres` is a link to it.
 import { existsSync } from 'node:fs';
 import { chmod, lstat, mkdir, mkdtemp, realpath, rename, rm, symlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Account } from './account.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
 import { canEnter } from './program.ts';
+import { syncFolder } from './sync-folder.ts';
 
 const ELSEWHERE = ['/var/lib', '/var/tmp'];
 
@@ -75,10 +76,11 @@ async function publish(folder: string, named: string): Promise<boolean> {
   const near = folder.startsWith(`${named}.new-`);
   try {
     await (near ? rename(folder, named) : symlink(folder, named));
-    return true;
   } catch (error) {
     if (!existsSync(named)) throw error;
     await rm(folder, { recursive: true, force: true });
     return false;
   }
+  await syncFolder(dirname(named));
+  return true;
 }

@@ -7,6 +7,7 @@ import { getServerPackage } from './binaries.ts';
 import { dataFolder, refuseForeignCluster } from './cluster.ts';
 import { findHome, makeHome } from './home.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
+import { syncFolder } from './sync-folder.ts';
 
 async function giveTo(account: Account, path: string): Promise<void> {
   if (!account.ids) return;
@@ -24,6 +25,7 @@ async function copyAll(from: string, to: string, signal: AbortSignal | undefined
     if (entry.isDirectory()) await copyAll(source, target, signal);
     else await copyDurably(source, target, signal);
   }
+  await syncFolder(to);
 }
 
 function isThereAlready(dataDir: string): EmbeddedDatabaseError {
@@ -48,6 +50,7 @@ export async function restore(from: string, dataDir: string, signal?: AbortSigna
     await copyDurably(join(backup, 'password'), join(home, 'password'), signal);
     await giveTo(account, dataFolder(home));
     await giveTo(account, join(home, 'password'));
+    await syncFolder(home);
   });
   // A service that was started meanwhile made an empty one.
   if (!isOurs) throw isThereAlready(dataDir);
