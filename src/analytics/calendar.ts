@@ -1,4 +1,6 @@
 // Ranges of days cut into buckets. Days are whole days since 1970-01-01, instants whole seconds (src/lib/zone.ts). Pure.
+
+import { DAY_MS } from '../lib/datetime.ts';
 import { dayStart, formatInZone, localDay, type Zone } from '../lib/zone.ts';
 
 export const PERIOD_UNITS = ['day', 'week', 'month', 'quarter', 'year'] as const;
@@ -20,8 +22,6 @@ export interface Span {
   /** Whether the last bucket contains now, or ends with it. */
   reachesNow: boolean;
 }
-
-const DAY_MS = 86_400_000;
 
 /** The day of a date `YYYY-MM-DD`, undefined if there is none. */
 export function parseDate(text: string): number | undefined {

@@ -1,10 +1,11 @@
 // A seeded simulation of an app's people over two years: installs that grow, attribution, subscriptions, one-time purchases. Pure.
+
+import { DAY_MS } from '../lib/datetime.ts';
 import { COINS, COUNTRIES, LIFETIME, PLANS, SOURCES, STORES } from './market.ts';
 import { createRandom, type Random } from './random.ts';
 import { iso, type ProfileRecord, priceOf, type TransactionRecord } from './records.ts';
 import { type Buyer, simulateSubscription } from './subscription.ts';
 
-const DAY_MS = 86_400_000;
 const SPAN_DAYS = 730;
 const CONVERSION = 0.28;
 

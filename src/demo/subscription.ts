@@ -1,9 +1,10 @@
 // One simulated subscription: trial, renewals, billing trouble, upgrade, refund, end and return. Nothing later than `until`. Pure.
+
+import { DAY_MS } from '../lib/datetime.ts';
 import { type Country, PAYWALLS, PLANS, type Plan, type Store } from './market.ts';
 import type { Random } from './random.ts';
 import { iso, type Offer, priceOf, type TransactionRecord } from './records.ts';
 
-const DAY_MS = 86_400_000;
 const GRACE_MS = 16 * DAY_MS;
 const TRIAL_DAYS = 7;
 

@@ -3,6 +3,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { DB } from '../db/types.ts';
+import { DAY_MS } from '../lib/datetime.ts';
 import { giveWay } from '../lib/slices.ts';
 import { createSteps } from '../lib/steps.ts';
 import { type ColumnChunk, encodeColumn, encodePlaces, ROWS_PER_GROUP } from './column-chunk.ts';
@@ -32,8 +33,8 @@ export interface Keeper {
 
 /** The first day of the next month. */
 export function monthAfter(month: number): number {
-  const date = new Date(month * 86_400_000);
-  return date.setUTCMonth(date.getUTCMonth() + 1) / 86_400_000;
+  const date = new Date(month * DAY_MS);
+  return date.setUTCMonth(date.getUTCMonth() + 1) / DAY_MS;
 }
 
 /** Of rows `f`: whether they are the app's, and their day is of the month. */

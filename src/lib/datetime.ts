@@ -2,6 +2,8 @@
 // A "timestamp" here is `2025-01-15T10:30:00.123456Z`, always UTC: it compares as text and Postgres reads it. Pure.
 import { remembering } from './remembering.ts';
 
+export const DAY_MS = 86_400_000;
+
 const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/;
 
 export const DATETIME_WORDS =

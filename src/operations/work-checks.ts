@@ -6,6 +6,7 @@ import { listAllApps } from '../apps/queries.ts';
 import type { App, Deps } from '../deps.ts';
 import { countBacklog } from '../facts/backlog.ts';
 import { counted } from '../lib/counted.ts';
+import { DAY_MS } from '../lib/datetime.ts';
 import { listStoredSecrets } from '../webhooks/endpoint-queries.ts';
 import { sealedWith } from '../webhooks/sealing.ts';
 import { readSecrets, storedValues } from '../webhooks/secrets.ts';
@@ -103,7 +104,7 @@ async function timeChart(
   { answers, chart_id, mostMs }: { answers: ReturnType<typeof createChartAnswers>; chart_id: string; mostMs: number },
 ): Promise<Timed> {
   const now = deps.now();
-  const day = (offset: number) => new Date(now.getTime() - offset * 86_400_000).toISOString().slice(0, 10);
+  const day = (offset: number) => new Date(now.getTime() - offset * DAY_MS).toISOString().slice(0, 10);
   const body = { chart_id, period_unit: 'month', filters: { date: [day(CHARTS_DAYS), day(0)] } };
   const query = readChartRequest({ body, zoneHeader: undefined, appZone: app.timezone, now });
   const began = performance.now();

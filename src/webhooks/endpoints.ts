@@ -3,7 +3,7 @@
 import { getApp } from '../apps/service.ts';
 import { inTransaction, patiently } from '../db/client.ts';
 import type { Deps } from '../deps.ts';
-import { timestampOf, toDatabase, toWire } from '../lib/datetime.ts';
+import { DAY_MS, timestampOf, toDatabase, toWire } from '../lib/datetime.ts';
 import { isUuid } from '../lib/uuid.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { SenderEdges } from './delivery.ts';
@@ -25,7 +25,7 @@ import { sendTestEvent } from './test-event.ts';
 
 export type EndpointDeps = Pick<Deps, 'db' | 'config' | 'now'>;
 
-const OVERLAP_MS = 86_400_000;
+const OVERLAP_MS = DAY_MS;
 
 export function noSuchWebhook(webhookId: string): OperatorError {
   return new OperatorError(`There is no webhook ${webhookId}; \`sps webhook list\` shows them.`);

@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
+import { DAY_MS } from '../lib/datetime.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
 
 const EVERY_MS = 10 * 60_000;
@@ -73,7 +74,7 @@ export async function sweepEvents(
   isStopped: () => boolean = () => false,
 ): Promise<{ died: number; pruned: number }> {
   const at = now();
-  const cutoff = new Date(at.getTime() - config.EVENT_RETENTION_DAYS * 86_400_000);
+  const cutoff = new Date(at.getTime() - config.EVENT_RETENTION_DAYS * DAY_MS);
   const total = { died: 0, pruned: 0 };
   let after: string | null = '0';
   while (after !== null && !isStopped()) {
