@@ -1,4 +1,4 @@
-// What a change of facts owes to the totals: images, copies of the facts as the totals contain them (docs/decisions/0016).
+// What must be written when facts change, so that the totals stay right: images, copies of the facts as the totals contain them (docs/decisions/0016).
 import { sql } from 'kysely';
 
 /**

@@ -21,7 +21,7 @@ export interface Turns {
 export interface TurnParts extends TurnLimits {
   /** Whether it was delivered. Never rejects. */
   send: (delivery: Claimed) => Promise<boolean>;
-  /** Told of deliveries that are not sent after all: their endpoint failed or became slow, or this is the end. */
+  /** Told of deliveries that are not sent after all: their endpoint failed or became slow, or the process is stopping. */
   giveBack: (deliveries: readonly Claimed[]) => void;
   /** Milliseconds. */
   clock?: () => number;

@@ -32,8 +32,8 @@ export async function readLabelQueue(db: Kysely<DB>, { owner }: Source, most: nu
 }
 
 /**
- * The places of profiles some of whose facts changed since they wait: they wait for the totals, or were totalled anew. As many as that
- * are not all.
+ * The places of profiles some of whose facts changed since they wait: they wait for the totals, or were totalled anew. Where it returns
+ * `most` of them, there may be more.
  */
 export async function readChangedPlaces(
   db: Kysely<DB>,
