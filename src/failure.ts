@@ -22,6 +22,7 @@ interface SystemError {
   path?: string;
 }
 
+/** A sentence for what operators can mend; the stack of anything else. */
 export function inWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (FOR_OPERATORS.some((kind) => error instanceof kind)) return error.message;

@@ -66,6 +66,7 @@ function logTo(level: string, stream: DestinationStream): Logger {
   return pino({ level, base: null, timestamp: createTimestamp(), serializers: { err: describeError }, hooks }, stream);
 }
 
+/** A log of lines of this level and above: to the stream, or to standard error. */
 export async function createLog(level: string, stream?: DestinationStream): Promise<Logger> {
   if (stream) return logTo(level, stream);
   if (!process.stderr.isTTY) {

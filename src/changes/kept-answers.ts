@@ -36,6 +36,7 @@ export async function takeAnswerKey(trx: Kysely<DB>, key: AnswerKey): Promise<bo
   return rows[0]?.is_taken === true;
 }
 
+/** The answer that was kept under the key within the last day. */
 export async function findAnswer(trx: Kysely<DB>, key: AnswerKey, now: Date): Promise<KeptAnswer | undefined> {
   return trx
     .selectFrom('kept_answer')

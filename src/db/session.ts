@@ -22,6 +22,7 @@ export interface Session {
 /** A server that cannot be reached does not say when it hangs up. */
 const LONGEST_CLOSE_MS = 5_000;
 
+/** Connects, within 5 s. Statements take no longer than the settings say, in the server and, should it not answer, here. */
 export async function openSession(settings: Omit<PoolSettings, 'max' | 'takesCopy'>): Promise<Session> {
   // The next statement hears of a broken connection by itself.
   const pool = createPool({ ...settings, max: 1, takesCopy: true }, () => undefined);

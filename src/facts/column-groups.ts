@@ -48,10 +48,12 @@ export function selectChanges(keeper: Keeper, month: Month): RawBuilder<unknown>
   return sql`select * from ${sql.table(keeper.changes)} f where ${ofMonth(keeper, month)}`;
 }
 
+/** As `removeChunks`, for whoever has the app's totals locked (`withTotalsLocked`). */
 export async function removeChanges(trx: Kysely<DB>, keeper: Keeper, month: Month): Promise<void> {
   await sql`delete from ${sql.table(keeper.changes)} f where ${ofMonth(keeper, month)}`.execute(trx);
 }
 
+/** Drops the columns of a month. */
 export async function removeChunks(trx: Kysely<DB>, { chunks }: Keeper, { app_key, month }: Month): Promise<void> {
   await sql`delete from ${sql.table(chunks)} where app_key = ${app_key} and month = ${month}`.execute(trx);
 }

@@ -9,6 +9,7 @@ export function holdingProducts(appKey: number): RawBuilder<unknown> {
   return sql`pg_advisory_xact_lock_shared(${PRODUCTS_LOCK}, ${appKey})`;
 }
 
+/** Takes the shared lock until the transaction ends. */
 export async function holdProducts(trx: Kysely<DB>, appKey: number): Promise<void> {
   await sql`select ${holdingProducts(appKey)}`.execute(trx);
 }

@@ -50,6 +50,7 @@ export async function findLevel(trx: Kysely<DB>, { app_id, profile_id, access_le
   return rows[0];
 }
 
+/** Sets the end of a grant, a timestamp; the caller holds the profile's lock. */
 export async function endGrant(
   trx: Kysely<DB>,
   { app_id, profile_id, access_level_id }: Level,

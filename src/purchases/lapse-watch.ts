@@ -64,6 +64,7 @@ export function planLapses(
   };
 }
 
+/** Watches these transactions no more. As for the others here, the caller holds the profile's lock. */
 export async function unwatch(
   trx: Kysely<DB>,
   { app_id, profile_id }: ProfileKey,
@@ -91,6 +92,7 @@ export async function moveWatch(
     select app_id, ${to}::uuid, purchase_no, check_at, retry_at from gone`.execute(trx);
 }
 
+/** Watches transactions, each until its moment; one that is watched already gets the new moment. */
 export async function watch(
   trx: Kysely<DB>,
   { app_id, profile_id }: ProfileKey,

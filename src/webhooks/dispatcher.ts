@@ -46,6 +46,7 @@ const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 const SETTLE_ON_STOP_MS = 5_000;
 
+/** Delivers what is due, from now on: nudged by whoever stores events, and looking every few moments by itself. */
 export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispatcher {
   const { config, log, now, connectionString } = deps;
   const queueDb = openQueuePool(connectionString, log);

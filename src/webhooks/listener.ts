@@ -13,6 +13,7 @@ export interface Listener {
   stop: () => Promise<void>;
 }
 
+/** Calls `onNudge` for each nudge, and when it is connected again: some may have been missed. */
 export function listenForNudges(connectionString: string, onNudge: () => void, log: Logger): Listener {
   const backoff = createBackoff(FIRST_RECONNECT_MS, LONGEST_RECONNECT_MS);
   let isStopped = false;

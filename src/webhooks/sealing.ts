@@ -27,6 +27,7 @@ export function sealedWith(stored: string): string | undefined {
   return FORM.exec(stored)?.[1];
 }
 
+/** AES-256-GCM under a random nonce, as `sealed:1:<key id>:<base64 of nonce, tag and ciphertext>` (docs/decisions/0013). */
 export function seal(text: string, key: Buffer): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
