@@ -1,7 +1,7 @@
-// A database of another locale counts alike: countries are compared as codes, not as words of a language.
+// A database of another locale counts alike: codes and ids are compared as such, not as words of a language.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrateToLatest } from '../../src/db/migrate.ts';
-import { oneTime, setTransaction } from '../purchases/world.ts';
+import { oneTime, period, setTransaction } from '../purchases/world.ts';
 import { createTestDatabase } from '../setup/database.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { askChart } from './import.ts';
@@ -15,6 +15,23 @@ beforeAll(async () => {
   service = await startService({ database, now: () => new Date('2025-06-15T12:00:00Z') });
 });
 afterAll(() => service.close());
+
+test('transactions of one moment are in the order of code points', async () => {
+  await service.call('POST', '/api/v2/server-side-api/profile/', {
+    key: service.secretKey,
+    headers: { 'service-customer-user-id': 'bea' },
+    body: {},
+  });
+  const chain = { store_original_transaction_id: 'B', purchased_at: '2025-02-01T00:00:00Z' };
+  const free = { country: 'US', currency: 'USD', value: 0 };
+  // To a Turk a comes before B, and the chain would begin with what was paid.
+  await setTransaction(service, 'bea', period({ ...chain, store_transaction_id: 'a' }));
+  const { json } = await setTransaction(service, 'bea', period({ ...chain, store_transaction_id: 'B', price: free }));
+  expect(json.data.subscriptions.monthly.store_transaction_id).toBe('a');
+  const filters = { date: ['2025-02-01', '2025-02-28'] };
+  const trials = await askChart(service, { chart_id: 'trials_new', filters });
+  expect(trials.json.data.common.value).toBe(1);
+});
 
 test('under a Turkish locale, where the small I has no dot, Italians are counted', async () => {
   await service.call('POST', '/api/v2/server-side-api/profile/', {

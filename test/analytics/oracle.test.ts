@@ -1,6 +1,8 @@
 // Generated histories: every chart as the slow oracle counts it, for random questions in random zones.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CHART_IDS, chart, segmentationsOf } from '../../src/analytics/catalogue.ts';
+import { DAY_MS } from '../../src/lib/datetime.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { history, NOW, PRODUCTS } from './histories.ts';
 import { addApp, addProducts, type Home, importProfiles, importTransactions } from './import.ts';
@@ -37,3 +39,82 @@ test('all charts answer as the oracle counts', { timeout: 180_000 }, async () =>
     { numRuns: Number(process.env.HISTORIES ?? 4), endOnFailure: true },
   );
 });
+
+const at = (ms: number) => new Date(ms).toISOString();
+
+/** A period of a product that is not configured: where the moments of others meet it, no generated history need have it. */
+function periodOf(
+  chain: string,
+  begins: number,
+  { id = chain, days = 30, ...more }: { id?: string; days?: number } & Partial<World['transactions'][number]> = {},
+): World['transactions'][number] {
+  return {
+    customer_user_id: 'p0',
+    purchase_type: 'subscription',
+    store: 'app_store',
+    store_product_id: 'unconfigured',
+    store_transaction_id: id,
+    store_original_transaction_id: chain,
+    price: { country: 'DE', currency: 'USD', value: 10 },
+    purchased_at: at(begins),
+    originally_purchased_at: at(Date.parse('2024-11-20T00:00:00Z')),
+    expires_at: at(begins + days * DAY_MS),
+    renew_status: true,
+    ...more,
+  };
+}
+
+/** A month that ends at the moment, or with a grace period of three days. */
+const endsAt = (moment: number) => [moment - 30 * DAY_MS, {}] as const;
+const graceEndsAt = (moment: number, more: object = {}) => {
+  const expires = moment - 3 * DAY_MS;
+  const grace = { billing_issue_detected_at: at(expires), grace_period_expires_at: at(moment) };
+  return [expires - 30 * DAY_MS, { ...grace, ...more }] as const;
+};
+const refunded = (moment: number) => ({ refunded_at: at(moment), cancellation_reason: 'refund' });
+
+const MEETING = Date.parse('2025-04-10T08:00:00Z');
+const LENGTHS = [5, 6, 8, 9, 27, 28, 31, 32, 58, 59, 62, 63, 88, 89, 93, 94, 179, 180, 184, 185, 359, 360, 372, 373];
+
+const EDGES: World = {
+  profiles: [-1, 0, 1].map((ms, index) => ({ customer_user_id: `p${index}`, installed_at: at(NOW + ms) })),
+  transactions: [
+    ...LENGTHS.map((days) => periodOf(`length ${days}`, NOW - DAY_MS, { days })),
+    ...[-1, 0, 1].flatMap((ms) => [
+      periodOf(`end ${ms}`, ...endsAt(MEETING)),
+      periodOf(`end ${ms}`, MEETING + ms, { id: 'next' }),
+      periodOf(`grace ${ms}`, ...graceEndsAt(MEETING)),
+      periodOf(`grace ${ms}`, MEETING + ms, { id: 'next' }),
+      periodOf(`refund ${ms}`, ...graceEndsAt(MEETING + DAY_MS, refunded(MEETING))),
+      periodOf(`refund ${ms}`, MEETING + ms, { id: 'next' }),
+      periodOf(`refund at the end ${ms}`, MEETING - 30 * DAY_MS, refunded(MEETING + ms)),
+      periodOf(`begins ${ms}`, NOW + ms),
+      periodOf(`ends ${ms}`, ...endsAt(NOW + ms)),
+      periodOf(`grace ends ${ms}`, ...graceEndsAt(NOW + ms)),
+      periodOf(`refunded ${ms}`, MEETING, refunded(NOW + ms)),
+      periodOf(`cancelled ${ms}`, MEETING, { renew_status: false, renew_status_changed_at: at(NOW + ms) }),
+    ]),
+    // Both at once: the first by code point is the free one, and so the trial of the chain.
+    periodOf('order', MEETING, { id: 'a' }),
+    periodOf('order', MEETING, { id: 'B', price: { country: 'DE', currency: 'USD', value: 0 } }),
+  ],
+  products: PRODUCTS,
+  now: NOW,
+};
+
+test.each([APP_ZONE, 'Asia/Kathmandu'])(
+  'where periods, their lengths and now meet, asked in %s',
+  { timeout: 60_000 },
+  async (zoneName) => {
+    const home = await settle(EDGES);
+    for (const chart_id of CHART_IDS) {
+      for (const date_type of ['purchase_date', 'profile_install_date']) {
+        const segmentation = segmentationsOf(chart(chart_id)).find((name) => name === 'duration');
+        const split = segmentation && { segmentation };
+        const question = { chart_id, date_type, period_unit: 'day', filters: { date: ['2025-04-08', '2025-04-21'] } };
+        const told = consultOracle(EDGES, { ...question, ...split }, zoneName);
+        expect(await ask(home, { ...question, ...split }, zoneName), `${chart_id} ${date_type}`).toEqual(told);
+      }
+    }
+  },
+);

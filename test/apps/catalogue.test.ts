@@ -167,6 +167,31 @@ test('a configuration waits for the requests that are setting a transaction', as
   expect(await known()).toContain('awaited');
 });
 
+test('facts are derived anew once nobody else is at their profile', async () => {
+  await world.profiles({ customer_user_id: 'held' });
+  await world.transactions(bought('held', 'rederived'));
+  const trx = await world.database.db.startTransaction().execute();
+  await sql`select from profile where customer_user_id = 'held' for no key update`.execute(trx);
+  const configured = configureProducts(world.database, appId, [
+    { store: 'play_store', store_product_id: 'rederived', duration: '6 months' },
+  ]);
+  await waitForBlocked(world);
+  await trx.commit().execute();
+  await configured;
+  expect(await durationsOf('rederived')).toEqual({ '6 months': 1 });
+});
+
+test('so does the removal of a product', async () => {
+  const product: NewProduct = { store: 'play_store', store_product_id: 'removed', duration: 'Annual' };
+  await configureProducts(world.database, appId, [product]);
+  const trx = await world.database.db.startTransaction().execute();
+  await lockChain(trx, world.app, { app_id: appId, store: 'play_store', store_original_transaction_id: 'c' });
+  const removed = removeProduct(world.database, appId, product);
+  await waitForBlocked(world);
+  await trx.commit().execute();
+  expect(await removed).toBe(true);
+});
+
 test('configured again, a product has the facts derived that an interruption left; any number', async () => {
   const buyers = Array.from({ length: 1_100 }, (_, index) => `buyer-${index}`);
   await world.profiles(...buyers.map((customer_user_id) => ({ customer_user_id })));
@@ -272,6 +297,7 @@ test('a grant that waits for a level to be removed is refused, not failed', asyn
 
 test.each([
   [{ store: 'stripe', commission: '1.5' }, 'A commission is a fraction from 0 to 1'],
+  [{ store: 'stripe', commission: '2' }, 'A commission is a fraction from 0 to 1'],
   [{ store: 'stripe', commission: '15%' }, 'A commission is a fraction from 0 to 1'],
   [{ store: 'stripe' }, 'Give a commission, a title or both.'],
   [{ store: 'stripe', title: ' ' }, 'A title has 1 to 100 characters.'],

@@ -75,7 +75,9 @@ test('a deleted profile', async () => {
     .set({ deleted_at: '2025-01-02T00:00:00Z' })
     .where('profile_id', '=', profileId)
     .execute();
-  await expectNotFound({ profile_id: profileId });
+  const labels = await countLabels(service);
+  await expectNotFound({ profile_id: profileId, campaign: 'of nobody' });
+  expect(await countLabels(service)).toBe(labels);
 });
 
 test('nothing is written, not even the labels that charts would show', async () => {

@@ -1,9 +1,15 @@
 // Labels that are known need no look at the database, also those that were written before this process began.
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Label } from '../../src/attribution/label.ts';
 import { createLabels } from '../../src/attribution/labels.ts';
+import { createAttributionRecorder } from '../../src/attribution/service.ts';
 import { createDb } from '../../src/db/client.ts';
 import { createTestDatabase } from '../setup/database.ts';
+import { waitForBlocked } from '../setup/locks.ts';
+import { startService } from '../setup/service.ts';
+import { addProfile } from '../setup/world.ts';
+import { readRecord } from './world.ts';
 
 const none = { channel: null, campaign: null, ad_group: null, ad_set: null, creative: null };
 const KNOWN: Label[] = [
@@ -29,5 +35,42 @@ test('labels of before a start are remembered with their keys', async () => {
     await expect(labels.find(db, KNOWN)).rejects.toThrow();
   } finally {
     await database.close();
+  }
+});
+
+test('labels that differ in one member, or have its value in another, have keys of their own', async () => {
+  const database = await createTestDatabase();
+  try {
+    const plain: Label = { ...none, status: 'organic', source: 'custom' };
+    const names = ['channel', 'campaign', 'ad_group', 'ad_set', 'creative', 'source'] as const;
+    const different = [plain, { ...plain, status: 'unknown' }, ...names.map((name) => ({ ...plain, [name]: 'x' }))];
+    const labels = createLabels({ number: 0 });
+    const keys = await labels.keysOf(database.db, different);
+    expect(new Set(keys).size).toBe(different.length);
+    expect(await labels.keysOf(database.db, different.toReversed())).toEqual(keys.toReversed());
+  } finally {
+    await database.close();
+  }
+});
+
+test('a post whose label was looked up on an earlier run of the server is refused, and records nothing', async () => {
+  const service = await startService();
+  try {
+    const { db } = service.database;
+    const profileId = await addProfile(service, 'anna');
+    const serverRun = { number: 0 };
+    const record = createAttributionRecorder({ ...service.deps, groupDb: db, serverRun });
+    const trx = await db.startTransaction().execute();
+    await sql`lock table dim_attribution in access exclusive mode`.execute(trx);
+    const posted = record(service.app, { status: 'organic', customer_user_id: 'anna' });
+    const refused = expect(posted).rejects.toMatchObject({ statusCode: 503 });
+    // The label is looked for, and the newest ones are recalled.
+    await waitForBlocked(service, 2);
+    serverRun.number++;
+    await trx.commit().execute();
+    await refused;
+    expect(await readRecord(service, profileId)).toBeUndefined();
+  } finally {
+    await service.close();
   }
 });

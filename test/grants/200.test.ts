@@ -126,8 +126,10 @@ test('a grant replaces the earlier grant of the level, longer or shorter; the fi
   expect(second.purchased_at > first.purchased_at).toBe(true);
   expect(second.store_transaction_id).not.toBe(first.store_transaction_id);
   expect(second.store_original_transaction_id).toBe(second.store_transaction_id);
-  const third = (await grantAgain('again')).access_levels.premium;
-  expect(third).toMatchObject({ starts_at: null, expires_at: null, originally_purchased_at: first.purchased_at });
+  const third = (await grantAgain('again', { starts_at: '2040-01-01T00:00:00Z' })).access_levels.premium;
+  expect(third).toMatchObject({ starts_at: '2040-01-01T00:00:00.000000+0000', expires_at: null });
+  const fourth = (await grantAgain('again')).access_levels.premium;
+  expect(fourth).toMatchObject({ starts_at: null, expires_at: null, originally_purchased_at: first.purchased_at });
 });
 
 test('grants of different levels stand beside each other, in the order of their ids', async () => {

@@ -2,7 +2,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { pruneAnswers } from '../../src/changes/kept-answers.ts';
-import { createProfile } from '../profile/world.ts';
+import { lockChain } from '../../src/purchases/chain.ts';
+import { createProfile, readProfile } from '../profile/world.ts';
 import { addEndpoint, listEvents, period, SET } from '../purchases/world.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';
 import { type Answer, startService, type TestService } from '../setup/service.ts';
@@ -130,6 +131,19 @@ test('a key holds for its operation and profile, whichever identifier names the 
   await createProfile(service, { customer: other });
   const elsewhere = await send(GRANT, { access_level_id: 'premium' }, 'key', { 'service-customer-user-id': other });
   expect(elsewhere.json.data.customer_user_id).toBe(other);
+});
+
+test('a name that goes to another profile while the request waits: nothing is done to that', async () => {
+  const { db } = service.database;
+  const trx = await db.startTransaction().execute();
+  await lockChain(trx, service.app, { app_id: service.appId, ...ownPeriod() });
+  const waiting = send(SET, ownPeriod(), 'key');
+  await waitForBlocked(service);
+  await createProfile(service, { profile: profileId, customer: `${customer}-renamed` });
+  await createProfile(service, { customer });
+  await trx.commit().execute();
+  expect(await waiting).toMatchObject({ status: 404, json: { error_code: 'profile_does_not_exist' } });
+  expect((await readProfile(service, { customer })).json.data.subscriptions).toBeNull();
 });
 
 test('only successes are kept: what was refused is tried anew', async () => {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { keyContract } from '../http/key-contract.ts';
-import { createProfile } from '../profile/world.ts';
+import { createProfile, readProfile } from '../profile/world.ts';
 import { period, setTransaction } from '../purchases/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProduct } from '../setup/world.ts';
@@ -51,6 +51,18 @@ test('a moment to come shortens the grant, and may be brought forward', async ()
     expect((await take({ revoke_at })).status).toBe(200);
   }
   expect((await take()).json.data.access_levels.premium.expires_at.slice(0, 4)).toMatch(/^20[23]/);
+});
+
+test('the grant of another level, and of another profile, stays', async () => {
+  const neighbour = { 'service-customer-user-id': `${headers['service-customer-user-id']}-neighbour` };
+  await createProfile(service, { customer: neighbour['service-customer-user-id'] });
+  await grant(service, { access_level_id: 'premium' }, neighbour);
+  await give({ access_level_id: 'gold' });
+  await give();
+  const { gold, premium } = (await take()).json.data.access_levels;
+  expect([gold.expires_at, premium.expires_at]).toEqual([null, expect.any(String)]);
+  const { access_levels } = (await readProfile(service, { customer: neighbour['service-customer-user-id'] })).json.data;
+  expect(access_levels.premium.expires_at).toBeNull();
 });
 
 test('a grant that has not begun is ended before it begins', async () => {

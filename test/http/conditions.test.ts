@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CONDITIONS, type ConditionName } from '../../src/errors.ts';
 import { ATTRIBUTION, post } from '../attribution/world.ts';
 import { ANNA, GRANT, grant, revoke } from '../grants/world.ts';
+import { updateProfile } from '../profile/world.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';
@@ -100,4 +101,16 @@ test('a client that leaves in the middle of its request disturbs nobody', async 
   await new Promise((resolve) => setTimeout(resolve, 50));
   socket.resetAndDestroy();
   expect(await post(service, record)).toMatchObject({ status: 201 });
+});
+
+test('a transaction in whose way others stand to the last may be sent again later', async () => {
+  await withService({}, async (other) => {
+    await sql`create function stand_in_the_way() returns trigger language plpgsql as
+      $$ begin raise serialization_failure; end $$`.execute(other.database.db);
+    await sql`create trigger conflict before update on profile
+      for each row execute function stand_in_the_way()`.execute(other.database.db);
+    const answer = await updateProfile(other, { customer: 'anna' }, { country: 'DE' });
+    expect(answer).toMatchObject({ status: 503, json: { error_code: 'service_unavailable' } });
+    expect(answer.headers['retry-after']).toBeDefined();
+  });
 });

@@ -7,6 +7,7 @@ import { buildApp } from '../../src/app.ts';
 import { createKey, revokeKey } from '../../src/apps/service.ts';
 import { createPool } from '../../src/db/client.ts';
 import type { DB } from '../../src/db/types.ts';
+import { ATTRIBUTION } from '../attribution/world.ts';
 import { GRANT } from '../grants/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
 
@@ -85,4 +86,11 @@ test('many requests with one key at once look it up once', async () => {
   statements = 0;
   await Promise.all(Array.from({ length: 20 }, () => send(`Api-Key ${key}`)));
   expect(statements).toBeLessThanOrEqual(1);
+});
+
+test('a public key that was found right lets in no other of its prefix', async () => {
+  const send = (key: string) => service.call('POST', ATTRIBUTION, { key, body: {} });
+  expect((await send(service.publicKey)).status).toBe(400);
+  const [prefix] = service.publicKey.split('.');
+  expect((await send(`${prefix}.${'A'.repeat(32)}`)).status).toBe(401);
 });

@@ -87,6 +87,15 @@ test('the same id again replaces the transaction as a whole; within a file the l
   expect(await facts()).toMatchObject([{ revenue: 12_000_000_000n }]);
 });
 
+test('of a chain that is there already, too, the last one of a file counts', async () => {
+  await world.transactions(MONTH);
+  expect(
+    await world.transactions({ ...MONTH, paywall_id: 'p1' }, { ...MONTH, price: { ...MONTH.price, value: 12 } }),
+  ).toMatchObject({ read: 2, written: 1, unchanged: 1 });
+  const rows = await world.database.db.selectFrom('purchase').selectAll().execute();
+  expect(rows).toMatchObject([{ price_value: '12', paywall_id: null }]);
+});
+
 test('whatever changes of a transaction is in its fact', async () => {
   const changes: object[] = [
     { billing_issue_detected_at: '2025-02-01T00:00:00Z' },
@@ -150,6 +159,16 @@ test('chains are told apart by their store and by what they sell, though they ha
     '2025-03-09 12:00:00+00',
     null,
   ]);
+});
+
+test('what is named for the first time is kept also where the rest of the record was named before', async () => {
+  const own = (id: string) => ({ ...MONTH, store_transaction_id: id, store_original_transaction_id: id });
+  await world.transactions(
+    { ...own('n1'), placement_id: 'known' },
+    { ...own('n2'), placement_id: 'another' },
+    { ...own('n3'), placement_id: 'known', store: 'named once', store_product_id: 'named once' },
+  );
+  expect(await facts()).toHaveLength(3);
 });
 
 test('placements whose parts read the same in a row are told apart', async () => {

@@ -33,6 +33,15 @@ async function readProfile(home: TestService, customerUserId: string) {
 const ONE_TIME = { purchase_type: 'one_time_purchase', store_product_id: 'forever' } as const;
 const FUTURE = '2090-02-01T00:00:00.000000+0000';
 
+test('a level that is over ended with the purchase that ended last, also where that was not bought last', async () => {
+  const profileId = await addProfile(service, 'overlapping');
+  await addPurchase(service, profileId, { purchased_at: '2025-01-01T00:00:00Z', expires_at: '2025-06-01T00:00:00Z' });
+  await addPurchase(service, profileId, { purchased_at: '2025-02-01T00:00:00Z', expires_at: '2025-03-01T00:00:00Z' });
+  const { access_levels, subscriptions } = await readProfile(service, 'overlapping');
+  expect(access_levels.premium.expires_at).toBe('2025-06-01T00:00:00.000000+0000');
+  expect(subscriptions.monthly.expires_at).toBe('2025-03-01T00:00:00.000000+0000');
+});
+
 test('a subscription has the fields of interface 2.4, and opens the level of its product', async () => {
   const profileId = await addProfile(service, 'subscriber');
   await addPurchase(service, profileId, {

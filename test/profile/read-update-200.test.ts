@@ -50,6 +50,8 @@ test('an update changes what it names and keeps the rest', async () => {
   });
   await updateProfile(service, { profile: anna }, { installed_at: '2025-01-02T00:00:00Z' });
   expect((await storedProfile(service, anna)).install).toMatchObject({ installed_day: 20_090 });
+  await updateProfile(service, { profile: anna }, { store: 'acme' });
+  expect((await storedProfile(service, anna)).install).toMatchObject({ store: 'acme' });
 });
 
 test('an empty update changes nothing, not even the segment hash', async () => {

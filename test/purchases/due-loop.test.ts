@@ -134,6 +134,17 @@ test('one that was renewed in time does not lapse; the next period does', async 
   expect((await types()).slice(1)).toEqual(['subscription_expired', 'access_level_updated']);
 });
 
+test('of a chain that came back after a lapse the next one alone is told', async () => {
+  await set(period({ ...ids(), expires_at: inDays(1) }));
+  await pass(2);
+  await sweep();
+  await set(period({ ...ids('2'), purchased_at: inDays(0), expires_at: inDays(30) }));
+  await pass(31);
+  await sweep();
+  const lapses = (await told()).filter(({ event_type }) => event_type === 'subscription_expired');
+  expect(lapses.map(({ payload }) => payload.event_properties.transaction_id)).toEqual([`${customer}-2`]);
+});
+
 test('a grace period puts the lapse off to its end', async () => {
   const issue = { billing_issue_detected_at: inDays(1), grace_period_expires_at: inDays(8) };
   await set(period({ ...ids(), expires_at: inDays(1), ...issue }));

@@ -197,6 +197,17 @@ test('sandbox transactions are told as such', async () => {
   expect(started?.payload.event_properties).toMatchObject({ environment: 'Sandbox', profile_total_revenue_usd: 0 });
 });
 
+test.each([
+  ['sara', { is_family_shared: true }],
+  ['sven', { environment: 'Sandbox' }],
+])('of %s: %j in a chain is told once, and neither continues nor ends what counts', async (customer, kind) => {
+  const { types, set } = await createCustomer(customer);
+  await set(period({ expires_at: FUTURE }));
+  const copy = { store_transaction_id: 't2', purchased_at: '2025-02-10T00:00:00Z', expires_at: FUTURE };
+  expect(await types(period({ ...copy, ...kind }))).toEqual(['subscription_started', 'access_level_updated']);
+  expect(await types(period({ expires_at: FUTURE, renew_status: false }))).toEqual(['subscription_renewal_cancelled']);
+});
+
 test('a purchase that serves worse than a grant changes no access', async () => {
   const { headers, types, news } = await createCustomer('gina');
   await grant(service, { access_level_id: 'premium' }, headers);
@@ -207,7 +218,7 @@ test('a purchase that serves worse than a grant changes no access', async () => 
 test('a revoke tells of the grant that ended, whatever a purchase gives', async () => {
   const { headers, set, news } = await createCustomer('hans');
   await set(period({ expires_at: FUTURE }));
-  await grant(service, { access_level_id: 'premium' }, headers);
+  await grant(service, { access_level_id: 'premium', expires_at: FUTURE }, headers);
   await news();
   const { json } = await revoke(service, { access_level_id: 'premium' }, headers);
   expect(json.data.access_levels.premium.store).toBe('app_store');

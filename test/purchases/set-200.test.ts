@@ -200,13 +200,22 @@ test('a period of a millisecond adds at most 1,000,000,000 USD to mrr', async ()
   expect(await chartTotal(service, 'mrr', 2021)).toBe(0);
 });
 
-test('a price in another currency is turned into USD by the rate of the day, or of one of the seven before', async () => {
-  await service.database.db
-    .insertInto('currency_rate')
-    .values({ rate_date: '2025-01-28', currency: 'CHF', usd_per_unit: '1.1' })
-    .execute();
-  const data = await set(period(own({ price: { country: 'CH', currency: 'CHF', value: 10 } })));
-  expect(data.total_revenue_usd).toBe(11);
+test('a price in another currency is turned into USD by the rate of the day, or the last of the seven before', async () => {
+  const rates = [
+    ['2025-01-25', 'CHF', '1.1'],
+    ['2025-01-27', 'SEK', '0.1'],
+    ['2025-01-29', 'SEK', '0.2'],
+    ['2025-02-02', 'SEK', '0.3'],
+  ].map(([rate_date = '', currency = '', usd_per_unit = '']) => ({ rate_date, currency, usd_per_unit }));
+  await service.database.db.insertInto('currency_rate').values(rates).execute();
+  for (const [currency, usd] of [
+    ['CHF', 11],
+    ['SEK', 2],
+  ]) {
+    // Bought on 1 February.
+    const data = await set(period(own({ price: { country: 'CH', currency, value: 10 } })));
+    expect(data.total_revenue_usd).toBe(usd);
+  }
 });
 
 test('a store may be called like a member of every object: it has no commission', async () => {
@@ -217,6 +226,15 @@ test('a store may be called like a member of every object: it has no commission'
     .select('proceeds_nano')
     .executeTakeFirstOrThrow();
   expect(fact.proceeds_nano).toBe(5_000_000_000n);
+});
+
+test('the same ids of another store are those of another chain, which may be another profile’s', async () => {
+  await set(period(own()));
+  const other = `${customer}-other`;
+  await createProfile(service, { customer: other });
+  const answer = await setTransaction(service, other, period(own({ store: 'play_store' })));
+  expect(answer).toMatchObject({ status: 200, json: { data: { total_revenue_usd: 10 } } });
+  expect((await readProfile(service, { customer })).json.data.total_revenue_usd).toBe(10);
 });
 
 test('null and absent optional members mean the same, unknown members are ignored', async () => {

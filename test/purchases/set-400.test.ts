@@ -123,6 +123,13 @@ test.each<[string, object, string, string, RegExp]>([
     /price 0/,
   ],
   [
+    'a free trial with a price in USD alone',
+    { offer: { category: 'introductory', type: 'free_trial' }, ...usd({ value: 0, value_usd: 1 }) },
+    'value_error',
+    'offer.type',
+    /price 0/,
+  ],
+  [
     'an unknown offer',
     { offer: { category: 'gift', type: 'pay_up_front', id: 'x' } },
     'enum',

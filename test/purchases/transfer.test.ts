@@ -53,6 +53,26 @@ test('the chain moves with all its transactions, and both profiles are told what
   expect(watched).toEqual([{ profile_id: ids[1] }]);
 });
 
+test('access that leaves with its chain is told as ended; what is watched of other chains stays', async () => {
+  const { profile_id } = (await createProfile(service, { customer: 'cleo' })).json.data;
+  await createProfile(service, { customer: 'dora' });
+  const lasting = (id: string) =>
+    period({ store_transaction_id: id, store_original_transaction_id: id, expires_at: FUTURE });
+  await setTransaction(service, 'cleo', lasting('other'));
+  const watched = () =>
+    service.database.db.selectFrom('lapse_watch').select('purchase_no').where('profile_id', '=', profile_id).execute();
+  const stays = await watched();
+  expect(stays).toHaveLength(1);
+  await setTransaction(service, 'cleo', lasting('moving'));
+  await setTransaction(service, 'dora', lasting('moving'));
+  expect(await watched()).toEqual(stays);
+  await setTransaction(service, 'dora', lasting('other'));
+  expect((await listEvents(service, profile_id)).at(-1)).toMatchObject({
+    event_type: 'access_level_updated',
+    payload: { event_properties: { is_active: false, profile_has_access_level: false } },
+  });
+});
+
 test('a chain that goes back and forth between many profiles at once ends with one of them', async () => {
   const customers = Array.from({ length: 6 }, (_, index) => `many-${index}`);
   for (const customer of customers) await createProfile(service, { customer });

@@ -209,6 +209,18 @@ describe('a claim', () => {
     );
   });
 
+  it('that another process has taken over says nothing of the endpoint', async () => {
+    const { deps } = world.service;
+    const settled: unknown[] = [];
+    const settler = createSettler({ ...deps, queueDb: db, mostHeld: 10 }, (group) => settled.push(...group));
+    const { claimed } = await claim();
+    await db.updateTable('webhook_delivery').set({ claim_id: randomUUID() }).execute();
+    addResult(settler, claimed[0], 410);
+    await eventually(() => expect(settled).toEqual([claimed[0]]));
+    const endpoints = await db.selectFrom('webhook').select(['state', 'failed_attempts']).execute();
+    expect(endpoints).toEqual([{ state: 'enabled', failed_attempts: 0 }]);
+  });
+
   it('counts what the process already holds of an endpoint', async () => {
     const { webhook_id } = await db.selectFrom('webhook').select('webhook_id').executeTakeFirstOrThrow();
     expect((await claim({ perEndpoint: 3, held: new Map([[webhook_id, 3]]) })).claimed).toHaveLength(0);

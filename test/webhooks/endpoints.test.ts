@@ -282,6 +282,24 @@ describe('states', () => {
     await dispatcher.stop();
   });
 
+  it('what waits for its next attempt is due at once when the endpoint is enabled', async () => {
+    receiver.behave(answering(503));
+    const { webhook_id } = await world.addEndpoint(receiver.url);
+    await world.grant('ann');
+    const dispatcher = world.dispatch();
+    await eventually(async () => expect(await only()).toMatchObject({ failed_attempts: 1 }));
+    await dispatcher.stop();
+    await disableWebhook(deps, webhook_id);
+    const dueAt = async () => {
+      const deliveries = deps.db.selectFrom('webhook_delivery').select('due_at').where('webhook_id', '=', webhook_id);
+      const { due_at } = await deliveries.executeTakeFirstOrThrow();
+      return Date.parse(due_at) - deps.now().getTime();
+    };
+    expect(await dueAt()).toBeGreaterThan(0);
+    await enableWebhook(deps, webhook_id);
+    expect(await dueAt()).toBeLessThanOrEqual(0);
+  });
+
   it('an unknown id is a mistake, whatever is asked', async () => {
     for (const ask of [enableWebhook, disableWebhook, resumeWebhook, rotateWebhookSecret, testWebhook, removeWebhook]) {
       await expect(ask(deps, 'no-uuid')).rejects.toThrow('There is no webhook no-uuid');

@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createApp } from '../../src/apps/service.ts';
 import { inTransaction } from '../../src/db/client.ts';
 import { scrubEventsOf } from '../../src/profile/removal.ts';
 import { disableWebhook, removeWebhook } from '../../src/webhooks/endpoints.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
-import { recordEvents } from '../../src/webhooks/outbox.ts';
+import { recordAppEvents, recordEvents } from '../../src/webhooks/outbox.ts';
 import { settle } from '../../src/webhooks/queue.ts';
 import { waitForBlocked } from '../setup/locks.ts';
 import { createWorld, type World } from './world.ts';
@@ -99,6 +100,23 @@ describe('which endpoints count', () => {
       .execute();
     expect(await recordEvents(db, app, [event()])).toBe(1);
     expect(await db.selectFrom('webhook_delivery').selectAll().execute()).toEqual([]);
+  });
+
+  it('those of its own app, where events of several apps are recorded together', async () => {
+    const { app: other } = await createApp(world.service.deps, { name: 'Other' });
+    const webhooks = [await addEndpoint(), await addEndpoint({ appId: other.app_id })];
+    const events = [event(), event()];
+    const ofApps = [app, other].map(({ app_id }, index) => ({ ...(events[index] as WebhookEvent), app_id }));
+    expect(await recordAppEvents(db, ofApps)).toBe(2);
+    const deliveries = await db
+      .selectFrom('webhook_delivery')
+      .innerJoin('webhook_event', 'webhook_event.sequence', 'webhook_delivery.sequence')
+      .select(['webhook_id', 'event_id'])
+      .orderBy('webhook_event.sequence')
+      .execute();
+    expect(deliveries).toEqual(
+      webhooks.map(({ webhook_id }, index) => ({ webhook_id, event_id: events[index]?.event_id })),
+    );
   });
 
   it('one of another app does not', async () => {

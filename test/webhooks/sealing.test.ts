@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Deps } from '../../src/deps.ts';
 import { startDispatcher } from '../../src/webhooks/dispatcher.ts';
-import { addWebhook } from '../../src/webhooks/endpoint-settings.ts';
+import { addWebhook, changeWebhook } from '../../src/webhooks/endpoint-settings.ts';
 import { rotateWebhookSecret, testWebhook } from '../../src/webhooks/endpoints.ts';
 import { rotateEncryptionKey } from '../../src/webhooks/reseal.ts';
 import { keyIdOf, SealedError, seal, unseal } from '../../src/webhooks/sealing.ts';
@@ -119,6 +119,8 @@ describe('a service', () => {
     const before = await readStored();
     await expect(rotateWebhookSecret(withKeys(), webhook_id)).rejects.toThrow(/SPS_ENCRYPTION_KEY/);
     await expect(add(withKeys())).rejects.toThrow(/SPS_ENCRYPTION_KEY/);
+    const change = { webhookId: webhook_id, authorization: 'Bearer clear', verify: false };
+    await expect(changeWebhook(withKeys(), change)).rejects.toThrow(/SPS_ENCRYPTION_KEY/);
     expect(await readStored()).toEqual(before);
     expect(await world.service.database.db.selectFrom('webhook').select('webhook_id').execute()).toHaveLength(1);
   });

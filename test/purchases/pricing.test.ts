@@ -1,0 +1,28 @@
+// Amounts are rounded once, half up, to whole 10^-9 USD.
+import { expect, test } from 'vitest';
+import { priceRecord } from '../../src/purchases/pricing.ts';
+import { toRecord } from '../../src/purchases/record.ts';
+import type { TransactionBody } from '../../src/purchases/schema.ts';
+import { oneTime } from './world.ts';
+
+const amountsOf = (price: object, given: { rate?: string; commission?: string }) =>
+  priceRecord(toRecord(oneTime({ price: { country: 'US', currency: 'XYZ', ...price } }) as TransactionBody), {
+    rateOf: () => given.rate,
+    commissionOf: () => given.commission,
+  });
+
+test.each([
+  ['0.0004999', 0n],
+  ['0.0005', 1n],
+  ['0.0015', 2n],
+])('a millionth at the rate %s', (rate, revenue_nano) => {
+  expect(amountsOf({ value: 0.000001 }, { rate, commission: '0' })).toMatchObject({ revenue_nano });
+});
+
+test.each([
+  ['0.9994', 1n],
+  ['0.9995', 1n],
+  ['0.9996', 0n],
+])('a millionth less the commission %s', (commission, proceeds_nano) => {
+  expect(amountsOf({ value: 0.000001, value_usd: 0.000001 }, { commission })).toMatchObject({ proceeds_nano });
+});
