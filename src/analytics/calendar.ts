@@ -1,5 +1,4 @@
 // Ranges of days cut into buckets. Days are whole days since 1970-01-01, instants whole seconds (src/lib/zone.ts). Pure.
-
 import { DAY_MS } from '../lib/datetime.ts';
 import { dayStart, formatInZone, localDay, type Zone } from '../lib/zone.ts';
 

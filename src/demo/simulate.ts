@@ -1,5 +1,4 @@
 // A seeded simulation of an app's people over two years: installs that grow, attribution, subscriptions, one-time purchases. Pure.
-
 import { DAY_MS } from '../lib/datetime.ts';
 import { COINS, COUNTRIES, LIFETIME, PLANS, SOURCES, STORES } from './market.ts';
 import { createRandom, type Random } from './random.ts';

@@ -1,5 +1,4 @@
 // One simulated subscription: trial, renewals, billing trouble, upgrade, refund, end and return. Nothing later than `until`. Pure.
-
 import { DAY_MS } from '../lib/datetime.ts';
 import { type Country, PAYWALLS, PLANS, type Plan, type Store } from './market.ts';
 import type { Random } from './random.ts';

@@ -48,7 +48,7 @@ export function selectChanges(keeper: Keeper, month: Month): RawBuilder<unknown>
   return sql`select * from ${sql.table(keeper.changes)} f where ${ofMonth(keeper, month)}`;
 }
 
-/** As `removeChunks`, for whoever has the app's totals locked (`withTotalsLocked`). */
+/** Deletes the changes of a month. As for `removeChunks`, the caller has the app's totals locked (`withTotalsLocked`). */
 export async function removeChanges(trx: Kysely<DB>, keeper: Keeper, month: Month): Promise<void> {
   await sql`delete from ${sql.table(keeper.changes)} f where ${ofMonth(keeper, month)}`.execute(trx);
 }

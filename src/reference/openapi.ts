@@ -80,20 +80,26 @@ function describePaths(routes: readonly Route[], named: Named, baseUrl: string |
 
 function describeEvents(named: Named): Json {
   const types = [
-    ...EVENT_TYPE_NAMES.map((name) => ({ name, summary: EVENT_TYPES[name], payload: eventPayload(name) })),
+    ...EVENT_TYPE_NAMES.map((name) => ({
+      name,
+      summary: EVENT_TYPES[name],
+      delivery: 'delivered at least once, in order per profile',
+      payload: eventPayload(name),
+    })),
     {
       name: 'test',
-      summary: 'A webhook is added, changed or tested. It is not in the event feed.',
+      summary: 'A webhook is added, changed or tested.',
+      delivery: 'sent once, and not in the event feed',
       payload: TestEvent,
     },
   ];
-  const events = types.map(({ name, summary, payload }) => [
+  const events = types.map(({ name, summary, delivery, payload }) => [
     name,
     {
       post: {
         operationId: name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
         summary,
-        description: 'Signed by the Standard Webhooks specification; delivered at least once, in order per profile.',
+        description: `Signed by the Standard Webhooks specification; ${delivery}.`,
         tags: ['Events'],
         security: [],
         parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((header) => ({
