@@ -1,7 +1,7 @@
 // Series → the JSON of an answer (analytics.md 4), pure.
 import { microsToUsd } from '../lib/money.ts';
 import { listStarts } from './calendar.ts';
-import { keysOf, unitOf } from './catalogue.ts';
+import { metricKeysOf, unitOf } from './catalogue.ts';
 import type { ChartQuery } from './request.ts';
 import type { ChartMetric } from './schema.ts';
 import type { Line, Series } from './series.ts';
@@ -52,5 +52,5 @@ export function renderAnswer(
       }),
     };
   };
-  return Object.fromEntries(keysOf(chart).map((name, key) => [name, metricOf(key)]));
+  return Object.fromEntries(metricKeysOf(chart).map((name, key) => [name, metricOf(key)]));
 }

@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { JSON_TYPE } from '../http/json-type.ts';
 import { operation } from '../http/operation.ts';
 import { OneOf } from '../lib/typebox.ts';
-import { CHART_IDS, type ChartId, chart, filtersOf, keysOf, segmentationsOf, unitOf } from './catalogue.ts';
+import { CHART_IDS, type ChartId, chart, filtersOf, metricKeysOf, segmentationsOf, unitOf } from './catalogue.ts';
 import { EVERY_SEGMENTATION } from './chart-options.ts';
 import { type DimensionName, dimension, valuesOf } from './dimensions.ts';
 import { listedTitle } from './titles.ts';
@@ -49,7 +49,7 @@ function describeChart(id: ChartId): Static<typeof ChartRecord> {
     group,
     kind,
     unit: unitOf(one),
-    keys: [...keysOf(one)],
+    keys: [...metricKeysOf(one)],
     segmentations: [...segmentationsOf(one)],
     filters: [...dimensions],
     compares,

@@ -235,6 +235,6 @@ export function unitOf({ entries }: Chart): 'USD' | 'count' {
   return entries.some(({ amount }) => amount !== 'one') ? 'USD' : 'count';
 }
 
-export function keysOf(chart: Chart): readonly string[] {
+export function metricKeysOf(chart: Chart): readonly string[] {
   return unitOf(chart) === 'USD' ? MONEY_KEYS : COUNT_KEYS;
 }

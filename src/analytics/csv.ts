@@ -1,7 +1,7 @@
 // Series → CSV (RFC 4180), a chunk of text per series and key. A cell that a spreadsheet would run as a formula is defused. Pure.
 import { formatMicros } from '../lib/money.ts';
 import { formatDate, listStarts } from './calendar.ts';
-import { keysOf, unitOf } from './catalogue.ts';
+import { metricKeysOf, unitOf } from './catalogue.ts';
 import type { ChartQuery } from './request.ts';
 import type { Series } from './series.ts';
 import { type StoreTitles, titleOfSeries } from './titles.ts';
@@ -22,7 +22,7 @@ export function* csvChunks(query: ChartQuery, series: readonly Series[], titles:
   const show = (value: bigint) => (unitOf(chart) === 'USD' ? formatMicros(value) : String(value));
   yield line(compared ? [...COLUMNS, ...COMPARE_COLUMNS] : COLUMNS);
 
-  for (const [key, metric] of keysOf(chart).entries()) {
+  for (const [key, metric] of metricKeysOf(chart).entries()) {
     for (const one of series) {
       const { main, compared: other } = one.lines[key]!;
       const about = [

@@ -12,7 +12,7 @@ export interface KeyedFilter extends Filter {
 }
 
 /** The keys that stand for the values of a filter: a list, or what selects them. */
-function keysOf({ dimension: { home }, values, keys }: KeyedFilter): number[] | RawBuilder<{ key: number }> {
+function matchingKeys({ dimension: { home }, values, keys }: KeyedFilter): number[] | RawBuilder<{ key: number }> {
   if ('codes' in home) return values.map((value) => home.codes.indexOf(value));
   const [key, value] = [sql.ref(home.column), sql.ref(home.value)];
   return (
@@ -23,7 +23,7 @@ function keysOf({ dimension: { home }, values, keys }: KeyedFilter): number[] | 
 
 /** The keys that stand for the values of a filter, at most so many. */
 export async function listKeys(db: Kysely<DB>, filter: KeyedFilter, most: number): Promise<number[]> {
-  const keys = keysOf(filter);
+  const keys = matchingKeys(filter);
   if (Array.isArray(keys)) return keys;
   const { rows } = await sql<{ key: number }>`${keys} limit ${most}`.execute(db);
   return rows.map(({ key }) => key);
@@ -44,7 +44,7 @@ export async function withKeys(db: Kysely<DB>, filters: readonly Filter[]): Prom
  * subquery (too many keys for a list) into a join.
  */
 export function hasValue(key: RawBuilder<unknown>, filter: KeyedFilter): RawBuilder<unknown> {
-  const keys = keysOf(filter);
+  const keys = matchingKeys(filter);
   return Array.isArray(keys)
     ? sql`case when ${key} = any(${keys}::integer[]) then true end`
     : sql`(${key} in (${keys})) is true`;

@@ -1,6 +1,6 @@
 // The distinct payers in the statement of a chart, counted fact by fact.
 import { sql } from 'kysely';
-import { payerRows } from './rows.ts';
+import { payerRows } from './entry-rows.ts';
 import { type AskedSpan, type Sql, segmentOfKey } from './sources.ts';
 
 export interface PayerQueries {

@@ -1,7 +1,7 @@
 // The figures of a chart: cells by bucket and segment. What answers a question, the first that can:
 // - totals by day and month (totals.ts): transactions by their own dates, in the app's zone, by at most one column that totals are split by;
 // - facts by column, scanned in the process (columns/): other questions about months that have them, also in other zones and of payers;
-// - facts one by one (rows.ts, event-parts.ts): the rest, cohorts by day of install among them.
+// - facts one by one (entry-rows.ts, event-parts.ts): the rest, cohorts by day of install among them.
 // Totals and columns lag behind the facts. What they lack or have too much of is added in the same snapshot (corrections.ts,
 // install-corrections.ts; relabelled/ for labels that wait), so that the sum is exactly that of the facts.
 // Unless columns answer, all of it is one statement: segments ranked, what ranks too low summed up as "other". However many segments there are, only as
@@ -14,12 +14,12 @@ import { isPer, unitOf } from './catalogue.ts';
 import { CELLS_AT_ONCE, type Cell } from './cells.ts';
 import { readColumns } from './columns/read.ts';
 import { INSTALLS } from './entries.ts';
+import { entryRows, widthOf } from './entry-rows.ts';
 import type { FactsState } from './facts-state.ts';
 import { type KeyedFilter, withKeys } from './filter-keys.ts';
 import { type PayerQueries, queryPayers, SERIES } from './payer-queries.ts';
 import type { ReadRelabelled } from './relabelled/waiting.ts';
 import type { ChartQuery } from './request.ts';
-import { entryRows, widthOf } from './rows.ts';
 import { type AskedSpan, type Owner, type Sql, segmentOfKey } from './sources.ts';
 
 export interface CellsRequest {
@@ -55,10 +55,10 @@ async function queryCells(
   { query, mostSeries }: CellsRequest,
 ): Promise<Cell[]> {
   const payers = isPer(query.chart, 'payers') ? queryPayers(spans) : undefined;
-  const cells = [entriesOf(query, spans), cellsOf(query), ...(payers?.ctes ?? [])];
+  const cells = [entryCte(query, spans), cellCte(query), ...(payers?.ctes ?? [])];
   const statement = query.segmentation
-    ? sql`with ${list([...cells, ...rankingOf(query, mostSeries, payers)])} ${totals(query, payers)} union all ${segments(query, payers)}`
-    : sql`with ${list(cells)} ${totals(query, payers)}`;
+    ? sql`with ${list([...cells, ...rankingCtes(query, mostSeries, payers)])} ${totalCells(query, payers)} union all ${segmentCells(query, payers)}`
+    : sql`with ${list(cells)} ${totalCells(query, payers)}`;
   const { rows } = await sql<Omit<Cell, 'sums'> & { sums: string[] }>`${statement}`.execute(db);
   const read: Cell[] = [];
   await inSlices(rows, CELLS_AT_ONCE, (row) => read.push({ ...row, sums: row.sums.map(BigInt) }));
@@ -71,7 +71,7 @@ function amounts(width: number, of: (name: Sql) => Sql): Sql {
   return list(Array.from({ length: width }, (_, i) => of(sql.ref(`a${i}`))));
 }
 
-function entriesOf({ chart }: ChartQuery, spans: readonly AskedSpan[]): Sql {
+function entryCte({ chart }: ChartQuery, spans: readonly AskedSpan[]): Sql {
   const width = widthOf(chart.entries);
   const sums = amounts(width, (name) => name);
   const selects = spans.flatMap((asked) => {
@@ -85,7 +85,7 @@ function entriesOf({ chart }: ChartQuery, spans: readonly AskedSpan[]): Sql {
   return sql`entry as (${sql.join(selects, sql` union all `)})`;
 }
 
-function cellsOf(query: ChartQuery): Sql {
+function cellCte(query: ChartQuery): Sql {
   const { value, join } = segmentOfKey(query);
   const sums = amounts(widthOf(query.chart.entries), (name) => sql`sum(${name}) as ${name}`);
   return sql`cell as materialized (
@@ -96,7 +96,7 @@ function cellsOf(query: ChartQuery): Sql {
  * Ranks segments as the answer does: by the value shown under the first key, then by code point. Materialized, as `onlyOnce` is: of an app that
  * has just begun the planner expects a single cell.
  */
-function rankingOf(query: ChartQuery, mostSeries: number, payers: PayerQueries | undefined): Sql[] {
+function rankingCtes(query: ChartQuery, mostSeries: number, payers: PayerQueries | undefined): Sql[] {
   const sum = (side: Cell['side']) => sql`sum(a0) filter (where side = ${sql.lit(side)} and span = 0)`;
   const micros = unitOf(query.chart) === 'USD' ? sql`1000.0` : sql`1`;
   const divided = sql`divided as (select segment, coalesce(${sum('entries')}, 0) as value,
@@ -113,14 +113,14 @@ function rankingOf(query: ChartQuery, mostSeries: number, payers: PayerQueries |
   ];
 }
 
-function totals(query: ChartQuery, payers: PayerQueries | undefined): Sql {
+function totalCells(query: ChartQuery, payers: PayerQueries | undefined): Sql {
   const sums = amounts(widthOf(query.chart.entries), (name) => sql`sum(${name})`);
   const entries = sql`select 'total' as place, '' as segment, side, span, bucket, array[${sums}]::text[] as sums
     from cell group by side, span, bucket`;
   return payers ? sql`${entries} union all ${payers.totals}` : entries;
 }
 
-function segments(query: ChartQuery, payers: PayerQueries | undefined): Sql {
+function segmentCells(query: ChartQuery, payers: PayerQueries | undefined): Sql {
   const sums = amounts(widthOf(query.chart.entries), (name) => sql`sum(${name})`);
   const entries = sql`select place, segment, side, span, bucket, array[${sums}]::text[]
     from (select ${SERIES}, side, span, bucket, ${amounts(widthOf(query.chart.entries), (name) => name)}

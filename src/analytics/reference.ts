@@ -1,5 +1,5 @@
 // docs/charts.md, printed from the catalogue. Pure; a test compares the file.
-import { CHART_IDS, type Chart, chart, filtersOf, keysOf, segmentationsOf, unitOf } from './catalogue.ts';
+import { CHART_IDS, type Chart, chart, filtersOf, metricKeysOf, segmentationsOf, unitOf } from './catalogue.ts';
 import { EVERY_SEGMENTATION } from './chart-options.ts';
 import { dimension, valuesOf } from './dimensions.ts';
 
@@ -19,7 +19,7 @@ function describeChart(one: Chart): string {
 
 ${one.metric_name}. ${one.description}
 
-- ${one.kind}: ${KIND_WORDS[one.kind]}; in ${unitOf(one)}, under ${code(keysOf(one))}
+- ${one.kind}: ${KIND_WORDS[one.kind]}; in ${unitOf(one)}, under ${code(metricKeysOf(one))}
 - segmentation: ${code(segmentationsOf(one))}
 - filters: ${code(['date', ...(compares ? ['compare_date'] : []), ...dimensions])}
 `;

@@ -2,7 +2,7 @@
 import { toMicros } from '../lib/money.ts';
 import { inSlices, SLICE } from '../lib/slices.ts';
 import { countBuckets, type Span } from './calendar.ts';
-import { isPer, keysOf, unitOf } from './catalogue.ts';
+import { isPer, metricKeysOf, unitOf } from './catalogue.ts';
 import type { Cell } from './cells.ts';
 import { type ChartQuery, countPoints } from './request.ts';
 import { sortSegments } from './segment-order.ts';
@@ -53,7 +53,7 @@ export async function assembleSeries(query: ChartQuery, cells: readonly Cell[]):
       const sums = spans.get(span);
       return sums ? drawLine(query, sums, { key, per: isUnsplit ? total.spans.get(span)! : sums }) : null;
     };
-    const lines = keysOf(chart).map((_, key) => ({ main: lineOf(0, key)!, compared: lineOf(1, key) }));
+    const lines = metricKeysOf(chart).map((_, key) => ({ main: lineOf(0, key)!, compared: lineOf(1, key) }));
     series.push({ place, segment, lines });
   });
   const of = (place: Cell['place']) => series.filter((one) => one.place === place);
@@ -68,7 +68,7 @@ function newGroup(query: ChartQuery, { place, segment }: Pick<Series, 'place' | 
 
 function noSums({ chart }: ChartQuery, span: Span): Sums {
   const zeros = () => new Array<bigint>(countBuckets(span)).fill(0n);
-  return { entries: keysOf(chart).map(zeros), per: zeros(), perWhole: null };
+  return { entries: metricKeysOf(chart).map(zeros), per: zeros(), perWhole: null };
 }
 
 function put(sums: Sums, { side, bucket, sums: values }: Cell): void {

@@ -11,7 +11,7 @@ import { giveWay } from '../lib/slices.ts';
 import { renderAnswer } from './answer.ts';
 import { createAnswerCache, questionKey } from './answer-cache.ts';
 import { countBuckets } from './calendar.ts';
-import { keysOf } from './catalogue.ts';
+import { metricKeysOf } from './catalogue.ts';
 import { MOST_CSV_ROWS } from './csv.ts';
 import { type FactsState, readFactsState } from './facts-state.ts';
 import { readCells, readStoreTitles } from './queries.ts';
@@ -147,7 +147,7 @@ export function createChartAnswers(deps: Deps) {
 function mostSeriesOf(query: ChartQuery): number {
   if (query.format === 'csv') {
     const rows = Math.max(...[query.span, query.compared].map((span) => (span ? countBuckets(span) : 0)), 1);
-    return Math.floor(MOST_CSV_ROWS / keysOf(query.chart).length / rows);
+    return Math.floor(MOST_CSV_ROWS / metricKeysOf(query.chart).length / rows);
   }
   return Math.min(MOST_SERIES, Math.floor(MOST_POINTS / Math.max(countPoints(query), 1)));
 }

@@ -1,6 +1,6 @@
 // The catalogue against the tables of the interface, and what is printed from it.
 import { describe, expect, test } from 'vitest';
-import { CHART_IDS, chart, filtersOf, keysOf, segmentationsOf, unitOf } from '../../src/analytics/catalogue.ts';
+import { CHART_IDS, chart, filtersOf, metricKeysOf, segmentationsOf, unitOf } from '../../src/analytics/catalogue.ts';
 import { EVERY_SEGMENTATION } from '../../src/analytics/chart-options.ts';
 import { dimension, readFilterValue } from '../../src/analytics/dimensions.ts';
 import { renderReference } from '../../src/analytics/reference.ts';
@@ -28,8 +28,8 @@ describe.each(CHART_IDS)('%s', (id) => {
 test('money charts answer on three bases, the others under one key', () => {
   const inUsd = CHART_IDS.filter((id) => unitOf(chart(id)) === 'USD');
   expect(inUsd).toEqual(['revenue', 'mrr', 'arr', 'arpu', 'arppu', 'refund_money']);
-  expect(keysOf(chart('mrr'))).toEqual(['revenue', 'proceeds', 'net_revenue']);
-  expect(keysOf(chart('installs'))).toEqual(['common']);
+  expect(metricKeysOf(chart('mrr'))).toEqual(['revenue', 'proceeds', 'net_revenue']);
+  expect(metricKeysOf(chart('installs'))).toEqual(['common']);
 });
 
 test('offer filters take what transaction records can say', () => {

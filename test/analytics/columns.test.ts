@@ -1,9 +1,9 @@
 // The parts of which answers from columns are made: the format, and sums and sets that stay exact and bounded.
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { countCombined, type Numbers, selectRows } from '../../src/analytics/columns/group-rows.ts';
 import { BEFORE, bucketUntil, joinBuckets } from '../../src/analytics/columns/moments.ts';
 import { PayerCounts } from '../../src/analytics/columns/payer-counts.ts';
-import { countCombined, type Numbers, selectRows } from '../../src/analytics/columns/rows.ts';
 import { ColumnSums, splitAmounts, TooMuch } from '../../src/analytics/columns/sums.ts';
 import { NO_SEGMENT } from '../../src/analytics/segments.ts';
 import { CODE_OFFSET, encodeColumn, encodePlaces, ROWS_PER_GROUP } from '../../src/facts/column-chunk.ts';
@@ -72,9 +72,9 @@ describe('moments by day and quarter', () => {
     ['of none of the days', [1_800_000, 1_800_096]],
   ])('are in the buckets %s', (_, edges) => {
     const last = edges.length - 1;
-    const bucketOf = (quarter: number) => (quarter < edges[0]! ? BEFORE : bucketUntil(edges, quarter));
+    const bucketAt = (quarter: number) => (quarter < edges[0]! ? BEFORE : bucketUntil(edges, quarter));
     const bucketOfDay = (day: string) => (day === '' ? last : undefined);
-    const joined = joinBuckets({ days, quarters, bucketOf, bucketOfDay, last, place: 0 });
+    const joined = joinBuckets({ days, quarters, bucketAt, bucketOfDay, last, place: 0 });
     const told = [...joined.codes].map((code) => joined.numbers[code - CODE_OFFSET]);
     const expected = codes.map(([day, quarter]) => {
       const at = 96 * Number(DAYS[day]) + Number(QUARTERS[quarter]);

@@ -1,10 +1,10 @@
 // In which bucket the rows of a group have a moment: by its day where the zone is the app's, else by its day and quarter of an hour.
 import { CODE_OFFSET } from '../../facts/column-chunk.ts';
 import { joinQuarter } from '../../facts/quarters.ts';
-import { type Numbers, scratchCodes } from './rows.ts';
+import { type Numbers, scratchCodes } from './group-rows.ts';
 
 /** The bucket of a day or a quarter, from 0; what was before the first is in it. */
-export function bucketOf(edges: readonly number[], at: number): number {
+export function bucketAt(edges: readonly number[], at: number): number {
   let [low, high] = [0, edges.length - 1];
   while (high - low > 1) {
     const middle = (low + high) >> 1;
@@ -17,7 +17,7 @@ export function bucketOf(edges: readonly number[], at: number): number {
 /** The same, but what is after the last bucket is in one more. */
 export function bucketUntil(edges: readonly number[], at: number): number {
   const last = edges.length - 1;
-  return at < edges[last]! ? bucketOf(edges, at) : last;
+  return at < edges[last]! ? bucketAt(edges, at) : last;
 }
 
 /** Before the first bucket, where that is told apart. */
@@ -33,7 +33,7 @@ interface Joined {
   days: Read;
   quarters: Read;
   /** From BEFORE to the last; never less for a later quarter. */
-  bucketOf: (quarter: number) => number;
+  bucketAt: (quarter: number) => number;
   /** Of days whose quarters make no difference. */
   bucketOfDay?: (day: string) => number | undefined;
   last: number;
@@ -42,14 +42,14 @@ interface Joined {
 }
 
 /** The buckets of moments whose day and quarter are in two columns. Most days are within one bucket. */
-export function joinBuckets({ days, quarters, bucketOf, bucketOfDay, last, place }: Joined): Numbers {
+export function joinBuckets({ days, quarters, bucketAt, bucketOfDay, last, place }: Joined): Numbers {
   const offsets = quarters.values.filter((value) => value !== '').map(Number);
   const [first, end] = [Math.min(...offsets), Math.max(...offsets)];
   const width = quarters.values.length;
   const table = new Uint16Array(days.values.length * width);
   for (const [code, value] of days.values.entries()) {
     const from = code * width;
-    const at = (offset: number) => bucketOf(joinQuarter(Number(value), offset));
+    const at = (offset: number) => bucketAt(joinQuarter(Number(value), offset));
     const known = bucketOfDay?.(value) ?? (at(first) === at(end) ? at(first) : undefined);
     if (known !== undefined) table.fill(known - BEFORE, from, from + width);
     else for (let i = 0; i < width; i++) table[from + i] = at(Number(quarters.values[i])) - BEFORE;

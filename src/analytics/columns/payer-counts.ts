@@ -1,7 +1,7 @@
 // Distinct payers by segment and bucket, counted while groups of facts are scanned: every profile has a list of its segments, each with a
 // bit per bucket. Pure.
 import { CODE_OFFSET, PAGE } from '../../facts/column-chunk.ts';
-import type { Numbers } from './rows.ts';
+import type { Numbers } from './group-rows.ts';
 import { TooMuch } from './sums.ts';
 
 /** Of one span of a question, all at once: 128 MB. */

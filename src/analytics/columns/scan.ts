@@ -3,9 +3,9 @@ import type { FACT_COLUMNS } from '../../facts/columns.ts';
 import type { INSTALL_COLUMNS } from '../../facts/install-columns.ts';
 import { type Kind, readKind } from '../../facts/kind.ts';
 import { NO_SEGMENT, type Segments } from '../segments.ts';
-import { BEFORE, bucketOf, bucketUntil, joinBuckets } from './moments.ts';
+import { type Column, constant, countCombined, type Numbers, readCodes, selectRows } from './group-rows.ts';
+import { BEFORE, bucketAt, bucketUntil, joinBuckets } from './moments.ts';
 import type { PayerCounts } from './payer-counts.ts';
-import { type Column, constant, countCombined, type Numbers, readCodes, selectRows } from './rows.ts';
 import { type Amounts, type ColumnSums, splitAmounts } from './sums.ts';
 
 export type ColumnName = keyof typeof FACT_COLUMNS | keyof typeof INSTALL_COLUMNS;
@@ -127,12 +127,12 @@ function lastOf({ edges }: Scan): number {
 /** Buckets in which facts count or, of a stock, open. Where days do not tell, there are moments before the first and after the last, too. */
 function openingsOf(scan: Scan, read: ReadColumns, numbersOf: NumbersOf): Numbers {
   const { at, edges, byQuarter, isStock } = scan;
-  if (!byQuarter) return numbersOf(`${at}_day`, (value) => bucketOf(edges, Number(value)));
+  if (!byQuarter) return numbersOf(`${at}_day`, (value) => bucketAt(edges, Number(value)));
   const last = lastOf(scan);
   return joinBuckets({
     days: read.get(`${at}_day`)!,
     quarters: read.get(`${at}_quarter`)!,
-    bucketOf: (quarter) => (quarter < edges[0]! && !isStock ? BEFORE : bucketUntil(edges, quarter)),
+    bucketAt: (quarter) => (quarter < edges[0]! && !isStock ? BEFORE : bucketUntil(edges, quarter)),
     last,
     place: read.size,
   });
@@ -143,11 +143,11 @@ function closingsOf(scan: Scan, read: ReadColumns, numbersOf: NumbersOf): Number
   const { edges, byQuarter, days } = scan;
   const last = lastOf(scan);
   const isOpen = (day: string) => day === '' || Number(day) >= days.end;
-  if (!byQuarter) return numbersOf('active_until_day', (day) => (isOpen(day) ? last : bucketOf(edges, Number(day))));
+  if (!byQuarter) return numbersOf('active_until_day', (day) => (isOpen(day) ? last : bucketAt(edges, Number(day))));
   return joinBuckets({
     days: read.get('active_until_day')!,
     quarters: read.get('active_until_quarter')!,
-    bucketOf: (quarter) => bucketUntil(edges, quarter),
+    bucketAt: (quarter) => bucketUntil(edges, quarter),
     bucketOfDay: (day) => (isOpen(day) ? last : undefined),
     last,
     place: read.size + 1,

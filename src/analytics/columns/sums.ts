@@ -73,7 +73,7 @@ export class ColumnSums {
   /** All that a segment has of the first amount. */
   total(segment: number): bigint {
     let [millions, rest] = [0, 0];
-    const { from, to } = this.#cellsOf(segment);
+    const { from, to } = this.#extentOf(segment);
     for (let cell = from; cell < to; cell += this.#size) {
       millions += this.#cells[cell + 1]!;
       rest += this.#cells[cell + 2]!;
@@ -85,7 +85,7 @@ export class ColumnSums {
   sumUp(segments: readonly number[] = this.#segments): BucketSums[] {
     const summed = new Float64Array(this.#buckets * this.#size);
     for (const segment of segments) {
-      const { from, to } = this.#cellsOf(segment);
+      const { from, to } = this.#extentOf(segment);
       for (let i = from; i < to; i++) summed[i - from]! += this.#cells[i]!;
     }
     const found: BucketSums[] = [];
@@ -103,7 +103,7 @@ export class ColumnSums {
 
   #isSeen(segment: number): boolean {
     let open = 0;
-    const { from, to } = this.#cellsOf(segment);
+    const { from, to } = this.#extentOf(segment);
     for (let cell = from; cell < to; cell += this.#size) {
       open += this.#cells[cell]!;
       if (open !== 0) return true;
@@ -112,7 +112,7 @@ export class ColumnSums {
   }
 
   /** Where the numbers of a segment are; nowhere, if it has none. */
-  #cellsOf(segment: number): { from: number; to: number } {
+  #extentOf(segment: number): { from: number; to: number } {
     const place = this.#places[segment + 1]!;
     return place === 0 ? { from: 0, to: 0 } : { from: place - 1, to: place - 1 + this.#buckets * this.#size };
   }

@@ -35,7 +35,7 @@ function bucketsByDay(edges: readonly number[]): Uint32Array {
 }
 
 /** Cells that are added to: how many facts, then of each amount the whole millions and the rest. */
-class Cells {
+class MovedCells {
   readonly #places = new Map<number, number>();
   readonly #width: number;
   #numbers = new Float64Array(1024);
@@ -83,7 +83,7 @@ export function sumMoved(
   { edges, horizon, by }: Days & { by: 'totalKeys' | 'labelKeys' },
 ): MovedSums {
   const names = AMOUNTS[amount];
-  const cells = new Cells(names.length);
+  const cells = new MovedCells(names.length);
   const amountsAt = names.length > 0 ? AMOUNTS_AT + REMEMBERED_AMOUNTS.indexOf(names[0]!) : 0;
   const bits = bitsOf(where);
   const [opens, closes] = [momentCode(at), until ? momentCode(until) : -1];
