@@ -4,7 +4,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type AppParts, buildApp } from './app.ts';
 import type { Config } from './config.ts';
-import { createDb, type PoolSettings } from './db/client.ts';
 import { openClock } from './db/clock.ts';
 import { migrateToLatest } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
@@ -12,17 +11,11 @@ import { createServerRun } from './db/server-run.ts';
 import type { Deps } from './deps.ts';
 import { createSteps } from './lib/steps.ts';
 import { OperatorError } from './operator-error.ts';
+import { openPools } from './pools.ts';
 import { startSweeps } from './sweeps.ts';
 import { VERSION } from './version.ts';
 import { startDispatcher } from './webhooks/dispatcher.ts';
 
-const STATEMENT_TIMEOUT_MS = 30_000;
-/** Requests for a profile that somebody holds take connections that others need. */
-const LOCK_TIMEOUT_MS = 5_000;
-const LOOKUP_CONNECTIONS = 2;
-const GROUP_CONNECTIONS = 4;
-const GROUP_LOCK_TIMEOUT_MS = 250;
-const PROBE_TIMEOUT_MS = 5_000;
 const CLOSE_IDLE_EVERY_MS = 100;
 /** Where localhost has a second address, Fastify would make a second server for it, without our limits of connections. */
 const LOOPBACK = '127.0.0.1';
@@ -103,28 +96,6 @@ async function startParts(
   const adminUrl = admin ? await listen(admin.app, HOST, ADMIN_PORT ?? 0) : baseUrl;
   stops.push(() => failReadiness(parts, config.SHUTDOWN_DELAY_MS));
   return { deps, connectionString, baseUrl, adminUrl };
-}
-
-function openPools(
-  config: Config,
-  log: Logger,
-  shared: Pick<PoolSettings, 'connectionString' | 'onConnect'>,
-): Pick<Deps, 'db' | 'lookupDb' | 'groupDb' | 'analyticsDb' | 'probeDb'> {
-  const onError = (err: Error) => log.warn({ err }, 'a database connection broke');
-  const open = (
-    applicationName: string,
-    max: number,
-    timeouts: Pick<PoolSettings, 'statementTimeoutMs' | 'lockTimeoutMs'>,
-  ) => createDb({ ...shared, max, ...timeouts, applicationName }, onError);
-  const statementTimeoutMs = STATEMENT_TIMEOUT_MS;
-  const db = open('sps', config.DATABASE_POOL_SIZE, { statementTimeoutMs, lockTimeoutMs: LOCK_TIMEOUT_MS });
-  const lookupDb = open('sps-lookups', LOOKUP_CONNECTIONS, { statementTimeoutMs });
-  const groupDb = open('sps-groups', GROUP_CONNECTIONS, { statementTimeoutMs, lockTimeoutMs: GROUP_LOCK_TIMEOUT_MS });
-  const analyticsDb = open('sps-analytics', config.ANALYTICS_POOL_SIZE, {
-    statementTimeoutMs: config.ANALYTICS_TIMEOUT_MS,
-  });
-  const probeDb = open('sps-probe', 1, { statementTimeoutMs: PROBE_TIMEOUT_MS });
-  return { db, lookupDb, groupDb, analyticsDb, probeDb };
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {

@@ -20,7 +20,7 @@ async function look(name: string, check: Check): Promise<Finding[]> {
 export async function examine(deps: Deps, { charts }: { charts: boolean }): Promise<Finding[]> {
   const { db, config } = deps;
   const checks: Record<string, Check> = {
-    database: () => checkServer(db),
+    database: () => checkServer(deps),
     migrations: () => checkMigrations(db),
     disk: async () => checkDisk(config.DATABASE_URL ? undefined : await findHome(config.SPS_DATA_DIR)),
     webhooks: () => checkWebhooks(deps),

@@ -11,6 +11,8 @@ export interface ServerFacts {
   clock_ms: number;
   connections: number;
   most_connections: number;
+  /** Of those, what the server keeps for its administrators. */
+  reserved_connections: number;
   database_bytes: number;
   /** Not a replica, nor made read-only. */
   takes_writes: boolean;
@@ -33,6 +35,9 @@ export function readServerFacts(db: Kysely<DB>): Promise<ServerFacts> {
           -- The kinds of other roles' backends are not told to everybody.
           where datid is not null and coalesce(backend_type, 'client backend') = 'client backend') as connections,
         current_setting('max_connections')::integer as most_connections,
+        -- PostgreSQL 15 has no second kind.
+        current_setting('superuser_reserved_connections')::integer
+          + coalesce(current_setting('reserved_connections', true), '0')::integer as reserved_connections,
         pg_database_size(current_database())::float8 as database_bytes,
         ${TAKES_WRITES} as takes_writes`,
   );

@@ -3,6 +3,8 @@ import { statfs } from 'node:fs/promises';
 import type { Kysely } from 'kysely';
 import { compareMigrations } from '../db/migrate.ts';
 import type { DB } from '../db/types.ts';
+import type { Deps } from '../deps.ts';
+import { countConnections } from '../pools.ts';
 import type { Finding } from './finding.ts';
 import { readServerFacts, type ServerFacts } from './queries.ts';
 
@@ -14,12 +16,12 @@ const GIB = 1024 ** 3;
 const FREE_WARNING = { bytes: 5 * GIB, part: 0.1 };
 const FREE_PROBLEM_BYTES = GIB;
 
-export async function checkServer(db: Kysely<DB>): Promise<Finding[]> {
+export async function checkServer({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<Finding[]> {
   const before = Date.now();
   const facts = await readServerFacts(db);
   return [
     judgeVersion(facts),
-    judgeConnections(facts),
+    judgeConnections(facts, countConnections(config)),
     judgeClock(facts.clock_ms - (before + Date.now()) / 2, Date.now() - before),
   ];
 }
@@ -43,15 +45,21 @@ export function judgeVersion({ version, version_number, database_bytes, takes_wr
   };
 }
 
-export function judgeConnections({ connections, most_connections }: ServerFacts): Finding {
+/** `needed`: what a service takes at most. */
+export function judgeConnections(
+  { connections, most_connections, reserved_connections }: ServerFacts,
+  needed: number,
+): Finding {
   const isNearlyFull = connections > most_connections * CONNECTIONS_WARNING;
+  const isTooSmall = needed > most_connections - reserved_connections;
+  const isScarce = isNearlyFull || isTooSmall;
   return {
     check: 'connections',
-    state: isNearlyFull ? 'warning' : 'ok',
-    words: `${connections} of ${most_connections} connections are in use${
-      isNearlyFull ? ': lower DATABASE_POOL_SIZE or raise max_connections' : ''
+    state: isScarce ? 'warning' : 'ok',
+    words: `${connections} of ${most_connections} connections are in use, and a service with these settings takes up to ${needed}${
+      isScarce ? ': lower DATABASE_POOL_SIZE or raise max_connections' : ''
     }.`,
-    figures: { connections, most_connections },
+    figures: { connections, most_connections, reserved_connections, needed },
   };
 }
 

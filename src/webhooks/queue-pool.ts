@@ -5,7 +5,7 @@ import { createDb } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 
 /** One that claims and one that settles. */
-const CONNECTIONS = 2;
+export const QUEUE_CONNECTIONS = 2;
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 /**
@@ -22,7 +22,7 @@ const PLANNER = {
 export function openQueuePool(connectionString: string, log: Logger): Kysely<DB> {
   const settings = {
     connectionString,
-    max: CONNECTIONS,
+    max: QUEUE_CONNECTIONS,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     applicationName: 'sps-queue',
     settings: PLANNER,

@@ -36,7 +36,7 @@ test('a database that takes no writes, as a replica, is not ready; a command may
   );
   try {
     expect(await service.call('GET', '/readyz')).toMatchObject({ status: 503 });
-    const [database] = await checkServer(service.deps.probeDb);
+    const [database] = await checkServer({ ...service.deps, db: service.deps.probeDb });
     expect(database).toMatchObject({ state: 'problem', words: expect.stringContaining('takes no writes') });
     expect(await migrateToLatest(readOnly.href)).toEqual([]);
   } finally {

@@ -115,6 +115,11 @@ describe('on a real database', () => {
     expect((await statesOf())['webhook secrets']).toBeUndefined();
     withKey(randomBytes(32));
     expect(await wordsOf('webhook secrets')).toMatch(/1 webhook are stored in clear/);
+    const keys = { SPS_ENCRYPTION_KEY: randomBytes(32), SPS_ENCRYPTION_KEY_PREVIOUS: undefined };
+    deps = { ...deps, config: { ...deps.config, ...keys } };
+    await service.database.db.deleteFrom('webhook').execute();
+    await addWebhook({ secret: toStored('whsec_new', keys), previous_secret: 'whsec_abc' });
+    expect(await wordsOf('webhook secrets')).toMatch(/1 webhook are stored in clear/);
   });
 
   test('what waits for totals and labels is counted', async () => {
@@ -189,6 +194,7 @@ describe('judgements', () => {
     clock_ms: 0,
     connections: 10,
     most_connections: 100,
+    reserved_connections: 3,
     database_bytes: 0,
     takes_writes: true,
   };
@@ -203,8 +209,9 @@ describe('judgements', () => {
   });
 
   test('of connections', () => {
-    expect(judgeConnections({ ...facts, connections: 80 }).state).toBe('ok');
-    expect(judgeConnections({ ...facts, connections: 81 }).state).toBe('warning');
+    expect(judgeConnections({ ...facts, connections: 80 }, 97).state).toBe('ok');
+    expect(judgeConnections({ ...facts, connections: 81 }, 97).state).toBe('warning');
+    expect(judgeConnections({ ...facts, connections: 80 }, 98).state).toBe('warning');
   });
 
   test.each([

@@ -20,7 +20,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   grants: ['db', 'lib', 'http', 'profile', 'changes'],
   analytics: ['db', 'lib', 'http', 'facts'],
   import: ['db', 'lib', 'http', 'apps', 'facts', 'profile', 'attribution', 'purchases'],
-  operations: ['db', 'lib', 'apps', 'facts', 'analytics', 'webhooks'],
+  'pools.ts': ['db', 'webhooks'],
+  operations: ['db', 'lib', 'apps', 'facts', 'analytics', 'webhooks', 'pools.ts'],
 };
 
 /** Files of src/ itself that every folder may import: what a feature may ask for, and how it fails. */
