@@ -1,5 +1,5 @@
 // Asks the service for charts, one question after the other, and takes the time until the whole answer is there.
-import { chart, keysOf } from '../../src/analytics/catalogue.ts';
+import { chart, metricKeysOf } from '../../src/analytics/catalogue.ts';
 import { bodyOf, openConnection } from '../load/connection.ts';
 import { authorizedBy, post } from '../load/requests.ts';
 import type { Question } from './questions.ts';
@@ -34,7 +34,7 @@ export interface Asker {
 }
 
 function readValues(question: Question, text: string): Values {
-  const [key = ''] = keysOf(chart(question.chart_id));
+  const [key = ''] = metricKeysOf(chart(question.chart_id));
   const metric = (JSON.parse(text) as { data: Record<string, Metric> }).data[key] as Metric;
   const series = metric.data.slice(1);
   const isCut = series.at(-1)?.type === 'other' && series.length > 400;

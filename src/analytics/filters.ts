@@ -26,8 +26,8 @@ interface ChartChoice {
 
 const MOST_YEARS = 10;
 const MOST_BUCKETS = 1000;
-const MOST_VALUES = 1000;
-const MOST_CHARACTERS = 500;
+export const MOST_VALUES = 1000;
+export const MOST_CHARACTERS = 500;
 const NO_RANGE: DateRange = { first: 0, last: 0 };
 
 type Note = (name: string, code: FieldError['code'], message: string) => undefined;

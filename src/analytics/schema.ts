@@ -5,6 +5,8 @@ import { NullableOneOf, OneOf } from '../lib/typebox.ts';
 import { PERIOD_UNITS } from './calendar.ts';
 import { CHART_IDS } from './catalogue.ts';
 import { EVERY_SEGMENTATION, FILTERS } from './chart-options.ts';
+import { type DimensionName, dimension, valuesOf } from './dimensions.ts';
+import { MOST_CHARACTERS, MOST_VALUES } from './filters.ts';
 import { DATE_TYPES, FORMATS, PLURALS } from './request.ts';
 
 const DAYS = {
@@ -18,8 +20,21 @@ const DAYS = {
 const NullableTexts = (options: SchemaOptions) =>
   Type.Optional(Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: Type.String(), ...options }));
 
+/** Of a closed dimension its values. No enum: they are taken in any case (analytics.md 3). */
+function known(name: DimensionName): string {
+  const values = valuesOf(dimension(name));
+  return values ? `: ${values.join(', ')}` : '';
+}
+
 const dimensionFilters = Object.fromEntries(
-  FILTERS.C.dimensions.map((name) => [name, NullableTexts({ description: `Values of ${name}.` })]),
+  FILTERS.C.dimensions.map((name) => [
+    name,
+    NullableTexts({
+      items: Type.String({ maxLength: MOST_CHARACTERS }),
+      maxItems: MOST_VALUES,
+      description: `Values of ${name}, "" for none${known(name)}.`,
+    }),
+  ]),
 );
 
 export const ChartBody = Type.Object(
