@@ -103,12 +103,13 @@ const LONGEST_URL = 2048;
 export function refusalOfUrl(text: string, policy: DestinationPolicy): string | undefined {
   if (!URL.canParse(text)) return 'it is not a URL';
   // As it is stored and sent to: longer than it was typed where it has other letters.
-  const { href, protocol, username, password, hostname } = new URL(text);
+  const { href, protocol, username, password, hostname, port } = new URL(text);
   if (href.length > LONGEST_URL) return `it is longer than ${LONGEST_URL} characters`;
   const isPlain = protocol === 'http:' && (policy.allowHttp || policy.allowPrivate);
   if (protocol !== 'https:' && !isPlain)
     return `it must begin with https:${protocol === 'http:' ? ', as WEBHOOK_ALLOW_HTTP is not set' : ''}`;
   if (username || password) return 'it must not carry a user name or password';
+  if (port === '0') return 'its port must not be 0';
   const literal = hostname.replace(/^\[|\]$/g, '');
   return isIP(literal) === 0 ? undefined : refusalOfAddress(literal, policy);
 }

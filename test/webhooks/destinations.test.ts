@@ -162,6 +162,7 @@ describe('URLs', () => {
   it('must be URLs without a password, of a bounded length', () => {
     expect(refusalOfUrl('example.com', HTTPS_ONLY)).toBe('it is not a URL');
     expect(refusalOfUrl('https://user:pass@example.com', HTTPS_ONLY)).toBe('it must not carry a user name or password');
+    expect(refusalOfUrl('https://example.com:0/', HTTPS_ONLY)).toBe('its port must not be 0');
     const origin = 'https://example.com/';
     for (const path of ['a'.repeat(2049 - origin.length), 'é'.repeat(1 + (2048 - origin.length) / 6)]) {
       expect(refusalOfUrl(origin + path, HTTPS_ONLY)).toBe('it is longer than 2048 characters');
