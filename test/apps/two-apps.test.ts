@@ -130,6 +130,14 @@ test('a name that a profile gives up', async () => {
   expect((await dataOf(other, 'dot')).profile_id).toBe(profile);
 });
 
+test("a name that is the profile's own in the one, and another profile's in the other", async () => {
+  const profile = await makeTwins('gerd');
+  await createProfile(other, { profile, customer: 'frida' });
+  await createProfile(one, { customer: 'frida' });
+  expect((await createProfile(one, { profile, customer: 'frida' })).status).toBe(400);
+  expect((await dataOf(one, 'gerd')).profile_id).toBe(profile);
+});
+
 test('a profile that is deleted', async () => {
   const profile = await makeTwins('emil');
   const ids = { store_transaction_id: 'e', store_original_transaction_id: 'e' };

@@ -89,3 +89,11 @@ test('where {admin_url} has a port of its own, {base_url} has no page', async ()
     await base.close();
   }
 });
+
+test('a file outside of its folder is a path that does not exist', async () => {
+  for (const path of ['/dashboard/..%2fcli.js', '/dashboard/%2e%2e%2fcli.js']) {
+    const { status, json } = await service.call('GET', path);
+    expect(status, path).toBe(404);
+    expect(json.errors, path).toEqual([{ source: null, errors: ['There is nothing at this path.'] }]);
+  }
+});

@@ -5,6 +5,7 @@ import { GRANT, grant } from '../grants/world.ts';
 import { type Answer, startService, type TestService } from '../setup/service.ts';
 
 const ORIGIN = 'https://shop.example';
+const CATALOGUE = '/api/v1/client-api/metrics/catalog';
 const EVENTS = '/api/v1/client-api/events';
 const LIMIT_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
@@ -74,9 +75,14 @@ describe('by default', () => {
     for (const answer of answers) expect(corsHeadersOf(answer)).toEqual([]);
   });
 
-  test('neither do paths that do not exist, nor health', async () => {
-    const answers = [await preflight(service, '/nothing'), await preflight(service, '/healthz', 'GET')];
-    expect(answers.map(({ status }) => status)).toEqual([404, 405]);
+  test('neither do paths that do not exist, health, nor what takes no key', async () => {
+    const answers = [
+      await preflight(service, '/nothing'),
+      await preflight(service, '/healthz', 'GET'),
+      await service.call('GET', '/healthz', { headers: { origin: ORIGIN } }),
+      await service.call('GET', CATALOGUE, { headers: { origin: ORIGIN } }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 405, 200, 200]);
     for (const answer of answers) expect(corsHeadersOf(answer)).toEqual([]);
   });
 });
