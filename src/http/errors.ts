@@ -20,6 +20,8 @@ function toApiError(error: unknown): ApiError {
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
   const condition = FASTIFY_CODES[code];
   if (condition) return apiError(condition);
+  // A file outside of the folder of the API reference.
+  if (statusCode === 403) return apiError('path_not_found');
   // Fastify's other faults of the client, such as a body that ends early.
   if (statusCode < 500) return apiError('malformed_request');
   return apiError(isDatabaseUnavailable(error) ? 'unavailable' : 'internal');
