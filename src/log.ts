@@ -79,3 +79,10 @@ export async function createLog(level: string, stream?: DestinationStream): Prom
   if (!pretty) return logTo(level, pino.destination(STDERR));
   return logTo(level, pretty.PinoPretty({ destination: STDERR, sync: true, ignore: 'pid,hostname', singleLine: true }));
 }
+
+/** Warnings of Node.js and of packages, as that of an `sslmode`: lines of the log, not text between them. */
+export function logWarnings(log: Promise<Logger>): void {
+  process.removeAllListeners('warning');
+  // Those that were given before there is a log, too.
+  process.on('warning', async (err) => (await log).warn({ err }, 'Node.js warns'));
+}

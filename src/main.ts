@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { loadConfig } from './config.ts';
 import { inWords } from './failure.ts';
 import { runUntilStopped } from './lifecycle.ts';
-import { createLog } from './log.ts';
+import { createLog, logWarnings } from './log.ts';
 import { startService } from './service.ts';
 
 // Requests that wait for a commit reach V8's old space, which by default may grow to four times what is alive before it is cleared:
@@ -18,7 +18,9 @@ process.stdout.on('error', () => undefined);
 
 try {
   const config = loadConfig();
-  const log = await createLog(config.LOG_LEVEL);
+  const logging = createLog(config.LOG_LEVEL);
+  logWarnings(logging);
+  const log = await logging;
   await runUntilStopped(config, log, async (ending) => {
     const service = await startService(config, log, ending);
     const admin = service.adminUrl === service.baseUrl ? '' : `, admin ${service.adminUrl}`;

@@ -72,4 +72,18 @@ describe('the service', { timeout: 60_000 }, () => {
     // A line of its own; the log's first lines come before or after it, as they are written in blocks.
     expect(service.stderr()).toMatch(/^The database at 127\.0\.0\.1:1 does not answer/m);
   });
+
+  it('has warnings in its log, not between its lines', async () => {
+    const service = start({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none?sslmode=require' });
+    expect(await service.ended).toBe(1);
+    const lines = service.stderr().trim().split('\n');
+    const logged = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+    expect(lines.length).toBe(logged.length + 1);
+    expect(logged).toContainEqual(
+      expect.objectContaining({
+        level: 40,
+        err: expect.objectContaining({ message: expect.stringMatching(/SSL modes/) }),
+      }),
+    );
+  });
 });
