@@ -46,11 +46,11 @@ export async function provideKeys({ deps }: Service, folder: DemoFolder, { app_i
   return { publicKey: publicKey.key, secretKey: secretKey.key };
 }
 
-/** Loads the people unless an earlier run did; one that was interrupted is continued. */
+/** Loads the people unless an earlier run did; one that was interrupted is continued. Fails at its next step once the signal is aborted. */
 export async function loadPeople(
   service: Service,
   folder: DemoFolder,
-  { app, count }: { app: App; count: number },
+  { app, count, signal }: { app: App; count: number; signal: AbortSignal },
 ): Promise<void> {
   if (folder.state.is_loaded) return;
   const until = folder.state.until ?? service.deps.now().toISOString();
@@ -58,17 +58,18 @@ export async function loadPeople(
   await addAccessLevel(service.deps, app.app_id, 'premium');
   await configureProducts(service.deps, app.app_id, PRODUCTS);
   process.stdout.write(`Making ${count} people and two years of their purchases …\n`);
-  const files = await writeFiles(folder.path, count, new Date(until));
-  await bringIn(service, app, { kind: PROFILES, words: 'profiles', file: files.profiles });
-  await bringIn(service, app, { kind: TRANSACTIONS, words: 'transactions', file: files.transactions });
+  const files = await writeFiles(folder.path, { count, until: new Date(until), signal });
+  await bringIn(service, app, { kind: PROFILES, words: 'profiles', file: files.profiles, signal });
+  await bringIn(service, app, { kind: TRANSACTIONS, words: 'transactions', file: files.transactions, signal });
   await folder.save({ is_loaded: true });
 }
 
-async function writeFiles(path: string, count: number, until: Date) {
+async function writeFiles(path: string, { count, until, signal }: { count: number; until: Date; signal: AbortSignal }) {
   const files = { profiles: join(path, 'profiles.ndjson'), transactions: join(path, 'transactions.ndjson') };
   const profiles = createWriteStream(files.profiles);
   const transactions = createWriteStream(files.transactions);
   for (const life of simulate({ seed: SEED, profiles: count, until })) {
+    signal.throwIfAborted();
     await writeLine(profiles, life.profile);
     for (const transaction of life.transactions) await writeLine(transactions, transaction);
   }
@@ -84,11 +85,12 @@ interface Batch<T> {
   kind: Kind<T>;
   words: string;
   file: string;
+  signal: AbortSignal;
 }
 
-async function bringIn<T>(service: Service, app: App, { kind, words, file }: Batch<T>): Promise<void> {
+async function bringIn<T>(service: Service, app: App, { kind, words, file, signal }: Batch<T>): Promise<void> {
   const { connectionString, deps } = service;
-  const { read, rejected } = await importFile(kind, { connectionString, app, file, now: deps.now });
+  const { read, rejected } = await importFile(kind, { connectionString, app, file, now: deps.now, signal });
   process.stdout.write(`Imported ${read} ${words} from ${file}.\n`);
   if (rejected > 0)
     throw new OperatorError(`${rejected} ${words} of the demo were rejected: see ${file}.rejects.ndjson.`);

@@ -30,9 +30,13 @@ async function provideWebhook(
   receiver.trust(secret);
 }
 
-async function prepare(service: Service, folder: DemoFolder, receiver: Receiver): Promise<void> {
+async function prepare(
+  service: Service,
+  folder: DemoFolder,
+  { receiver, ending }: { receiver: Receiver; ending: AbortSignal },
+): Promise<void> {
   const app = await provideApp(service, folder);
-  await loadPeople(service, folder, { app, count: PEOPLE });
+  await loadPeople(service, folder, { app, count: PEOPLE, signal: ending });
   await provideWebhook(service, folder, { appId: app.app_id, receiver });
   const keys = await provideKeys(service, folder, app);
   const { baseUrl, adminUrl } = service;
@@ -48,7 +52,7 @@ async function startDemo(config: Config, log: Logger, ending: AbortSignal) {
     await receiver.close();
   };
   try {
-    await prepare(service, folder, receiver);
+    await prepare(service, folder, { receiver, ending });
     return { stop };
   } catch (error) {
     await stop();

@@ -28,10 +28,15 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Starts it and returns the three commands that it prints. */
-async function startDemo() {
+function launchDemo(): Program {
   const demo = startProgram('dist/demo/main.js', [], { DATABASE_URL: database.url, SPS_DATA_DIR: folder, PORT: '0' });
   started.push(demo);
+  return demo;
+}
+
+/** Starts it and returns the three commands that it prints. */
+async function startDemo() {
+  const demo = launchDemo();
   await demo.printed(/Ctrl-C stops it/);
   const commands = demo
     .stdout()
@@ -48,6 +53,13 @@ async function stop({ child, ended }: Program): Promise<void> {
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
 }
+
+it('stops while it makes its people; the next run goes on from there', { timeout: 60_000 }, async () => {
+  const demo = launchDemo();
+  await demo.printed(/Making 5000 people/);
+  await stop(demo);
+  expect(demo.stdout()).not.toMatch(/Imported \d+ transactions/);
+});
 
 describe.skipIf(!hasCurl)('npm run demo', { timeout: 120_000 }, () => {
   it('prints requests that work, receives the webhook, and begins again with new keys and the same data', async () => {
