@@ -21,7 +21,7 @@ const NullableTexts = (options: SchemaOptions) =>
   Type.Optional(Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: Type.String(), ...options }));
 
 /** Of a closed dimension its values. No enum: they are taken in any case (analytics.md 3). */
-function known(name: DimensionName): string {
+function valueWords(name: DimensionName): string {
   const values = valuesOf(dimension(name));
   return values ? `: ${values.join(', ')}` : '';
 }
@@ -32,7 +32,7 @@ const dimensionFilters = Object.fromEntries(
     NullableTexts({
       items: Type.String({ maxLength: MOST_CHARACTERS }),
       maxItems: MOST_VALUES,
-      description: `Values of ${name}, "" for none${known(name)}.`,
+      description: `Values of ${name}, "" for none${valueWords(name)}.`,
     }),
   ]),
 );
