@@ -41,8 +41,16 @@ export const ChartBody = Type.Object(
   {
     filters: Type.Object(
       {
-        date: Type.Unsafe<string[]>({ type: 'array', ...DAYS, description: 'One day, or the first and the last day.' }),
-        compare_date: NullableTexts({ ...DAYS, description: 'An earlier day or range to compare with.' }),
+        date: Type.Unsafe<string[]>({
+          type: 'array',
+          ...DAYS,
+          description:
+            'One day, or the first and the last day: at most 10 years, and 1,000 buckets of the period_unit.',
+        }),
+        compare_date: NullableTexts({
+          ...DAYS,
+          description: 'A day or range to compare with, wherever it lies and however long it is.',
+        }),
         ...dimensionFilters,
       },
       { additionalProperties: false, description: 'Which of them a chart takes: docs/charts.md.' },

@@ -10,7 +10,7 @@ export const GrantBody = Type.Object(
       NullableDatetime({ description: 'When the access level becomes active; may be in the future. Null: at once.' }),
     ),
     expires_at: Type.Optional(
-      NullableDatetime({ description: 'When it expires; may be in the past. Null: lifetime access.' }),
+      NullableDatetime({ description: 'When it expires, after starts_at; may be in the past. Null: lifetime access.' }),
     ),
   },
   {

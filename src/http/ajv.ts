@@ -1,6 +1,6 @@
 // AJV as Fastify's validator, with its defaults that coerce and strip turned off. Schemas may carry `rules`: a function from
-// the body to the field errors that no keyword can say (identifiers of which one is needed, dates in order); and `elements`, the
-// `items` of an array that the rules judge, for the API reference.
+// the body to the field errors that no keyword can say (identifiers of which one is needed, dates in order); and `published`, what the
+// API reference shows instead of a schema of which the rules judge a part.
 import { Ajv, type ErrorObject } from 'ajv';
 import { type ApiError, apiError, type FieldError, validationError } from '../errors.ts';
 import { parseDatetime } from '../lib/datetime.ts';
@@ -22,7 +22,7 @@ const ajv = new Ajv({
     datetime: (value: string) => parseDatetime(value) !== undefined,
   },
 });
-ajv.addVocabulary(['rules', 'elements']);
+ajv.addVocabulary(['rules', 'published']);
 ajv.addKeyword({
   keyword: 'maxDecimals',
   type: 'number',

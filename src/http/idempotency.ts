@@ -13,7 +13,13 @@ const KEY_LENGTH = 255;
 
 /** For the API reference. */
 export const IdempotencyHeader = Type.Optional(
-  Type.String({ description: 'Repeats of the request within 24 hours get the first answer and change nothing more.' }),
+  Type.String({
+    minLength: 1,
+    maxLength: KEY_LENGTH,
+    description:
+      'Repeats of the request within 24 hours get the first answer and change nothing more; with another body they are refused. ' +
+      'A key is of one operation on one profile, and not used up by a request that is refused.',
+  }),
 );
 
 /** A request that is to take effect once. */

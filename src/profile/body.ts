@@ -22,17 +22,24 @@ export const InstallFields = {
   ),
 };
 
+const ATTRIBUTE_VALUE = { type: ['string', 'number', 'boolean', 'null'] };
+
 /** Of the record of an import, too. */
 export const CustomAttributes = Type.Optional(
   Type.Unsafe<unknown>({
     type: ['object', 'array', 'null'],
     description:
       'A dictionary, or an array of {key, value}: what is named is set, the rest stays. An empty value or null deletes. ' +
-      'At most 30 attributes; keys of 30 letters, digits, dashes, points and underscores; values of 30 characters, or numbers.',
-    elements: {
-      type: 'object',
-      required: ['key'],
-      properties: { key: { type: 'string' }, value: { type: ['string', 'number', 'boolean', 'null'] } },
+      'At most 30 attributes; keys of 30 letters, digits, dashes, points and underscores; values of 30 characters, or numbers; true and false are kept as 1 and 0.',
+    published: {
+      anyOf: [
+        { type: 'object', additionalProperties: ATTRIBUTE_VALUE },
+        {
+          type: 'array',
+          items: { type: 'object', required: ['key'], properties: { key: { type: 'string' }, value: ATTRIBUTE_VALUE } },
+        },
+        { type: 'null' },
+      ],
     },
     examples: [{ plan: 'gold', age: 33.5 }, [{ key: 'plan', value: 'gold' }]],
   }),

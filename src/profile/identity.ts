@@ -11,7 +11,12 @@ export const CUSTOMER_USER_ID_LENGTH = 255;
 /** The headers that name a profile, for the API reference; HEADER_ALIASES gives them further names. */
 export const ProfileHeaders = Type.Object({
   'service-customer-user-id': Type.Optional(
-    Type.String({ description: "The app's own user ID; one of the two headers names the profile." }),
+    Type.String({
+      maxLength: CUSTOMER_USER_ID_LENGTH,
+      description:
+        "The app's own user ID; one of the two headers names the profile. Its bytes are UTF-8: a client whose headers hold Latin-1 " +
+        "alone, such as fetch, sends `Buffer.from(id).toString('latin1')`.",
+    }),
   ),
   'service-profile-id': Type.Optional(Type.String({ description: 'Service-assigned profile identifier.' })),
 });

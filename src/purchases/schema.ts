@@ -11,7 +11,8 @@ const ID_LENGTH = 255;
 const MOST_USD = 1_000_000_000;
 const MOST_UNITS = 1_000_000_000_000;
 
-const NullableBoolean = Type.Optional(Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] }));
+const NullableBoolean = (description: string) =>
+  Type.Optional(Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], description }));
 
 function Usd(description: string) {
   return Type.Optional(
@@ -32,15 +33,23 @@ const Moment = (description: string) => Type.Optional(NullableDatetime({ descrip
 const Price = Type.Object({
   country: Type.String({ pattern: '^[A-Za-z]{2}$', description: 'Must be a 2-letter country code.' }),
   currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'Must be a currency code of ISO 4217, such as USD.' }),
-  value: Type.Unsafe<number>({ type: 'number', minimum: 0, maximum: MOST_UNITS, maxDecimals: 6 }),
-  value_usd: Usd('The price in USD; needed unless the currency is USD or has a known rate.'),
+  value: Type.Unsafe<number>({
+    type: 'number',
+    minimum: 0,
+    maximum: MOST_UNITS,
+    maxDecimals: 6,
+    description: `In units of the currency; worth at most ${MOST_USD} USD.`,
+  }),
+  value_usd: Usd(
+    'The price in USD, which counts where it is given; needed unless the currency is USD or has a known rate.',
+  ),
   proceeds_usd: Usd('What the store pays out, at most the price.'),
   tax_usd: Usd('Tax within the proceeds.'),
 });
 
 const Offer = Type.Object({
   category: OneOf(OFFER_CATEGORIES),
-  type: OneOf(OFFER_TYPES),
+  type: OneOf(OFFER_TYPES, { description: 'A free_trial has the price 0.' }),
   id: NullableId('Needed unless the category is introductory.'),
 });
 
@@ -53,22 +62,26 @@ export const TransactionBody = Type.Object(
     store_base_plan_id: NullableId('Base plan of the product, in stores that have them.'),
     store_transaction_id: Id('Unique in its chain: the same id again replaces that transaction as a whole.'),
     store_original_transaction_id: Id('The chain that it belongs to; a one-time purchase repeats its own id.'),
-    is_family_shared: NullableBoolean,
+    is_family_shared: NullableBoolean('Whether it came by family sharing.'),
     price: Price,
     purchased_at: Datetime({ description: 'When the period begins or the purchase was made.' }),
-    originally_purchased_at: Moment('When the chain began; required of a subscription.'),
-    expires_at: Moment('When the period ends; required of a subscription.'),
-    renew_status: NullableBoolean,
-    renew_status_changed_at: Moment('When renew_status became what it is.'),
-    billing_issue_detected_at: Moment('When a renewal could not be charged.'),
-    grace_period_expires_at: Moment('Until when the store keeps trying and access goes on.'),
+    originally_purchased_at: Moment('When the chain began, not after purchased_at; required of a subscription.'),
+    expires_at: Moment('When the period ends, after purchased_at; required of a subscription.'),
+    renew_status: NullableBoolean('Whether it is to renew; required of a subscription.'),
+    renew_status_changed_at: Moment('When renew_status became what it is; not before purchased_at.'),
+    billing_issue_detected_at: Moment('When a renewal could not be charged; not before purchased_at.'),
+    grace_period_expires_at: Moment(
+      'Until when the store keeps trying and access goes on; after expires_at, and only with billing_issue_detected_at.',
+    ),
     offer: Type.Optional(Type.Unsafe<Static<typeof Offer> | null>({ ...Offer, type: ['object', 'null'] })),
     paywall_id: NullableId('Paywall on which it was bought.'),
     audience_id: NullableId('Audience to which the paywall was shown.'),
     placement_id: NullableId('Placement at which the paywall was shown.'),
     variation_id: NullableId('Variation of the paywall.'),
-    refunded_at: Moment('When the whole price was refunded.'),
-    cancellation_reason: Type.Optional(NullableOneOf(CANCELLATION_REASONS)),
+    refunded_at: Moment('When the whole price was refunded; not before purchased_at, and only with the reason refund.'),
+    cancellation_reason: Type.Optional(
+      NullableOneOf(CANCELLATION_REASONS, { description: 'Why it will not renew; refund only with refunded_at.' }),
+    ),
   },
   {
     rules: transactionRules,

@@ -2,7 +2,7 @@
 // words, and what has a title stands once, under `components`.
 import type { TSchema } from '@sinclair/typebox';
 
-const OURS = new Set(['rules', 'elements', 'maxDecimals', 'description']);
+const OURS = new Set(['rules', 'maxDecimals', 'description']);
 
 function formatOf(format: unknown): Record<string, unknown> {
   if (format === 'text') return {};
@@ -22,8 +22,23 @@ function convertProperties(properties: object, named: Named): Record<string, unk
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, convert(schema, named)]));
 }
 
-function spellOut(schema: TSchema, named: Named): Record<string, unknown> {
-  const { description, maxDecimals, format, properties, patternProperties, elements } = schema;
+/** Of a record whose names are any: generators know its values by `additionalProperties` alone. */
+const ANY_NAME = '^(.*)$';
+
+function convertPatterns(patterns: Record<string, TSchema>, named: Named): Record<string, unknown> {
+  const { [ANY_NAME]: any, ...others } = patterns;
+  return {
+    ...(any && { additionalProperties: convert(any, named) }),
+    ...(Object.keys(others).length > 0 && { patternProperties: convertProperties(others, named) }),
+  };
+}
+
+/** `published` says to readers in standard words what the other members say to our validator. */
+function spellOut({ published, ...schema }: TSchema, named: Named): Record<string, unknown> {
+  const { description, maxDecimals, format, properties, patternProperties, examples } = schema;
+  if (published) {
+    return { ...(description && { description }), ...toJsonSchema(published, named), ...(examples && { examples }) };
+  }
   const decimals = maxDecimals === undefined ? '' : ` At most ${maxDecimals} decimals.`;
   const words = `${description ?? ''}${decimals}`.trim();
   const kept = Object.entries(schema).filter(
@@ -34,8 +49,7 @@ function spellOut(schema: TSchema, named: Named): Record<string, unknown> {
     ...Object.fromEntries(kept.map(([name, value]) => [name, name === 'examples' ? value : convert(value, named)])),
     ...(format !== undefined && formatOf(format)),
     ...(properties && { properties: convertProperties(properties, named) }),
-    ...(patternProperties && { patternProperties: convertProperties(patternProperties, named) }),
-    ...(elements && { items: convert(elements, named) }),
+    ...(patternProperties && convertPatterns(patternProperties, named)),
   };
 }
 

@@ -18,7 +18,8 @@ const TAGS = {
 
 const INFO = `Profiles, marketing attribution, access levels, webhooks and charts for apps that sell subscriptions.
 
-Datetimes are ISO 8601 with microseconds and a numeric offset without a colon. Every error has the envelope \`Error\`;
+Datetimes are ISO 8601 with microseconds and a numeric offset without a colon; in requests also with \`Z\`, an offset with a colon, or none, which is UTC.
+Texts must not contain U+0000 or unpaired surrogates. A body has at most 64 KiB, that of a chart 1 MiB. Every error has the envelope \`Error\`;
 clients branch on \`error_code\`. A trailing slash makes no difference.`;
 
 function parametersOf(schema: TSchema | undefined, place: 'header' | 'query', named: Named): Json[] {

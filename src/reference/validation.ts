@@ -22,14 +22,14 @@ const DATES = ['date', 'datetime'];
 
 function codesIn(value: unknown): ValidationCode[] {
   if (typeof value !== 'object' || value === null) return [];
-  const { properties = {}, items, elements, ...schema } = value as TSchema;
+  const { properties = {}, items, anyOf = [], published, ...schema } = value as TSchema;
   return [
     ...(schema.required?.length > 0 ? ['missing' as const] : []),
     ...(schema.type === undefined ? [] : ['type_error' as const]),
     ...(schema.enum === undefined ? [] : ['enum' as const]),
     ...(DATES.includes(schema.format) ? ['datetime' as const] : []),
     ...(Object.keys(schema).some((keyword) => !OTHERS.has(keyword)) ? ['value_error' as const] : []),
-    ...[...Object.values(properties), items, elements].flatMap(codesIn),
+    ...[...Object.values(properties), ...anyOf, items, published].flatMap(codesIn),
   ];
 }
 

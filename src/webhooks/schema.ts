@@ -110,6 +110,12 @@ export const GRANT_EXAMPLE = {
   user_attributes: { plan: 'gold', rating: 4.5 },
 };
 
+/** As generated clients name it: AccessLevelUpdatedEvent. */
+function titleOf(eventType: EventType): string {
+  const words = eventType.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `${words.join('')}Event`;
+}
+
 function payloadOf(eventType: EventType, properties: TProperties, options?: SchemaOptions): TSchema {
   const payload = {
     event_type: OneOf([eventType]),
@@ -125,7 +131,7 @@ function payloadOf(eventType: EventType, properties: TProperties, options?: Sche
     attributions: Type.Object({ custom: Type.Optional(Attribution) }),
     user_attributes: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
   };
-  return Type.Object(payload, options);
+  return Type.Object(payload, { title: titleOf(eventType), ...options });
 }
 
 /** The schema of the payload of events of a type. */

@@ -151,7 +151,7 @@ describe('URLs', () => {
   it('must be https, http only where it is allowed', () => {
     expect(refusalOfUrl('https://example.com/hook', HTTPS_ONLY)).toBeUndefined();
     expect(refusalOfUrl('http://example.com/hook', HTTPS_ONLY)).toBe(
-      'it must begin with https:, as WEBHOOK_ALLOW_HTTP is not set',
+      'it must begin with https:, as neither WEBHOOK_ALLOW_HTTP nor WEBHOOK_ALLOW_PRIVATE is set',
     );
     expect(refusalOfUrl('http://example.com/hook', STRICT)).toBeUndefined();
     expect(refusalOfUrl('http://localhost:3000/hook', PRIVATE)).toBeUndefined();

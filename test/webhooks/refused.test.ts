@@ -142,5 +142,7 @@ describe('WEBHOOK_ALLOW_PRIVATE', () => {
 
 it('http is refused where only https is allowed', async () => {
   const { error } = await attempt('203.0.114.1', { policy: { allowHttp: false, allowPrivate: false } });
-  expect(error).toBe('refused destination: it must begin with https:, as WEBHOOK_ALLOW_HTTP is not set');
+  expect(error).toBe(
+    'refused destination: it must begin with https:, as neither WEBHOOK_ALLOW_HTTP nor WEBHOOK_ALLOW_PRIVATE is set',
+  );
 });

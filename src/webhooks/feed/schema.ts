@@ -5,13 +5,20 @@ import { Datetime, OneOf, Text } from '../../lib/typebox.ts';
 import { UUID_FORM } from '../../lib/uuid.ts';
 import { EVENT_TYPE_NAMES } from '../catalogue.ts';
 import { DELIVERY_STATES } from '../queue.ts';
-import { GRANT_EXAMPLE } from '../schema.ts';
+import { eventPayload, GRANT_EXAMPLE } from '../schema.ts';
+
+/** Events of a page. */
+export const DEFAULT_LIMIT = 50;
 
 // Query strings are text, so the limit is text of a certain form.
 export const EventsQuery = Type.Object(
   {
     limit: Type.Optional(
-      Type.String({ pattern: '^(?:[1-9]\\d?|1\\d\\d|200)$', description: 'Must be a whole number from 1 to 200.' }),
+      Type.String({
+        pattern: '^(?:[1-9]\\d?|1\\d\\d|200)$',
+        description: 'Must be a whole number from 1 to 200.',
+        published: { type: 'integer', minimum: 1, maximum: 200, default: DEFAULT_LIMIT },
+      }),
     ),
     cursor: Type.Optional(Text(200, { description: 'The next_cursor of the page before.' })),
     event_type: Type.Optional(OneOf(EVENT_TYPE_NAMES)),
@@ -22,8 +29,10 @@ export const EventsQuery = Type.Object(
       }),
     ),
     customer_user_id: Type.Optional(Text(255)),
-    since: Type.Optional(Datetime({ description: 'Events from this moment on.' })),
-    until: Type.Optional(Datetime({ description: 'Events before this moment.' })),
+    since: Type.Optional(Datetime({ description: 'Events whose created_at is this moment or later.' })),
+    until: Type.Optional(
+      Datetime({ description: 'Events whose created_at is before this moment; must be after since.' }),
+    ),
   },
   { additionalProperties: false, rules: mustFollow('until', 'since') },
 );
@@ -62,9 +71,9 @@ export const EventsAnswer = Type.Object(
     data: Type.Array(
       Type.Object({
         event_id: Type.String(),
-        event_type: Type.String(),
+        event_type: Type.String({ published: { type: 'string', enum: EVENT_TYPE_NAMES } }),
         created_at: Type.String(),
-        payload: Type.Unsafe<object>({ type: 'object' }),
+        payload: Type.Unsafe<object>({ type: 'object', published: { oneOf: EVENT_TYPE_NAMES.map(eventPayload) } }),
         deliveries: Type.Array(Delivery),
       }),
     ),

@@ -5,9 +5,7 @@ import { valueError } from '../../errors.ts';
 import { parseDatetime, toWire } from '../../lib/datetime.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { type FeedRow, listEventRows } from './queries.ts';
-import type { EventsAnswer, EventsQuery } from './schema.ts';
-
-const DEFAULT_LIMIT = 50;
+import { DEFAULT_LIMIT, type EventsAnswer, type EventsQuery } from './schema.ts';
 
 function toEntry({ event_id, event_type, created_at, payload, deliveries }: FeedRow): EventsAnswer['data'][number] {
   return {
