@@ -82,6 +82,10 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     statement_timeout: String(statementTimeoutMs),
     lock_timeout: String(Math.min(statementTimeoutMs, lockTimeoutMs)),
     idle_in_transaction_session_timeout: '60000',
+    // Whatever role and database have: the locks are made for the first, statements are written for the second, and idle connections are ours to end.
+    default_transaction_isolation: 'read committed',
+    array_nulls: 'on',
+    idle_session_timeout: '0',
     timezone: 'UTC',
     datestyle: 'ISO',
     // Compiling a plan took up to a second (PostgreSQL 15), which no statement here wins back.

@@ -63,6 +63,16 @@ async function refuseEncoding(client: pg.Client): Promise<void> {
   );
 }
 
+/** Tables are made in the first schema of the path that is there. */
+async function refuseHomeless(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(`select current_schema() as home, current_setting('search_path') as path`);
+  const { home, path } = rows[0];
+  if (home !== null) return;
+  throw new MigrationError(
+    `The search_path of the role (${path}) names no schema that is there and may be used: make one, or change the path.`,
+  );
+}
+
 function refuseStrangers(known: readonly Migration[], applied: readonly { name: string; sha256: string }[]): void {
   for (const { name, sha256 } of applied) {
     const migration = known.find((one) => one.name === name);
@@ -138,6 +148,7 @@ export async function migrateToLatest(connectionString: string, patience: Patien
     // Not all of them are known to every version.
     await client.query(`select set_config(name, '0', false) from pg_settings where name = any($1)`, [LIMITS]);
     await refuseEncoding(client);
+    await refuseHomeless(client);
     await takeTurn(client, patience);
     const { rows: made } = await client.query(`select to_regclass('schema_migration') as found`);
     // Where nothing is to be done nothing is written: a command can look at a database that takes no writes.
@@ -151,6 +162,14 @@ export async function migrateToLatest(connectionString: string, patience: Patien
   } finally {
     await client.end();
   }
+}
+
+/** Whether migrations were ever applied. */
+export async function isMigrated(db: Kysely<DB>): Promise<boolean> {
+  const { rows } = await sql<{
+    is_there: boolean;
+  }>`select to_regclass('schema_migration') is not null as is_there`.execute(db);
+  return rows[0]?.is_there === true;
 }
 
 /** Names of migrations that the database has, that it still lacks, and that this program does not know, as a newer one made them. */

@@ -1,11 +1,18 @@
 // Looks at everything an operator would look at. A check that fails is a finding itself, and the others still run.
 import { findHome } from '../db/embedded/home.ts';
+import { isMigrated } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
 import type { Finding } from './finding.ts';
 import { checkDisk, checkMigrations, checkServer } from './server-checks.ts';
 import { checkBacklog, checkCharts, checkWebhooks } from './work-checks.ts';
 
 type Check = () => Promise<Finding | Finding[]>;
+
+const EMPTY: Finding = {
+  check: 'migrations',
+  state: 'warning',
+  words: 'The database is empty: start the service, or run `sps migrate`.',
+};
 
 async function look(name: string, check: Check): Promise<Finding[]> {
   try {
@@ -19,13 +26,14 @@ async function look(name: string, check: Check): Promise<Finding[]> {
 /** One after the other, so that the look itself is light. */
 export async function examine(deps: Deps, { charts }: { charts: boolean }): Promise<Finding[]> {
   const { db, config } = deps;
+  // A database that cannot be asked is told of check by check.
+  const hasTables = await isMigrated(db).catch(() => true);
   const checks: Record<string, Check> = {
     database: () => checkServer(deps),
-    migrations: () => checkMigrations(db),
+    migrations: async () => (hasTables ? checkMigrations(db) : EMPTY),
     disk: async () => checkDisk(config.DATABASE_URL ? undefined : await findHome(config.SPS_DATA_DIR)),
-    webhooks: () => checkWebhooks(deps),
-    totals: () => checkBacklog(deps),
-    ...(charts && { charts: () => checkCharts(deps) }),
+    ...(hasTables && { webhooks: () => checkWebhooks(deps), totals: () => checkBacklog(deps) }),
+    ...(hasTables && charts && { charts: () => checkCharts(deps) }),
   };
   const findings: Finding[] = [];
   for (const [name, check] of Object.entries(checks)) findings.push(...(await look(name, check)));

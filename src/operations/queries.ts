@@ -13,6 +13,10 @@ export interface ServerFacts {
   most_connections: number;
   /** Of those, what the server keeps for its administrators. */
   reserved_connections: number;
+  /** How many connections the role and the database may have; null for as many as there are. */
+  role_limit: number | null;
+  database_limit: number | null;
+  encoding: string;
   database_bytes: number;
   /** Not a replica, nor made read-only. */
   takes_writes: boolean;
@@ -38,6 +42,10 @@ export function readServerFacts(db: Kysely<DB>): Promise<ServerFacts> {
         -- PostgreSQL 15 has no second kind.
         current_setting('superuser_reserved_connections')::integer
           + coalesce(current_setting('reserved_connections', true), '0')::integer as reserved_connections,
+        -- Superusers are not held to theirs.
+        (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user and not rolsuper) as role_limit,
+        (select nullif(datconnlimit, -1) from pg_database where datname = current_database()) as database_limit,
+        current_setting('server_encoding') as encoding,
         pg_database_size(current_database())::float8 as database_bytes,
         ${TAKES_WRITES} as takes_writes`,
   );

@@ -26,13 +26,23 @@ export async function checkServer({ db, config }: Pick<Deps, 'db' | 'config'>): 
   ];
 }
 
-export function judgeVersion({ version, version_number, database_bytes, takes_writes }: ServerFacts): Finding {
+export function judgeVersion({
+  version,
+  version_number,
+  database_bytes,
+  takes_writes,
+  encoding,
+}: ServerFacts): Finding {
   const major = Math.floor(version_number / 10_000);
   const isKnown = major >= OLDEST_MAJOR && major <= NEWEST_MAJOR;
   const size = `${(database_bytes / GIB).toFixed(2)} GiB`;
   const figures = { version, database_bytes };
   if (!takes_writes) {
     const words = 'The database takes no writes: it is a replica, or was made read-only.';
+    return { check: 'database', state: 'problem', words, figures };
+  }
+  if (encoding !== 'UTF8') {
+    const words = `The database is in the encoding ${encoding}, which the service refuses: make one in UTF8.`;
     return { check: 'database', state: 'problem', words, figures };
   }
   return {
@@ -46,20 +56,23 @@ export function judgeVersion({ version, version_number, database_bytes, takes_wr
 }
 
 /** `needed`: what a service takes at most. */
-export function judgeConnections(
-  { connections, most_connections, reserved_connections }: ServerFacts,
-  needed: number,
-): Finding {
+export function judgeConnections(facts: ServerFacts, needed: number): Finding {
+  const { connections, most_connections, reserved_connections, role_limit, database_limit } = facts;
+  const limits = [
+    { most: most_connections - reserved_connections, name: 'max_connections' },
+    { most: role_limit ?? Infinity, name: 'the connection limit of the role' },
+    { most: database_limit ?? Infinity, name: 'the connection limit of the database' },
+  ];
+  const [least] = limits.toSorted((one, other) => one.most - other.most) as [(typeof limits)[number]];
   const isNearlyFull = connections > most_connections * CONNECTIONS_WARNING;
-  const isTooSmall = needed > most_connections - reserved_connections;
-  const isScarce = isNearlyFull || isTooSmall;
+  const isScarce = isNearlyFull || needed > least.most;
   return {
     check: 'connections',
     state: isScarce ? 'warning' : 'ok',
-    words: `${connections} of ${most_connections} connections are in use, and a service with these settings takes up to ${needed}${
-      isScarce ? ': lower DATABASE_POOL_SIZE or raise max_connections' : ''
+    words: `${connections} of ${most_connections} connections are in use, and a service with these settings takes up to ${needed} of ${least.most}${
+      isScarce ? `: lower DATABASE_POOL_SIZE or raise ${least.name}` : ''
     }.`,
-    figures: { connections, most_connections, reserved_connections, needed },
+    figures: { connections, most_connections, reserved_connections, role_limit, database_limit, needed },
   };
 }
 

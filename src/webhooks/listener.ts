@@ -50,6 +50,8 @@ export function listenForNudges(connectionString: string, onNudge: () => void, l
     next.on('notification', onNudge);
     try {
       await next.connect();
+      // Between two nudges it says nothing, for as long as it takes.
+      await next.query('set idle_session_timeout = 0');
       await next.query(`listen ${CHANNEL}`);
       backoff.reset();
       onNudge();

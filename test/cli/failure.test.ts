@@ -77,7 +77,7 @@ test('one that cannot write says why', async () => {
   );
 });
 
-test('a database in another encoding, of another owner, without TLS, or without the certificates that its address names', async () => {
+test('a database in another encoding, without a schema, of another owner, without TLS, or without the certificates that its address names', async () => {
   const reject = async (change: (url: URL) => void) => {
     const url = new URL(database.url);
     change(url);
@@ -88,6 +88,10 @@ test('a database in another encoding, of another owner, without TLS, or without 
     /^The database is in the encoding LATIN1: make one with /,
   );
   await latin.close();
+
+  expect(await reject((url) => url.searchParams.set('options', '-c search_path=nonesuch'))).toBe(
+    'The search_path of the role (nonesuch) names no schema that is there and may be used: make one, or change the path.',
+  );
 
   const role = `sps_other_${randomBytes(6).toString('hex')}`;
   await sql`create role ${sql.ref(role)} login password 'other'`.execute(database.db);

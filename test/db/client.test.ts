@@ -31,6 +31,17 @@ async function readSettings(parameters: Record<string, string>, names: readonly 
   }
 }
 
+test('what role and database have of locks, lists and idle sessions does not hold', async () => {
+  const name = sql.ref(new URL(database.url).pathname.slice(1));
+  const given = { default_transaction_isolation: 'serializable', array_nulls: 'off', idle_session_timeout: '2s' };
+  for (const [setting, value] of Object.entries(given)) {
+    await sql`alter database ${name} set ${sql.ref(setting)} = ${sql.lit(value)}`.execute(database.db);
+  }
+  expect(await readSettings({}, Object.keys(given))).toEqual(['read committed', 'on', '0']);
+  for (const setting of Object.keys(given))
+    await sql`alter database ${name} reset ${sql.ref(setting)}`.execute(database.db);
+});
+
 test('options of the address hold beside the settings of the service, not instead of them', async () => {
   const options = '-c TimeZone=Asia/Tokyo -c datestyle=SQL,MDY -c lock_timeout=0 -c jit=on -c enable_material=off';
   const names = [

@@ -9,6 +9,7 @@ import { examine } from '../../src/operations/doctor.ts';
 import { judgeClock, judgeConnections, judgeDisk, judgeVersion } from '../../src/operations/server-checks.ts';
 import { checkCharts, judgeCharts } from '../../src/operations/work-checks.ts';
 import { toStored } from '../../src/webhooks/secrets.ts';
+import { createTestDatabase } from '../setup/database.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
 
@@ -158,6 +159,7 @@ test('a role that is no superuser is enough, and counts the connections of other
   const { db } = service.database;
   await sql`create role ${sql.ref(role)} login password 'plain'`.execute(db);
   await sql`grant pg_read_all_data to ${sql.ref(role)}`.execute(db);
+  await sql`alter role ${sql.ref(role)} connection limit 12`.execute(db);
   const url = new URL(service.database.url);
   url.username = role;
   url.password = 'plain';
@@ -165,10 +167,25 @@ test('a role that is no superuser is enough, and counts the connections of other
   const plain = createDb(settings, () => {});
   const findings = await examine({ ...deps, db: plain, analyticsDb: plain }, { charts: false });
   expect(findings.filter(({ state }) => state === 'problem')).toEqual([]);
-  const used = findings.find(({ check }) => check === 'connections')?.figures?.connections;
-  expect(used).toBeGreaterThan(2);
+  const { words, figures } = findings.find(({ check }) => check === 'connections') ?? {};
+  expect(figures?.connections).toBeGreaterThan(2);
+  expect(words).toMatch(/of 12: .* raise the connection limit of the role/);
   await plain.destroy();
   await sql`drop role ${sql.ref(role)}`.execute(db);
+});
+
+test('an empty database is told as such, and nothing of it is looked at', async () => {
+  const empty = await createTestDatabase('template template0');
+  const findings = await examine({ ...deps, db: empty.db, analyticsDb: empty.db }, { charts: true });
+  await empty.close();
+  expect(findings.map(({ check, state }) => [check, state])).toEqual([
+    ['database', 'ok'],
+    ['connections', 'ok'],
+    ['clock', 'ok'],
+    ['migrations', 'warning'],
+    ['disk', 'unknown'],
+  ]);
+  expect(findings[3]?.words).toBe('The database is empty: start the service, or run `sps migrate`.');
 });
 
 test('a database that is away is a problem of every check, not an end', async () => {
@@ -195,6 +212,9 @@ describe('judgements', () => {
     connections: 10,
     most_connections: 100,
     reserved_connections: 3,
+    role_limit: null,
+    database_limit: null,
+    encoding: 'UTF8',
     database_bytes: 0,
     takes_writes: true,
   };
@@ -212,6 +232,17 @@ describe('judgements', () => {
     expect(judgeConnections({ ...facts, connections: 80 }, 97).state).toBe('ok');
     expect(judgeConnections({ ...facts, connections: 81 }, 97).state).toBe('warning');
     expect(judgeConnections({ ...facts, connections: 80 }, 98).state).toBe('warning');
+  });
+
+  test('of the limit that is met first', () => {
+    const words = (limits: object) => judgeConnections({ ...facts, ...limits }, 30).words;
+    expect(words({})).toMatch(/takes up to 30 of 97\.$/);
+    expect(words({ role_limit: 12 })).toMatch(/up to 30 of 12: .* raise the connection limit of the role\.$/);
+    expect(words({ role_limit: 30, database_limit: 29 })).toMatch(/of 29: .* the connection limit of the database\.$/);
+  });
+
+  test('of an encoding in which texts are lost', () => {
+    expect(judgeVersion({ ...facts, encoding: 'LATIN1' }).state).toBe('problem');
   });
 
   test.each([
