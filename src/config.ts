@@ -122,7 +122,7 @@ export const VARIABLES = {
   PORT: whole(
     [0, 65535],
     8080,
-    'Port of `{base_url}`, and of `{admin_url}` unless `ADMIN_PORT` is set; 0 takes a free one.',
+    'Port of `{base_url}`, where apps and backends ask, and of `{admin_url}` for dashboards unless `ADMIN_PORT` is set; 0 takes a free one.',
   ),
   ADMIN_PORT: maybe(
     whole([0, 65535], 0, 'Port of its own for analytics, the event feed, the API reference and the dashboard.'),

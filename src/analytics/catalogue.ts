@@ -226,6 +226,9 @@ export function filtersOf({ filters }: Chart) {
 const MONEY_KEYS = ['revenue', 'proceeds', 'net_revenue'] as const;
 const COUNT_KEYS = ['common'] as const;
 
+/** Of all charts. */
+export const METRIC_KEYS = [...MONEY_KEYS, ...COUNT_KEYS];
+
 /** Whether a chart divides by the number of installs, or of payers. */
 export function isPer(chart: Chart, per: 'installs' | 'payers'): boolean {
   return chart.kind === 'ratio' && chart.per === per;

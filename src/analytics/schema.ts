@@ -3,7 +3,7 @@
 import { type SchemaOptions, type Static, Type } from '@sinclair/typebox';
 import { NullableOneOf, OneOf } from '../lib/typebox.ts';
 import { PERIOD_UNITS } from './calendar.ts';
-import { CHART_IDS } from './catalogue.ts';
+import { CHART_IDS, METRIC_KEYS } from './catalogue.ts';
 import { EVERY_SEGMENTATION, FILTERS } from './chart-options.ts';
 import { type DimensionName, dimension, valuesOf } from './dimensions.ts';
 import { MOST_CHARACTERS, MOST_VALUES } from './filters.ts';
@@ -148,7 +148,7 @@ const EXAMPLE: ChartMetric = {
 
 export const ChartAnswer = Type.Object(
   {
-    data: Type.Record(Type.String(), ChartMetric, {
+    data: Type.Object(Object.fromEntries(METRIC_KEYS.map((key) => [key, Type.Optional(ChartMetric)])), {
       description: 'revenue, proceeds and net_revenue of a chart in USD, else common.',
     }),
   },

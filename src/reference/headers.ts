@@ -45,6 +45,13 @@ export const ANSWER_HEADERS: readonly AnswerHeader[] = [
   { name: 'RateLimit-Remaining', description: 'Requests that are left of the running second.', ...WITH_LIMIT },
   { name: 'RateLimit-Reset', description: 'Seconds until all of them may be sent again.', ...WITH_LIMIT },
   {
+    name: 'Access-Control-Allow-Origin',
+    description: "Whose pages may read it: everybody's with a public key, else those of ADMIN_CORS_ORIGIN.",
+    schema: { type: 'string' },
+    isOptional: true,
+    isOf: () => true,
+  },
+  {
     name: 'Content-Disposition',
     description: 'A name for the file, of CSV.',
     schema: { type: 'string' },

@@ -48,21 +48,21 @@ function headersIn(route: Route, status: number): Json {
 }
 
 function errorResponses(route: Route): Json {
-  const responses = [...errorsOf(route)].map(([status, examples]) => [
-    status,
-    {
-      description: [...new Set([...examples.values()].map(({ error_code }) => error_code))].join(', '),
-      headers: headersIn(route, status),
-      content: {
-        'application/json': {
-          schema: { $ref: '#/components/schemas/Error' },
-          examples: Object.fromEntries(
-            [...examples.keys()].map((name) => [name, { $ref: `#/components/examples/${name}` }]),
-          ),
-        },
+  const responses = [...errorsOf(route)].map(([status, examples]) => {
+    const codes = [...new Set([...examples.values()].map(({ error_code }) => error_code))];
+    const schema = {
+      allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { error_code: { type: 'string', enum: codes } } }],
+    };
+    const references = [...examples.keys()].map((name) => [name, { $ref: `#/components/examples/${name}` }]);
+    return [
+      status,
+      {
+        description: codes.join(', '),
+        headers: headersIn(route, status),
+        content: { 'application/json': { schema, examples: Object.fromEntries(references) } },
       },
-    },
-  ]);
+    ];
+  });
   return Object.fromEntries(responses);
 }
 
