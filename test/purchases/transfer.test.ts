@@ -78,7 +78,7 @@ test('a chain that goes back and forth between many profiles at once ends with o
   for (const customer of customers) await createProfile(service, { customer });
   const chain = { store_original_transaction_id: 'wanderer', store_transaction_id: 'w1' };
   const answers = await Promise.all(
-    Array.from({ length: 12 }, (_, index) => setTransaction(service, customers[index % 6] ?? '', period(chain))),
+    Array.from({ length: 24 }, (_, index) => setTransaction(service, customers[index % 6] ?? '', period(chain))),
   );
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   const shown = await Promise.all(customers.map((customer) => readProfile(service, { customer })));

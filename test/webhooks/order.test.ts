@@ -141,29 +141,21 @@ it('sends at most so many at once to an endpoint, fewer to one that keeps failin
   for (const { open } of limited) open();
 });
 
-it('an endpoint that hangs does not slow another', async () => {
+it('an endpoint that hangs does not slow another: its median stays under 100 ms', async () => {
   const [slow, quick] = [await world.receive(hanging), await world.receive()];
+  await world.addEndpoint(slow.url);
   await world.addEndpoint(quick.url);
   for (let i = 0; i < 40; i++) await world.addProfile(`p${i}`);
   world.dispatch({ pollMs: 1_000 });
   await sleep(50);
-  /** From a grant to its arrival, in milliseconds: the median of so many. */
-  async function measure(count: number): Promise<number> {
-    const latencies: number[] = [];
-    for (let i = 0; i < count; i++) {
-      const before = quick.received.length;
-      await world.grant(`p${i % 40}`);
-      const answered = performance.now();
-      await eventually(() => expect(quick.received).toHaveLength(before + 1));
-      latencies.push((quick.received[before]?.at ?? Number.NaN) - answered);
-    }
-    latencies.sort((x, y) => x - y);
-    return latencies[count >> 1] ?? Number.NaN;
+  const latencies: number[] = [];
+  for (let i = 0; i < 120; i++) {
+    await world.grant(`p${i % 40}`);
+    const answered = performance.now();
+    await eventually(() => expect(quick.received).toHaveLength(i + 1));
+    latencies.push((quick.received[i]?.at ?? Number.NaN) - answered);
   }
-  const alone = await measure(40);
-  await world.addEndpoint(slow.url);
-  const beside = await measure(80);
   expect(slow.received.length).toBeGreaterThanOrEqual(32);
-  // 100 ms where the machine has nothing else to do.
-  expect(beside).toBeLessThan(Math.max(100, 3 * alone));
+  latencies.sort((x, y) => x - y);
+  expect(latencies[60]).toBeLessThan(100);
 });
