@@ -53,14 +53,16 @@ async function listMigrations(): Promise<Migration[]> {
   );
 }
 
-/** In another encoding not every text of a request could be kept, nor its length be counted. */
+/** In another encoding not every text of a request could be kept, nor its length be counted; undefined where it can. */
+export function refusalOfEncoding(encoding: string): string | undefined {
+  if (encoding === 'UTF8') return undefined;
+  return `The database is in the encoding ${encoding}: make one with \`create database … encoding 'UTF8' template template0\`.`;
+}
+
 async function refuseEncoding(client: pg.Client): Promise<void> {
   const { rows } = await client.query('show server_encoding');
-  const { server_encoding: encoding } = rows[0];
-  if (encoding === 'UTF8') return;
-  throw new MigrationError(
-    `The database is in the encoding ${encoding}: make one with \`create database … encoding 'UTF8' template template0\`.`,
-  );
+  const refusal = refusalOfEncoding(rows[0].server_encoding);
+  if (refusal) throw new MigrationError(refusal);
 }
 
 /** Tables are made in the first schema of the path that is there. */

@@ -1,7 +1,7 @@
 // What `sps doctor` says of the database server, its clock, the migrations and the disk.
 import { statfs } from 'node:fs/promises';
 import type { Kysely } from 'kysely';
-import { compareMigrations } from '../db/migrate.ts';
+import { compareMigrations, refusalOfEncoding } from '../db/migrate.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { countConnections } from '../pools.ts';
@@ -41,10 +41,8 @@ export function judgeVersion({
     const words = 'The database takes no writes: it is a replica, or was made read-only.';
     return { check: 'database', state: 'problem', words, figures };
   }
-  if (encoding !== 'UTF8') {
-    const words = `The database is in the encoding ${encoding}, which the service refuses: make one in UTF8.`;
-    return { check: 'database', state: 'problem', words, figures };
-  }
+  const refusal = refusalOfEncoding(encoding);
+  if (refusal) return { check: 'database', state: 'problem', words: refusal, figures };
   return {
     check: 'database',
     state: isKnown ? 'ok' : 'warning',

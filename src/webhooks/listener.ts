@@ -1,7 +1,7 @@
 // A connection that listens for nudges and comes back by itself when it is lost. What is missed meanwhile is found by polling.
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { KEEP_ALIVE } from '../db/client.ts';
+import { applySettings, KEEP_ALIVE } from '../db/client.ts';
 import { createClient } from '../db/client-class.ts';
 import { createBackoff } from '../lib/backoff.ts';
 import { CHANNEL } from './nudge.ts';
@@ -51,7 +51,7 @@ export function listenForNudges(connectionString: string, onNudge: () => void, l
     try {
       await next.connect();
       // Between two nudges it says nothing, for as long as it takes.
-      await next.query('set idle_session_timeout = 0');
+      await applySettings(next, { idle_session_timeout: '0' });
       await next.query(`listen ${CHANNEL}`);
       backoff.reset();
       onNudge();
