@@ -11,6 +11,11 @@ export const MOST_CSV_ROWS = 1_000_000;
 const COLUMNS = ['chart_id', 'metric', 'series', 'segment', 'segment_title', 'period_start', 'value'];
 const COMPARE_COLUMNS = ['compare_period_start', 'compare_value'];
 
+/** For the API reference. */
+export const CSV_WORDS =
+  `A row per point: ${COLUMNS.join(', ')}; with compare_date also ${COMPARE_COLUMNS.join(', ')}. ` +
+  `Where it would have more than ${MOST_CSV_ROWS} rows the request is refused.`;
+
 export function csvFileName({ chart, span }: ChartQuery): string {
   return `${chart.chart_id}_${formatDate(span.range.first)}_${formatDate(span.range.last)}.csv`;
 }

@@ -24,8 +24,8 @@ interface ChartChoice {
   unit: PeriodUnit;
 }
 
-const MOST_YEARS = 10;
-const MOST_BUCKETS = 1000;
+export const MOST_YEARS = 10;
+export const MOST_BUCKETS = 1000;
 export const MOST_VALUES = 1000;
 export const MOST_CHARACTERS = 500;
 const NO_RANGE: DateRange = { first: 0, last: 0 };

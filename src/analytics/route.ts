@@ -6,7 +6,7 @@ import { JSON_TYPE } from '../http/json-type.ts';
 import { operation } from '../http/operation.ts';
 import { findServiceHeader } from '../http/service-headers.ts';
 import { inTurns } from '../lib/slices.ts';
-import { csvChunks, csvFileName } from './csv.ts';
+import { CSV_WORDS, csvChunks, csvFileName } from './csv.ts';
 import { ChartAnswer, ChartBody, ChartHeaders } from './schema.ts';
 import { createChartAnswers } from './service.ts';
 
@@ -23,7 +23,7 @@ export function retrieveAnalyticsRoute(deps: Deps) {
     body: ChartBody,
     judgesBody: true,
     compressed: true,
-    csv: true,
+    csv: CSV_WORDS,
     bodyLimit: BODY_LIMIT,
     answers: { 200: ChartAnswer },
     errors: [],

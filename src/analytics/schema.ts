@@ -6,7 +6,7 @@ import { PERIOD_UNITS } from './calendar.ts';
 import { CHART_IDS, METRIC_KEYS } from './catalogue.ts';
 import { EVERY_SEGMENTATION, FILTERS } from './chart-options.ts';
 import { type DimensionName, dimension, valuesOf } from './dimensions.ts';
-import { MOST_CHARACTERS, MOST_VALUES } from './filters.ts';
+import { MOST_BUCKETS, MOST_CHARACTERS, MOST_VALUES, MOST_YEARS } from './filters.ts';
 import { DATE_TYPES, FORMATS, PLURALS } from './request.ts';
 
 const DAYS = {
@@ -44,8 +44,7 @@ export const ChartBody = Type.Object(
         date: Type.Unsafe<string[]>({
           type: 'array',
           ...DAYS,
-          description:
-            'One day, or the first and the last day: at most 10 years, and 1,000 buckets of the period_unit.',
+          description: `One day, or the first and the last day: at most ${MOST_YEARS} years, and ${MOST_BUCKETS} buckets of the period_unit.`,
         }),
         compare_date: NullableTexts({
           ...DAYS,

@@ -4,6 +4,8 @@ import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { App } from '../deps.ts';
 import type { ConditionName } from '../errors.ts';
 
+export const BODY_LIMIT = 64 * 1024;
+
 /** What a handler gets: the validated body and whose app it is. */
 export interface Call<Body> {
   /** Whose key it is; an operation without a key must not ask. */
@@ -26,14 +28,14 @@ export interface Operation<Body extends TSchema = TSchema> {
   answers: Record<number, TSchema | null>;
   /** The errors that it can give, beside those that every operation of its kind gives. */
   errors: readonly ConditionName[];
-  /** Largest body in bytes; 64 KiB unless set. */
+  /** Largest body in bytes; BODY_LIMIT unless set. */
   bodyLimit?: number;
   /** The handler judges the body itself, so that problems of body and headers come in one answer. */
   judgesBody?: true;
   /** Answers may be compressed. */
   compressed?: true;
-  /** Answers may be CSV instead of JSON. */
-  csv?: true;
+  /** Answers may be CSV instead of JSON: what that has. */
+  csv?: string;
   handle: (call: Call<Static<Body>>) => Promise<unknown>;
 }
 

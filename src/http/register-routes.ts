@@ -7,8 +7,7 @@ import { appOf, authenticate, type Keyring } from './auth.ts';
 import { withCompression } from './compression.ts';
 import { corsHeaders, corsOriginOf } from './cors.ts';
 import type { LimitOf } from './limits.ts';
-import type { Call, Route } from './operation.ts';
-import { BODY_LIMIT } from './server-options.ts';
+import { BODY_LIMIT, type Call, type Route } from './operation.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

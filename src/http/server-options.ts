@@ -4,10 +4,9 @@ import { type FastifyHttpOptions, LogController } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { createBrokenRequestHandler } from './broken-request.ts';
 import { answerUnroutable } from './errors.ts';
+import { BODY_LIMIT } from './operation.ts';
 import { parseQuery } from './query.ts';
 import { newRequestId } from './request-id.ts';
-
-export const BODY_LIMIT = 64 * 1024;
 
 /** Longer than load balancers keep idle connections, so that they are the ones to close them. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;

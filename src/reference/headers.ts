@@ -56,7 +56,7 @@ export const ANSWER_HEADERS: readonly AnswerHeader[] = [
     description: 'A name for the file, of CSV.',
     schema: { type: 'string' },
     isOptional: true,
-    isOf: (status, { operation }) => operation.csv === true && status === 200,
+    isOf: (status, { operation }) => operation.csv !== undefined && status === 200,
   },
 ];
 

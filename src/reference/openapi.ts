@@ -1,7 +1,7 @@
 // The API as an OpenAPI 3.1 document, made of what the service itself runs on: route schemas, the error catalogue, the
 // chart and event catalogues. Pure; docs/openapi.json is this document, and a test compares them.
 import type { TSchema } from '@sinclair/typebox';
-import type { Operation, Route } from '../http/operation.ts';
+import { BODY_LIMIT, type Operation, type Route } from '../http/operation.ts';
 import { EVENT_TYPE_NAMES, EVENT_TYPES } from '../webhooks/catalogue.ts';
 import { eventPayload, TestEvent } from '../webhooks/schema.ts';
 import { describeCharts } from './charts.ts';
@@ -19,7 +19,7 @@ const TAGS = {
 const INFO = `Profiles, marketing attribution, access levels, webhooks and charts for apps that sell subscriptions.
 
 Datetimes are ISO 8601 with microseconds and a numeric offset without a colon; in requests also with \`Z\`, an offset with a colon, or none, which is UTC.
-Texts must not contain U+0000 or unpaired surrogates. A body has at most 64 KiB, that of a chart 1 MiB. Every error has the envelope \`Error\`;
+Texts must not contain U+0000 or unpaired surrogates. Every error has the envelope \`Error\`;
 clients branch on \`error_code\`. A trailing slash makes no difference.`;
 
 function parametersOf(schema: TSchema | undefined, place: 'header' | 'query', named: Named): Json[] {
@@ -54,7 +54,11 @@ function describeOperation(route: Route, named: Named): Json {
     security: key === 'none' ? [] : [{ [`${key}Key`]: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body && {
-      requestBody: { required: true, content: { 'application/json': { schema: toJsonSchema(operation.body, named) } } },
+      requestBody: {
+        required: true,
+        description: `At most ${(operation.bodyLimit ?? BODY_LIMIT) / 1024} KiB.`,
+        content: { 'application/json': { schema: toJsonSchema(operation.body, named) } },
+      },
     }),
     responses: describeResponses(route, named),
   };

@@ -19,10 +19,6 @@ const WITH_BODY: readonly ConditionName[] = [
 const WITH_UNWANTED_BODY = WITH_BODY.filter((name) => name !== 'body_not_object');
 const ALWAYS: readonly ConditionName[] = ['internal', 'unavailable'];
 
-const CSV_WORDS =
-  'A row per point: chart_id, metric, series, segment, segment_title, period_start, value; with compare_date also compare_period_start, ' +
-  'compare_value. Where it would have more than a million rows the request is refused.';
-
 /** Groups the examples of conditions by status. */
 function errorsOf({ method, key, operation }: Route): Map<number, Map<string, ErrorBody>> {
   const names: ConditionName[] = [
@@ -73,7 +69,7 @@ function successResponses(route: Route, named: Named): Json {
     if (!schema) return [status, { description: 'Done; the body is empty.', headers }];
     const content = {
       'application/json': { schema: toJsonSchema(schema, named) },
-      ...(csv && { 'text/csv': { schema: { type: 'string', description: CSV_WORDS } } }),
+      ...(csv && { 'text/csv': { schema: { type: 'string', description: csv } } }),
     };
     return [status, { description: 'Done.', headers, content }];
   });
