@@ -128,10 +128,17 @@ export async function refreshTotals(db: Kysely<DB>, limit = TOTALS_BATCH): Promi
   return refreshApps(db, await listAppKeys(db, HAS_WORK), (trx, appKey) => addToTotals(trx, appKey, limit));
 }
 
-/** How many facts the next batch takes, after one of `size`: what it does per second is of the machine, and of how many labels facts have. */
-export function sizeOfNextBatch(size: number, { count, longestMs }: Refreshed): number {
-  const fitting = count < size ? 2 * size : Math.min(2 * size, (size * BATCH_MS) / longestMs);
-  return Math.round(Math.min(TOTALS_BATCH, Math.max(LEAST_BATCH, fitting)));
+/**
+ * How many facts the next batch takes, after one of `size`, undefined if it failed: what it does per second is of the machine, and of how
+ * many labels facts have.
+ */
+export function sizeOfNextBatch(size: number, done: Refreshed | undefined): number {
+  return Math.round(Math.min(TOTALS_BATCH, Math.max(LEAST_BATCH, fittingSize(size, done))));
+}
+
+function fittingSize(size: number, done: Refreshed | undefined): number {
+  if (!done) return size / 2;
+  return done.count < size ? 2 * size : Math.min(2 * size, (size * BATCH_MS) / done.longestMs);
 }
 
 /** Brings all moved facts of an app to the totals: the two images of one must not be parted. */
