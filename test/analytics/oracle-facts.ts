@@ -60,10 +60,10 @@ export interface Fact {
 }
 
 export interface World {
-  profiles: ProfileRecord[];
-  transactions: TransactionRecord[];
-  products: ProductRecord[];
-  now: number;
+  readonly profiles: ProfileRecord[];
+  readonly transactions: TransactionRecord[];
+  readonly products: ProductRecord[];
+  readonly now: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -229,7 +229,16 @@ function monthly(record: TransactionRecord, duration: string, price: bigint[]): 
   return exact.map((one) => (one > MOST ? MOST : one));
 }
 
+const factsOf = new WeakMap<World, Fact[]>();
+
+/** Once per world, of which many questions are asked. */
 export function deriveFacts(world: World): Fact[] {
+  const facts = factsOf.get(world) ?? deriveAnew(world);
+  factsOf.set(world, facts);
+  return facts;
+}
+
+function deriveAnew(world: World): Fact[] {
   const chains = new Map<string, TransactionRecord[]>();
   for (const record of world.transactions) {
     if (record.environment === 'Sandbox' || record.is_family_shared) continue;

@@ -114,13 +114,13 @@ function shared({ transactions }: World): World['transactions'] {
 test('facts that are remembered may change, be totalled, and get their labels', { timeout: 120_000 }, async () => {
   const home = await addApp(service, { name: 'Relabelled', timezone: APP_ZONE });
   await addProducts(home, PRODUCTS);
-  const world = { ...WORLD };
+  let world = WORLD;
   const label = async (campaign: Campaign) => {
-    world.profiles = labelled(WORLD, campaign);
+    world = { ...world, profiles: labelled(WORLD, campaign) };
     await importProfiles(home, world.profiles);
   };
   const buy = async (transactions: World['transactions']) => {
-    world.transactions = transactions;
+    world = { ...world, transactions };
     await importTransactions(home, transactions);
   };
   await label('first');
