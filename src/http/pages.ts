@@ -53,11 +53,11 @@ export async function registerPages(app: FastifyInstance): Promise<void> {
       acceptRanges: false,
       cacheControl: false,
       globIgnore: ['**/*.{br,gz}'],
-      setHeaders(response, path) {
+      setHeaders(reply, path) {
         // Names under assets/ change with their content.
         const isLasting = path.includes('/assets/');
-        response.setHeader('cache-control', isLasting ? 'public, max-age=31536000, immutable' : 'no-cache');
-        response.setHeader('vary', 'accept-encoding');
+        reply.header('cache-control', isLasting ? 'public, max-age=31536000, immutable' : 'no-cache');
+        reply.header('vary', 'accept-encoding');
       },
     });
   });
