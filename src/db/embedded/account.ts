@@ -1,6 +1,7 @@
 // Which system user runs the embedded server: we do, but PostgreSQL refuses to run as root.
-import { stat } from 'node:fs/promises';
+import { lchown, lstat, readdir, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { EmbeddedDatabaseError } from './problem.ts';
 import { runProgram } from './program.ts';
 
@@ -43,6 +44,18 @@ async function accountForRoot(): Promise<Account> {
   throw new EmbeddedDatabaseError(
     'The embedded PostgreSQL does not run as root and there is no user postgres or nobody: add one, run as another user, or set DATABASE_URL.',
   );
+}
+
+/**
+ * Gives a file, or a folder with all that is in it, to the account: the folder last, so that until then nobody but root can put anything into
+ * it, and a link itself, not what it leads to. Nothing where the account is ours.
+ */
+export async function giveTo(account: Account, path: string): Promise<void> {
+  if (!account.ids) return;
+  if ((await lstat(path)).isDirectory()) {
+    for (const name of await readdir(path)) await giveTo(account, join(path, name));
+  }
+  await lchown(path, account.ids.uid, account.ids.gid);
 }
 
 /** Asks `id`, so that users of a directory service are found too. */

@@ -1,12 +1,12 @@
 // A copy of the embedded database, taken while it is used (PostgreSQL's "low-level" base backup: the server
 // ships no pg_basebackup). Files are copied while they change; the write-ahead log that goes with them makes them consistent.
-import { constants } from 'node:fs';
 import { lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type pg from 'pg';
 import { createClient } from '../client-class.ts';
 import { dataFolder } from './cluster.ts';
 import { findHome } from './home.ts';
+import { openPlainFile } from './plain-file.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
 import { syncFolder } from './sync-folder.ts';
 
@@ -43,13 +43,10 @@ function heed(signal: AbortSignal | undefined): void {
  * ever for the rest of a file that is cut short meanwhile, as vacuum does.
  */
 export async function copyDurably(from: string, to: string, signal: AbortSignal | undefined): Promise<number> {
-  // A link is not followed: the server's user may have put it there, and root copies.
-  const source = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      throw error;
-    },
-  );
+  const source = await openPlainFile(from).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
   if (!source) return 0;
   try {
     const target = await open(to, 'wx', 0o600);

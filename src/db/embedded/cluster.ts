@@ -1,10 +1,11 @@
 // A cluster on disk: initdb once, the password beside it, and whether this program may open it.
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PROOF_METHOD, PROOF_PARAMETER } from '../../config.ts';
-import type { Account } from './account.ts';
+import { type Account, giveTo } from './account.ts';
 import type { ServerPackage } from './binaries.ts';
+import { readPlainFile } from './plain-file.ts';
 import { EmbeddedDatabaseError, firstComplaint } from './problem.ts';
 import { runProgram } from './program.ts';
 
@@ -31,10 +32,7 @@ export async function createCluster({ home, account, bin }: Cluster, options: re
   await mkdir(dataFolder(home), { mode: 0o700 });
   // On disk before anything is in the database that it opens.
   await writeFile(passwordFile(home), randomBytes(24).toString('base64url'), { mode: 0o600, flush: true });
-  if (account.ids) {
-    const { uid, gid } = account.ids;
-    await Promise.all([dataFolder(home), passwordFile(home)].map((path) => chown(path, uid, gid)));
-  }
+  await Promise.all([dataFolder(home), passwordFile(home)].map((path) => giveTo(account, path)));
   const { code, output } = await runProgram(account, join(bin, 'initdb'), [
     `--pgdata=${dataFolder(home)}`,
     '--username=postgres',
@@ -62,7 +60,7 @@ async function readPassword(home: string): Promise<string> {
 /** Refuses another user's database and one of another major version. */
 export async function refuseForeignCluster(home: string, server: ServerPackage): Promise<void> {
   await readPassword(home);
-  const found = (await readFile(join(dataFolder(home), 'PG_VERSION'), 'utf8').catch(() => '')).trim();
+  const found = (await readPlainFile(join(dataFolder(home), 'PG_VERSION')).catch(() => '')).trim();
   if (found === String(server.major)) return;
   throw new EmbeddedDatabaseError(
     found === ''

@@ -1,6 +1,7 @@
 // What PostgreSQL says of itself in postmaster.pid, and whether that is still true.
-import { link, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { link, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readPlainFile } from './plain-file.ts';
 import { runProgram } from './program.ts';
 
 export interface Postmaster {
@@ -19,7 +20,7 @@ export function parsePostmaster(text: string): Postmaster {
 }
 
 export async function readPostmaster(folder: string): Promise<Postmaster | undefined> {
-  const text = await readFile(join(folder, 'postmaster.pid'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const text = await readPlainFile(join(folder, 'postmaster.pid')).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
@@ -28,7 +29,7 @@ export async function readPostmaster(folder: string): Promise<Postmaster | undef
 
 /** The port of the last start, from the command line that PostgreSQL keeps; 0 if there was none. */
 export async function readLastPort(folder: string): Promise<number> {
-  const command = await readFile(join(folder, 'postmaster.opts'), 'utf8').catch(() => '');
+  const command = await readPlainFile(join(folder, 'postmaster.opts')).catch(() => '');
   return Number(/\bport=(\d+)/.exec(command)?.[1] ?? 0);
 }
 
@@ -67,8 +68,22 @@ export async function disownStalePid(folder: string, judged: string): Promise<vo
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  const text = await readFile(aside, 'utf8');
-  if (text === judged) await writeFile(aside, text.replace(/^.*/, String(NO_PROCESS)));
+  const text = await readPlainFile(aside);
+  if (text === judged) await replaceFile(folder, aside, text.replace(/^.*/, String(NO_PROCESS)));
   await link(aside, named).catch(() => undefined);
   await unlink(aside);
+}
+
+/** By a new file of the folder's owner: what stands there may be a link by now, and root must not write to where it leads. */
+async function replaceFile(folder: string, path: string, text: string): Promise<void> {
+  const fresh = `${path}.new`;
+  const { uid, gid } = await stat(folder);
+  const file = await open(fresh, 'wx', 0o600);
+  try {
+    await file.chown(uid, gid);
+    await file.writeFile(text);
+  } finally {
+    await file.close();
+  }
+  await rename(fresh, path);
 }

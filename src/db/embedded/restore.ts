@@ -1,21 +1,13 @@
 // The embedded database from a backup, under the user who will run it. The backup stays as it is.
-import { chown, lstat, mkdir, readdir } from 'node:fs/promises';
+import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Account, chooseAccount } from './account.ts';
+import { chooseAccount, giveTo } from './account.ts';
 import { copyDurably } from './backup.ts';
 import { getServerPackage } from './binaries.ts';
 import { dataFolder, refuseForeignCluster } from './cluster.ts';
 import { findHome, makeHome } from './home.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
 import { syncFolder } from './sync-folder.ts';
-
-async function giveTo(account: Account, path: string): Promise<void> {
-  if (!account.ids) return;
-  const { uid, gid } = account.ids;
-  await chown(path, uid, gid);
-  if (!(await lstat(path)).isDirectory()) return;
-  for (const name of await readdir(path)) await giveTo(account, join(path, name));
-}
 
 /** A complete copy, the log included. */
 async function copyAll(from: string, to: string, signal: AbortSignal | undefined): Promise<void> {

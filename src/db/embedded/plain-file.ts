@@ -1,0 +1,26 @@
+// Files in the folder of the server's user. Root does not trust that user: in a file's place may be a link to one of root's, or a pipe that nobody writes to.
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { EmbeddedDatabaseError } from './problem.ts';
+
+/** Opens a file for reading; no link is followed, and no pipe is waited for. Rejects with ENOENT where there is nothing. */
+export async function openPlainFile(path: string): Promise<FileHandle> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw error.code === 'ELOOP' ? isNotPlain(path) : error;
+    },
+  );
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw isNotPlain(path);
+}
+
+/** The text of such a file. */
+export async function readPlainFile(path: string): Promise<string> {
+  const file = await openPlainFile(path);
+  return file.readFile('utf8').finally(() => file.close());
+}
+
+function isNotPlain(path: string): EmbeddedDatabaseError {
+  return new EmbeddedDatabaseError(`${path} is not a plain file, which PostgreSQL would have made: remove it.`);
+}

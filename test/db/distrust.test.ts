@@ -1,0 +1,66 @@
+// Root and the folder of the server's user, who may have put a link or a pipe where PostgreSQL would have a file.
+import { execFile } from 'node:child_process';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { giveTo } from '../../src/db/embedded/account.ts';
+import { disownStalePid, readLastPort, readPostmaster } from '../../src/db/embedded/postmaster.ts';
+import { isRoot } from './embedded-world.ts';
+
+let folder: string;
+let pidFile: string;
+/** Of root, outside. */
+let precious: string;
+
+beforeEach(async () => {
+  const base = await mkdtemp(join(tmpdir(), 'sps-distrust-'));
+  folder = join(base, 'cluster');
+  await mkdir(folder);
+  pidFile = join(folder, 'postmaster.pid');
+  precious = join(base, 'precious');
+  await writeFile(precious, '1\nprecious\n');
+});
+afterEach(() => rm(join(folder, '..'), { recursive: true }));
+
+test('a link is neither read nor written through', async () => {
+  await symlink(precious, pidFile);
+  await expect(readPostmaster(folder)).rejects.toThrow('postmaster.pid is not a plain file');
+  await expect(disownStalePid(folder, '1\nprecious\n')).rejects.toThrow('is not a plain file');
+  expect(await readFile(precious, 'utf8')).toBe('1\nprecious\n');
+  await symlink(precious, join(folder, 'postmaster.opts'));
+  expect(await readLastPort(folder)).toBe(0);
+});
+
+test('a pipe that nobody writes to is not waited for', async () => {
+  await promisify(execFile)('mkfifo', [pidFile]);
+  await expect(readPostmaster(folder)).rejects.toThrow('is not a plain file');
+});
+
+test('postmaster.pid is disowned by a new file in its place, of the same owner, if it is the one that was judged', async () => {
+  await writeFile(pidFile, '417\n/data/cluster\n');
+  await disownStalePid(folder, '418\n');
+  expect(await readFile(pidFile, 'utf8')).toBe('417\n/data/cluster\n');
+  if (isRoot) await giveTo({ name: 'nobody', ids: { uid: 65534, gid: 65534 } }, folder);
+  const before = await stat(pidFile);
+  await disownStalePid(folder, '417\n/data/cluster\n');
+  const { pid, text } = (await readPostmaster(folder))!;
+  expect([pid, text]).toEqual([2_147_483_646, '2147483646\n/data/cluster\n']);
+  const after = await stat(pidFile);
+  expect(after.ino).not.toBe(before.ino);
+  expect([after.uid, after.gid, after.mode & 0o777]).toEqual([before.uid, before.gid, 0o600]);
+  expect(await readdir(folder)).toEqual(['postmaster.pid']);
+});
+
+test.runIf(isRoot)('what is given to the user is a link itself, not what it leads to', async () => {
+  const ids = { uid: 65534, gid: 65534 };
+  await mkdir(join(folder, 'base'));
+  await writeFile(join(folder, 'base', '1'), '');
+  await symlink(precious, join(folder, 'base', '2'));
+  await giveTo({ name: 'nobody', ids }, folder);
+  for (const path of [folder, join(folder, 'base'), join(folder, 'base', '1'), join(folder, 'base', '2')]) {
+    expect(await lstat(path), path).toMatchObject(ids);
+  }
+  expect(await stat(precious)).toMatchObject({ uid: 0 });
+});
