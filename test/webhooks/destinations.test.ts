@@ -77,22 +77,39 @@ describe('addresses', () => {
   const REFUSED = {
     unspecified: ['0.0.0.0', '0.1.2.3', '::'],
     loopback: ['127.0.0.1', '127.255.255.255', '::1'],
-    private: ['10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.1.1', 'fc00::1', 'fdff::1'],
+    private: ['10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.1.1', 'fc00::1', 'fdff::1', 'fec0::1'],
     'carrier-grade NAT': ['100.64.0.1', '100.127.255.255'],
     'link-local': ['169.254.1.1', 'fe80::1', 'fe80::1%eth0', 'febf::1'],
     multicast: ['224.0.0.1', '239.255.255.255', 'ff02::1'],
     reserved: [
+      '192.0.0.1',
       '192.0.2.1',
+      '192.88.99.1',
       '198.18.0.1',
+      '198.19.255.255',
+      '198.51.100.1',
+      '203.0.113.1',
       '240.0.0.1',
       '255.255.255.255',
       '2001:db8::1',
       '2001::1',
+      '2001:1ff::1',
+      '3fff::1',
       '64:ff9b:1::1',
       '100::1',
       '4000::1',
     ],
-    metadata: ['169.254.169.254', '169.254.170.2', '100.100.100.200', '168.63.129.16', 'fd00:ec2::254'],
+    metadata: [
+      '169.254.169.254',
+      '169.254.170.2',
+      '169.254.170.23',
+      '100.100.100.200',
+      '168.63.129.16',
+      '192.0.0.192',
+      'fd00:ec2::254',
+      'fd00:ec2::23',
+      'fd20:ce::254',
+    ],
   };
   for (const [network, addresses] of Object.entries(REFUSED)) {
     it.each(addresses)(`%s is refused: ${network}`, (address) => {
@@ -108,6 +125,8 @@ describe('addresses', () => {
     '172.32.0.1',
     '100.63.0.1',
     '192.169.0.1',
+    '198.20.0.1',
+    '2001:200::1',
     '2606:4700::1111',
     '::ffff:8.8.8.8',
     '64:ff9b::8.8.8.8',
@@ -132,6 +151,8 @@ describe('addresses', () => {
       '::ffff:169.254.169.254',
       '100.100.100.200',
       'fd00:ec2::254',
+      'fd00:ec2::23',
+      'fd20:ce::254',
       '0.0.0.0',
       '169.254.1.1',
       '224.0.0.1',
@@ -161,7 +182,11 @@ describe('URLs', () => {
 
   it('must be URLs without a password, of a bounded length', () => {
     expect(refusalOfUrl('example.com', HTTPS_ONLY)).toBe('it is not a URL');
-    expect(refusalOfUrl('https://user:pass@example.com', HTTPS_ONLY)).toBe('it must not carry a user name or password');
+    for (const credentials of ['user:pass', 'user', ':pass']) {
+      expect(refusalOfUrl(`https://${credentials}@example.com`, HTTPS_ONLY)).toBe(
+        'it must not carry a user name or password',
+      );
+    }
     expect(refusalOfUrl('https://example.com:0/', HTTPS_ONLY)).toBe('its port must not be 0');
     const origin = 'https://example.com/';
     for (const path of ['a'.repeat(2049 - origin.length), 'é'.repeat(1 + (2048 - origin.length) / 6)]) {

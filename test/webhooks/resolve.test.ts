@@ -11,6 +11,7 @@ const ADDRESSES: Record<number, number[]> = {
   [A]: [192, 0, 2, 1],
   [AAAA]: [0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
 };
+const SERVER_FAILURE = 2;
 const NO_SUCH_NAME = 3;
 
 const servers: Socket[] = [];
@@ -73,8 +74,11 @@ it.each([
   expect(performance.now() - began).toBeLessThan(5_000);
 });
 
-it('asks the hosts file for what name servers do not know', async () => {
-  const addresses = await resolveWith([await startServer([A, AAAA], NO_SUCH_NAME)])('localhost');
+it.each([
+  ['do not know', NO_SUCH_NAME],
+  ['cannot find out', SERVER_FAILURE],
+])('asks the hosts file for what name servers %s', async (_, code) => {
+  const addresses = await resolveWith([await startServer([A, AAAA], code)])('localhost');
   expect(addresses.map(({ address }) => address)).toContain('127.0.0.1');
 });
 
