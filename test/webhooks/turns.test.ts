@@ -82,6 +82,39 @@ it('lets as many be claimed ahead as an endpoint has lately taken, none of one t
   expect(turns.countAhead()).toEqual(new Map());
 });
 
+it('counts what an endpoint took in this moment and in the one before, and nothing of before a failure', async () => {
+  const { turns, take, answer, pass } = createRun();
+  const deliver = async (isDelivered = true) => {
+    take(1n);
+    await answer(isDelivered);
+  };
+  await deliver();
+  pass(125);
+  await deliver();
+  pass(125);
+  expect(turns.countAhead()).toEqual(new Map([['a', 1]]));
+  await deliver();
+  expect(turns.countAhead()).toEqual(new Map([['a', 2]]));
+  pass(250);
+  expect(turns.countAhead()).toEqual(new Map());
+  await deliver();
+  pass(125);
+  await deliver();
+  await deliver(false);
+  expect(turns.countAhead()).toEqual(new Map());
+  pass(125);
+  expect(turns.countAhead()).toEqual(new Map());
+});
+
+it('sends an endpoint no more at once where it has lately taken nothing', async () => {
+  const { turns, take, sentNow } = createRun();
+  take(1n);
+  take(2n);
+  expect(turns.countAhead()).toEqual(new Map());
+  take(3n);
+  expect(sentNow()).toEqual([1n, 2n]);
+});
+
 it('gives back what waits when it stops, and ends with what is under way', async () => {
   const { turns, take, answer, returned } = createRun();
   for (const sequence of [1n, 2n, 3n]) take(sequence);
