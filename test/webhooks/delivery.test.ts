@@ -1,7 +1,7 @@
 // One attempt against a real receiver, however it behaves.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSender, type Message, type Sender, type SenderOptions } from '../../src/webhooks/delivery.ts';
 import { isDelivered } from '../../src/webhooks/outcome.ts';
 import { newSecret } from '../../src/webhooks/secrets.ts';
@@ -75,6 +75,23 @@ describe('a 2xx answer', () => {
     expect(isDelivered(attempt)).toBe(true);
   });
 
+  it.each([
+    ['of 1 MiB is read to the end, and its connection used again', 1024 * 1024, 1],
+    ['that is longer takes its connection with it', 1024 * 1024 + 1, 2],
+  ])('%s', async (_words, length, connections) => {
+    const sockets = new Set<unknown>();
+    receiver.behave((response, _received, { socket }) => {
+      sockets.add(socket);
+      response.end('x'.repeat(length));
+    });
+    for (let i = 0; i < 2; i++) {
+      expect(await sender.send(message())).toMatchObject({ status: 200, error: null });
+      // A connection is free again in the next turn of the event loop.
+      await new Promise(setImmediate);
+    }
+    expect(sockets.size).toBe(connections);
+  });
+
   it('may be announced by an interim one', async () => {
     receiver.behave((response) => {
       response.writeEarlyHints({ link: '</a>; rel=preload' });
@@ -123,6 +140,19 @@ describe('a failure', () => {
     expect(attempt.seconds).toBeGreaterThan(0.25);
     expect(attempt.seconds).toBeLessThan(3);
     expect(isDelivered(attempt)).toBe(false);
+  });
+
+  it('within the deadline gives its connection up', async () => {
+    await sender.close();
+    useSender({ deadlineMs: 300 });
+    let isClosed = false;
+    receiver.behave((response) => {
+      response.on('close', () => {
+        isClosed = true;
+      });
+    });
+    await sender.send(message());
+    await vi.waitFor(() => expect(isClosed).toBe(true), 5_000);
   });
 
   it('is a name that is resolved too late: then nothing is sent any more', async () => {
