@@ -1,0 +1,101 @@
+// Whose facts a round of the totals takes: of every app that has work, its own, and by one process at a time.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TOTALS_LOCK } from '../../src/db/advisory-locks.ts';
+import { countBacklog } from '../../src/facts/backlog.ts';
+import { relabelBatch } from '../../src/facts/relabel.ts';
+import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
+import { addApp, askChart, type Home, importProfiles, importTransactions, totalAll } from '../analytics/import.ts';
+import { startService, type TestService } from '../setup/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+const buy = (home: Home, members: object = {}) =>
+  importTransactions(home, [
+    {
+      customer_user_id: 'u',
+      purchase_type: 'one_time_purchase',
+      store: 'stripe',
+      store_product_id: 'coins',
+      store_transaction_id: 't',
+      store_original_transaction_id: 't',
+      price: { country: 'US', currency: 'USD', value: 5 },
+      purchased_at: '2025-01-10T00:00:00Z',
+      ...members,
+    },
+  ]);
+
+const label = (home: Home, status: string) =>
+  importProfiles(home, [{ customer_user_id: 'u', attribution: { status } }]);
+
+async function revenueByStatus(home: Home): Promise<Record<string, number>> {
+  const { json } = await askChart(home, {
+    chart_id: 'revenue',
+    segmentation: 'attribution_status',
+    period_unit: 'month',
+    filters: { date: ['2025-01-01', '2025-01-31'] },
+  });
+  return Object.fromEntries(
+    json.data.revenue.data.map(({ type, value }: { type: string; value: number }) => [type, value]),
+  );
+}
+
+test('a fact that no longer counts is taken off, also where nothing else of its app is to be totalled', async () => {
+  const { db } = service.deps;
+  const home = await addApp(service, { name: 'Taken off' });
+  await label(home, 'organic');
+  await buy(home);
+  await totalAll(db);
+  await buy(home, { environment: 'Sandbox' });
+  expect(await countBacklog(db)).toMatchObject({ facts_pending: 0, facts_retired: 1 });
+  expect(await refreshTotals(db)).toMatchObject({ count: 1 });
+  expect(await countBacklog(db)).toMatchObject({ facts_pending: 0, facts_retired: 0 });
+});
+
+test('moved facts of several apps are each brought to the totals of their own', async () => {
+  const { db } = service.deps;
+  const homes = [await addApp(service, { name: 'One' }), await addApp(service, { name: 'Two' })];
+  for (const home of homes) {
+    await label(home, 'organic');
+    await buy(home);
+  }
+  await totalAll(db);
+  for (const home of homes) await label(home, 'non_organic');
+  while ((await relabelBatch(db)) > 0);
+  expect(await refreshMoves(db)).toMatchObject({ count: 2 });
+  for (const home of homes) {
+    expect(await revenueByStatus(home)).toEqual({ total: 5, non_organic: 5 });
+  }
+});
+
+test('a fact that gets its label before it is totalled is totalled under that alone', async () => {
+  const { db } = service.deps;
+  const home = await addApp(service, { name: 'Early label' });
+  await label(home, 'organic');
+  await buy(home);
+  await label(home, 'non_organic');
+  while ((await relabelBatch(db)) > 0);
+  await totalAll(db);
+  expect(await revenueByStatus(home)).toEqual({ total: 5, non_organic: 5 });
+});
+
+test('an app that another process is at is left to it, and let go of afterwards', async () => {
+  const { db } = service.deps;
+  const home = await addApp(service, { name: 'Busy' });
+  await label(home, 'organic');
+  await buy(home);
+  const other = await db.startTransaction().execute();
+  await sql`select pg_advisory_xact_lock(${TOTALS_LOCK}, ${home.app.app_key})`.execute(other);
+  const whileHeld = await refreshTotals(db);
+  await other.commit().execute();
+  expect(whileHeld).toMatchObject({ count: 0 });
+  expect(await refreshTotals(db)).toMatchObject({ count: 1 });
+  const { rows } = await sql`
+    select from pg_locks join pg_database on pg_database.oid = pg_locks.database
+    where locktype = 'advisory' and datname = current_database() and classid::bigint = ${TOTALS_LOCK}`.execute(db);
+  expect(rows).toEqual([]);
+});
