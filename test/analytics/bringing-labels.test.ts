@@ -62,6 +62,29 @@ test('a label that is posted while the one before is brought to the facts is bro
   expect(await listStatuses()).toEqual(['unknown']);
 });
 
+test('a profile that is being written keeps none of the others waiting, and those that wait longest come first', async () => {
+  const { db } = service.deps;
+  const labelOne = (customer_user_id: string, campaign: string) =>
+    importProfiles(service, [{ customer_user_id, attribution: { status: 'unknown', campaign } }]);
+  const names = ['u', 'x', 'y'];
+  for (const name of names) await labelOne(name, 'before');
+  while ((await relabel()) > 0);
+  for (const name of names) await labelOne(name, 'after');
+  const listWaiting = async () => {
+    const { rows } = await sql<{ customer_user_id: string }>`
+      select customer_user_id from label_pending join profile using (profile_id) order by 1`.execute(db);
+    return rows.map(({ customer_user_id }) => customer_user_id);
+  };
+  const letGo = await holdProfile(service, 'u');
+  const whileHeld = await relabelBatch(db, 1);
+  await letGo();
+  expect(whileHeld).toBe(1);
+  expect(await listWaiting()).toEqual(['u', 'y']);
+  expect(await relabelBatch(db, 1)).toBe(1);
+  expect(await listWaiting()).toEqual(['y']);
+  expect(await relabel()).toBe(1);
+});
+
 test('a profile with very many facts is brought its label by itself', async () => {
   const { db } = service.deps;
   const names = ['u', 'v', 'w'];
