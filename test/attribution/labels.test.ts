@@ -53,6 +53,33 @@ test('labels that differ in one member, or have its value in another, have keys 
   }
 });
 
+test('new labels of one value are counted under the first of them, also where they are written together', async () => {
+  const database = await createTestDatabase();
+  try {
+    const labels = createLabels({ number: 0 });
+    const write = (channel: string, campaigns: readonly string[]) =>
+      labels.keysOf(
+        database.db,
+        campaigns.map((campaign) => ({ ...none, status: 'organic', channel, campaign, source: 'custom' })),
+      );
+    const together = await write('social', ['a', 'b']);
+    const later = await write('social', ['c']);
+    const other = await write('search', ['a']);
+    const rows = await database.db
+      .selectFrom('dim_attribution')
+      .where('attribution_key', 'in', [...together, ...later, ...other])
+      .orderBy('attribution_key')
+      .select(['channel_key', 'campaign_key'])
+      .execute();
+    const [a, b] = together;
+    expect(new Set(rows.slice(0, 3).map(({ channel_key }) => channel_key))).toEqual(new Set([Math.min(a!, b!)]));
+    expect(rows[3]).toMatchObject({ channel_key: other[0] });
+    expect(new Set(rows.map(({ campaign_key }) => campaign_key)).size).toBe(3);
+  } finally {
+    await database.close();
+  }
+});
+
 test('a post whose label was looked up on an earlier run of the server is refused, and records nothing', async () => {
   const service = await startService();
   try {
