@@ -1,11 +1,12 @@
 // Root and the folder of the server's user, who may have put a link or a pipe where PostgreSQL would have a file.
 import { execFile } from 'node:child_process';
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { giveTo } from '../../src/db/embedded/account.ts';
+import { insideFolder, readPlainFile } from '../../src/db/embedded/plain-file.ts';
 import { disownStalePid, readLastPort, readPostmaster } from '../../src/db/embedded/postmaster.ts';
 import { isRoot } from './embedded-world.ts';
 
@@ -37,6 +38,23 @@ test('a pipe that nobody writes to is not waited for', async () => {
   await promisify(execFile)('mkfifo', [pidFile]);
   await expect(readPostmaster(folder)).rejects.toThrow('is not a plain file');
 });
+
+test.runIf(process.platform === 'linux')(
+  'what takes the place of a folder that is being read is not read',
+  async () => {
+    const [moved, outside] = [join(folder, '..', 'moved'), join(folder, '..', 'outside')];
+    await writeFile(join(folder, '1'), 'its own');
+    await mkdir(outside);
+    await writeFile(join(outside, '1'), 'precious');
+    const text = await insideFolder(folder, async (inside) => {
+      await rename(folder, moved);
+      await symlink(outside, folder);
+      return readPlainFile(join(inside, '1'));
+    });
+    expect(text).toBe('its own');
+    await expect(insideFolder(folder, async () => '')).rejects.toThrow('ENOTDIR');
+  },
+);
 
 test('postmaster.pid is disowned by a new file in its place, of the same owner, if it is the one that was judged', async () => {
   await writeFile(pidFile, '417\n/data/cluster\n');

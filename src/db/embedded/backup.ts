@@ -1,12 +1,12 @@
 // A copy of the embedded database, taken while it is used (PostgreSQL's "low-level" base backup: the server
 // ships no pg_basebackup). Files are copied while they change; the write-ahead log that goes with them makes them consistent.
-import { lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type pg from 'pg';
 import { createClient } from '../client-class.ts';
 import { dataFolder } from './cluster.ts';
 import { findHome } from './home.ts';
-import { openPlainFile } from './plain-file.ts';
+import { insideFolder, openPlainFile } from './plain-file.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
 import { syncFolder } from './sync-folder.ts';
 
@@ -78,17 +78,24 @@ interface Copying {
 async function copyFolder(from: string, to: string, { isTop = true, signal }: Copying): Promise<number> {
   await mkdir(to, { mode: 0o700 });
   let bytes = 0;
-  for (const entry of await readdir(from, { withFileTypes: true })) {
-    if (LEFT_OUT.test(entry.name)) continue;
-    const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.isFile()) bytes += await copyDurably(source, target, signal);
-    else if (isTop && EMPTY.has(entry.name)) await makeEmpty(source, target);
-    else if (entry.isDirectory()) bytes += await copyFolder(source, target, { isTop: false, signal });
-    else
-      throw new EmbeddedDatabaseError(`${source} is neither a file nor a folder: back this database up with pg_dump.`);
-  }
+  await insideFolder(from, async (inside) => {
+    for (const entry of await readdir(inside, { withFileTypes: true })) {
+      if (LEFT_OUT.test(entry.name)) continue;
+      const [source, target] = [join(inside, entry.name), join(to, entry.name)];
+      if (entry.isFile()) bytes += await copyDurably(source, target, signal);
+      else if (isTop && EMPTY.has(entry.name)) await makeEmpty(source, target);
+      else if (entry.isDirectory()) bytes += await copyFolder(source, target, { isTop: false, signal });
+      else throw isNeither(await realpath(inside), entry.name);
+    }
+  });
   await syncFolder(to);
   return bytes;
+}
+
+function isNeither(folder: string, name: string): EmbeddedDatabaseError {
+  return new EmbeddedDatabaseError(
+    `${join(folder, name)} is neither a file nor a folder: back this database up with pg_dump.`,
+  );
 }
 
 /** The folder with its own folders and none of its files. */
@@ -108,11 +115,13 @@ interface Segments {
 
 async function copyLog(from: string, to: string, { first, last, signal }: Segments): Promise<number> {
   let bytes = 0;
-  for (const entry of await readdir(from, { withFileTypes: true })) {
-    const { name } = entry;
-    const isNeeded = (SEGMENT.test(name) && name >= first && name <= last) || name.endsWith('.history');
-    if (isNeeded && entry.isFile()) bytes += await copyDurably(join(from, name), join(to, name), signal);
-  }
+  await insideFolder(from, async (inside) => {
+    for (const entry of await readdir(inside, { withFileTypes: true })) {
+      const { name } = entry;
+      const isNeeded = (SEGMENT.test(name) && name >= first && name <= last) || name.endsWith('.history');
+      if (isNeeded && entry.isFile()) bytes += await copyDurably(join(inside, name), join(to, name), signal);
+    }
+  });
   await syncFolder(to);
   return bytes;
 }

@@ -1,4 +1,4 @@
-// Files in the folder of the server's user. Root does not trust that user: in a file's place may be a link to one of root's, or a pipe that nobody writes to.
+// Files and folders in the folder of the server's user. Root does not trust that user: in a file's place may be a link to one of root's, or a pipe that nobody writes to.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { EmbeddedDatabaseError } from './problem.ts';
@@ -19,6 +19,19 @@ export async function openPlainFile(path: string): Promise<FileHandle> {
 export async function readPlainFile(path: string): Promise<string> {
   const file = await openPlainFile(path);
   return file.readFile('utf8').finally(() => file.close());
+}
+
+/**
+ * Gives `work` a path to the folder that stands there now, which goes on leading to it, whatever takes its name meanwhile. Only Linux has such paths;
+ * elsewhere it is the same one.
+ */
+export async function insideFolder<T>(path: string, work: (path: string) => Promise<T>): Promise<T> {
+  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    return await work(process.platform === 'linux' ? `/proc/self/fd/${folder.fd}` : path);
+  } finally {
+    await folder.close();
+  }
 }
 
 function isNotPlain(path: string): EmbeddedDatabaseError {
