@@ -1,4 +1,5 @@
 // Whose facts a round of the totals takes: of every app that has work, its own, and by one process at a time.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TOTALS_LOCK } from '../../src/db/advisory-locks.ts';
@@ -29,14 +30,14 @@ const buy = (home: Home, members: object = {}) =>
     },
   ]);
 
-const label = (home: Home, status: string) =>
-  importProfiles(home, [{ customer_user_id: 'u', attribution: { status } }]);
+const label = (home: Home, status: string, members: object = {}) =>
+  importProfiles(home, [{ customer_user_id: 'u', attribution: { status, ...members } }]);
 
-async function revenueByStatus(home: Home): Promise<Record<string, number>> {
+async function revenueBy(home: Home, segmentation: string, period_unit = 'month'): Promise<Record<string, number>> {
   const { json } = await askChart(home, {
     chart_id: 'revenue',
-    segmentation: 'attribution_status',
-    period_unit: 'month',
+    segmentation,
+    period_unit,
     filters: { date: ['2025-01-01', '2025-01-31'] },
   });
   return Object.fromEntries(
@@ -68,8 +69,40 @@ test('moved facts of several apps are each brought to the totals of their own', 
   while ((await relabelBatch(db)) > 0);
   expect(await refreshMoves(db)).toMatchObject({ count: 2 });
   for (const home of homes) {
-    expect(await revenueByStatus(home)).toEqual({ total: 5, non_organic: 5 });
+    expect(await revenueBy(home, 'attribution_status')).toEqual({ total: 5, non_organic: 5 });
   }
+});
+
+test.each(['month', 'day'])('a moved fact is totalled under every part of its new label, by %s', async (unit) => {
+  const { db } = service.deps;
+  const home = await addApp(service, { name: `Parts by ${unit}` });
+  const parts = ['channel', 'campaign', 'ad_group', 'ad_set', 'creative', 'source'];
+  const labelOf = (when: string) => Object.fromEntries(parts.map((part) => [part, `${part} ${when}`]));
+  await label(home, 'organic', labelOf('before'));
+  await buy(home);
+  await totalAll(db);
+  await label(home, 'non_organic', labelOf('after'));
+  while ((await relabelBatch(db)) > 0);
+  await totalAll(db);
+  for (const part of parts) {
+    const segmentation = `attribution_${part.replace('ad_', 'ad')}`;
+    expect(await revenueBy(home, segmentation, unit), part).toEqual({ total: 5, [`${part} after`]: 5 });
+  }
+});
+
+test('a fact that somebody holds is left for later, and the others are totalled', async () => {
+  const { db } = service.deps;
+  const home = await addApp(service, { name: 'Held' });
+  await label(home, 'organic');
+  await buy(home);
+  await buy(home, { store_transaction_id: 't2', store_original_transaction_id: 't2' });
+  const holder = await db.startTransaction().execute();
+  await sql`select from fact_pending where app_key = ${home.app.app_key} limit 1 for update`.execute(holder);
+  const meanwhile = refreshTotals(db);
+  const first = await Promise.race([meanwhile.then(() => 'totalled'), sleep(5_000, 'waits')]);
+  await holder.commit().execute();
+  expect([first, (await meanwhile).count]).toEqual(['totalled', 1]);
+  expect(await refreshTotals(db)).toMatchObject({ count: 1 });
 });
 
 test('a fact that gets its label before it is totalled is totalled under that alone', async () => {
@@ -80,7 +113,7 @@ test('a fact that gets its label before it is totalled is totalled under that al
   await label(home, 'non_organic');
   while ((await relabelBatch(db)) > 0);
   await totalAll(db);
-  expect(await revenueByStatus(home)).toEqual({ total: 5, non_organic: 5 });
+  expect(await revenueBy(home, 'attribution_status')).toEqual({ total: 5, non_organic: 5 });
 });
 
 test('an app that another process is at is left to it, and let go of afterwards', async () => {
