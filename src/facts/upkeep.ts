@@ -62,7 +62,8 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
       const began = performance.now();
       const steps = createSteps();
       const totalled = await steps.attempt(refreshTotals(db, batch), undefined);
-      const isFull = totalled !== undefined && totalled.count >= batch;
+      const added = totalled?.count ?? 0;
+      const isFull = added >= batch;
       batch = sizeOfNextBatch(batch, totalled);
       const columns = await steps.attempt(refreshColumns(db, {}, failed.facts), 0);
       const installed = await steps.attempt(installs.run(), 0);
@@ -74,7 +75,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
       const hasMore = isFull || columns > 0 || turn.hasMore;
       if (!hasMore) await steps.attempt(tidying.run(), 0);
       steps.throwFailures();
-      if ((totalled?.count ?? 0) + columns + installed + labelled > 0) return restMs;
+      if (added + columns + installed + labelled > 0) return restMs;
       return labelsRestMs > 0 ? Math.min(labelsRestMs, IDLE_MS) : IDLE_MS;
     },
   });

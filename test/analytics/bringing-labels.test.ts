@@ -5,7 +5,7 @@ import { LABELS_BATCH, relabelBatch } from '../../src/facts/relabel.ts';
 import { post } from '../attribution/world.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
-import { importProfiles, importTransactions } from './import.ts';
+import { COINS, importProfiles, importTransactions } from './import.ts';
 
 let service: TestService;
 const relabel = () => relabelBatch(service.deps.db);
@@ -22,18 +22,7 @@ async function listStatuses(): Promise<string[]> {
 beforeAll(async () => {
   service = await startService();
   await label('organic');
-  await importTransactions(service, [
-    {
-      customer_user_id: 'u',
-      purchase_type: 'one_time_purchase',
-      store: 'stripe',
-      store_product_id: 'coins',
-      store_transaction_id: 't',
-      store_original_transaction_id: 't',
-      price: { country: 'US', currency: 'USD', value: 5 },
-      purchased_at: '2025-01-10T00:00:00Z',
-    },
-  ]);
+  await importTransactions(service, [COINS]);
 });
 afterAll(() => service.close());
 

@@ -53,6 +53,18 @@ export async function addProducts(home: Home, products: readonly NewProduct[]): 
   await configureProducts(home.deps, home.app.app_id, products);
 }
 
+/** What the customer `u` bought once, for 5 USD. */
+export const COINS = {
+  customer_user_id: 'u',
+  purchase_type: 'one_time_purchase',
+  store: 'stripe',
+  store_product_id: 'coins',
+  store_transaction_id: 't',
+  store_original_transaction_id: 't',
+  price: { country: 'US', currency: 'USD', value: 5 },
+  purchased_at: '2025-01-10T00:00:00Z',
+};
+
 /** Adds all facts to the totals, so many at a time, and what was moved to other labels. */
 export async function totalAll(db: Kysely<DB>, batch?: number): Promise<void> {
   while ((await refreshTotals(db, batch)).count > 0);

@@ -6,7 +6,15 @@ import { TOTALS_LOCK } from '../../src/db/advisory-locks.ts';
 import { countBacklog } from '../../src/facts/backlog.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
-import { addApp, askChart, type Home, importProfiles, importTransactions, totalAll } from '../analytics/import.ts';
+import {
+  addApp,
+  askChart,
+  COINS,
+  type Home,
+  importProfiles,
+  importTransactions,
+  totalAll,
+} from '../analytics/import.ts';
 import { startService, type TestService } from '../setup/service.ts';
 
 let service: TestService;
@@ -15,20 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const buy = (home: Home, members: object = {}) =>
-  importTransactions(home, [
-    {
-      customer_user_id: 'u',
-      purchase_type: 'one_time_purchase',
-      store: 'stripe',
-      store_product_id: 'coins',
-      store_transaction_id: 't',
-      store_original_transaction_id: 't',
-      price: { country: 'US', currency: 'USD', value: 5 },
-      purchased_at: '2025-01-10T00:00:00Z',
-      ...members,
-    },
-  ]);
+const buy = (home: Home, members: object = {}) => importTransactions(home, [{ ...COINS, ...members }]);
 
 const label = (home: Home, status: string, members: object = {}) =>
   importProfiles(home, [{ customer_user_id: 'u', attribution: { status, ...members } }]);
