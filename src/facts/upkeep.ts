@@ -2,7 +2,7 @@
 // totals, one after the other, so that they do not wait for each other's locks. Charts do not wait for any.
 import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
-import { createRest, resting } from '../lib/rest.ts';
+import { createQuiet, createRest, resting } from '../lib/rest.ts';
 import { createSteps } from '../lib/steps.ts';
 import { createFailedMonths } from './column-groups.ts';
 import { refreshColumns, tidyColumns } from './columns.ts';
@@ -17,8 +17,12 @@ const BUSY = { facts: 0.4, labels: 0.05 };
 const LOOKING_REST = { times: 100, mostMs: 60_000 };
 /** Moved facts wait no longer for more of them, while labels go on coming. */
 const MOVES_WAIT_MS = 5 * 60_000;
-/** Columns are tidied in a tenth of the time. */
+/**
+ * Columns are tidied in a tenth of the time, where requests were few for a minute: a month takes a processor for up to twenty seconds, which a
+ * service that was just started under load had to do without.
+ */
 const TIDYING_REST = 9;
+const QUIET = { busy: 0.2, stretchMs: 60_000 };
 
 const NOTHING: Refreshed = { count: 0, longestMs: 0 };
 
@@ -26,7 +30,7 @@ function restAfterLooking(workedMs: number): number {
   return Math.min(LOOKING_REST.times * workedMs, LOOKING_REST.mostMs);
 }
 
-export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
+export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET): Loop {
   const rest = createRest(BUSY.facts);
   let batch = TOTALS_BATCH;
 
@@ -50,6 +54,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
     (workedMs, done) => (done === 0 ? restAfterLooking(workedMs) : 0),
   );
 
+  const isQuiet = createQuiet(quiet);
   const tidying = resting(
     () => tidyColumns(db),
     (workedMs, done) => Math.max(done === 0 ? restAfterLooking(workedMs) : 0, TIDYING_REST * workedMs),
@@ -73,7 +78,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>): Loop {
       // They wait until the totals have done what they have.
       const labelled = isFull ? 0 : await steps.attempt(labels.run(), 0);
       const hasMore = isFull || columns > 0 || turn.hasMore;
-      if (!hasMore) await steps.attempt(tidying.run(), 0);
+      if (isQuiet() && !hasMore) await steps.attempt(tidying.run(), 0);
       steps.throwFailures();
       if (added + columns + installed + labelled > 0) return restMs;
       return labelsRestMs > 0 ? Math.min(labelsRestMs, IDLE_MS) : IDLE_MS;

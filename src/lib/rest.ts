@@ -18,6 +18,25 @@ export function createRest(busy: number): (workedMs: number) => number {
   };
 }
 
+/**
+ * Makes a function that says whether the process is quiet: whether its event loop was at work for no more than the share `busy` of the last
+ * whole stretch of so many milliseconds. Nobody knows that of a process that has just begun, so the first stretch counts as none.
+ */
+export function createQuiet({ busy, stretchMs }: { busy: number; stretchMs: number }): () => boolean {
+  let from = performance.now();
+  let before = performance.eventLoopUtilization();
+  let isQuiet = false;
+  return () => {
+    if (performance.now() - from >= stretchMs) {
+      const now = performance.eventLoopUtilization();
+      isQuiet = performance.eventLoopUtilization(now, before).utilization <= busy;
+      before = now;
+      from = performance.now();
+    }
+    return isQuiet;
+  };
+}
+
 /** A step that rests by itself after it was run. */
 export interface RestingStep {
   /** Milliseconds that it still rests; not above 0 when it is ready. */

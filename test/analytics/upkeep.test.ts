@@ -1,4 +1,5 @@
 // The background work on facts: what one app or month makes impossible is done for the others.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { countBacklog } from '../../src/facts/backlog.ts';
@@ -113,7 +114,7 @@ test('nor does one whose labels cannot be brought to its facts keep those of the
   expect(await revenueOf(stuck)).toBe(15);
 });
 
-test('columns to which much was appended are made anew when nothing else is to be done, and answer the same', async () => {
+test('columns to which much was appended are made anew when nothing else is to be done for a while, and answer the same', async () => {
   const { db } = service.deps;
   const home = await addApp(service, { name: 'Columns' });
   const refresh = async () => {
@@ -142,7 +143,12 @@ test('columns to which much was appended are made anew when nothing else is to b
   };
   expect(await readMonth()).toEqual([{ facts: 3, appended: 6, groups: 2 }]);
   expect(await americanUntil('2025-01-31')).toBe(21);
-  const upkeep = startUpkeep(service.deps);
+  const began = startUpkeep(service.deps);
+  await sleep(1_000);
+  await began.stop();
+  expect(await readMonth()).toEqual([{ facts: 3, appended: 6, groups: 2 }]);
+
+  const upkeep = startUpkeep(service.deps, { busy: 1, stretchMs: 0 });
   await vi.waitFor(async () => expect(await readMonth()).toEqual([{ facts: 3, appended: 0, groups: 1 }]), 10_000);
   await upkeep.stop();
   expect(await americanUntil('2025-01-30')).toBe(21);

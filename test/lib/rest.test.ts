@@ -1,15 +1,30 @@
-// A step that rests does nothing, and says for how long.
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { resting } from '../../src/lib/rest.ts';
+// A step that rests does nothing, and says for how long; what waits for a quiet process waits for a whole stretch.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createQuiet, resting } from '../../src/lib/rest.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['performance'] });
-});
+const stopTheClock = () => vi.useFakeTimers({ toFake: ['performance'] });
+
 afterEach(() => {
   vi.useRealTimers();
 });
 
+test('a process is quiet when its event loop had little to do for a whole stretch, the first one since it began, too', async () => {
+  const stretchMs = 200;
+  const isQuiet = createQuiet({ busy: 0.9, stretchMs });
+  expect(isQuiet()).toBe(false);
+  await sleep(stretchMs);
+  expect(isQuiet()).toBe(true);
+
+  const until = performance.now() + stretchMs + 1;
+  while (performance.now() < until);
+  expect(isQuiet()).toBe(false);
+  await sleep(stretchMs);
+  expect(isQuiet()).toBe(true);
+});
+
 test('one that failed rests, too', async () => {
+  stopTheClock();
   const step = resting(
     async () => {
       vi.advanceTimersByTime(5);
@@ -22,6 +37,7 @@ test('one that failed rests, too', async () => {
 });
 
 test('a step rests after it was run, by what it took and did', async () => {
+  stopTheClock();
   const work = vi.fn(async () => {
     vi.advanceTimersByTime(5);
     return 3;
