@@ -127,6 +127,15 @@ export async function replaceSecret(db: Kysely<DB>, { webhookId, secret, previou
     .execute();
 }
 
+/** Forgets the secrets that sign no longer. */
+export async function forgetPreviousSecrets(db: Kysely<DB>, now: Date): Promise<void> {
+  await db
+    .updateTable('webhook')
+    .set({ previous_secret: null, previous_secret_until: null })
+    .where('previous_secret_until', '<=', sql<string>`${now}`)
+    .execute();
+}
+
 type StoredSecrets = Pick<Selectable<Webhook>, 'secret' | 'previous_secret' | 'authorization_value'>;
 
 /** Everything that an endpoint's row keeps of secrets. */

@@ -1,9 +1,11 @@
-// Events older than EVENT_RETENTION_DAYS go, in small batches; deliveries that have waited as long become dead first.
+// Events older than EVENT_RETENTION_DAYS go, in small batches; deliveries that have waited as long become dead first. So do secrets that sign
+// no longer.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { DAY_MS } from '../lib/datetime.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
+import { forgetPreviousSecrets } from './endpoint-queries.ts';
 
 const EVERY_MS = 10 * 60_000;
 const BATCH = 1_000;
@@ -94,6 +96,7 @@ export function startRetention(deps: Pick<Deps, 'db' | 'config' | 'log' | 'now'>
     log: deps.log,
     name: 'event retention',
     async run(isStopped) {
+      await forgetPreviousSecrets(deps.db, deps.now());
       await sweepEvents(deps, isStopped);
       return EVERY_MS;
     },

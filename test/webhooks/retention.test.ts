@@ -1,11 +1,12 @@
 // Old events go, what waits too long dies first, whatever is younger or unfinished stays.
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery, sql } from 'kysely';
-import { afterAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { addWebhook } from '../../src/webhooks/endpoint-settings.ts';
+import { rotateWebhookSecret } from '../../src/webhooks/endpoints.ts';
 import { recordEvents } from '../../src/webhooks/outbox.ts';
 import { replayDeliveries } from '../../src/webhooks/replay.ts';
-import { sweepEvents } from '../../src/webhooks/retention.ts';
+import { startRetention, sweepEvents } from '../../src/webhooks/retention.ts';
 import { waitForBlocked } from '../setup/locks.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -173,4 +174,25 @@ it('keeps what was delivered no longer than that, however few the days', async (
   await db.updateTable('webhook_delivery').set({ finished_at: sql`now() - interval '1 day'` }).execute();
   expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 1 });
   expect(await left()).toEqual({ events: [11], deliveries: ['dead'] });
+});
+
+it('forgets a secret that was replaced once it signs no longer', async () => {
+  const { deps, appId, world, db } = inWorld();
+  const rotate = async () => {
+    const { webhook_id } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
+    await rotateWebhookSecret(deps, webhook_id);
+    return webhook_id;
+  };
+  await rotate();
+  world.pass(DAY / 2);
+  const later = await rotate();
+  world.pass(DAY / 2 + 1);
+  const retention = startRetention(deps);
+  await vi.waitFor(async () => {
+    const kept = await db.selectFrom('webhook').select('webhook_id').where('previous_secret', 'is not', null).execute();
+    expect(kept).toEqual([{ webhook_id: later }]);
+  });
+  await retention.stop();
+  const until = await db.selectFrom('webhook').select('previous_secret_until').orderBy('created_at').execute();
+  expect(until.map(({ previous_secret_until }) => previous_secret_until === null)).toEqual([true, false]);
 });
