@@ -143,15 +143,32 @@ async function upsertPurchases(execute: Execute, app: App, staged: Staged): Prom
     returning profile_id, store, store_original_transaction_id`);
 }
 
+function nameOf({ profile_id, store, store_original_transaction_id }: Chain): string {
+  return JSON.stringify([profile_id, store, store_original_transaction_id]);
+}
+
 function distinct(chains: readonly Chain[]): Chain[] {
-  const nameOf = (chain: Chain) => JSON.stringify([chain.profile_id, chain.store, chain.store_original_transaction_id]);
   return [...new Map(chains.map((chain) => [nameOf(chain), chain])).values()];
+}
+
+/** Of how many transactions something changed: a row for each in `written`, and whatever was brought with a chain that moved. */
+async function countChanged(
+  execute: Execute,
+  staged: Staged,
+  { written, moved }: Record<'written' | 'moved', readonly Chain[]>,
+): Promise<number> {
+  if (moved.length === 0) return written.length;
+  const names = new Set(moved.map(nameOf));
+  const rows = await execute(sql<{ brought: bigint }>`
+    select count(distinct (profile_id, ${KEY_COLUMNS})) as brought
+    from ${staged} s join ${chainRelation(moved)} chain using (profile_id, store, store_original_transaction_id)`);
+  return written.filter((chain) => !names.has(nameOf(chain))).length + Number(rows[0]!.brought);
 }
 
 export interface WriteOutcome {
   /** Positions of transactions whose chain belongs to another living profile; nothing of them is written. */
   refused: ReadonlySet<number>;
-  /** How many transactions were new or differed from what was there. */
+  /** How many transactions were new, differed from what was there, or moved to their profile. */
   written: number;
 }
 
@@ -164,7 +181,7 @@ export async function writeTransactions(execute: Execute, app: App, staged: Stag
   const written = await upsertPurchases(execute, app, staged);
   const touched = distinct([...moved, ...written]);
   if (touched.length > 0) await deriveFacts(execute, app, chainRelation(touched));
-  return { refused: new Set(refused.map(Number)), written: written.length };
+  return { refused: new Set(refused.map(Number)), written: await countChanged(execute, staged, { written, moved }) };
 }
 
 /**

@@ -273,6 +273,16 @@ describe('rejected, while the others are kept', () => {
   });
 });
 
+test('a transaction whose chain comes from a deleted profile counts as written, though nothing else of it changed', async () => {
+  await world.profiles({ customer_user_id: 'left' });
+  await world.transactions({ ...MONTH, customer_user_id: 'left' });
+  await sql`update profile set deleted_at = now() where profile_id = ${await profileIdOf('left')}`.execute(
+    world.database.db,
+  );
+  expect(await world.transactions(MONTH, MONTH, RENEWAL)).toMatchObject({ written: 2, unchanged: 1, rejected: 0 });
+  expect(await world.transactions(MONTH, RENEWAL)).toMatchObject({ written: 0, unchanged: 2 });
+});
+
 test('a chain of a deleted profile that a request moves meanwhile is left where it went', async () => {
   await world.transactions({ ...MONTH, customer_user_id: 'gone' });
   const [gone, cid] = await Promise.all(['gone', 'cid'].map(profileIdOf));
