@@ -5,12 +5,13 @@ const QUERY_CANCELED = '57014';
 const UNIQUE_VIOLATION = '23505';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
+const READ_ONLY = '25006';
 const CONFLICTS: readonly unknown[] = [SERIALIZATION_FAILURE, DEADLOCK_DETECTED];
 
 /** Connection exceptions, insufficient resources, operator intervention. */
 const AWAY_CLASSES = /^(08|53|57)/;
 const AWAY_STATES = new Set([
-  '25006', // read_only_sql_transaction: the primary has become a replica
+  READ_ONLY, // The primary has become a replica, or the database was made read-only.
   '25P03', // idle_in_transaction_session_timeout
 ]);
 /** Whatever fails in connecting is passing, also a Unix socket that is not there. */
@@ -55,6 +56,11 @@ export function isLockTimeout(error: unknown): boolean {
 /** Whether another transaction wrote the same key first. */
 export function isUniqueViolation(error: unknown): boolean {
   return codeOf(error) === UNIQUE_VIOLATION;
+}
+
+/** Whether a statement would have written where nothing is written. */
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === READ_ONLY;
 }
 
 /** Whether a statement took too long, be it for a lock. */

@@ -2,15 +2,24 @@
 // out of rotation, it would leave its load to the others (docs/decisions/0014).
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
+import { isReadOnly } from '../db/failures.ts';
 import { compareMigrations } from '../db/migrate.ts';
-import { TAKES_WRITES } from '../db/server-run.ts';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 
+/** Fails where nothing can be written, so that its connection is given up: the next one learns whether that is still so. */
+const WRITE_NOTHING = sql`select from schema_migration where false for update`;
+
 async function canServe({ probeDb }: Deps): Promise<boolean> {
   const { missing } = await compareMigrations(probeDb);
-  const { rows } = await sql<{ takes_writes: boolean }>`select ${TAKES_WRITES} as takes_writes`.execute(probeDb);
-  return missing.length === 0 && rows[0]!.takes_writes;
+  if (missing.length > 0) return false;
+  try {
+    await WRITE_NOTHING.execute(probeDb);
+    return true;
+  } catch (error) {
+    if (isReadOnly(error)) return false;
+    throw error;
+  }
 }
 
 export function registerHealth(app: FastifyInstance, deps: Deps): { startDraining: () => void } {
