@@ -15,7 +15,8 @@ export interface CachedAnswer {
   /** The body of the answer: JSON, as the bytes that are sent. */
   body: Buffer;
   version: string;
-  /** Instant in microseconds from which it may be another. */
+  /** Instants in microseconds: for which it was computed, and from which it may be another. */
+  from: number;
   until: number;
 }
 
@@ -45,10 +46,11 @@ export function createAnswerCache() {
     keep: (key: string, answer: CachedAnswer): void => {
       kept.set(key, answer);
     },
-    /** An answer that time has not overtaken; whether its version stands is still to be asked. */
+    /** An answer that time has not overtaken, nor that of a clock that was set back; whether its version stands is still to be asked. */
     find: (key: string, now: Date): CachedAnswer | undefined => {
       const answer = kept.get(key);
-      return answer && lastMicro(now) < answer.until ? answer : undefined;
+      const at = lastMicro(now);
+      return answer && at >= answer.from && at < answer.until ? answer : undefined;
     },
   };
 }

@@ -114,7 +114,7 @@ export function createChartAnswers(deps: Deps) {
         if (points > FEW_POINTS) await giveWay();
         const body = Buffer.from(JSON.stringify({ data }));
         signal.throwIfAborted();
-        answers.keep(key, { body, version: state.version, until });
+        answers.keep(key, { body, version: state.version, from: Date.parse(query.now) * 1000, until });
         return body;
       },
     });

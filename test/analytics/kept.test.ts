@@ -78,6 +78,16 @@ test('the same question again is answered without computing', async () => {
   await forge(10_000_000_000n);
 });
 
+test('an answer is not given again where the clock was set back since', async () => {
+  const question = { ...REVENUE, period_unit: 'quarter' };
+  expect(await total(question)).toBe(10);
+  await forge(20_000_000_000n);
+  expect(await total(question)).toBe(10);
+  now = new Date('2025-06-15T11:59:59.999Z');
+  expect(await total(question)).toBe(20);
+  await forge(10_000_000_000n);
+});
+
 const CHANGES: [string, Question, () => Promise<unknown>][] = [
   [
     'a transaction',
