@@ -20,6 +20,7 @@ const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
   rate: () => import('./cli/rate.ts'),
   webhook: () => import('./cli/webhook.ts'),
   secrets: () => import('./cli/secrets.ts'),
+  profile: () => import('./cli/profile.ts'),
   import: () => import('./cli/import.ts'),
   doctor: () => import('./cli/doctor.ts'),
   backup: () => import('./cli/backup.ts'),

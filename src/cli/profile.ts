@@ -1,0 +1,38 @@
+// sps profile: what is stored of a person.
+import { type Command, Option } from 'commander';
+import { getApp } from '../apps/service.ts';
+import { OperatorError } from '../operator-error.ts';
+import { exportProfile } from '../profile/export.ts';
+import { appOption } from './options.ts';
+import type { Perform } from './perform.ts';
+
+interface Named {
+  app: string;
+  customerUserId?: string;
+  profileId?: string;
+}
+
+export function addCommands(program: Command, perform: Perform): void {
+  program
+    .command('profile')
+    .description('what is stored of a person')
+    .command('export')
+    .description('print all of it as JSON, for a request to know; deleting is done over HTTP')
+    .addOption(appOption())
+    .option('--customer-user-id <id>', "the app's own user id")
+    .addOption(
+      new Option('--profile-id <id>', 'or the id of the profile, which may be a deleted one').conflicts(
+        'customerUserId',
+      ),
+    )
+    .action(({ app, customerUserId, profileId }: Named) =>
+      perform(async ({ deps }) => {
+        if (customerUserId === undefined && profileId === undefined)
+          throw new OperatorError('Name the profile: --customer-user-id or --profile-id.');
+        const { app_id } = await getApp(deps, app);
+        const identity = { customer_user_id: customerUserId ?? null, profile_id: profileId ?? null };
+        const answer = await exportProfile(deps.db, app_id, identity);
+        return { answer, text: JSON.stringify(answer, null, 2) };
+      }),
+    );
+}
