@@ -54,7 +54,10 @@ async function readAuthorization(file: string): Promise<string> {
 /** What adding and changing have in common. */
 function withTarget(command: Command): Command {
   return command
-    .option('--authorization <value>', 'value of the Authorization header')
+    .option(
+      '--authorization <value>',
+      'value of the Authorization header, which other users of this machine can see meanwhile',
+    )
     .addOption(
       new Option('--authorization-file <file>', 'the file with that value; - is standard input').conflicts(
         'authorization',
