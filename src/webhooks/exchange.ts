@@ -58,6 +58,8 @@ export function exchange(
         if (isOver) controller.abort(new Error('too late'));
       },
       onResponseStart(_, status, given) {
+        // It announces the answer, and is none.
+        if (status < 200) return;
         answered.status = status;
         answered.headers = given;
       },
