@@ -1,5 +1,5 @@
 // Everything that is stored of one person, for whoever answers their request to know. By one statement, and so as of one moment. Columns are
-// named as the data model names them. Left out is what was computed: amounts in USD, facts and totals of charts, the watch over lapses.
+// named as the data model names them. Left out is what was computed: amounts in 10⁻⁹ USD, facts and totals of charts, the watch over lapses.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { isUuid } from '../lib/uuid.ts';
