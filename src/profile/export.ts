@@ -41,12 +41,17 @@ const ATTRIBUTIONS = listOf(sql`
   join dim_attribution d on d.attribution_key = s.attribution_key
   where a.app_id = p.app_id and a.profile_id = p.profile_id`);
 
+const DELIVERIES = listOf(sql`
+  select webhook_id, state, attempts, attempted_at, last_status, last_error, last_answer, webhook_id as place
+  from webhook_delivery where sequence = e.sequence`);
+
 const EVENTS = listOf(sql`
-  select e.event_id, e.event_type, e.created_at, e.payload, e.sequence as place,
-    (select coalesce(jsonb_agg(to_jsonb(d) order by d.webhook_id), '[]') from (
-      select webhook_id, state, attempts, attempted_at, last_status, last_error, last_answer
-      from webhook_delivery where sequence = e.sequence) d) as deliveries
+  select e.event_id, e.event_type, e.created_at, e.payload, e.sequence as place, ${DELIVERIES} as deliveries
   from webhook_event e where e.app_id = p.app_id and e.profile_id = p.profile_id`);
+
+const KEPT_ANSWERS = listOf(sql`
+  select operation, idempotency_key, kept_at, answer, kept_at as place
+  from kept_answer where app_id = p.app_id and profile_id = p.profile_id`);
 
 /** Of a profile of the app, also of a deleted one by its id. Throws an OperatorError where there is none. */
 export async function exportProfile(
@@ -61,10 +66,7 @@ export async function exportProfile(
   const { rows } = await sql<ProfileExport>`
     select to_jsonb(p) - 'app_id' as profile, ${ATTRIBUTIONS} as attributions,
       ${rowsOf('access_grant', 'access_level_id')} as access_grants, ${rowsOf('purchase', 'purchase_no')} as transactions,
-      ${EVENTS} as events,
-      (select coalesce(jsonb_agg(to_jsonb(k) order by k.kept_at), '[]') from (
-        select operation, idempotency_key, kept_at, answer from kept_answer
-        where app_id = p.app_id and profile_id = p.profile_id) k) as kept_answers
+      ${EVENTS} as events, ${KEPT_ANSWERS} as kept_answers
     from profile p where p.app_id = ${appId} and p.profile_id = ${named}`.execute(db);
   if (!rows[0]) throw new OperatorError('The app has no such profile.');
   return rows[0];
