@@ -4,18 +4,24 @@
 const REST_WHEN_BUSY = 9;
 const REST_WHEN_QUIET = 1;
 
+/** Makes a function that says in which share of the time since it was last asked the event loop was at work. */
+function watchLoop(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
+}
+
 /**
  * Makes a function that says how long to rest, in milliseconds, after so many milliseconds of work. The process counts as busy when its
  * event loop was at work for more than the share `busy` of the time since it was last asked.
  */
 export function createRest(busy: number): (workedMs: number) => number {
-  let last = performance.eventLoopUtilization();
-  return (workedMs) => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, last);
-    last = now;
-    return workedMs * (utilization > busy ? REST_WHEN_BUSY : REST_WHEN_QUIET);
-  };
+  const shareAtWork = watchLoop();
+  return (workedMs) => workedMs * (shareAtWork() > busy ? REST_WHEN_BUSY : REST_WHEN_QUIET);
 }
 
 /**
@@ -23,14 +29,12 @@ export function createRest(busy: number): (workedMs: number) => number {
  * whole stretch of so many milliseconds. Nobody knows that of a process that has just begun, so the first stretch counts as none.
  */
 export function createQuiet({ busy, stretchMs }: { busy: number; stretchMs: number }): () => boolean {
+  const shareAtWork = watchLoop();
   let from = performance.now();
-  let before = performance.eventLoopUtilization();
   let isQuiet = false;
   return () => {
     if (performance.now() - from >= stretchMs) {
-      const now = performance.eventLoopUtilization();
-      isQuiet = performance.eventLoopUtilization(now, before).utilization <= busy;
-      before = now;
+      isQuiet = shareAtWork() <= busy;
       from = performance.now();
     }
     return isQuiet;
