@@ -151,20 +151,11 @@ function distinct(chains: readonly Chain[]): Chain[] {
   return [...new Map(chains.map((chain) => [nameOf(chain), chain])).values()];
 }
 
-export interface WriteOutcome {
-  /** Positions of transactions whose chain belongs to another living profile; nothing of them is written. */
-  refused: ReadonlySet<number>;
-  /** The chain of every transaction that was new or differed from what was there. */
-  written: readonly Chain[];
-  /** Chains that moved to the profile of their transactions. */
-  moved: readonly Chain[];
-}
-
-/** How many of the staged transactions were new, differed from what was there, or moved to their profile with their chain. */
-export async function countWritten(
+/** Of how many transactions something changed: a row for each in `written`, and whatever was brought with a chain that moved. */
+async function countChanged(
   execute: Execute,
   staged: Staged,
-  { written, moved }: WriteOutcome,
+  { written, moved }: Record<'written' | 'moved', readonly Chain[]>,
 ): Promise<number> {
   if (moved.length === 0) return written.length;
   const names = new Set(moved.map(nameOf));
@@ -172,6 +163,13 @@ export async function countWritten(
     select count(distinct (profile_id, ${KEY_COLUMNS})) as brought
     from ${staged} s join ${chainRelation(moved)} chain using (profile_id, store, store_original_transaction_id)`);
   return written.filter((chain) => !names.has(nameOf(chain))).length + Number(rows[0]!.brought);
+}
+
+export interface WriteOutcome {
+  /** Positions of transactions whose chain belongs to another living profile; nothing of them is written. */
+  refused: ReadonlySet<number>;
+  /** How many transactions were new, differed from what was there, or moved to their profile. */
+  written: number;
 }
 
 /** Writes staged transactions, whose chains all have an owner, and their facts. The same transactions again change nothing. */
@@ -183,7 +181,7 @@ export async function writeTransactions(execute: Execute, app: App, staged: Stag
   const written = await upsertPurchases(execute, app, staged);
   const touched = distinct([...moved, ...written]);
   if (touched.length > 0) await deriveFacts(execute, app, chainRelation(touched));
-  return { refused: new Set(refused.map(Number)), written, moved };
+  return { refused: new Set(refused.map(Number)), written: await countChanged(execute, staged, { written, moved }) };
 }
 
 /**

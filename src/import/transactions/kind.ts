@@ -12,7 +12,7 @@ import { raiseVersion } from '../../facts/version.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS } from '../../purchases/columns.ts';
 import { loadPriceBook } from '../../purchases/price-book.ts';
 import { priceRecord } from '../../purchases/pricing.ts';
-import { countWritten, writeTransactions } from '../../purchases/write.ts';
+import { writeTransactions } from '../../purchases/write.ts';
 import type { Kind, WriteContext, Written } from '../import-file.ts';
 import { type Priced, writeNewChains } from './new-chains.ts';
 import { lockOwners } from './profiles.ts';
@@ -79,10 +79,9 @@ async function write(
       await stage(trx, session, others);
       onHandedOver();
       // A file that moved chains to and fro would end differently each time it is imported.
-      const [execute, staged] = [planningAnew(trx), sql.table(TABLE)];
-      const outcome = await writeTransactions(execute, { ...app, sharing: 'refuse' }, staged);
+      const outcome = await writeTransactions(planningAnew(trx), { ...app, sharing: 'refuse' }, sql.table(TABLE));
       for (const position of outcome.refused) refused.set(position, CHAIN_REFUSED);
-      written += await countWritten(execute, staged, outcome);
+      written += outcome.written;
     }
     await raiseVersion(trx, app.app_key);
     return { written, refused };
