@@ -70,19 +70,6 @@ export interface ImportOptions {
   signal?: AbortSignal;
 }
 
-/** All or none: one that was left open would keep the process from ending. */
-async function openSessions(count: number, connectionString: string): Promise<Session[]> {
-  const settings = { connectionString, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-import' };
-  const sessions: Session[] = [];
-  try {
-    while (sessions.length < count) sessions.push(await openSession(settings));
-    return sessions;
-  } catch (error) {
-    for (const session of sessions) await session.close();
-    throw error;
-  }
-}
-
 function rejectsOf<T>({ items, rejects }: Batch<T>, refused: Written['refused']): Reject[] {
   const late = [...refused].map(([index, fault]): Reject => {
     const { line, value } = items[index] as (typeof items)[number];
@@ -107,11 +94,13 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
       passedOver = names;
     },
   });
-  const sessions = await openSessions(kind.namesOf ? 2 : 1, connectionString).catch((error: unknown) => {
+  const openAnother = () =>
+    openSession({ connectionString, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-import' });
+  const first = await openAnother().catch((error: unknown) => {
     source.close();
     throw error;
   });
-  const lanes = createLanes<Written>(sessions);
+  const lanes = createLanes<Written>({ first, most: kind.namesOf ? 2 : 1, openSession: openAnother });
   const rejectsFile = createRejects(file);
   const summary: Summary = { read: 0, written: 0, unchanged: 0, rejected: 0 };
 
@@ -150,7 +139,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
   const { namesOf } = kind;
   const isOfOne = namesOf && ((one: T, next: T) => namesOf(one)[0] === namesOf(next)[0]);
   try {
-    await lockFile(sessions[0] as Session, file);
+    await lockFile(first, file);
     await rejectsFile.clear();
     let isFirst = true;
     for await (const batch of readBatches(source, kind.parse, isOfOne)) {

@@ -22,6 +22,7 @@ export interface Lanes<R> {
 }
 
 interface Underway {
+  session: Session;
   names: Names;
   told: Promise<void>;
 }
@@ -32,11 +33,26 @@ function haveCommon(one: Names, other: Names): boolean {
   return false;
 }
 
-/** As many batches at once as there are sessions. */
-export function createLanes<R>(sessions: readonly Session[]): Lanes<R> {
+export interface LaneOptions {
+  first: Session;
+  /** Batches under way at once, each on a session of its own. */
+  most: number;
+  /** Opens another one, when a batch finds none free: most files have but one batch. */
+  openSession: () => Promise<Session>;
+}
+
+export function createLanes<R>({ first, most, openSession }: LaneOptions): Lanes<R> {
+  const sessions = [first];
   /** Oldest first. */
   const underway: Underway[] = [];
-  let begun = 0;
+
+  async function takeFree(): Promise<Session> {
+    const free = sessions.find((session) => !underway.some((one) => one.session === session));
+    if (free) return free;
+    const session = await openSession();
+    sessions.push(session);
+    return session;
+  }
 
   async function finishOldest(): Promise<void> {
     await underway[0]?.told;
@@ -45,10 +61,10 @@ export function createLanes<R>(sessions: readonly Session[]): Lanes<R> {
 
   return {
     begin: async ({ names, write, tell }) => {
-      while (underway.length === sessions.length || underway.some((one) => haveCommon(one.names, names))) {
+      while (underway.length === most || underway.some((one) => haveCommon(one.names, names))) {
         await finishOldest();
       }
-      const session = sessions[begun++ % sessions.length] as Session;
+      const session = await takeFree();
       const before = underway.at(-1)?.told;
       await new Promise<void>((onHandedOver) => {
         const told = write(session, onHandedOver).then(async (result) => {
@@ -57,7 +73,7 @@ export function createLanes<R>(sessions: readonly Session[]): Lanes<R> {
         });
         // A failure is met when it is waited for; until then it must not count as unhandled.
         told.then(onHandedOver, onHandedOver);
-        underway.push({ names, told });
+        underway.push({ session, names, told });
       });
     },
     finish: async () => {

@@ -27,15 +27,29 @@ test('a file that is there and cannot be opened', async () => {
   server.close();
 });
 
-test('a database that gives the first connection and refuses the second', async () => {
+test('a database that gives the first connection and refuses the second, which only a larger file needs', async () => {
   const { db, url } = world.database;
   const [role, password] = [`importer_${randomBytes(4).toString('hex')}`, randomBytes(8).toString('hex')];
   await sql.raw(`create role ${role} login password '${password}' connection limit 1`).execute(db);
+  await sql`do $$ begin execute format('grant %I to ${sql.raw(role)}', current_user); end $$`.execute(db);
   try {
     const as = Object.assign(new URL(url), { username: role, password });
-    const file = await world.file('transactions.ndjson', '');
+    const coins = (id: number) => ({
+      customer_user_id: `nobody-${id}`,
+      purchase_type: 'one_time_purchase',
+      store: 'stripe',
+      store_product_id: 'coins',
+      store_transaction_id: `c${id}`,
+      store_original_transaction_id: `c${id}`,
+      price: { country: 'US', currency: 'USD', value: 5 },
+      purchased_at: '2026-01-01T00:00:00Z',
+    });
+    // Batches of 1,000, 10,000 and one.
+    const records = Array.from({ length: 11_001 }, (_, id) => coins(id));
+    const file = await world.file('transactions.ndjson', toNdjson(records));
     const attempt = importFile(TRANSACTIONS, { connectionString: as.href, app: world.app, file, now: () => NOW });
     await expect(attempt).rejects.toThrow('too many connections for role');
+    expect(await world.rejects('transactions.ndjson')).toHaveLength(11_000);
     await expect
       .poll(async () => (await sql`select from pg_stat_activity where usename = ${role}`.execute(db)).rows.length)
       .toBe(0);

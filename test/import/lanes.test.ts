@@ -19,10 +19,14 @@ let log: string[];
 let end: Map<string, (error?: Error) => void>;
 
 beforeEach(async () => {
-  const open = () =>
-    openSession({ connectionString: database.url, statementTimeoutMs: 1_000, applicationName: 'lanes' });
-  sessions = [await open(), await open()];
-  lanes = createLanes(sessions);
+  sessions = [];
+  async function open(): Promise<Session> {
+    const settings = { connectionString: database.url, statementTimeoutMs: 1_000, applicationName: 'lanes' };
+    const session = await openSession(settings);
+    sessions.push(session);
+    return session;
+  }
+  lanes = createLanes({ first: await open(), most: 2, openSession: open });
   log = [];
   end = new Map();
 });
@@ -62,6 +66,20 @@ test('two are under way at once, the third takes the connection of the first, an
   await lanes.close();
 });
 
+test('a connection is opened when a batch finds none free', async () => {
+  for (const name of ['a', 'b']) {
+    await begin(name);
+    end.get(name)?.();
+  }
+  await lanes.finish();
+  expect(sessions).toHaveLength(1);
+  await begin('c', ['cid']);
+  await begin('d', ['dan']);
+  expect(sessions).toHaveLength(2);
+  for (const name of ['c', 'd']) end.get(name)?.();
+  await lanes.close();
+});
+
 test.each([
   ['that have a name in common', ['ann', 'x'], ['x', 'bob']],
   ['of which the first is without names', undefined, ['bob']],
@@ -75,7 +93,7 @@ test.each([
   await next;
   end.get('b')?.();
   await lanes.finish();
-  expect(log).toEqual(['a on 0', 'a told', 'b on 1', 'b told']);
+  expect(log).toEqual(['a on 0', 'a told', 'b on 0', 'b told']);
   await lanes.close();
 });
 
