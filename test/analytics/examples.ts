@@ -1,9 +1,10 @@
-// Histories with their questions that generated ones rarely are: what totals and columns could get wrong.
+// Histories with their questions that generated ones rarely are: what totals and columns could get wrong. All are of one world: a file takes
+// its time to be brought in, however little it has. What a question asks for is told apart by days and labels.
 import fc from 'fast-check';
 import { CHART_IDS } from '../../src/analytics/catalogue.ts';
 import { history, NOW, PRODUCTS } from './histories.ts';
-import type { Question } from './oracle.ts';
 import type { World } from './oracle-facts.ts';
+import type { Asked } from './questions.ts';
 
 export const APP_ZONE = 'America/New_York';
 
@@ -25,11 +26,17 @@ const period = (id: string, at: Date, value: number): World['transactions'][numb
   renew_status: true,
 });
 
+type Example = [Pick<World, 'profiles' | 'transactions'>, Asked[]];
+
+/** With the zone that is asked for. */
+const inZone = (zoneName: string, questions: Asked['question'][]): Asked[] =>
+  questions.map((question) => ({ question, zoneName }));
+
 /**
  * What many generated histories do not have: periods that ended in this month and before the days in question, of which totals that are
  * kept by month have the beginnings alone; and a label without a channel.
  */
-const RARE: [World, Question[]] = [
+const RARE: Example = [
   {
     profiles: ['p0', 'p1', 'p2'].map((id) => ({
       customer_user_id: id,
@@ -40,28 +47,32 @@ const RARE: [World, Question[]] = [
       ...period(id, new Date('2025-03-05T12:00:00Z'), 10),
       expires_at: '2025-04-05T12:00:00Z',
     })),
-    products: PRODUCTS,
-    now: NOW,
   },
-  ['subscriptions_active', 'mrr', 'subscriptions_new', 'installs'].flatMap((chart_id) =>
-    [['2025-04-20'], ['2025-04-04', '2025-04-20'], ['2025-01-01', '2025-05-31']].flatMap((date) => [
-      { chart_id, ...BY_DAY, segmentation: 'attribution_channel', filters: { date } },
-      { chart_id, ...BY_DAY, segmentation: 'attribution_status', filters: { date } },
-      {
-        chart_id,
-        ...BY_DAY,
-        segmentation: 'attribution_adset',
-        filters: { attribution_channel: ['social', ''], date },
-      },
-    ]),
+  inZone(
+    APP_ZONE,
+    ['subscriptions_active', 'mrr', 'subscriptions_new', 'installs'].flatMap((chart_id) =>
+      [['2025-04-20'], ['2025-04-04', '2025-04-20'], ['2025-01-01', '2025-05-31']].flatMap((date) => [
+        { chart_id, ...BY_DAY, segmentation: 'attribution_channel', filters: { date } },
+        { chart_id, ...BY_DAY, segmentation: 'attribution_status', filters: { date } },
+        {
+          chart_id,
+          ...BY_DAY,
+          segmentation: 'attribution_adset',
+          filters: { attribution_channel: ['social', ''], date },
+        },
+      ]),
+    ),
   ),
 ];
 
-/** Every other hour of some days. */
-const HOURS = Array.from({ length: 24 }, (_, i) => new Date(Date.UTC(2025, 1, 3, 2 * i, 30)));
+/** Every other hour of two days from this one. */
+const hoursFrom = (year: number, month: number, day: number) =>
+  Array.from({ length: 24 }, (_, i) => new Date(Date.UTC(year, month - 1, day, 2 * i, 30)));
+
+const HOURS = hoursFrom(2025, 2, 3);
 
 /** Purchases, ends and installs at these, asked by the days of a zone that is 5:45 ahead. */
-const HOURLY: [World, Question[]] = [
+const HOURLY: Example = [
   {
     profiles: HOURS.map((at, i) => ({
       customer_user_id: `h${i}`,
@@ -73,39 +84,44 @@ const HOURLY: [World, Question[]] = [
       renew_status: false,
       renew_status_changed_at: aMonthLater(at),
     })),
-    products: PRODUCTS,
-    now: NOW,
   },
-  ['subscriptions_active', 'arppu', 'arpu', 'subscriptions_renewal_cancelled'].flatMap((chart_id) =>
-    [['2025-02-04'], ['2025-03-02', '2025-03-06']].map((date) => ({
-      chart_id,
-      ...BY_DAY,
-      segmentation: 'attribution_campaign',
-      filters: { date },
-    })),
+  inZone(
+    'Asia/Kathmandu',
+    ['subscriptions_active', 'arppu', 'arpu', 'subscriptions_renewal_cancelled'].flatMap((chart_id) =>
+      [['2025-02-04'], ['2025-03-02', '2025-03-06']].map((date) => ({
+        chart_id,
+        ...BY_DAY,
+        segmentation: 'attribution_campaign',
+        filters: { date },
+      })),
+    ),
   ),
 ];
 
+/** Of months that no other example has. */
+const LARGE_HOURS = hoursFrom(2024, 9, 3);
+
 /** Amounts whose sums are more than 64 bits hold. */
-const LARGE: [World, Question[]] = [
+const LARGE: Example = [
   {
-    profiles: HOURS.map((_, i) => ({
+    profiles: LARGE_HOURS.map((_, i) => ({
       customer_user_id: `l${i}`,
-      installed_at: '2025-01-02T00:00:00Z',
+      installed_at: '2024-09-02T00:00:00Z',
       attribution: { status: 'non_organic', channel: 'social', campaign: `c${i % 3}` },
     })),
-    transactions: HOURS.map((at, i) => period(`l${i}`, at, 1_000_000_000)),
-    products: PRODUCTS,
-    now: NOW,
+    transactions: LARGE_HOURS.map((at, i) => period(`l${i}`, at, 1_000_000_000)),
   },
-  ['revenue', 'arr', 'arppu'].flatMap((chart_id) =>
-    ['country', 'attribution_channel', 'attribution_campaign'].map((segmentation) => ({
-      chart_id,
-      period_unit: 'month',
-      date_type: 'purchase_date',
-      segmentation,
-      filters: { date: ['2025-01-01', '2025-03-31'] },
-    })),
+  inZone(
+    APP_ZONE,
+    ['revenue', 'arr', 'arppu'].flatMap((chart_id) =>
+      ['country', 'attribution_channel', 'attribution_campaign'].map((segmentation) => ({
+        chart_id,
+        period_unit: 'month',
+        date_type: 'purchase_date',
+        segmentation,
+        filters: { date: ['2024-09-01', '2024-11-30'] },
+      })),
+    ),
   ),
 ];
 
@@ -115,31 +131,42 @@ const HISTORIES: World[] = fc
   .map((world, i) => JSON.parse(JSON.stringify(world).replace(/"([pso]\d)/g, `"${i}$1`)));
 
 /** As one, asked for what totals do not have: a dimension within another. */
-const MANY: [World, Question[]] = [
+const MANY: Example = [
   {
     profiles: HISTORIES.flatMap(({ profiles }) => profiles),
     transactions: [
       ...HISTORIES.flatMap(({ transactions }) => transactions),
       { ...period('today', new Date('2025-04-20T12:00:00Z'), 10), customer_user_id: '0p0' },
     ],
-    products: PRODUCTS,
-    now: NOW,
   },
-  CHART_IDS.flatMap((chart_id) =>
-    ['2024-12-15', '2025-03-10'].map((first) => ({
-      chart_id,
-      period_unit: 'week',
-      date_type: 'purchase_date',
-      segmentation: 'attribution_campaign',
-      filters: { date: [first, '2025-04-20'], country: ['us', 'de'] },
-    })),
+  inZone(
+    APP_ZONE,
+    CHART_IDS.flatMap((chart_id) =>
+      ['2024-12-15', '2025-03-10'].map((first) => ({
+        chart_id,
+        period_unit: 'week',
+        date_type: 'purchase_date',
+        segmentation: 'attribution_campaign',
+        filters: { date: [first, '2025-04-20'], country: ['us', 'de'] },
+      })),
+    ),
   ),
 ];
 
-/** With the zone that is asked for. */
-export const EXAMPLES: [World, Question[], string][] = [
-  [...RARE, APP_ZONE],
-  [...HOURLY, 'Asia/Kathmandu'],
-  [...LARGE, APP_ZONE],
-  [...MANY, APP_ZONE],
+/** By turns one of each: whatever share of them is brought in has some of every example. */
+function takeTurns<T>(lists: readonly (readonly T[])[]): T[] {
+  const most = Math.max(...lists.map(({ length }) => length));
+  return Array.from({ length: most }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
+}
+
+const ALL = [RARE, HOURLY, LARGE, MANY];
+
+export const EXAMPLE: [World, Asked[]] = [
+  {
+    profiles: takeTurns(ALL.map(([{ profiles }]) => profiles)),
+    transactions: takeTurns(ALL.map(([{ transactions }]) => transactions)),
+    products: PRODUCTS,
+    now: NOW,
+  },
+  ALL.flatMap(([_, asked]) => asked),
 ];

@@ -32,13 +32,7 @@ const RANGES = [
 
 const range = fc.constantFrom(...RANGES);
 
-export const zone = fc.constantFrom(
-  'America/New_York',
-  'America/New_York',
-  'UTC',
-  'Asia/Kathmandu',
-  'Australia/Lord_Howe',
-);
+const zone = fc.constantFrom('America/New_York', 'America/New_York', 'UTC', 'Asia/Kathmandu', 'Australia/Lord_Howe');
 
 /** A question about this chart; day buckets are kept to short ranges. */
 function questionAbout(chart_id: (typeof CHART_IDS)[number]): fc.Arbitrary<Question> {
@@ -66,10 +60,23 @@ function questionAbout(chart_id: (typeof CHART_IDS)[number]): fc.Arbitrary<Quest
     }));
 }
 
+export interface Asked {
+  question: Question;
+  /** By whose days it is asked. */
+  zoneName: string;
+}
+
 /** So many about every chart. */
-export const questions = (perChart: number): fc.Arbitrary<Question[]> =>
+export const questions = (perChart: number): fc.Arbitrary<Asked[]> =>
   fc
-    .tuple(...CHART_IDS.map((id) => fc.array(questionAbout(id), { minLength: perChart, maxLength: perChart })))
+    .tuple(
+      ...CHART_IDS.map((id) =>
+        fc.array(fc.record({ question: questionAbout(id), zoneName: zone }), {
+          minLength: perChart,
+          maxLength: perChart,
+        }),
+      ),
+    )
     .map((sets) => sets.flat());
 
 interface Answered {
