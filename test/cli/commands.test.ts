@@ -87,13 +87,16 @@ describe('app', PATIENCE, () => {
     expect(await sps.json('app', 'change', app_id, '--name', 'Ark', '--sharing', 'refuse')).toMatchObject({
       name: 'Ark',
     });
-    expect(await sps.run('app', 'change', app_id)).toMatchObject({ code: 1, stderr: 'sps: Say what is to change.\n' });
+    expect(await sps.attempt('app', 'change', app_id)).toMatchObject({
+      code: 1,
+      stderr: 'sps: Say what is to change.\n',
+    });
   });
 
   test('for people it prints lines', async () => {
-    const { stdout } = await sps.run('app', 'create', '--name', 'Plain');
+    const { stdout } = await sps.attempt('app', 'create', '--name', 'Plain');
     expect(stdout).toMatch(/^app_id +[0-9a-f-]{36}\npublic_key +public_live_\S+\nsecret_key +secret_live_\S+\n$/);
-    expect((await sps.run('app', 'list')).stdout).toMatch(/^app_id +name +timezone/);
+    expect((await sps.attempt('app', 'list')).stdout).toMatch(/^app_id +name +timezone/);
   });
 });
 
@@ -152,7 +155,7 @@ test('access-level and product: added, imported, replaced, listed, removed', PAT
   ]);
 
   const half = ['--store', 'stripe', '--product', 'half'];
-  expect(await sps.run('access-level', 'remove', 'premium', '--app', app)).toMatchObject({ code: 1 });
+  expect(await sps.attempt('access-level', 'remove', 'premium', '--app', app)).toMatchObject({ code: 1 });
   expect(await sps.json('product', 'remove', '--app', app, ...half)).toEqual({
     store: 'stripe',
     store_product_id: 'half',
@@ -210,11 +213,11 @@ describe('profile export', PATIENCE, () => {
     expect(Object.keys(exported.transactions[0])).not.toContain('revenue_nano');
 
     await call('DELETE', `${API}profile/`, secret_key, { headers: CUSTOMER });
-    expect((await sps.run('profile', 'export', '--app', app_id, ...named)).stderr).toBe(
+    expect((await sps.attempt('profile', 'export', '--app', app_id, ...named)).stderr).toBe(
       'sps: The app has no such profile.\n',
     );
     const { profile_id } = exported.profile;
-    const left = await sps.run('profile', 'export', '--app', app_id, '--profile-id', profile_id);
+    const left = await sps.attempt('profile', 'export', '--app', app_id, '--profile-id', profile_id);
     expect(JSON.parse(left.stdout)).toMatchObject({
       profile: { profile_id, customer_user_id: null, country: 'FR', deleted_at: expect.any(String) },
       ...{ attributions: [], access_grants: [], transactions: [{ store_transaction_id: 't1' }], kept_answers: [] },
@@ -224,10 +227,10 @@ describe('profile export', PATIENCE, () => {
   });
 
   test('asks for a name, of a profile of that app', async () => {
-    const { stderr } = await sps.run('profile', 'export', '--app', app);
+    const { stderr } = await sps.attempt('profile', 'export', '--app', app);
     expect(stderr).toBe('sps: Name the profile: --customer-user-id or --profile-id.\n');
     for (const id of ['no id', '00000000-0000-4000-8000-000000000000']) {
-      const ended = await sps.run('profile', 'export', '--app', app, '--profile-id', id);
+      const ended = await sps.attempt('profile', 'export', '--app', app, '--profile-id', id);
       expect(ended).toMatchObject({ code: 1, stderr: 'sps: The app has no such profile.\n' });
     }
   });
@@ -288,7 +291,10 @@ describe('webhook', PATIENCE, () => {
     expect(await sps.json('webhook', 'deliveries', webhook_id, '--state', 'dead')).toEqual({ deliveries: [] });
     expect(await sps.json('webhook', 'replay', webhook_id, '--since', '2025-01-01T00:00:00Z')).toEqual({ replayed: 0 });
     const both = ['webhook', 'replay', webhook_id, '--delivery', `1-${webhook_id}`];
-    expect(await sps.run(...both)).toMatchObject({ code: 1, stderr: expect.stringContaining('or --delivery alone') });
+    expect(await sps.attempt(...both)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('or --delivery alone'),
+    });
     await sps.json('webhook', 'remove', webhook_id);
     expect(await sps.json('webhook', 'list')).toEqual({ webhooks: [] });
   });
@@ -317,7 +323,7 @@ describe('webhook', PATIENCE, () => {
     const { webhook_id } = await sps.json(...add, file);
     expect(receiver.received[0]?.headers.authorization).toBe('Bearer from-a-file');
     await sps.json('webhook', 'remove', webhook_id);
-    expect(await sps.run(...add, '/nowhere')).toMatchObject({
+    expect(await sps.attempt(...add, '/nowhere')).toMatchObject({
       code: 1,
       stderr: 'sps: Cannot read /nowhere: there is no such file.\n',
     });
@@ -328,7 +334,7 @@ describe('webhook', PATIENCE, () => {
     // What a terminal would obey is not passed on.
     receiver.behave(answering(500, 'no\u001b[2J'));
     const add = ['webhook', 'add', '--app', app, '--url', receiver.url];
-    expect(await sps.run(...add)).toMatchObject({
+    expect(await sps.attempt(...add)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('it answered 500 (no\uFFFD[2J)'),
     });

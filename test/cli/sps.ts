@@ -16,7 +16,9 @@ export interface Ended {
 
 export interface Sps {
   run: (...args: string[]) => Promise<Ended>;
-  /** With --json: what it prints; throws unless it ends well. One at a time, all in one process. */
+  /** As `run`, but one at a time and all in one process: not for what commander refuses, which would end it. */
+  attempt: (...args: string[]) => Promise<Ended>;
+  /** As `attempt`, with --json: what it prints; throws unless it ends well. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   json: (...args: string[]) => Promise<any>;
   start: (...args: string[]) => ChildProcess;
@@ -46,7 +48,7 @@ export function createSps(given: Record<string, string>): Sps {
     spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', file, 'pipe'] });
   let many: ChildProcess | undefined;
 
-  function runAmongMany(args: readonly string[]): Promise<Ended> {
+  function attempt(...args: string[]): Promise<Ended> {
     many ??= fork(MANY, [PROGRAM], { env, execArgv: [] });
     const child = many;
     return new Promise((resolve, reject) => {
@@ -67,8 +69,9 @@ export function createSps(given: Record<string, string>): Sps {
     start,
     startInto,
     run: (...args) => ended(start(...args)),
+    attempt,
     json: async (...args) => {
-      const { code, stdout, stderr } = await runAmongMany([...args, '--json']);
+      const { code, stdout, stderr } = await attempt(...args, '--json');
       if (code !== 0) throw new Error(`sps ${args.join(' ')} ended with ${code}: ${stderr}`);
       return JSON.parse(stdout);
     },
