@@ -94,13 +94,13 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
       passedOver = names;
     },
   });
-  const openAnother = () =>
+  const open = () =>
     openSession({ connectionString, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-import' });
-  const first = await openAnother().catch((error: unknown) => {
+  const first = await open().catch((error: unknown) => {
     source.close();
     throw error;
   });
-  const lanes = createLanes<Written>({ first, most: kind.namesOf ? 2 : 1, openSession: openAnother });
+  const lanes = createLanes<Written>({ first, most: kind.namesOf ? 2 : 1, openSession: open });
   const rejectsFile = createRejects(file);
   const summary: Summary = { read: 0, written: 0, unchanged: 0, rejected: 0 };
 
