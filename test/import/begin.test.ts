@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { importFile } from '../../src/import/import-file.ts';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
+import { COINS } from '../analytics/import.ts';
 import { waitForBlocked } from '../setup/locks.ts';
 import { createWorld, NOW, toNdjson, type World } from './world.ts';
 
@@ -34,18 +35,13 @@ test('a database that gives the first connection and refuses the second, which o
   await sql`do $$ begin execute format('grant %I to ${sql.raw(role)}', current_user); end $$`.execute(db);
   try {
     const as = Object.assign(new URL(url), { username: role, password });
-    const coins = (id: number) => ({
+    // Batches of 1,000, 10,000 and one.
+    const records = Array.from({ length: 11_001 }, (_, id) => ({
+      ...COINS,
       customer_user_id: `nobody-${id}`,
-      purchase_type: 'one_time_purchase',
-      store: 'stripe',
-      store_product_id: 'coins',
       store_transaction_id: `c${id}`,
       store_original_transaction_id: `c${id}`,
-      price: { country: 'US', currency: 'USD', value: 5 },
-      purchased_at: '2026-01-01T00:00:00Z',
-    });
-    // Batches of 1,000, 10,000 and one.
-    const records = Array.from({ length: 11_001 }, (_, id) => coins(id));
+    }));
     const file = await world.file('transactions.ndjson', toNdjson(records));
     const attempt = importFile(TRANSACTIONS, { connectionString: as.href, app: world.app, file, now: () => NOW });
     await expect(attempt).rejects.toThrow('too many connections for role');
