@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import { TAKES_WRITES } from '../db/server-run.ts';
 import type { DB } from '../db/types.ts';
 import { MOST_DELIVERIES_COUNTED } from '../webhooks/endpoint-queries.ts';
+import { LONGEST_WAIT_S } from '../webhooks/schedule.ts';
 
 export interface ServerFacts {
   version_number: number;
@@ -58,8 +59,13 @@ export interface WebhookFacts {
   failing: number;
   waiting: number;
   oldest_waiting_seconds: number | null;
+  /** Of those that wait: made, or put off, when the database's clock showed a later time than it does now. */
+  ahead_of_clock: number;
   dead: number;
 }
+
+/** So far the clocks of two processes may be apart. */
+const CLOCKS_APART_S = 60;
 
 /** Counts stop at MOST_DELIVERIES_COUNTED. */
 export function readWebhookFacts(db: Kysely<DB>, now: Date): Promise<WebhookFacts> {
@@ -76,6 +82,12 @@ export function readWebhookFacts(db: Kysely<DB>, now: Date): Promise<WebhookFact
         (select extract(epoch from ${now}::timestamptz - min(queued_at))::float8
           from webhook_delivery d join webhook using (webhook_id)
           where d.state = 'pending' and webhook.state = 'enabled') as oldest_waiting_seconds,
+        (select count(*)::integer from (
+          select from webhook_delivery d join webhook using (webhook_id)
+          where d.state = 'pending' and webhook.state = 'enabled'
+            and greatest(queued_at, due_at - make_interval(secs => ${LONGEST_WAIT_S}))
+              > ${now}::timestamptz + make_interval(secs => ${CLOCKS_APART_S})
+          limit ${MOST_DELIVERIES_COUNTED}) a) as ahead_of_clock,
         (select count(*)::integer from (
           select from webhook_delivery d join webhook using (webhook_id) where d.state = 'dead' limit ${MOST_DELIVERIES_COUNTED}) d) as dead
       from webhook`,

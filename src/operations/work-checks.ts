@@ -43,12 +43,17 @@ export async function checkWebhooks({ db, config, now }: Deps): Promise<Finding[
 }
 
 function judgeWebhooks(facts: WebhookFacts): Finding {
-  const { enabled, suspended, failing, waiting, oldest_waiting_seconds: oldest, dead } = facts;
+  const { enabled, suspended, failing, waiting, oldest_waiting_seconds: oldest, ahead_of_clock: ahead, dead } = facts;
   const faults = [
     ...(suspended > 0 ? [`${suspended} suspended (see \`sps webhook list\`, then \`sps webhook resume\`)`] : []),
     ...(failing > 0 ? [`${failing} failing`] : []),
     ...(oldest !== null && oldest > WAITING_WARNING_S
       ? [`${counted(waiting, 'delivery waits', 'deliveries wait')}, the oldest for ${Math.round(oldest / 60)} min`]
+      : []),
+    ...(ahead > 0
+      ? [
+          `${counted(ahead, 'delivery is', 'deliveries are')} of a time that is still to come, as the database's clock was set back (\`sps webhook resume\` makes them due)`,
+        ]
       : []),
     ...(dead > 0 ? [`${counted(dead, 'dead delivery', 'dead deliveries')} (\`sps webhook replay\`)`] : []),
   ];

@@ -4,6 +4,7 @@
 export const RETRY_WAITS_S: readonly number[] = [5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800];
 
 const JITTER = 0.2;
+export const LONGEST_WAIT_S = Math.max(...RETRY_WAITS_S) * (1 + JITTER);
 /** So long after it is due a delivery may be noticed, where nobody tells of it. */
 export const NOTICED_WITHIN_S = 1;
 const LONGEST_RETRY_AFTER_S = 3600;

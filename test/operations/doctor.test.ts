@@ -99,6 +99,27 @@ describe('on a real database', () => {
     await db.deleteFrom('webhook').execute();
   });
 
+  test('deliveries that wait for a clock that was set back are named', async () => {
+    await addWebhook({});
+    const { db } = service.database;
+    const set = (column: 'queued_at' | 'due_at', hours: number) =>
+      sql`update webhook_delivery set ${sql.ref(column)} = clock_timestamp() + make_interval(hours => ${hours})`.execute(
+        db,
+      );
+    await sql`
+      insert into webhook_delivery (sequence, webhook_id, profile_id) select 3, webhook_id, gen_random_uuid() from webhook`.execute(
+      db,
+    );
+    await set('queued_at', 1);
+    expect(await wordsOf('webhooks')).toMatch(/1 delivery is of a time that is still to come, .*`sps webhook resume`/);
+    await set('queued_at', 0);
+    await set('due_at', 9);
+    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled, 1 delivery waits.');
+    await set('due_at', 10);
+    expect(await statesOf()).toMatchObject({ webhooks: 'warning' });
+    await sql`delete from webhook_delivery where sequence = 3`.execute(db);
+  });
+
   test('a secret that cannot be opened is a problem', async () => {
     const keys = { SPS_ENCRYPTION_KEY: randomBytes(32), SPS_ENCRYPTION_KEY_PREVIOUS: undefined };
     await addWebhook({ secret: toStored('whsec_abc', keys) });
