@@ -11,5 +11,8 @@ export async function lockFile({ db }: Session, file: string): Promise<void> {
   const name = JSON.stringify([hostname(), await realpath(file)]);
   const { rows } = await sql<{ is_free: boolean }>`
     select pg_try_advisory_lock(hashtextextended(${name}, ${FILE_SEED})) as is_free`.execute(db);
-  if (!rows[0]?.is_free) throw new OperatorError(`${file} is just being imported: wait until that is done.`);
+  if (rows[0]?.is_free) return;
+  throw new OperatorError(
+    `${file} is just being imported: wait until that is done. If it was killed, the database still writes what it was given: try again in half a minute.`,
+  );
 }
