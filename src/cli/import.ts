@@ -5,6 +5,7 @@ import { getApp } from '../apps/service.ts';
 import { type ImportOptions, importFile, type Kind, type Summary } from '../import/import-file.ts';
 import { PROFILES } from '../import/profiles/kind.ts';
 import { TRANSACTIONS } from '../import/transactions/kind.ts';
+import { harmless } from './harmless.ts';
 import { appOption } from './options.ts';
 import type { Perform } from './perform.ts';
 import { formatMembers } from './table.ts';
@@ -31,12 +32,17 @@ function startBar(): Bar {
   };
 }
 
-function inWords({ columns_passed_over = [], ...counts }: Summary, file: string): string {
+function inWords(summary: Summary): string {
+  const { rejects_file, earlier_rejects_file, passed_over = [], products_not_configured = [], ...counts } = summary;
+  const names = passed_over.map((name) => JSON.stringify(name)).join(', ');
+  const products = products_not_configured.map((one) => `${one.store_product_id} (${one.store})`).join(', ');
   return [
     formatMembers(counts),
-    ...(counts.rejected > 0 ? [`The rejected records are in ${file}.rejects.ndjson.`] : []),
-    ...(columns_passed_over.length > 0
-      ? [`Columns passed over: ${columns_passed_over.map((name) => JSON.stringify(name)).join(', ')}.`]
+    ...(rejects_file ? [`The rejected records are in ${rejects_file}.`] : []),
+    ...(earlier_rejects_file ? [`Others, rejected in an earlier run, are in ${earlier_rejects_file}.`] : []),
+    ...(names ? [`Passed over, as no record has a member of this name: ${harmless(names)}.`] : []),
+    ...(products
+      ? [`Not configured, so that they open no access level (\`sps product add\`): ${harmless(products)}.`]
       : []),
   ].join('\n');
 }
@@ -63,7 +69,7 @@ export function addCommands(program: Command, perform: Perform): void {
               const answer = await importFile(kind, { connectionString, app, file, now: deps.now, signal, ...bar });
               // Not a file of such records: a script should hear of it.
               if (answer.rejected > 0 && answer.rejected === answer.read) process.exitCode = 1;
-              return { answer, text: inWords(answer, file) };
+              return { answer, text: inWords(answer) };
             } finally {
               stop();
             }

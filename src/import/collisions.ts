@@ -11,7 +11,11 @@ async function writeHalves<T>(records: readonly T[], write: Write<T>): Promise<W
   const first = await writeDespiteCollisions(records.slice(0, middle), write);
   const second = await writeDespiteCollisions(records.slice(middle), write);
   const later = [...second.refused].map(([index, fault]) => [index + middle, fault] as const);
-  return { written: first.written + second.written, refused: new Map([...first.refused, ...later]) };
+  return {
+    written: first.written + second.written,
+    refused: new Map([...first.refused, ...later]),
+    unconfigured: [first, second].flatMap(({ unconfigured = [] }) => unconfigured),
+  };
 }
 
 /**

@@ -1,8 +1,8 @@
 // CSV cells → the value that NDJSON would have: nested members are columns joined by `_`, an empty cell is absent. Pure.
 import type { CsvForm } from './csv.ts';
 
-/** As much of a JSON schema as columns are read from. */
-interface MemberSchema {
+/** As much of a JSON schema as names are known from. */
+export interface MemberSchema {
   type?: string | readonly string[];
   properties?: Readonly<Record<string, MemberSchema>>;
 }

@@ -12,6 +12,7 @@ import { writeDespiteCollisions } from './collisions.ts';
 import { createCsvForm } from './columns.ts';
 import { lockFile } from './file-lock.ts';
 import { createLanes } from './lanes.ts';
+import { createPassedOver } from './passed-over.ts';
 import { createRejects, type Reject, toReason } from './rejects.ts';
 import { openSource } from './source.ts';
 
@@ -19,11 +20,21 @@ const LONGEST_STATEMENT_MS = 600_000;
 /** Tables are looked at again when so many times as much was read: each look takes longer than writing a hundred records. */
 const NEXT_LOOK = 1.25;
 
+export interface ProductName {
+  store: string;
+  store_product_id: string;
+}
+
+/** Products without a configuration may be any number; those that are met first are told. */
+const MOST_PRODUCTS = 20;
+
 /** What was done with the records of a batch; those neither written nor refused were there already. */
 export interface Written {
   written: number;
   /** By the index of the record. */
   refused: ReadonlyMap<number, FieldError>;
+  /** Products of records that were taken, which the app does not have. */
+  unconfigured?: readonly ProductName[];
 }
 
 /** One kind of record. */
@@ -51,13 +62,22 @@ export interface WriteContext {
   onHandedOver: () => void;
 }
 
-export interface Summary {
+interface Counts {
   read: number;
   written: number;
   unchanged: number;
   rejected: number;
-  /** Names in the header of a CSV that no record has; absent where there are none. */
-  columns_passed_over?: readonly string[];
+}
+
+export interface Summary extends Counts {
+  /** Where they are; absent where none was rejected. */
+  rejects_file?: string;
+  /** Where those of an earlier run are, if they are not the first of these. */
+  earlier_rejects_file?: string;
+  /** Names of members or columns that no record has; absent where there are none. */
+  passed_over?: readonly string[];
+  /** Of which transactions were taken that open no access level, as the app does not have them; absent where there are none. */
+  products_not_configured?: readonly ProductName[];
 }
 
 export interface ImportOptions {
@@ -66,7 +86,7 @@ export interface ImportOptions {
   file: string;
   now: () => Date;
   /** After each batch. */
-  onProgress?: (progress: Summary & { bytes: number; sizeBytes: number }) => void;
+  onProgress?: (progress: Counts & { bytes: number; sizeBytes: number }) => void;
   signal?: AbortSignal;
 }
 
@@ -87,13 +107,8 @@ function listNames<T>({ items }: Batch<T>, namesOf: (record: T) => string[]): Re
 /** Records that are refused are in FILE.rejects.ndjson; the good ones are kept. Throws an OperatorError if it cannot begin. */
 export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Promise<Summary> {
   const { connectionString, app, file, now, onProgress, signal } = options;
-  let passedOver: readonly string[] = [];
-  const source = await openSource(file, {
-    ...createCsvForm(kind.schema),
-    onPassedOver: (names) => {
-      passedOver = names;
-    },
-  });
+  const passedOver = createPassedOver(kind.schema);
+  const source = await openSource(file, { ...createCsvForm(kind.schema), onPassedOver: passedOver.add });
   const open = () =>
     openSession({ connectionString, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-import' });
   const first = await open().catch((error: unknown) => {
@@ -102,7 +117,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
   });
   const lanes = createLanes<Written>({ first, most: kind.namesOf ? 2 : 1, openSession: open });
   const rejectsFile = createRejects(file);
-  const summary: Summary = { read: 0, written: 0, unchanged: 0, rejected: 0 };
+  const counts: Counts = { read: 0, written: 0, unchanged: 0, rejected: 0 };
 
   async function write({ items }: Batch<T>, session: Session, onHandedOver: () => void): Promise<Written> {
     const batch = items.map(({ record }) => record);
@@ -120,29 +135,38 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     await analyzeApps(db, { tables: kind.tables, appKey: app.app_key });
   }
 
+  const unconfigured = new Map<string, ProductName>();
   let lookedAt = 0;
-  async function tell(batch: Batch<T>, session: Session, { written, refused }: Written): Promise<void> {
+  async function tell(batch: Batch<T>, session: Session, outcome: Written): Promise<void> {
     const { items } = batch;
+    const { written, refused } = outcome;
+    for (const product of outcome.unconfigured ?? []) {
+      if (unconfigured.size < MOST_PRODUCTS) unconfigured.set(JSON.stringify(product), product);
+    }
     const rejects = rejectsOf(batch, refused);
     await rejectsFile.write(rejects);
-    summary.read += items.length + batch.rejects.length;
-    summary.written += written;
-    summary.unchanged += items.length - written - refused.size;
-    summary.rejected += rejects.length;
-    if (summary.read >= NEXT_LOOK * lookedAt) {
-      lookedAt = summary.read;
+    counts.read += items.length + batch.rejects.length;
+    counts.written += written;
+    counts.unchanged += items.length - written - refused.size;
+    counts.rejected += rejects.length;
+    if (counts.read >= NEXT_LOOK * lookedAt) {
+      lookedAt = counts.read;
       await informPlanner(session);
     }
-    onProgress?.({ ...summary, bytes: batch.endBytes, sizeBytes: source.sizeBytes });
+    onProgress?.({ ...counts, bytes: batch.endBytes, sizeBytes: source.sizeBytes });
   }
 
   const { namesOf } = kind;
+  const parse: Parse<T> = (value) => {
+    passedOver.watch(value);
+    return kind.parse(value);
+  };
   const isOfOne = namesOf && ((one: T, next: T) => namesOf(one)[0] === namesOf(next)[0]);
   try {
     await lockFile(first, file);
-    await rejectsFile.clear();
+    await rejectsFile.begin();
     let isFirst = true;
-    for await (const batch of readBatches(source, kind.parse, isOfOne)) {
+    for await (const batch of readBatches(source, parse, isOfOne)) {
       // The others wait for the first, after which the planner knows of the tables.
       const names = namesOf && !isFirst ? listNames(batch, namesOf) : undefined;
       isFirst = false;
@@ -154,7 +178,15 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
       });
     }
     await lanes.finish();
-    return passedOver.length > 0 ? { ...summary, columns_passed_over: passedOver } : summary;
+    const earlier = await rejectsFile.compare();
+    const names = passedOver.names();
+    return {
+      ...counts,
+      ...(counts.rejected > 0 && { rejects_file: rejectsFile.path }),
+      ...(earlier !== undefined && { earlier_rejects_file: earlier }),
+      ...(names.length > 0 && { passed_over: names }),
+      ...(unconfigured.size > 0 && { products_not_configured: [...unconfigured.values()] }),
+    };
   } finally {
     source.close();
     await lanes.close();

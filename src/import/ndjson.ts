@@ -2,23 +2,22 @@
 import { isUtf8 } from 'node:buffer';
 import { type Entry, NOT_UTF8, TOO_LONG, unreadableEntry } from './entry.ts';
 import type { Line } from './lines.ts';
+import { toEntry } from './rejects.ts';
 
-type ToValue = (value: unknown) => unknown;
-
-function readEntry({ number: line, bytes }: Line, toValue: ToValue): Entry | undefined {
+function readEntry({ number: line, bytes }: Line): Entry | undefined {
   if (!bytes) return unreadableEntry(line, TOO_LONG, bytes);
   if (!isUtf8(bytes)) return unreadableEntry(line, NOT_UTF8, bytes);
   const text = bytes.toString();
   if (text.trim() === '') return undefined;
   try {
-    return { line, value: toValue(JSON.parse(text)) };
+    return toEntry(line, JSON.parse(text));
   } catch {
     return unreadableEntry(line, 'The line is not JSON.', bytes);
   }
 }
 
-export async function* readNdjson(groups: AsyncIterable<Line[]>, toValue: ToValue): AsyncGenerator<Entry[]> {
+export async function* readNdjson(groups: AsyncIterable<Line[]>): AsyncGenerator<Entry[]> {
   for await (const lines of groups) {
-    yield lines.map((line) => readEntry(line, toValue)).filter((entry) => entry !== undefined);
+    yield lines.map(readEntry).filter((entry) => entry !== undefined);
   }
 }

@@ -8,7 +8,6 @@ import { type CsvForm, readCsv } from './csv.ts';
 import type { Entry } from './entry.ts';
 import { readLines } from './lines.ts';
 import { readNdjson } from './ndjson.ts';
-import { recordReader } from './rejects.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -57,7 +56,7 @@ export async function openSource(file: string, form: CsvForm): Promise<Source> {
   }
   const lines = readLines(chunks());
   return {
-    entries: ending === '.csv' ? readCsv(lines, form) : readNdjson(lines, recordReader(file)),
+    entries: ending === '.csv' ? readCsv(lines, form) : readNdjson(lines),
     sizeBytes: stats.size,
     bytesRead: () => stream.bytesRead,
     close: () => stream.destroy(),

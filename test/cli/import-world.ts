@@ -23,7 +23,8 @@ export function lines(records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join('');
 }
 
-export function purchase(user: string, id: string): object {
+/** Of a product that the app has. */
+export function purchase(user: string, id: string) {
   return {
     customer_user_id: user,
     purchase_type: 'one_time_purchase',
@@ -41,6 +42,8 @@ export async function createImportWorld(): Promise<ImportWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'sps-import-'));
   const sps = createSps({ DATABASE_URL: database.url });
   const { app_id: app } = await sps.json('app', 'create', '--name', 'Import');
+  const coins = ['--store', 'stripe', '--product', 'coins', '--duration', 'Lifetime', '--consumable'];
+  await sps.json('product', 'add', '--app', app, ...coins);
   return {
     sps,
     app,

@@ -13,32 +13,39 @@ afterAll(() => world.close());
 
 test('the summary, the rejects and the same file again', PATIENCE, async () => {
   const profiles = await world.write('p.ndjson', [{ customer_user_id: 'ann' }, { country: 'US' }]);
-  const answer = { read: 2, written: 1, unchanged: 0, rejected: 1 };
+  const rejects_file = `${profiles}.rejects.ndjson`;
+  const answer = { read: 2, written: 1, unchanged: 0, rejected: 1, rejects_file };
   expect(await world.sps.json('import', 'profiles', profiles, '--app', world.app)).toEqual(answer);
-  expect(JSON.parse(await readFile(`${profiles}.rejects.ndjson`, 'utf8'))).toMatchObject({ line: 2 });
+  expect(JSON.parse(await readFile(rejects_file, 'utf8'))).toMatchObject({ line: 2 });
 
   const transactions = await world.write('t.ndjson', [purchase('ann', 't1')]);
   const first = await world.sps.run('import', 'transactions', transactions, '--app', world.app);
-  expect(first).toEqual({ code: 0, stderr: '', stdout: 'read       1\nwritten    1\nunchanged  0\nrejected   0\n' });
+  const counts = 'read       1\nwritten    1\nunchanged  0\nrejected   0\n';
+  expect(first).toEqual({ code: 0, stderr: '', stdout: counts });
   const again = await world.sps.json('import', 'transactions', transactions, '--app', world.app);
   expect(again).toEqual({ read: 1, written: 0, unchanged: 1, rejected: 0 });
+
+  const odd = await world.write('odd.ndjson', [{ ...purchase('ann', 't2'), store_product_id: 'odd' }]);
+  const { stdout } = await world.sps.attempt('import', 'transactions', odd, '--app', world.app);
+  const words = 'Not configured, so that they open no access level (`sps product add`): odd (stripe).';
+  expect(stdout).toBe(`${counts}${words}\n`);
 });
 
 test('columns that nothing is read from are named', PATIENCE, async () => {
   const file = join(world.folder, 'misnamed.csv');
   await writeFile(file, 'customer_user_id,created_at\nmisnamed,2025-01-01T00:00:00Z\n');
   const { stdout } = await world.sps.run('import', 'profiles', file, '--app', world.app);
-  expect(stdout).toContain('rejected   0\nColumns passed over: "created_at".\n');
+  expect(stdout).toContain('rejected   0\nPassed over, as no record has a member of this name: "created_at".\n');
   expect(await world.sps.json('import', 'profiles', file, '--app', world.app)).toEqual({
     ...{ read: 1, written: 0, unchanged: 1, rejected: 0 },
-    columns_passed_over: ['created_at'],
+    passed_over: ['created_at'],
   });
 });
 
 test('a file of which nothing is accepted ends with status 1', PATIENCE, async () => {
   const file = await world.write('wrong.ndjson', [{ customer_user_id: 'ann' }, {}]);
   const outcome = await world.sps.run('import', 'transactions', file, '--app', world.app, '--json');
-  const answer = { read: 2, written: 0, unchanged: 0, rejected: 2 };
+  const answer = { read: 2, written: 0, unchanged: 0, rejected: 2, rejects_file: `${file}.rejects.ndjson` };
   expect(outcome).toEqual({ code: 1, stderr: '', stdout: `${JSON.stringify(answer)}\n` });
 });
 

@@ -67,12 +67,28 @@ test('a file that is just being imported, whose rejects would be mixed with thos
   expect(await world.importAs(PROFILES, file)).toMatchObject({ unchanged: 1, rejected: 1 });
 });
 
-test('rejects that were mended are imported from their file', async () => {
-  const file = await world.file('mend.ndjson', toNdjson([{ customer_user_id: 'bert', country: 'Germany' }]));
-  expect(await world.importAs(PROFILES, file)).toMatchObject({ rejected: 1 });
-  const rejects = `${file}.rejects.ndjson`;
-  await writeFile(rejects, (await readFile(rejects, 'utf8')).replace('"Germany"', '"DE"'));
-  expect(await world.importAs(PROFILES, rejects)).toEqual({ read: 1, written: 1, unchanged: 0, rejected: 0 });
+test('rejects that were mended are imported, whatever their file is called', async () => {
+  const lines = [JSON.stringify({ customer_user_id: 'bert', country: 'Germany' }), 'nonsense'];
+  const file = await world.file('mend.ndjson', lines.join('\n'));
+  expect(await world.importAs(PROFILES, file)).toMatchObject({ rejected: 2 });
+  const mended = await world.file(
+    'mended.ndjson',
+    (await readFile(`${file}.rejects.ndjson`, 'utf8')).replace('"Germany"', '"DE"'),
+  );
+  expect(await world.importAs(PROFILES, mended)).toEqual({ read: 2, written: 1, unchanged: 0, rejected: 1 });
+  const reason = 'A reject without a record, which is to be mended where it came from.';
+  expect(await world.rejects('mended.ndjson')).toEqual([{ line: 2, reason, text: 'nonsense' }]);
+});
+
+test('rejects that were mended are kept when their file is imported again', async () => {
+  const file = await world.file('again.ndjson', toNdjson([{ customer_user_id: 'again', country: 'France' }]));
+  const path = `${file}.rejects.ndjson`;
+  expect(await world.summaryOf(PROFILES, file)).toMatchObject({ rejects_file: path });
+  const mended = (await readFile(path, 'utf8')).replace('"France"', '"FR"');
+  await writeFile(path, mended);
+  const summary = await world.summaryOf(PROFILES, file);
+  expect(summary).toMatchObject({ rejects_file: path, earlier_rejects_file: `${file}.rejects.1.ndjson` });
+  expect(await readFile(`${file}.rejects.1.ndjson`, 'utf8')).toBe(mended);
 });
 
 test('a file that is cut short while it is read is not taken for all of it', async () => {

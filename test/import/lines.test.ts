@@ -45,7 +45,7 @@ test('NDJSON: blank lines are passed over; what is not JSON or not UTF-8 is told
   const entries = await collect(
     Buffer.concat([Buffer.from('{"a":1}\n\n  \n{oops\n'), bad, Buffer.from('[2]')]),
     7,
-    (lines) => readNdjson(lines, (value) => value),
+    readNdjson,
   );
   expect(entries).toEqual([
     { line: 1, value: { a: 1 } },

@@ -370,6 +370,23 @@ describe('rejected, with line and reason, while the others are kept', () => {
   });
 });
 
+test('members that no record has are named once, those of members too, and what is free is not', async () => {
+  const records = [
+    { ...ANN, Country: 'DE', attribution: { adgroup: 'a', campaign: 'spring' }, custom_attributes: { Plan: 'gold' } },
+    { ...ANN, Country: 'FR', attribution: null, __proto: 1 },
+    { record: ANN, reason: 'mended', line: 1 },
+    ['0'],
+  ];
+  const path = await world.file('misspelt.ndjson', toNdjson(records));
+  expect(await world.summaryOf(PROFILES, path)).toMatchObject({
+    read: 4,
+    passed_over: ['attribution.adgroup', 'Country', '__proto'],
+  });
+  const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`x${index}`, 1]));
+  const { passed_over } = await world.summaryOf(PROFILES, await world.file('many.ndjson', toNdjson([many])));
+  expect(passed_over).toEqual(Object.keys(many).slice(0, 20));
+});
+
 test('the rejects of an earlier run do not outlive a run without any', async () => {
   await world.profiles({ country: 'US' });
   expect(await world.rejects('profiles.ndjson')).toHaveLength(1);

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, open, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRejects } from '../../src/import/rejects.ts';
 
 const REJECT = { line: 1, reason: 'store is missing.', text: '{}' };
@@ -27,6 +27,47 @@ test('what is written at several times stands line by line', async () => {
   expect((await stat(rejects.path)).mode & 0o777).toBe(0o600);
 });
 
+describe('rejects of an earlier run', () => {
+  /** A run with these rejects: where it says that earlier ones are. */
+  async function run(name: string, ...lines: number[]): Promise<string | undefined> {
+    const rejects = createRejects(join(folder, name));
+    await rejects.begin();
+    for (const line of lines) await rejects.write([{ ...REJECT, line }]);
+    const earlier = await rejects.compare();
+    await rejects.close();
+    return earlier;
+  }
+  const filesOf = async (name: string) => (await readdir(folder)).filter((one) => one.startsWith(name)).sort();
+
+  test('are removed where this one has them all again, as after one that was interrupted', async () => {
+    expect(await run('same', 1)).toBeUndefined();
+    expect(await run('same', 1)).toBeUndefined();
+    expect(await run('same', 1, 5)).toBeUndefined();
+    expect(await filesOf('same')).toEqual(['same.rejects.ndjson']);
+  });
+
+  test('are kept where they are others, as they may have been mended', async () => {
+    await run('mended', 1, 5);
+    const mended = '{"line":1,"record":{}}\n';
+    const path = join(folder, 'mended.rejects.ndjson');
+    await writeFile(path, mended);
+    const earlier = await run('mended');
+    expect(earlier).toBe(join(folder, 'mended.rejects.1.ndjson'));
+    expect(await readFile(earlier!, 'utf8')).toBe(mended);
+    await run('mended', 5);
+    expect(await run('mended', 6, 7)).toBe(join(folder, 'mended.rejects.2.ndjson'));
+    expect(await filesOf('mended')).toEqual(['1.ndjson', '2.ndjson', 'ndjson'].map((end) => `mended.rejects.${end}`));
+    expect(await readFile(earlier!, 'utf8')).toBe(mended);
+  });
+
+  test('that fill more than one read are compared to their end', async () => {
+    const long = Array.from({ length: 3_000 }, (_, index) => index);
+    await run('long', ...long);
+    expect((await stat(join(folder, 'long.rejects.ndjson'))).size).toBeGreaterThan(2 * 65_536);
+    expect(await run('long', ...long.with(-1, 0))).toBe(join(folder, 'long.rejects.1.ndjson'));
+  });
+});
+
 test('a folder that is not there is told', async () => {
   const gone = createRejects(join(folder, 'gone', 'b.ndjson'));
   await expect(gone.write([REJECT])).rejects.toThrow(/^Cannot write .*b\.ndjson\.rejects\.ndjson: ENOENT/);
@@ -37,7 +78,7 @@ test('what somebody else has put in its place is not written to', async () => {
   const swapped = createRejects(join(folder, 'd.ndjson'));
   const elsewhere = join(folder, 'elsewhere');
   await writeFile(elsewhere, 'kept');
-  await swapped.clear();
+  await swapped.begin();
   await symlink(elsewhere, swapped.path);
   await expect(swapped.write([REJECT])).rejects.toThrow('EEXIST');
   expect(await readFile(elsewhere, 'utf8')).toBe('kept');

@@ -7,7 +7,7 @@ import { DURATIONS } from '../../src/facts/codes.ts';
 import { importRates } from '../../src/import/rates.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
 import { waitForBlocked } from '../setup/locks.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld, toNdjson, type World } from './world.ts';
 
 const BOB_ID = randomUUID();
 
@@ -238,7 +238,11 @@ describe('rejected, while the others are kept', () => {
     ['an unknown profile', { customer_user_id: 'zed' }, 'customer_user_id: Names no profile of the app.'],
     ['an unknown profile_id', { customer_user_id: null, profile_id: randomUUID() }, 'profile_id: Names no profile'],
     ['two profiles', { profile_id: BOB_ID }, 'customer_user_id: Names another profile than profile_id.'],
-    ['another profile in the chain', { customer_user_id: 'bob' }, 'store_original_transaction_id: The chain belongs'],
+    [
+      'another profile in the chain',
+      { customer_user_id: 'bob' },
+      'store_original_transaction_id: The chain belongs to the profile',
+    ],
     [
       'a currency without rate',
       { price: { country: 'CH', currency: 'CHF', value: 5 } },
@@ -269,7 +273,8 @@ describe('rejected, while the others are kept', () => {
     const bobs = { ...RENEWAL, customer_user_id: 'bob' };
     expect(await world.transactions(MONTH, bobs)).toMatchObject({ written: 1, rejected: 1 });
     expect(await world.transactions(MONTH, bobs)).toMatchObject({ unchanged: 1, rejected: 1 });
-    expect(await world.rejects('transactions.ndjson')).toMatchObject([{ line: 2 }]);
+    const reason = `store_original_transaction_id: The chain belongs to the profile ${await profileIdOf('ann')}.`;
+    expect(await world.rejects('transactions.ndjson')).toMatchObject([{ line: 2, reason }]);
   });
 });
 
@@ -328,6 +333,35 @@ test('CSV says the same as NDJSON', async () => {
 });
 
 describe('what an unconfigured product sells', () => {
+  test('is taken, and told', async () => {
+    const of = (store_product_id: string, store: string, id: string) => ({
+      ...MONTH,
+      ...{ store_product_id, store, store_transaction_id: id, store_original_transaction_id: id },
+    });
+    const known = { app_id: world.app.app_id, store: 'app_store', store_product_id: 'known', duration: 'Monthly' };
+    await world.database.db
+      .insertInto('product')
+      .values({ ...known, access_level_id: null })
+      .execute();
+    const records = [of('known', 'app_store', 'k1'), of('odd', 'paddle', 'o1'), of('known', 'play_store', 'k2')];
+    const path = await world.file('products.ndjson', toNdjson([...records, of('odd', 'paddle', 'o2')]));
+    const unconfigured = [
+      { store: 'paddle', store_product_id: 'odd' },
+      { store: 'play_store', store_product_id: 'known' },
+    ];
+    expect(await world.summaryOf(TRANSACTIONS, path)).toMatchObject({
+      ...{ written: 4, products_not_configured: unconfigured },
+    });
+    // Also of what is there already.
+    const [again] = records;
+    await world.transactions(again!);
+    expect(await world.summaryOf(TRANSACTIONS, path)).toMatchObject({
+      ...{ written: 0, products_not_configured: unconfigured },
+    });
+    await world.file('products.ndjson', toNdjson([again!]));
+    expect(await world.summaryOf(TRANSACTIONS, path)).not.toHaveProperty('products_not_configured');
+  });
+
   /** Length of the period in days → its class; a part of a day is rounded. */
   const LENGTHS: [number, (typeof DURATIONS)[number]][] = [
     [5.49, 'Uncategorized'],

@@ -9,14 +9,18 @@ import { PROFILES } from '../../src/import/profiles/kind.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 
+type Counts = Pick<Summary, 'read' | 'written' | 'unchanged' | 'rejected'>;
+
 export interface World {
   database: TestDatabase;
   app: App;
   /** A file of this name and content. */
   file: (name: string, content: string | Buffer) => Promise<string>;
-  profiles: (...records: object[]) => Promise<Summary>;
-  transactions: (...records: object[]) => Promise<Summary>;
-  importAs: <T>(kind: Kind<T>, file: string) => Promise<Summary>;
+  profiles: (...records: object[]) => Promise<Counts>;
+  transactions: (...records: object[]) => Promise<Counts>;
+  importAs: <T>(kind: Kind<T>, file: string) => Promise<Counts>;
+  /** As `importAs`, with all that is told. */
+  summaryOf: <T>(kind: Kind<T>, file: string) => Promise<Summary>;
   /** What the last import into the file of this name refused. */
   rejects: (name: string) => Promise<{ line: number; reason: string; record?: unknown; text?: string }[]>;
   close: () => Promise<void>;
@@ -38,8 +42,12 @@ export async function createWorld(newApp: Partial<NewApp> = {}): Promise<World> 
     await writeFile(path, content);
     return path;
   }
-  function importAs<T>(kind: Kind<T>, path: string): Promise<Summary> {
+  function summaryOf<T>(kind: Kind<T>, path: string): Promise<Summary> {
     return importFile(kind, { connectionString: database.url, app, file: path, now: () => NOW });
+  }
+  async function importAs<T>(kind: Kind<T>, path: string): Promise<Counts> {
+    const { read, written, unchanged, rejected } = await summaryOf(kind, path);
+    return { read, written, unchanged, rejected };
   }
 
   return {
@@ -47,6 +55,7 @@ export async function createWorld(newApp: Partial<NewApp> = {}): Promise<World> 
     app,
     file,
     importAs,
+    summaryOf,
     profiles: async (...records) => importAs(PROFILES, await file('profiles.ndjson', toNdjson(records))),
     transactions: async (...records) => importAs(TRANSACTIONS, await file('transactions.ndjson', toNdjson(records))),
     rejects: async (name) => {

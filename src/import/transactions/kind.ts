@@ -12,19 +12,18 @@ import { raiseVersion } from '../../facts/version.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS } from '../../purchases/columns.ts';
 import { loadPriceBook } from '../../purchases/price-book.ts';
 import { priceRecord } from '../../purchases/pricing.ts';
+import type { TransactionRecord } from '../../purchases/record.ts';
 import { writeTransactions } from '../../purchases/write.ts';
 import type { Kind, WriteContext, Written } from '../import-file.ts';
 import { type Priced, writeNewChains } from './new-chains.ts';
-import { lockOwners } from './profiles.ts';
+import { lockOwners, namingOwners } from './profiles.ts';
 import { type NamedTransaction, NamedTransactionBody, parseNamedTransaction } from './record.ts';
+import { listUnconfigured } from './unconfigured.ts';
 
 const TABLE = 'transaction_staging';
 
-const CHAIN_REFUSED: FieldError = {
-  source: 'store_original_transaction_id',
-  code: 'value_error',
-  message: 'The chain belongs to another profile.',
-};
+const transactionsOf = (records: readonly { transaction: TransactionRecord }[]) =>
+  records.map(({ transaction }) => transaction);
 
 /** Gives every record its profile and its amounts; `refused` hears of those that have none. */
 async function price(
@@ -33,11 +32,7 @@ async function price(
   { records, refused }: { records: readonly NamedTransaction[]; refused: Map<number, FieldError> },
 ): Promise<Priced[]> {
   const owners = await lockOwners(trx, app, records);
-  const book = await loadPriceBook(
-    trx,
-    app,
-    records.map(({ transaction }) => transaction),
-  );
+  const book = await loadPriceBook(trx, app, transactionsOf(records));
   return records.flatMap(({ chain, transaction }, position) => {
     const owner = owners[position] as (typeof owners)[number];
     const amounts = 'fault' in owner ? owner.fault : priceRecord(transaction, book);
@@ -80,11 +75,14 @@ async function write(
       onHandedOver();
       // A file that moved chains to and fro would end differently each time it is imported.
       const outcome = await writeTransactions(planningAnew(trx), { ...app, sharing: 'refuse' }, sql.table(TABLE));
-      for (const position of outcome.refused) refused.set(position, CHAIN_REFUSED);
+      const foreign = others.filter(({ position }) => outcome.refused.has(position));
+      const faults = await namingOwners(trx, app, transactionsOf(foreign));
+      for (const [index, { position }] of foreign.entries()) refused.set(position, faults[index] as FieldError);
       written += outcome.written;
     }
+    const unconfigured = await listUnconfigured(trx, app, transactionsOf(priced));
     await raiseVersion(trx, app.app_key);
-    return { written, refused };
+    return { written, refused, unconfigured };
   });
 }
 

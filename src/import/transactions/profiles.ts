@@ -1,10 +1,11 @@
-// Whose is a transaction? The profiles that records name, locked.
+// Whose is a transaction? The profiles that records name, locked, and those that have chains.
 import { type Kysely, sql } from 'kysely';
 import { StaleReadError } from '../../db/failures.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import type { FieldError } from '../../errors.ts';
 import type { ProfileIdentity } from '../../profile/identity.ts';
+import type { TransactionRecord } from '../../purchases/record.ts';
 import { distinctTexts } from '../identity.ts';
 
 type Owner = { profile_id: string } | { fault: FieldError };
@@ -45,4 +46,25 @@ export async function lockOwners(trx: Kysely<DB>, app: App, identities: readonly
         : 'Names no profile of the app.';
     return { fault: { source, code: 'value_error', message } };
   });
+}
+
+/** Why records are refused whose chains belong to other profiles, in the same order. */
+export async function namingOwners(
+  trx: Kysely<DB>,
+  app: App,
+  records: readonly Pick<TransactionRecord, 'store' | 'store_original_transaction_id'>[],
+): Promise<FieldError[]> {
+  const stores = records.map(({ store }) => store);
+  const ids = records.map(({ store_original_transaction_id }) => store_original_transaction_id);
+  const { rows } = await sql<{ profile_id: string | null }>`
+    select chain.profile_id from unnest(${stores}::text[], ${ids}::text[]) with ordinality as named (store, id, place)
+    left join purchase_chain chain
+      on chain.app_id = ${app.app_id} and chain.store = named.store and chain.store_original_transaction_id = named.id
+    order by place`.execute(trx);
+  return rows.map(({ profile_id }) => ({
+    source: 'store_original_transaction_id',
+    code: 'value_error',
+    // It may be gone meanwhile.
+    message: profile_id ? `The chain belongs to the profile ${profile_id}.` : 'The chain belongs to another profile.',
+  }));
 }

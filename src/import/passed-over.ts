@@ -1,0 +1,42 @@
+// Names that no record has: members of NDJSON, columns of a CSV. What they hold is passed over, and they are told when the import ends, as
+// one that is misspelt would be lost without a word.
+import type { MemberSchema } from './columns.ts';
+
+/** A file may have any number of names; those that are met first are told. */
+const MOST_NAMES = 20;
+
+type Watch = (value: unknown) => void;
+
+function createWatch({ properties = {} }: MemberSchema, tell: (name: string) => void): Watch {
+  const members = Object.entries(properties).map(([name, member]): [string, Watch | null] => [
+    name,
+    member.properties ? createWatch(member, (inner) => tell(`${name}.${inner}`)) : null,
+  ]);
+  const known = new Map(members);
+  return (value) => {
+    if (typeof value !== 'object' || Array.isArray(value)) return;
+    for (const name in value) {
+      const watch = known.get(name);
+      if (watch) watch(value[name as keyof typeof value]);
+      else if (watch === undefined) tell(name);
+    }
+  };
+}
+
+export interface PassedOver {
+  /** To be called with every record as it was read. */
+  watch: Watch;
+  add: (names: readonly string[]) => void;
+  names: () => string[];
+}
+
+/** What is not in the schema of a record, nor in those of its members. */
+export function createPassedOver(schema: object): PassedOver {
+  const names = new Set<string>();
+  const add = (name: string) => void (names.size < MOST_NAMES && names.add(name));
+  return {
+    watch: createWatch(schema, add),
+    add: (more) => more.forEach(add),
+    names: () => [...names],
+  };
+}

@@ -1,0 +1,35 @@
+// Products that records name and the app does not have. Their transactions are taken, and open no access level.
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../../db/types.ts';
+import type { App } from '../../deps.ts';
+import type { ProductName } from '../import-file.ts';
+
+function distinctProducts(records: readonly ProductName[]): ProductName[] {
+  const products = new Map<string, ProductName>();
+  let before: ProductName | undefined;
+  for (const { store, store_product_id } of records) {
+    // Records of a chain follow each other.
+    if (before?.store_product_id === store_product_id && before.store === store) continue;
+    before = { store, store_product_id };
+    products.set(`${store.length} ${store} ${store_product_id}`, before);
+  }
+  return [...products.values()];
+}
+
+/** In the order in which the records name them. */
+export async function listUnconfigured(
+  trx: Kysely<DB>,
+  app: App,
+  records: readonly ProductName[],
+): Promise<ProductName[]> {
+  const named = distinctProducts(records);
+  const { rows } = await sql<ProductName>`
+    select named.store, named.store_product_id
+    from unnest(${named.map(({ store }) => store)}::text[], ${named.map((one) => one.store_product_id)}::text[])
+      with ordinality as named (store, store_product_id, place)
+    where not exists (
+      select from product
+      where app_id = ${app.app_id} and product.store = named.store and product.store_product_id = named.store_product_id)
+    order by place`.execute(trx);
+  return rows;
+}
