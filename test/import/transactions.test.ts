@@ -319,6 +319,18 @@ test('a name that moves to another profile while its profile is waited for is fo
   expect(owners).toEqual([{ profile_id: next }]);
 });
 
+test('a text that reads as none is another one than none', async () => {
+  const chain = (id: string) => ({ store_transaction_id: id, store_original_transaction_id: id });
+  const offer = { category: 'introductory', type: 'pay_up_front' };
+  const summary = await world.transactions(
+    { ...MONTH, ...chain('n1'), offer },
+    { ...MONTH, ...chain('n2'), offer: { ...offer, id: 'null' } },
+    { ...MONTH, ...chain('n3'), offer, paywall_id: 'null' },
+  );
+  expect(summary).toMatchObject({ written: 3, rejected: 0 });
+  expect(await facts()).toHaveLength(3);
+});
+
 test('CSV says the same as NDJSON', async () => {
   const csv = [
     'customer_user_id,purchase_type,store,store_product_id,store_transaction_id,store_original_transaction_id,price_country,price_currency,price_value,purchased_at,originally_purchased_at,expires_at,renew_status,offer_category,offer_type',

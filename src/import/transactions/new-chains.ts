@@ -59,7 +59,8 @@ function boughtIn(priced: readonly Priced[]): Bought {
       if (before && names.every((name) => transaction[name] === before[name])) continue;
       const { size } = met;
       let tuple = '';
-      for (const name of names) tuple += `${transaction[name]}\u0000`;
+      // Records have no empty texts: what is absent is not taken for a text, as it would be as `null`.
+      for (const name of names) tuple += `${transaction[name] ?? ''}\u0000`;
       isNaming = met.add(tuple).size > size || isNaming;
     }
     return isNaming;
