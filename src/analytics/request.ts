@@ -2,7 +2,7 @@
 // problem, in the order of the tables of interface 4.2.
 import { apiError, type FieldError, validationError } from '../errors.ts';
 import { REPEATED_WORDS, type SentHeader } from '../http/service-headers.ts';
-import { findZone, type Zone } from '../lib/zone.ts';
+import { findZone, type Zone, zoneOfApp } from '../lib/zone.ts';
 import { countBuckets, makeSpan, PERIOD_UNITS, type PeriodUnit, type Span } from './calendar.ts';
 import { CHART_IDS, type Chart, chart, segmentationsOf } from './catalogue.ts';
 import { EVERY_SEGMENTATION } from './chart-options.ts';
@@ -72,7 +72,7 @@ export function readChartRequest({ body, zoneHeader, appZone, now }: ChartReques
   });
   const format = readChoice(problems, members, { name: 'format', values: FORMATS, fallback: 'json' });
   refuseUnknown(problems, members);
-  const ownZone = findZone(appZone) ?? findZone('UTC')!;
+  const ownZone = zoneOfApp(appZone);
   const zone = readZone(problems, zoneHeader, ownZone);
 
   const inFilters: FieldError[] = [];

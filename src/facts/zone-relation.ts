@@ -1,6 +1,6 @@
 // The reporting zone of an app as the arguments of SQL's local_day().
 import { type RawBuilder, sql } from 'kysely';
-import { findZone, type Zone, zoneChanges } from '../lib/zone.ts';
+import { type Zone, zoneChanges, zoneOfApp } from '../lib/zone.ts';
 
 /** The arrays as literals: hundreds of changes, which every transaction would have the driver write anew. */
 const literals = new WeakMap<Zone, { changesAt: string; offsets: string }>();
@@ -17,8 +17,6 @@ function literalsOf(zone: Zone): { changesAt: string; offsets: string } {
 
 /** A relation of one row: changes_at, offsets_s. */
 export function zoneRelation(timezone: string): RawBuilder<unknown> {
-  const zone = findZone(timezone);
-  if (!zone) throw new Error(`the app has the unknown zone ${timezone}`);
-  const { changesAt, offsets } = literalsOf(zone);
+  const { changesAt, offsets } = literalsOf(zoneOfApp(timezone));
   return sql`(select ${changesAt}::timestamptz[] as changes_at, ${offsets}::integer[] as offsets_s)`;
 }

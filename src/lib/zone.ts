@@ -44,6 +44,13 @@ export function findZone(name: string): Zone | undefined {
   return zone;
 }
 
+/** The reporting zone of an app, whose name was judged when it was chosen: by a Node.js that may have known more zones than this one. */
+export function zoneOfApp(timezone: string): Zone {
+  const zone = findZone(timezone);
+  if (!zone) throw new Error(`This Node.js does not know the zone of the app, ${timezone}.`);
+  return zone;
+}
+
 /** The arrays that SQL's local_day() takes. Before 1970 and after 2100 the nearest offset holds. */
 export function zoneChanges(zone: Zone): { changesAt: string[]; offsetsSeconds: number[] } {
   const changesAt = zone.days.changesAt.map((at) => new Date(at * 1000).toISOString());

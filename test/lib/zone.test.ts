@@ -1,6 +1,7 @@
 // Days start at the first instant of the local day, whatever the clocks of the zone do.
 import { describe, expect, test } from 'vitest';
-import { dayStart, findZone, formatInZone, localDay, zoneChanges } from '../../src/lib/zone.ts';
+import { readChartRequest } from '../../src/analytics/request.ts';
+import { dayStart, findZone, formatInZone, localDay, zoneChanges, zoneOfApp } from '../../src/lib/zone.ts';
 
 const zone = (name: string) => findZone(name)!;
 const day = (date: string) => Date.parse(`${date}T00:00:00Z`) / 86_400_000;
@@ -44,6 +45,13 @@ test('zones are known by canonical names and aliases, and by nothing else', () =
   for (const name of ['', ' ', 'Mars/Olympus', '+05:00', 'Europe/Berlin ', 'posixrules', 'Zürich']) {
     expect(findZone(name), name).toBeUndefined();
   }
+});
+
+test('an app whose zone this Node.js does not know has no days, rather than those of UTC', () => {
+  expect(zoneOfApp('europe/berlin').name).toBe('Europe/Berlin');
+  expect(() => zoneOfApp('Mars/Olympus')).toThrow('does not know the zone of the app, Mars/Olympus');
+  const asked = { body: { chart_id: 'revenue', filters: { date: ['2025-01-01'] } }, zoneHeader: undefined };
+  expect(() => readChartRequest({ ...asked, appZone: 'Mars/Olympus', now: new Date() })).toThrow('Mars/Olympus');
 });
 
 const ODD = [
