@@ -59,7 +59,8 @@ export async function factMetrics({ db, now, serverRun }: Pick<Deps, 'db' | 'now
   const run = serverRun.number;
   if (since?.run !== run) since = undefined;
   const { next, is_left } = await look(db, since?.next ?? FIRST_TRANSACTION);
-  if (!since || !is_left) since = { run, at, next };
+  // Of two readers at once the later look may have come first; and the clock may have been set back.
+  if (!since || !is_left || at < since.at) since = { run, at, next };
   pending.set(facts);
   behind.set((at - since.at) / 1000);
   labels.set(labels_pending);

@@ -43,6 +43,10 @@ test('what the totals lack is counted, and for how long, also where something al
   expect(await figures()).toEqual([1, 0]);
   passMinute();
   expect(await figures()).toEqual([1, 60]);
+  now = new Date(now.getTime() - 3_600_000);
+  expect(await figures(), 'after a step back of the clock').toEqual([1, 0]);
+  passMinute();
+  expect(await figures()).toEqual([1, 60]);
   // Another server may count its transactions from elsewhere: what was seen on the one before says nothing.
   const { serverRun } = service.deps;
   service.deps.serverRun = { number: serverRun.number + 1 };
