@@ -94,10 +94,13 @@ async function updateWaiting(
   return rows.length === LARGEST_BATCH;
 }
 
-/** Lets a batch of what waits for an endpoint go out now, whatever its schedule was; says whether there may be more. */
+/**
+ * Lets a batch of what waits for an endpoint go out now, whatever its schedule was; says whether there may be more. What began to wait before
+ * the clock was set back has waited since now.
+ */
 export function makeWaitingDue(db: Kysely<DB>, webhookId: string, now: Date): Promise<boolean> {
   const where = sql`claim_id is null and due_at > ${now}`;
-  return updateWaiting(db, webhookId, { where, set: sql`due_at = ${now}` });
+  return updateWaiting(db, webhookId, { where, set: sql`due_at = ${now}, queued_at = least(queued_at, ${now})` });
 }
 
 /** Within so long every lease has ended. */

@@ -35,7 +35,7 @@ export interface Sign extends Target {
 export function sumUpHealth(signs: readonly Sign[]): Health[] {
   const byTarget = new Map<string, Health>();
   for (const { webhook_id, url, authorization_value, succeeded, isGone, at } of signs) {
-    const name = `${webhook_id} ${url} ${authorization_value}`;
+    const name = JSON.stringify([webhook_id, url, authorization_value]);
     const known = byTarget.get(name) ?? { succeeded: false, failures: 0, firstFailureAt: null, isGone: false };
     const next = succeeded
       ? { succeeded: true, failures: 0, firstFailureAt: null, isGone: known.isGone }

@@ -8,6 +8,7 @@ import type { Deps } from '../../src/deps.ts';
 import { examine } from '../../src/operations/doctor.ts';
 import { judgeClock, judgeConnections, judgeDisk, judgeVersion } from '../../src/operations/server-checks.ts';
 import { checkCharts, judgeCharts } from '../../src/operations/work-checks.ts';
+import { resumeWebhook } from '../../src/webhooks/endpoints.ts';
 import { toStored } from '../../src/webhooks/secrets.ts';
 import { createTestDatabase } from '../setup/database.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -117,6 +118,11 @@ describe('on a real database', () => {
     expect(await wordsOf('webhooks')).toBe('1 webhook is enabled, 1 delivery waits.');
     await set('due_at', 10);
     expect(await statesOf()).toMatchObject({ webhooks: 'warning' });
+
+    await set('queued_at', 10);
+    const { webhook_id } = await db.selectFrom('webhook').select('webhook_id').executeTakeFirstOrThrow();
+    await resumeWebhook(deps, webhook_id);
+    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled, 1 delivery waits.');
     await sql`delete from webhook_delivery where sequence = 3`.execute(db);
   });
 

@@ -53,6 +53,13 @@ it('the five days are those since the first failure, also of attempts that are r
   expect(after.state).toBe('suspended');
 });
 
+it('attempts without authorization are not those with the word null', () => {
+  expect(sumUpHealth([sign(), sign({ authorization_value: 'null' })])).toMatchObject([
+    { failures: 1 },
+    { failures: 1 },
+  ]);
+});
+
 it('a success among attempts that are recorded together begins the five days anew', async () => {
   const late = Array.from({ length: 10 }, () => sign({ at: FIVE_DAYS_LATER }));
   const after = await endpointAfter([sign(), sign({ succeeded: true }), ...late]);
