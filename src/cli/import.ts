@@ -3,6 +3,7 @@ import cliProgress from 'cli-progress';
 import type { Command } from 'commander';
 import { getApp } from '../apps/service.ts';
 import { type ImportOptions, importFile, type Kind, type Summary } from '../import/import-file.ts';
+import { MOST_NAMED } from '../import/passed-over.ts';
 import { PROFILES } from '../import/profiles/kind.ts';
 import { TRANSACTIONS } from '../import/transactions/kind.ts';
 import { harmless } from './harmless.ts';
@@ -32,17 +33,23 @@ function startBar(): Bar {
   };
 }
 
+/** What was told may be the first of more. */
+function enumerate(names: readonly string[]): string {
+  const all = names.length < MOST_NAMED ? names : [...names, 'and perhaps others'];
+  return harmless(all.join(', '));
+}
+
 function inWords(summary: Summary): string {
-  const { rejects_file, earlier_rejects_file, passed_over = [], products_not_configured = [], ...counts } = summary;
-  const names = passed_over.map((name) => JSON.stringify(name)).join(', ');
-  const products = products_not_configured.map((one) => `${one.store_product_id} (${one.store})`).join(', ');
+  const { rejects_file, earlier_rejects_files, passed_over, unconfigured_products, ...counts } = summary;
+  const names = passed_over?.map((name) => JSON.stringify(name));
+  const products = unconfigured_products?.map((one) => `${one.store_product_id} (${one.store})`);
   return [
     formatMembers(counts),
     ...(rejects_file ? [`The rejected records are in ${rejects_file}.`] : []),
-    ...(earlier_rejects_file ? [`Others, rejected in an earlier run, are in ${earlier_rejects_file}.`] : []),
-    ...(names ? [`Passed over, as no record has a member of this name: ${harmless(names)}.`] : []),
+    ...(earlier_rejects_files ? [`Those of earlier runs are in ${earlier_rejects_files.join(', ')}.`] : []),
+    ...(names ? [`Passed over, as no record has a member of this name: ${enumerate(names)}.`] : []),
     ...(products
-      ? [`Not configured, so that they open no access level (\`sps product add\`): ${harmless(products)}.`]
+      ? [`Not configured, so that they open no access level (\`sps product add\`): ${enumerate(products)}.`]
       : []),
   ].join('\n');
 }

@@ -7,12 +7,13 @@ import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import type { FieldError } from '../errors.ts';
 import { OperatorError } from '../operator-error.ts';
+import type { TransactionRecord } from '../purchases/record.ts';
 import { type Batch, type Parse, readBatches } from './batches.ts';
 import { writeDespiteCollisions } from './collisions.ts';
 import { createCsvForm } from './columns.ts';
 import { lockFile } from './file-lock.ts';
 import { createLanes } from './lanes.ts';
-import { createPassedOver } from './passed-over.ts';
+import { createPassedOver, MOST_NAMED } from './passed-over.ts';
 import { createRejects, type Reject, toReason } from './rejects.ts';
 import { openSource } from './source.ts';
 
@@ -20,13 +21,7 @@ const LONGEST_STATEMENT_MS = 600_000;
 /** Tables are looked at again when so many times as much was read: each look takes longer than writing a hundred records. */
 const NEXT_LOOK = 1.25;
 
-export interface ProductName {
-  store: string;
-  store_product_id: string;
-}
-
-/** Products without a configuration may be any number; those that are met first are told. */
-const MOST_PRODUCTS = 20;
+export type ProductKey = Pick<TransactionRecord, 'store' | 'store_product_id'>;
 
 /** What was done with the records of a batch; those neither written nor refused were there already. */
 export interface Written {
@@ -34,7 +29,7 @@ export interface Written {
   /** By the index of the record. */
   refused: ReadonlyMap<number, FieldError>;
   /** Products of records that were taken, which the app does not have. */
-  unconfigured?: readonly ProductName[];
+  unconfigured?: readonly ProductKey[];
 }
 
 /** One kind of record. */
@@ -72,12 +67,12 @@ interface Counts {
 export interface Summary extends Counts {
   /** Where they are; absent where none was rejected. */
   rejects_file?: string;
-  /** Where those of an earlier run are, if they are not the first of these. */
-  earlier_rejects_file?: string;
-  /** Names of members or columns that no record has; absent where there are none. */
+  /** Where those of earlier runs are; absent where there are none, or none but the first of these. */
+  earlier_rejects_files?: readonly string[];
+  /** Names of members or columns that no record has, the first MOST_NAMED; absent where there are none. */
   passed_over?: readonly string[];
-  /** Of which transactions were taken that open no access level, as the app does not have them; absent where there are none. */
-  products_not_configured?: readonly ProductName[];
+  /** Products of transactions that were taken, but that the app does not have, so that they open no access level; likewise. */
+  unconfigured_products?: readonly ProductKey[];
 }
 
 export interface ImportOptions {
@@ -135,13 +130,14 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     await analyzeApps(db, { tables: kind.tables, appKey: app.app_key });
   }
 
-  const unconfigured = new Map<string, ProductName>();
+  const unconfigured = new Map<string, ProductKey>();
   let lookedAt = 0;
   async function tell(batch: Batch<T>, session: Session, outcome: Written): Promise<void> {
     const { items } = batch;
     const { written, refused } = outcome;
     for (const product of outcome.unconfigured ?? []) {
-      if (unconfigured.size < MOST_PRODUCTS) unconfigured.set(JSON.stringify(product), product);
+      const { store, store_product_id } = product;
+      if (unconfigured.size < MOST_NAMED) unconfigured.set(JSON.stringify([store, store_product_id]), product);
     }
     const rejects = rejectsOf(batch, refused);
     await rejectsFile.write(rejects);
@@ -164,7 +160,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
   const isOfOne = namesOf && ((one: T, next: T) => namesOf(one)[0] === namesOf(next)[0]);
   try {
     await lockFile(first, file);
-    await rejectsFile.begin();
+    await rejectsFile.putAside();
     let isFirst = true;
     for await (const batch of readBatches(source, parse, isOfOne)) {
       // The others wait for the first, after which the planner knows of the tables.
@@ -178,14 +174,14 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
       });
     }
     await lanes.finish();
-    const earlier = await rejectsFile.compare();
+    const earlier = await rejectsFile.settleEarlier();
     const names = passedOver.names();
     return {
       ...counts,
       ...(counts.rejected > 0 && { rejects_file: rejectsFile.path }),
-      ...(earlier !== undefined && { earlier_rejects_file: earlier }),
+      ...(earlier.length > 0 && { earlier_rejects_files: earlier }),
       ...(names.length > 0 && { passed_over: names }),
-      ...(unconfigured.size > 0 && { products_not_configured: [...unconfigured.values()] }),
+      ...(unconfigured.size > 0 && { unconfigured_products: [...unconfigured.values()] }),
     };
   } finally {
     source.close();

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Entry, NOT_UTF8, TOO_LONG, unreadableEntry } from './entry.ts';
 import type { Line } from './lines.ts';
-import { toEntry } from './rejects.ts';
+import { unwrapReject } from './rejects.ts';
 
 function readEntry({ number: line, bytes }: Line): Entry | undefined {
   if (!bytes) return unreadableEntry(line, TOO_LONG, bytes);
@@ -10,7 +10,7 @@ function readEntry({ number: line, bytes }: Line): Entry | undefined {
   const text = bytes.toString();
   if (text.trim() === '') return undefined;
   try {
-    return toEntry(line, JSON.parse(text));
+    return unwrapReject(line, JSON.parse(text));
   } catch {
     return unreadableEntry(line, 'The line is not JSON.', bytes);
   }

@@ -2,8 +2,8 @@
 // one that is misspelt would be lost without a word.
 import type { MemberSchema } from './columns.ts';
 
-/** A file may have any number of names; those that are met first are told. */
-const MOST_NAMES = 20;
+/** How many names of a kind an import tells, those that are met first: a file may have any number. */
+export const MOST_NAMED = 100;
 
 type Watch = (value: unknown) => void;
 
@@ -33,7 +33,7 @@ export interface PassedOver {
 /** What is not in the schema of a record, nor in those of its members. */
 export function createPassedOver(schema: object): PassedOver {
   const names = new Set<string>();
-  const add = (name: string) => void (names.size < MOST_NAMES && names.add(name));
+  const add = (name: string) => void (names.size < MOST_NAMED && names.add(name));
   return {
     watch: createWatch(schema, add),
     add: (more) => more.forEach(add),

@@ -1,7 +1,8 @@
 // FILE.rejects.ndjson: what was not taken, why, and from which line. Of the last run only; no file if nothing was rejected. Those of an
 // earlier run may have been mended since: they are put aside, and removed only where this run has them all again.
 import { createReadStream } from 'node:fs';
-import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import type { FieldError } from '../errors.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { Entry } from './entry.ts';
@@ -24,16 +25,17 @@ export function toReason(errors: readonly FieldError[]): string {
 }
 
 function isReject(value: unknown): value is Reject {
-  const { line, reason } = (value ?? {}) as Partial<Reject>;
-  return typeof reason === 'string' && typeof line === 'number';
+  const { line, reason, record, text } = (value ?? {}) as Partial<Reject>;
+  const hasOrigin = record !== undefined || typeof text === 'string';
+  return typeof reason === 'string' && typeof line === 'number' && hasOrigin;
 }
 
 /** What a line of a file is: of a reject that was mended, whatever its file is called, the record is taken out. */
-export function toEntry(line: number, value: unknown): Entry {
+export function unwrapReject(line: number, value: unknown): Entry {
   if (!isReject(value)) return { line, value };
   const { record, text = '' } = value;
   if (record !== undefined) return { line, value: record };
-  return { line, fault: 'A reject without a record, which is to be mended where it came from.', text: String(text) };
+  return { line, fault: 'A reject without a record, which is to be mended where it came from.', text };
 }
 
 /** Without the record if it is nested more deeply than JSON.stringify can go: its line says where it is. */
@@ -41,17 +43,17 @@ function toLine({ record, ...reject }: Reject): string {
   try {
     return `${JSON.stringify({ ...reject, record })}\n`;
   } catch {
-    return `${JSON.stringify(reject)}\n`;
+    return `${JSON.stringify({ text: '', ...reject })}\n`;
   }
 }
 
 export interface RejectsFile {
   path: string;
   /** Puts those of an earlier run aside. */
-  begin: () => Promise<void>;
+  putAside: () => Promise<void>;
   write: (rejects: readonly Reject[]) => Promise<void>;
-  /** At the end: removes those of an earlier run if they are the first of these, else says where they are. */
-  compare: () => Promise<string | undefined>;
+  /** At the end: removes those of the last run if they are the first of these, and says which others stand aside. */
+  settleEarlier: () => Promise<string[]>;
   close: () => Promise<void>;
 }
 
@@ -81,30 +83,36 @@ async function beginsWith(path: string, beginning: string): Promise<boolean> {
 export function createRejects(file: string, openFile = openNew): RejectsFile {
   const path = `${file}.rejects.ndjson`;
   let handle: FileHandle | undefined;
-  let earlier: string | undefined;
+  let last: string | undefined;
   const unwritable = (error: unknown) =>
     Promise.reject(new OperatorError(`Cannot write ${path}: ${(error as Error).message}.`));
 
-  async function putAside(): Promise<void> {
-    if (!(await find(path))) return;
-    let number = 1;
-    while (await find(`${file}.rejects.${number}.ndjson`)) number++;
-    earlier = `${file}.rejects.${number}.ndjson`;
-    await rename(path, earlier);
+  /** By their numbers, which may have gaps. */
+  async function listAside(): Promise<Map<number, string>> {
+    const beginning = `${basename(file)}.rejects.`;
+    const names = (await readdir(dirname(file))).filter((name) => name.startsWith(beginning));
+    const numbers = names.flatMap((name) => /^(\d{1,9})\.ndjson$/.exec(name.slice(beginning.length))?.[1] ?? []);
+    const sorted = numbers.map(Number).sort((a, b) => a - b);
+    return new Map(sorted.map((number) => [number, `${file}.rejects.${number}.ndjson`]));
   }
 
   return {
     path,
-    begin: () => putAside().catch(unwritable),
+    putAside: async () => {
+      if (!(await find(path))) return;
+      const number = Math.max(0, ...(await listAside().catch(unwritable)).keys()) + 1;
+      last = `${file}.rejects.${number}.ndjson`;
+      await rename(path, last).catch(unwritable);
+    },
     write: async (rejects) => {
       if (rejects.length === 0) return;
       handle ??= await openFile(path).catch(unwritable);
       await handle.appendFile(rejects.map(toLine).join('')).catch(unwritable);
     },
-    compare: async () => {
-      if (earlier === undefined || !(await beginsWith(path, earlier).catch(() => false))) return earlier;
-      await rm(earlier).catch(unwritable);
-      return undefined;
+    settleEarlier: async () => {
+      // What cannot be compared or removed stands aside.
+      if (last && (await beginsWith(path, last).catch(() => false))) await rm(last).catch(() => undefined);
+      return [...(await listAside().catch(unwritable)).values()];
     },
     close: async () => {
       await handle?.close().catch(unwritable);

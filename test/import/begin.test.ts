@@ -87,7 +87,7 @@ test('rejects that were mended are kept when their file is imported again', asyn
   const mended = (await readFile(path, 'utf8')).replace('"France"', '"FR"');
   await writeFile(path, mended);
   const summary = await world.summaryOf(PROFILES, file);
-  expect(summary).toMatchObject({ rejects_file: path, earlier_rejects_file: `${file}.rejects.1.ndjson` });
+  expect(summary).toMatchObject({ rejects_file: path, earlier_rejects_files: [`${file}.rejects.1.ndjson`] });
   expect(await readFile(`${file}.rejects.1.ndjson`, 'utf8')).toBe(mended);
 });
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRejects } from '../../src/import/rejects.ts';
+import { createRejects, type RejectsFile } from '../../src/import/rejects.ts';
 
 const REJECT = { line: 1, reason: 'store is missing.', text: '{}' };
 const FULL = '/dev/full';
@@ -28,21 +28,26 @@ test('what is written at several times stands line by line', async () => {
 });
 
 describe('rejects of an earlier run', () => {
-  /** A run with these rejects: where it says that earlier ones are. */
-  async function run(name: string, ...lines: number[]): Promise<string | undefined> {
+  /** The beginning of a run with these rejects. */
+  async function begin(name: string, ...lines: number[]): Promise<RejectsFile> {
     const rejects = createRejects(join(folder, name));
-    await rejects.begin();
+    await rejects.putAside();
     for (const line of lines) await rejects.write([{ ...REJECT, line }]);
-    const earlier = await rejects.compare();
+    return rejects;
+  }
+  /** A whole run: which files it says that earlier ones are in. */
+  async function run(name: string, ...lines: number[]): Promise<string[]> {
+    const rejects = await begin(name, ...lines);
+    const earlier = await rejects.settleEarlier();
     await rejects.close();
-    return earlier;
+    return earlier.map((path) => basename(path));
   }
   const filesOf = async (name: string) => (await readdir(folder)).filter((one) => one.startsWith(name)).sort();
 
   test('are removed where this one has them all again, as after one that was interrupted', async () => {
-    expect(await run('same', 1)).toBeUndefined();
-    expect(await run('same', 1)).toBeUndefined();
-    expect(await run('same', 1, 5)).toBeUndefined();
+    expect(await run('same', 1)).toEqual([]);
+    expect(await run('same', 1)).toEqual([]);
+    expect(await run('same', 1, 5)).toEqual([]);
     expect(await filesOf('same')).toEqual(['same.rejects.ndjson']);
   });
 
@@ -51,20 +56,27 @@ describe('rejects of an earlier run', () => {
     const mended = '{"line":1,"record":{}}\n';
     const path = join(folder, 'mended.rejects.ndjson');
     await writeFile(path, mended);
-    const earlier = await run('mended');
-    expect(earlier).toBe(join(folder, 'mended.rejects.1.ndjson'));
-    expect(await readFile(earlier!, 'utf8')).toBe(mended);
+    expect(await run('mended')).toEqual(['mended.rejects.1.ndjson']);
     await run('mended', 5);
-    expect(await run('mended', 6, 7)).toBe(join(folder, 'mended.rejects.2.ndjson'));
+    expect(await run('mended', 6, 7)).toEqual(['mended.rejects.1.ndjson', 'mended.rejects.2.ndjson']);
     expect(await filesOf('mended')).toEqual(['1.ndjson', '2.ndjson', 'ndjson'].map((end) => `mended.rejects.${end}`));
-    expect(await readFile(earlier!, 'utf8')).toBe(mended);
+    expect(await readFile(join(folder, 'mended.rejects.1.ndjson'), 'utf8')).toBe(mended);
+  });
+
+  test('are named also where the run that put them aside was interrupted', async () => {
+    await run('cut', 1, 5);
+    await writeFile(join(folder, 'cut.rejects.ndjson'), 'mended');
+    await (await begin('cut', 1)).close();
+    expect(await run('cut', 1, 5)).toEqual(['cut.rejects.1.ndjson']);
+    await rm(join(folder, 'cut.rejects.1.ndjson'));
+    expect(await run('cut', 1, 5)).toEqual([]);
   });
 
   test('that fill more than one read are compared to their end', async () => {
     const long = Array.from({ length: 3_000 }, (_, index) => index);
     await run('long', ...long);
     expect((await stat(join(folder, 'long.rejects.ndjson'))).size).toBeGreaterThan(2 * 65_536);
-    expect(await run('long', ...long.with(-1, 0))).toBe(join(folder, 'long.rejects.1.ndjson'));
+    expect(await run('long', ...long.with(-1, 0))).toEqual(['long.rejects.1.ndjson']);
   });
 });
 
@@ -78,7 +90,7 @@ test('what somebody else has put in its place is not written to', async () => {
   const swapped = createRejects(join(folder, 'd.ndjson'));
   const elsewhere = join(folder, 'elsewhere');
   await writeFile(elsewhere, 'kept');
-  await swapped.begin();
+  await swapped.putAside();
   await symlink(elsewhere, swapped.path);
   await expect(swapped.write([REJECT])).rejects.toThrow('EEXIST');
   expect(await readFile(elsewhere, 'utf8')).toBe('kept');

@@ -362,16 +362,22 @@ describe('what an unconfigured product sells', () => {
       { store: 'play_store', store_product_id: 'known' },
     ];
     expect(await world.summaryOf(TRANSACTIONS, path)).toMatchObject({
-      ...{ written: 4, products_not_configured: unconfigured },
+      ...{ written: 4, unconfigured_products: unconfigured },
     });
     // Also of what is there already.
     const [again] = records;
     await world.transactions(again!);
     expect(await world.summaryOf(TRANSACTIONS, path)).toMatchObject({
-      ...{ written: 0, products_not_configured: unconfigured },
+      ...{ written: 0, unconfigured_products: unconfigured },
     });
-    await world.file('products.ndjson', toNdjson([again!]));
-    expect(await world.summaryOf(TRANSACTIONS, path)).not.toHaveProperty('products_not_configured');
+    // Not of what is refused: the chain is ann's.
+    const bobs = {
+      ...of('elsewhere', 'app_store', 'k3'),
+      store_original_transaction_id: 'k1',
+      customer_user_id: 'bob',
+    };
+    await world.file('products.ndjson', toNdjson([again!, bobs]));
+    expect(await world.summaryOf(TRANSACTIONS, path)).not.toHaveProperty('unconfigured_products');
   });
 
   /** Length of the period in days → its class; a part of a day is rounded. */

@@ -16,7 +16,7 @@ import type { TransactionRecord } from '../../purchases/record.ts';
 import { writeTransactions } from '../../purchases/write.ts';
 import type { Kind, WriteContext, Written } from '../import-file.ts';
 import { type Priced, writeNewChains } from './new-chains.ts';
-import { lockOwners, namingOwners } from './profiles.ts';
+import { listForeignFaults, lockOwners } from './profiles.ts';
 import { type NamedTransaction, NamedTransactionBody, parseNamedTransaction } from './record.ts';
 import { listUnconfigured } from './unconfigured.ts';
 
@@ -76,11 +76,12 @@ async function write(
       // A file that moved chains to and fro would end differently each time it is imported.
       const outcome = await writeTransactions(planningAnew(trx), { ...app, sharing: 'refuse' }, sql.table(TABLE));
       const foreign = others.filter(({ position }) => outcome.refused.has(position));
-      const faults = await namingOwners(trx, app, transactionsOf(foreign));
+      const faults = await listForeignFaults(trx, app, transactionsOf(foreign));
       for (const [index, { position }] of foreign.entries()) refused.set(position, faults[index] as FieldError);
       written += outcome.written;
     }
-    const unconfigured = await listUnconfigured(trx, app, transactionsOf(priced));
+    const taken = priced.filter(({ position }) => !refused.has(position));
+    const unconfigured = await listUnconfigured(trx, app, transactionsOf(taken));
     await raiseVersion(trx, app.app_key);
     return { written, refused, unconfigured };
   });

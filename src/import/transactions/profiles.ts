@@ -49,7 +49,7 @@ export async function lockOwners(trx: Kysely<DB>, app: App, identities: readonly
 }
 
 /** Why records are refused whose chains belong to other profiles, in the same order. */
-export async function namingOwners(
+export async function listForeignFaults(
   trx: Kysely<DB>,
   app: App,
   records: readonly Pick<TransactionRecord, 'store' | 'store_original_transaction_id'>[],

@@ -2,16 +2,16 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
-import type { ProductName } from '../import-file.ts';
+import type { ProductKey } from '../import-file.ts';
 
-function distinctProducts(records: readonly ProductName[]): ProductName[] {
-  const products = new Map<string, ProductName>();
-  let before: ProductName | undefined;
+function distinctProducts(records: readonly ProductKey[]): ProductKey[] {
+  const products = new Map<string, ProductKey>();
+  let before: ProductKey | undefined;
   for (const { store, store_product_id } of records) {
     // Records of a chain follow each other.
     if (before?.store_product_id === store_product_id && before.store === store) continue;
     before = { store, store_product_id };
-    products.set(`${store.length} ${store} ${store_product_id}`, before);
+    products.set(JSON.stringify([store, store_product_id]), before);
   }
   return [...products.values()];
 }
@@ -20,10 +20,10 @@ function distinctProducts(records: readonly ProductName[]): ProductName[] {
 export async function listUnconfigured(
   trx: Kysely<DB>,
   app: App,
-  records: readonly ProductName[],
-): Promise<ProductName[]> {
+  records: readonly ProductKey[],
+): Promise<ProductKey[]> {
   const named = distinctProducts(records);
-  const { rows } = await sql<ProductName>`
+  const { rows } = await sql<ProductKey>`
     select named.store, named.store_product_id
     from unnest(${named.map(({ store }) => store)}::text[], ${named.map((one) => one.store_product_id)}::text[])
       with ordinality as named (store, store_product_id, place)
