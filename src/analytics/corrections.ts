@@ -5,7 +5,16 @@ import { isIn } from '../facts/columns.ts';
 import { FACT_IS } from '../facts/conditions.ts';
 import { appDaysOf, appToday } from './app-days.ts';
 import type { Entries } from './entries.ts';
-import { asWritten, type Counted, countOnce, type Facts, factRows, listCounted, type RowForm } from './fact-rows.ts';
+import {
+  asLabelled,
+  asWritten,
+  type Counted,
+  countOnce,
+  type Facts,
+  factRows,
+  listCounted,
+  type RowForm,
+} from './fact-rows.ts';
 import { type DayRange, rangesBetween, rangesOfMonths } from './month-ranges.ts';
 import { relabelledBefore } from './relabelled/rows.ts';
 import {
@@ -45,7 +54,7 @@ export function correctionRows(source: Source, entries: Entries, baseline: Basel
     ...later.map((each) =>
       factRows(source, entries, {
         counted: each,
-        facts: recent(source, each, { ...baseline, ...contained }),
+        facts: recent(source, entries, { ...baseline, ...contained, at: each.at }),
         form: baseline,
       }),
     ),
@@ -68,7 +77,7 @@ function foundOnce(
     ...(has.pending ? [pending(source)] : []),
     ...(has.retired ? [retired(contained, months)] : []),
     ...(has.moved && readsLabels(source) ? [moved(contained, months)] : []),
-    ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source)] : []),
+    ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source, entries)] : []),
     ...(months && has.changes ? [changes(contained)] : []),
     ...(months ? otherMonths(source, entries, { ...contained, months }) : []),
   ];
@@ -113,20 +122,21 @@ function isContained({ days, refunds }: Contained, months: Baseline['months']): 
   return [days, ...refunds, ...(months ? [isInRanges(dayOf('purchased'), rangesOfMonths(months))] : [])];
 }
 
-function recent(source: Source, { at }: Counted, { horizon, refunds }: Baseline & Contained): Facts {
-  const relation = sql`fact_transaction f ${pendingLabels(source)}`;
+function recent(
+  source: Source,
+  entries: Entries,
+  { at, horizon, refunds }: Pick<Counted, 'at'> & Baseline & Contained,
+): Facts {
   const where = [sql`${dayOf(at)} >= ${sql.lit(horizon)}`, ...notPending(source), ...refunds];
-  return { relation, where, weight: sql`1`, label: currentLabel(source) };
+  return asLabelled(source, entries, where);
 }
 
-function refundToCome(source: Source): Facts {
-  const relation = sql`fact_transaction f ${pendingLabels(source)}`;
-  const where = [
+function refundToCome(source: Source, entries: Entries): Facts {
+  return asLabelled(source, entries, [
     sql`f.refunded_day >= ${sql.lit(appToday(source.query))}`,
     sql`f.refunded_at > ${nowOf(source.query)}`,
     ...notPending(source),
-  ];
-  return { relation, where, weight: sql`1`, label: currentLabel(source) };
+  ]);
 }
 
 /** What was added to the totals, and taken off them, after the columns were made. */

@@ -39,15 +39,21 @@ export function entryRows(source: Source, entries: Entries): Sql {
 
 /** Every (bucket, key, profile_id) with a purchase. */
 export function payerRows(source: Source): Sql {
-  const byInstall = source.query.dateType === 'profile_install_date';
-  const at = byInstall ? 'installed' : PURCHASES.at;
+  const [at, where] =
+    source.query.dateType === 'profile_install_date'
+      ? (['installed', cohortConditions(source, PURCHASES)] as const)
+      : ([PURCHASES.at, datedConditions(source, PURCHASES)] as const);
   return sql`select distinct ${bucketOf(source, at)} as bucket, ${segmentKey(source, PURCHASES)} as key, f.profile_id
-    from ${labelledFacts(source, PURCHASES)} where ${eventConditions(source, PURCHASES, at)}`;
+    from ${labelledFacts(source, PURCHASES)} where ${where}`;
 }
 
-function eventConditions(source: Source, entries: Entries, at: Entries['at']): Sql {
-  if (at === entries.at)
-    return and([...conditions(source, entries), ...sinceStart(source, at), ...beforeEnd(source, at)]);
+/** At a date of their own in the span. */
+function datedConditions(source: Source, entries: Entries): Sql {
+  return and([...conditions(source, entries), ...sinceStart(source, entries.at), ...beforeEnd(source, entries.at)]);
+}
+
+/** Until now, of the profiles installed in the span. */
+function cohortConditions(source: Source, entries: Entries): Sql {
   const happened = sql`${moment(entries.at)} <= ${nowOf(source.query)}`;
   return and([...conditions(source, entries), ofInstalledInSpan(source), happened]);
 }
@@ -55,7 +61,7 @@ function eventConditions(source: Source, entries: Entries, at: Entries['at']): S
 /** What the profiles installed in a bucket have had until now. */
 function cohortRows(source: Source, entries: Entries): Sql {
   return sql`select ${bucketOf(source, 'installed')} as bucket, ${segmentKey(source, entries)} as key, ${sums(entries)}
-    from ${labelledFacts(source, entries)} where ${eventConditions(source, entries, 'installed')} group by 1, 2`;
+    from ${labelledFacts(source, entries)} where ${cohortConditions(source, entries)} group by 1, 2`;
 }
 
 /** Installs, bucket by bucket: in few groups at a time, and without a search for the bucket of each. */
@@ -102,19 +108,18 @@ function stockRows(source: Source, entries: Entries): Sql {
     ...openedBeforeNow(source, entries.at),
     ...sinceStart(source, entries.until!),
   ];
-  const width = AMOUNTS[entries.amount].length || 1;
   const differences = Array.from(
-    { length: width },
-    (_, i) => sql`moved.sign * ${sql.ref(`a${i}`)} as ${sql.ref(`a${i}`)}`,
+    { length: widthOf([entries]) },
+    (_, i) => sql`change.sign * ${sql.ref(`a${i}`)} as ${sql.ref(`a${i}`)}`,
   );
-  return sql`select moved.bucket, key, ${sql.join(differences)}
+  return sql`select change.bucket, key, ${sql.join(differences)}
     from (
       select greatest(${bucketOf(source, entries.at)}, 1) as opened, ${closed} as closed,
         ${segmentKey(source, entries)} as key, ${sums(entries)}
       from ${labelledFacts(source, entries)} where ${and([...conditions(source, entries), ...isSeen])} group by 1, 2, 3
     ) kept
-    cross join lateral (values (opened, 1), (closed, -1)) as moved (bucket, sign)
-    where opened < closed and moved.bucket <= ${buckets}`;
+    cross join lateral (values (opened, 1), (closed, -1)) as change (bucket, sign)
+    where opened < closed and change.bucket <= ${buckets}`;
 }
 
 function sums({ amount, times }: Entries): Sql {

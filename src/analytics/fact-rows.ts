@@ -9,6 +9,8 @@ import {
   bucketOf,
   type Counting,
   conditions,
+  currentLabel,
+  labelledFacts,
   OWN_LABEL,
   openedBeforeNow,
   type Source,
@@ -47,6 +49,11 @@ export interface Facts {
 /** Facts under the label that they carry. */
 export function asWritten(of: Entries['of'], where: readonly Sql[]): Facts {
   return { relation: sql`${tableOf({ of })} f`, where, weight: sql`1`, label: OWN_LABEL };
+}
+
+/** Facts under the label of their profile, also where that is still to be brought to them. */
+export function asLabelled(source: Source, entries: Entries, where: readonly Sql[]): Facts {
+  return { relation: labelledFacts(source, entries), where, weight: sql`1`, label: currentLabel(source) };
 }
 
 /** By what rows are split, beside bucket and segment. */

@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import { appDaysOf } from './app-days.ts';
 import { isInRanges, rangesWithout } from './corrections.ts';
 import { INSTALLS } from './entries.ts';
-import { asWritten, countOnce, type Facts, factRows } from './fact-rows.ts';
+import { asLabelled, asWritten, countOnce, type Facts, factRows } from './fact-rows.ts';
 import { rangesOfMonths } from './month-ranges.ts';
 import { relabelledBefore } from './relabelled/rows.ts';
-import { currentLabel, dayOf, labelledFacts, OWN_LABEL, type Source, type Sql } from './sources.ts';
+import { dayOf, OWN_LABEL, type Source, type Sql } from './sources.ts';
 
 interface Baseline {
   /** The first day that is not read from the columns. */
@@ -23,7 +23,7 @@ export function installCorrectionRows(source: Source, { horizon, months }: Basel
   const parts = [
     ...(source.state.has.installChanges ? [changed([past, isInRanges(day, rangesOfMonths(months))])] : []),
     ...(otherDays.length > 0 ? [asWritten(INSTALLS.of, [past, isInRanges(day, otherDays)])] : []),
-    ...(appDaysOf(source).end > horizon ? [recent(source, sql`${day} >= ${sql.lit(horizon)}`)] : []),
+    ...(appDaysOf(source).end > horizon ? [asLabelled(source, INSTALLS, [sql`${day} >= ${sql.lit(horizon)}`])] : []),
   ];
   return [
     ...parts.map((facts) => factRows(source, INSTALLS, { counted: countOnce(INSTALLS), facts })),
@@ -33,8 +33,4 @@ export function installCorrectionRows(source: Source, { horizon, months }: Basel
 
 function changed(where: Sql[]): Facts {
   return { relation: sql`install_column_change f`, where, weight: sql`f.sign`, label: OWN_LABEL };
-}
-
-function recent(source: Source, days: Sql): Facts {
-  return { relation: labelledFacts(source, INSTALLS), where: [days], weight: sql`1`, label: currentLabel(source) };
 }

@@ -49,7 +49,7 @@ async function readKnown(each: Kysely<DB>, app: App, query: ChartQuery): Promise
 /** A step with no more takes less than a turn of the event loop does while others write. */
 const FEW_POINTS = 2_000;
 
-async function plot(
+async function readSeries(
   snapshot: Kysely<DB>,
   app: App,
   asked: { query: ChartQuery; state: FactsState; signal: AbortSignal; readRelabelled: ReadRelabelled },
@@ -96,7 +96,7 @@ export function createChartAnswers(deps: Deps) {
       first: (each) => readKnown(each, app, query),
       rest: async (snapshot, { state, storeTitles }) => ({
         query,
-        series: await plot(snapshot, app, { query, state, signal, readRelabelled }),
+        series: await readSeries(snapshot, app, { query, state, signal, readRelabelled }),
         storeTitles,
       }),
     });
@@ -107,7 +107,7 @@ export function createChartAnswers(deps: Deps) {
     return readCancellably(deps, signal, {
       first: (each) => Promise.all([readKnown(each, app, query), readValidUntil(each, app, query)]),
       async rest(snapshot, [{ state, storeTitles }, until]) {
-        const series = await plot(snapshot, app, { query, state, signal, readRelabelled });
+        const series = await readSeries(snapshot, app, { query, state, signal, readRelabelled });
         const points = series.length * countPoints(query);
         if (points > FEW_POINTS) await giveWay();
         const data = renderAnswer(query, series, storeTitles);
@@ -121,7 +121,7 @@ export function createChartAnswers(deps: Deps) {
   }
 
   return {
-    plot: plotChart,
+    plotChart,
     /** The body of an answer in JSON, or what a CSV is made of. Throws what is wrong with the question, or where the CSV would be too long. */
     async answer(
       app: App,

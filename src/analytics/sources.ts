@@ -142,15 +142,15 @@ export function listDimensions({ segmentation, filters }: ChartQuery): Dimension
   return [...(segmentation ? [segmentation] : []), ...filters.map(({ dimension }) => dimension)];
 }
 
-/** The values of labels that the question is about: columns of dim_attribution. */
-export function labelValues(query: ChartQuery): string[] {
+/** The attributes of labels that the question is about: columns of dim_attribution. */
+export function labelAttributes(query: ChartQuery): string[] {
   return listDimensions(query).flatMap(({ home }) =>
     home.column === ATTRIBUTION_COLUMN && 'value' in home ? [home.value] : [],
   );
 }
 
 export function readsLabels({ query }: Source): boolean {
-  return labelValues(query).length > 0;
+  return labelAttributes(query).length > 0;
 }
 
 /** Whether some labels that the question is about stand elsewhere than in the facts. */
@@ -163,7 +163,7 @@ export function readsPendingLabels(source: Source): boolean {
 function labelsDiffer(query: ChartQuery): Sql {
   // Not `is distinct from`: by the statistics of labels, of which nearly all may be of one status, the planner would expect none.
   const valueIn = (label: string, name: string) => sql`coalesce(${sql.ref(`${label}.${name}`)}, '')`;
-  const differ = labelValues(query).map((name) => sql`${valueIn('later', name)} <> ${valueIn('earlier', name)}`);
+  const differ = labelAttributes(query).map((name) => sql`${valueIn('later', name)} <> ${valueIn('earlier', name)}`);
   return sql`(${sql.join(differ, sql` or `)})`;
 }
 

@@ -2,26 +2,19 @@
 import { MONTHLY_HOMES, TOTAL_HOMES, TOTALLED_ATTRIBUTES, type TotalHome } from '../facts/totals-schema.ts';
 import { appToday } from './app-days.ts';
 import { unitStart } from './calendar.ts';
-import type { Dimension } from './dimensions.ts';
 import type { Moment } from './entries.ts';
 import { listRanges, type Range } from './ranges.ts';
-import { ATTRIBUTION_COLUMN, listDimensions, type Source } from './sources.ts';
+import { labelAttributes, listDimensions, type Source } from './sources.ts';
 
 /** The one column of totals by which the question splits and filters; null for none, undefined if it takes several. */
 export function homeOf({ query }: Source): TotalHome | null | undefined {
-  const dimensions = listDimensions(query);
-  const columns = new Set(dimensions.map(({ home }) => home.column));
+  const columns = new Set(listDimensions(query).map(({ home }) => home.column));
   if (columns.size === 0) return null;
   if (columns.size > 1) return undefined;
   const [column] = columns;
-  const attributes = new Set(column === ATTRIBUTION_COLUMN ? dimensions.map(attributeOf) : []);
-  const [attribute] = attributes;
-  if (attributes.size === 1 && attribute && isOneOf(TOTALLED_ATTRIBUTES, attribute)) return `${attribute}_key`;
+  const [attribute, ...others] = new Set(labelAttributes(query));
+  if (others.length === 0 && isOneOf(TOTALLED_ATTRIBUTES, attribute)) return `${attribute}_key`;
   return isOneOf(TOTAL_HOMES, column) ? column : undefined;
-}
-
-function attributeOf({ home }: Dimension): string | undefined {
-  return 'value' in home ? home.value : undefined;
 }
 
 function isOneOf<T extends string>(names: readonly T[], name: string | undefined): name is T {

@@ -114,7 +114,7 @@ async function timeChart(
   const query = readChartRequest({ body, zoneHeader: undefined, appZone: app.timezone, now });
   const began = performance.now();
   const signal = AbortSignal.timeout(mostMs);
-  await answers.plot(app, { query, signal }).catch((error: unknown) => {
+  await answers.plotChart(app, { query, signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
   return { app_id: app.app_id, chart_id, ms: Math.round(performance.now() - began) };

@@ -1,33 +1,17 @@
 // Reads the facts of a question that are kept in columns, month by month: the groups in which any can count.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
-import { PERIODS } from '../../facts/codes.ts';
 import { monthAfter } from '../../facts/column-groups.ts';
-import type { Kind } from '../../facts/kind.ts';
+import { KIND_IS } from '../../facts/kind.ts';
 import { toQuarters } from '../../facts/quarters.ts';
 import { giveWay } from '../../lib/slices.ts';
 import { appDaysOf, appToday } from '../app-days.ts';
-import type { Condition, Entries } from '../entries.ts';
+import type { Entries } from '../entries.ts';
 import { listKeys } from '../filter-keys.ts';
 import { MOST_KEYS, type Segments } from '../segments.ts';
 import { type Source, segmentationOf } from '../sources.ts';
 import { type ColumnName, canCount, type Group, type Into, judge, listJudged, listNeeded, type Scan } from './scan.ts';
 import { TooMuch } from './sums.ts';
-
-const isPeriod = (name: (typeof PERIODS)[number]) => {
-  const code = PERIODS.indexOf(name);
-  return ({ period }: Kind) => period === code;
-};
-
-const CONDITIONS: Record<Condition, (kind: Kind) => boolean> = {
-  priced: ({ isPriced }) => isPriced,
-  trial: isPeriod('trial'),
-  paid: ({ period }) => period >= PERIODS.indexOf('activation') && period <= PERIODS.indexOf('renewal_6_plus'),
-  first_paid: isPeriod('activation'),
-  one_time: isPeriod('one_time'),
-  not_refunded: ({ isRefunded }) => !isRefunded,
-  adds_monthly: ({ addsMonthly }) => addsMonthly,
-};
 
 /** The months, of purchase or of install, whose facts can count, and are kept in columns. */
 export function listMonths(source: Source, { of, until }: Entries): number[] {
@@ -65,7 +49,7 @@ export async function planScan(
   }
   return {
     judges,
-    isCounted: (kind) => where.every((name) => CONDITIONS[name](kind)),
+    isCounted: (kind) => where.every((name) => KIND_IS[name](kind)),
     at: of === 'install' ? 'installed' : 'purchased',
     days: { first: days.first, end: Math.min(days.end, appToday(query)) },
     edges: query.inAppZone ? span.days : toQuarters(span.instants)!,

@@ -14,7 +14,7 @@ import {
   type Sql,
   tableOf,
 } from '../sources.ts';
-import { sumMoved } from './moved.ts';
+import { sumRelabelled } from './sums.ts';
 
 interface Before extends RowForm {
   /** The first day that is not asked for. */
@@ -33,7 +33,7 @@ export function relabelledBefore(source: Source, entries: Entries, { horizon, wh
   const { relabelled } = source;
   if (!relabelled || entries.of === 'install') return [lookedUp(changedLabels(source))];
   return [
-    ...(relabelled.profiles.length > 0 ? [movedRows(source, entries, { horizon, ...form })] : []),
+    ...(relabelled.profiles.length > 0 ? [rememberedRows(source, entries, { horizon, ...form })] : []),
     ...(relabelled.others.length > 0 ? [lookedUp(labelsAt(source, relabelled.others))] : []),
   ];
 }
@@ -52,8 +52,8 @@ function lookUp(labels: Sql, entries: Entries, where: readonly Sql[]): Facts {
 function countedTwice(labels: Sql, entries: Entries, where: readonly Sql[]): Facts {
   const relation = sql`${labels} w
     join ${tableOf(entries)} f using (profile_id)
-    cross join lateral (values (-1, f.attribution_key), (1, w.attribution_key)) as moved (weight, label_key)`;
-  return { relation, where, weight: sql`moved.weight`, label: sql`moved.label_key` };
+    cross join lateral (values (-1, f.attribution_key), (1, w.attribution_key)) as twice (weight, label_key)`;
+  return { relation, where, weight: sql`twice.weight`, label: sql`twice.label_key` };
 }
 
 /** Moments that few facts have: with 20,000 labels and an index of the moment, reading the facts of the span took half as long. */
@@ -65,15 +65,19 @@ function asIfFew(labels: Sql): Sql {
     select unnest(array_agg(profile_id)) as profile_id, unnest(array_agg(attribution_key)) as attribution_key from ${labels} w`);
 }
 
-function movedRows(source: Source, entries: Entries, { horizon, home }: Pick<Before, 'horizon' | 'home'>): Sql {
+function rememberedRows(source: Source, entries: Entries, { horizon, home }: Pick<Before, 'horizon' | 'home'>): Sql {
   const { relabelled, span } = source;
   const by = isTotalKey(source, home) ? 'totalKeys' : 'labelKeys';
-  const { buckets, keys, facts, amounts } = sumMoved(relabelled!.profiles, entries, { edges: span.days, horizon, by });
+  const { buckets, keys, facts, amounts } = sumRelabelled(relabelled!.profiles, entries, {
+    edges: span.days,
+    horizon,
+    by,
+  });
   const names = AMOUNTS[entries.amount].map((_, i) => sql`, ${sql.ref(`a${i}`)}`);
   return sql`select bucket, key, n ${sql.join(names, sql` `)}
     from unnest(${listText(buckets)}::integer[], ${listText(keys)}::integer[], ${listText(facts)}::bigint[]
       ${sql.join(
         amounts.map((list) => sql`, ${listText(list)}::numeric[]`),
         sql` `,
-      )}) as moved (bucket, key, n ${sql.join(names, sql` `)})`;
+      )}) as remembered (bucket, key, n ${sql.join(names, sql` `)})`;
 }

@@ -5,7 +5,7 @@ import { overlapping } from '../../db/overlap.ts';
 import type { DB } from '../../db/types.ts';
 import type { Deps } from '../../deps.ts';
 import { isPer } from '../catalogue.ts';
-import { ATTRIBUTION_COLUMN, labelValues, readsPendingLabels, type Source } from '../sources.ts';
+import { ATTRIBUTION_COLUMN, labelAttributes, readsPendingLabels, type Source } from '../sources.ts';
 import { homeOf } from '../total-home.ts';
 import { LabelMemory } from './labels.ts';
 import { FactMemory } from './memory.ts';
@@ -54,32 +54,32 @@ interface Memory {
 }
 
 /** Of the one attribute of labels that the question is about: as totals name it, or as labels do. */
-function attributeOf(source: Source): { name: string; isTotalled: boolean } {
+function comparedAttribute(source: Source): { name: string; isTotalled: boolean } {
   const home = homeOf(source);
   if (home && home !== ATTRIBUTION_COLUMN) return { name: home, isTotalled: true };
-  return { name: labelValues(source.query)[0]!, isTotalled: false };
+  return { name: labelAttributes(source.query)[0]!, isTotalled: false };
 }
 
 /** A profile whose labels differ in what the question is about, or may do so: one of them is not remembered. */
-interface Moved {
+interface Differing {
   place: number;
   labelKeys: Keys;
   totalKeys: Keys | undefined;
 }
 
-function listMoved({ places, earlier, later }: LabelQueue, labels: LabelMemory, source: Source): Moved[] {
-  const { name, isTotalled } = attributeOf(source);
+function listDiffering({ places, earlier, later }: LabelQueue, labels: LabelMemory, source: Source): Differing[] {
+  const { name, isTotalled } = comparedAttribute(source);
   const numbers = labels.numbersOf(name);
-  const moved: Moved[] = [];
+  const differing: Differing[] = [];
   for (const [i, place] of places.entries()) {
     const labelKeys = { earlier: earlier[i]!, later: later[i]! };
     const areKnown = labels.isKnown(labelKeys.earlier) && labels.isKnown(labelKeys.later);
     const values = { earlier: numbers[labelKeys.earlier]!, later: numbers[labelKeys.later]! };
     // Under a label with the same value facts count as they did.
     if (areKnown && values.earlier === values.later) continue;
-    moved.push({ place, labelKeys, totalKeys: areKnown ? (isTotalled ? values : labelKeys) : undefined });
+    differing.push({ place, labelKeys, totalKeys: areKnown ? (isTotalled ? values : labelKeys) : undefined });
   }
-  return moved;
+  return differing;
 }
 
 /** Reads them for a question in its snapshot; nothing where the facts of none are remembered for it. */
@@ -105,8 +105,8 @@ export function createRelabelled({ serverRun }: Pick<Deps, 'serverRun'>): ReadRe
     memory.prepare(app_key, { firstWaiting: waiting.places[0] ?? Number.POSITIVE_INFINITY, now: performance.now() });
     await labels.learn(db, [...waiting.earlier, ...waiting.later]);
 
-    const moved = listMoved(waiting, labels, source);
-    const missing = moved.filter(
+    const differing = listDiffering(waiting, labels, source);
+    const missing = differing.filter(
       ({ place, totalKeys }) => totalKeys && !changed.has(place) && memory.find(app_key, place) === undefined,
     );
     const asked = missing.slice(0, Math.min(MOST_READ, memory.room)).map(({ place }) => place);
@@ -115,12 +115,12 @@ export function createRelabelled({ serverRun }: Pick<Deps, 'serverRun'>): ReadRe
 
     const profiles: RelabelledProfile[] = [];
     const others: number[] = [];
-    for (const { place, labelKeys, totalKeys } of moved) {
+    for (const { place, labelKeys, totalKeys } of differing) {
       // Other questions may have taken it from the memory meanwhile, or put it there.
       const facts = changed.has(place) ? null : (memory.find(app_key, place) ?? read.get(place));
       if (!facts || !totalKeys) others.push(place);
       else if (facts.length > 0) profiles.push({ facts, totalKeys, labelKeys });
     }
-    return { profiles, others, places: moved.map(({ place }) => place) };
+    return { profiles, others, places: differing.map(({ place }) => place) };
   };
 }

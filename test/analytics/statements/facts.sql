@@ -27,7 +27,7 @@ where w.app_key = $7) f
 where f.app_key = $8 and f.revenue > 0 and "f"."purchased_day" < $9::integer and "f"."purchased_at" <= $10::timestamptz and "f"."purchased_day" >= $11::integer
 group by 1, 2
 union all select width_bucket("f"."purchased_day", $12::integer[]) as bucket, "f"."country_key"::integer as key, sum(1 * 1) as n , sum("f"."revenue" * 1 * 1) as "a0" , sum("f"."proceeds" * 1 * 1) as "a1" , sum("f"."net" * 1 * 1) as "a2"
-from fact_transaction f
+from "fact_transaction" f
 where f.app_key = $13 and f.revenue > 0 and "f"."purchased_day" < $14::integer and "f"."purchased_at" <= $15::timestamptz and "f"."purchased_day" >= $16::integer and "f"."purchased_day" >= 20254 and not exists (select
 from "fact_pending" w
 where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)
@@ -61,7 +61,7 @@ where w.app_key = $23) f
 where f.app_key = $24 and f.revenue > 0 and "f"."refunded_day" < $25::integer and "f"."refunded_at" <= $26::timestamptz and "f"."refunded_day" >= $27::integer
 group by 1, 2
 union all select width_bucket("f"."refunded_day", $28::integer[]) as bucket, "f"."country_key"::integer as key, sum(1 * 1) as n , sum("f"."revenue" * 1 * 1) as "a0" , sum("f"."proceeds" * 1 * 1) as "a1" , sum("f"."net" * 1 * 1) as "a2"
-from fact_transaction f
+from "fact_transaction" f
 where f.app_key = $29 and f.revenue > 0 and "f"."refunded_day" < $30::integer and "f"."refunded_at" <= $31::timestamptz and "f"."refunded_day" >= $32::integer and "f"."refunded_day" >= 20254 and not exists (select
 from "fact_pending" w
 where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)
@@ -141,14 +141,14 @@ left join dim_attribution label on label.attribution_key = f.attribution_key::in
 where f.app_key = $13 and f.period between 1 and 7 and (f.refunded_at is null or f.refunded_at > $14::timestamptz) and "either"."day" < $15::integer and "either"."at" <= $16::timestamptz and "either"."at" < $17::timestamptz and ("f"."active_until_day" >= 20179) is not false
 group by 1, 2
 union all select greatest(width_bucket("f"."purchased_day", $18::integer[]), 1) as bucket, "label"."status_key" as key, sum(1 * 1) as n
-from fact_transaction f
+from "fact_transaction" f
 left join dim_attribution label on label.attribution_key = f.attribution_key::integer
 where f.app_key = $19 and f.period between 1 and 7 and (f.refunded_at is null or f.refunded_at > $20::timestamptz) and "f"."purchased_day" < $21::integer and "f"."purchased_at" <= $22::timestamptz and "f"."purchased_at" < $23::timestamptz and "f"."purchased_day" >= 20254 and not exists (select
 from "fact_pending" w
 where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no) and f.refunded_at is null
 group by 1, 2
 union all select greatest(width_bucket("f"."active_until_day", $24::integer[]), 1) as bucket, "label"."status_key" as key, sum(1 * -1) as n
-from fact_transaction f
+from "fact_transaction" f
 left join dim_attribution label on label.attribution_key = f.attribution_key::integer
 where f.app_key = $25 and f.period between 1 and 7 and (f.refunded_at is null or f.refunded_at > $26::timestamptz) and "f"."active_until_day" < $27::integer and "f"."active_until" <= $28::timestamptz and "f"."active_until" < $29::timestamptz and "f"."active_until_day" >= 20254 and not exists (select
 from "fact_pending" w
@@ -233,13 +233,13 @@ as either (sign, at, day)
 where f.app_key = $15 and f.period between 1 and 7 and (f.refunded_at is null or f.refunded_at > $16::timestamptz) and f.monthly_revenue is not null and case when "f"."store_key" = any($17::integer[]) then true end and "either"."day" < $18::integer and "either"."at" <= $19::timestamptz and "either"."at" < $20::timestamptz and ("f"."active_until_day" >= 20179) is not false
 group by 1, 2
 union all select greatest(width_bucket("f"."purchased_day", $21::integer[]), 1) as bucket, null::integer as key, sum(1 * 1) as n , sum("f"."monthly_revenue" * 1 * 1) as "a0" , sum("f"."monthly_proceeds" * 1 * 1) as "a1" , sum("f"."monthly_net" * 1 * 1) as "a2"
-from fact_transaction f
+from "fact_transaction" f
 where f.app_key = $22 and f.period between 1 and 7 and (f.refunded_at is null or f.refunded_at > $23::timestamptz) and f.monthly_revenue is not null and case when "f"."store_key" = any($24::integer[]) then true end and "f"."purchased_day" < $25::integer and "f"."purchased_at" <= $26::timestamptz and "f"."purchased_at" < $27::timestamptz and "f"."purchased_day" >= 20254 and not exists (select
 from "fact_pending" w
 where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no) and f.refunded_at is null
 group by 1, 2
 union all select greatest(width_bucket("f"."active_until_day", $28::integer[]), 1) as bucket, null::integer as key, sum(1 * -1) as n , sum("f"."monthly_revenue" * 1 * -1) as "a0" , sum("f"."monthly_proceeds" * 1 * -1) as "a1" , sum("f"."monthly_net" * 1 * -1) as "a2"
-from fact_transaction f
+from "fact_transaction" f
 where f.app_key = $29 and f.period between 1 and 7 and (f.refunded_at is null or f.refunded_at > $30::timestamptz) and f.monthly_revenue is not null and case when "f"."store_key" = any($31::integer[]) then true end and "f"."active_until_day" < $32::integer and "f"."active_until" <= $33::timestamptz and "f"."active_until" < $34::timestamptz and "f"."active_until_day" >= 20254 and not exists (select
 from "fact_pending" w
 where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no) and f.refunded_at is null
@@ -373,7 +373,7 @@ where w.app_key = $7) f
 where f.app_key = $8 and f.revenue > 0 and "f"."purchased_day" < $9::integer and "f"."purchased_at" <= $10::timestamptz and "f"."purchased_day" >= $11::integer
 group by 1, 2
 union all select width_bucket("f"."purchased_day", $12::integer[]) as bucket, "f"."product_key"::integer as key, sum(1 * 1) as n , sum("f"."revenue" * 1 * 1) as "a0" , sum("f"."proceeds" * 1 * 1) as "a1" , sum("f"."net" * 1 * 1) as "a2"
-from fact_transaction f
+from "fact_transaction" f
 where f.app_key = $13 and f.revenue > 0 and "f"."purchased_day" < $14::integer and "f"."purchased_at" <= $15::timestamptz and "f"."purchased_day" >= $16::integer and "f"."purchased_day" >= 20254 and not exists (select
 from "fact_pending" w
 where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)
@@ -407,7 +407,7 @@ where w.app_key = $23) f
 where f.app_key = $24 and f.revenue > 0 and "f"."refunded_day" < $25::integer and "f"."refunded_at" <= $26::timestamptz and "f"."refunded_day" >= $27::integer
 group by 1, 2
 union all select width_bucket("f"."refunded_day", $28::integer[]) as bucket, "f"."product_key"::integer as key, sum(1 * 1) as n , sum("f"."revenue" * 1 * 1) as "a0" , sum("f"."proceeds" * 1 * 1) as "a1" , sum("f"."net" * 1 * 1) as "a2"
-from fact_transaction f
+from "fact_transaction" f
 where f.app_key = $29 and f.revenue > 0 and "f"."refunded_day" < $30::integer and "f"."refunded_at" <= $31::timestamptz and "f"."refunded_day" >= $32::integer and "f"."refunded_day" >= 20254 and not exists (select
 from "fact_pending" w
 where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)

@@ -17,7 +17,7 @@ offset 0
 ) t
 group by 1, 2
 union all select width_bucket("f"."purchased_day", $6::integer[]) as bucket, "f"."country_key"::integer as key, sum(1 * 1) as n , sum("f"."revenue" * 1 * 1) as "a0" , sum("f"."proceeds" * 1 * 1) as "a1" , sum("f"."net" * 1 * 1) as "a2"
-from fact_transaction f
+from "fact_transaction" f
 where f.app_key = $7 and f.revenue > 0 and "f"."purchased_day" < $8::integer and "f"."purchased_at" <= $9::timestamptz and "f"."purchased_day" >= $10::integer and "f"."purchased_day" >= 20254
 group by 1, 2 ) p
 group by 1, 2 having sum(n) <> 0) r
@@ -39,7 +39,7 @@ offset 0
 ) t
 group by 1, 2
 union all select width_bucket("f"."refunded_day", $16::integer[]) as bucket, "f"."country_key"::integer as key, sum(1 * 1) as n , sum("f"."revenue" * 1 * 1) as "a0" , sum("f"."proceeds" * 1 * 1) as "a1" , sum("f"."net" * 1 * 1) as "a2"
-from fact_transaction f
+from "fact_transaction" f
 where f.app_key = $17 and f.revenue > 0 and "f"."refunded_day" < $18::integer and "f"."refunded_at" <= $19::timestamptz and "f"."refunded_day" >= $20::integer and "f"."refunded_day" >= 20254
 group by 1, 2 ) p
 group by 1, 2 having sum(n) <> 0) r), cell as materialized (
@@ -105,9 +105,9 @@ offset 0
 group by 1, 2
 union all select bucket, key, n
 from unnest($11::integer[], $12::integer[], $13::bigint[]
-) as moved (bucket, key, n )
+) as remembered (bucket, key, n )
 union all select greatest(width_bucket("f"."purchased_day", $14::integer[]), 1) as bucket, "label"."status_key" as key, sum(1 * 1) as n
-from fact_transaction f
+from "fact_transaction" f
 left join (with computed as materialized (
 select w.profile_id, w.attribution_key
 from unnest($15::bigint[]) as asked (queue_no)
@@ -117,7 +117,7 @@ left join dim_attribution label on label.attribution_key = coalesce(pending.attr
 where f.app_key = $17 and f.period between 1 and 7 and (f.refunded_at is null or f.refunded_at > $18::timestamptz) and "f"."purchased_day" < $19::integer and "f"."purchased_at" <= $20::timestamptz and "f"."purchased_at" < $21::timestamptz and "f"."purchased_day" >= 20254 and f.refunded_at is null
 group by 1, 2
 union all select greatest(width_bucket("f"."active_until_day", $22::integer[]), 1) as bucket, "label"."status_key" as key, sum(1 * -1) as n
-from fact_transaction f
+from "fact_transaction" f
 left join (with computed as materialized (
 select w.profile_id, w.attribution_key
 from unnest($23::bigint[]) as asked (queue_no)
@@ -193,11 +193,11 @@ offset 0
 where case when t.key = any($12::integer[]) then true end
 group by 1, 2
 union all select greatest(width_bucket("f"."purchased_day", $13::integer[]), 1) as bucket, null::integer as key, sum(1 * 1) as n , sum("f"."monthly_revenue" * 1 * 1) as "a0" , sum("f"."monthly_proceeds" * 1 * 1) as "a1" , sum("f"."monthly_net" * 1 * 1) as "a2"
-from fact_transaction f
+from "fact_transaction" f
 where f.app_key = $14 and f.period between 1 and 7 and (f.refunded_at is null or f.refunded_at > $15::timestamptz) and f.monthly_revenue is not null and case when "f"."store_key" = any($16::integer[]) then true end and "f"."purchased_day" < $17::integer and "f"."purchased_at" <= $18::timestamptz and "f"."purchased_at" < $19::timestamptz and "f"."purchased_day" >= 20254 and f.refunded_at is null
 group by 1, 2
 union all select greatest(width_bucket("f"."active_until_day", $20::integer[]), 1) as bucket, null::integer as key, sum(1 * -1) as n , sum("f"."monthly_revenue" * 1 * -1) as "a0" , sum("f"."monthly_proceeds" * 1 * -1) as "a1" , sum("f"."monthly_net" * 1 * -1) as "a2"
-from fact_transaction f
+from "fact_transaction" f
 where f.app_key = $21 and f.period between 1 and 7 and (f.refunded_at is null or f.refunded_at > $22::timestamptz) and f.monthly_revenue is not null and case when "f"."store_key" = any($23::integer[]) then true end and "f"."active_until_day" < $24::integer and "f"."active_until" <= $25::timestamptz and "f"."active_until" < $26::timestamptz and "f"."active_until_day" >= 20254 and f.refunded_at is null
 group by 1, 2 ) p
 group by 1, 2) q
@@ -307,7 +307,7 @@ offset 0
 ) t
 group by 1, 2
 union all select width_bucket("f"."purchased_day", $6::integer[]) as bucket, "f"."product_key"::integer as key, sum(1 * 1) as n , sum("f"."revenue" * 1 * 1) as "a0" , sum("f"."proceeds" * 1 * 1) as "a1" , sum("f"."net" * 1 * 1) as "a2"
-from fact_transaction f
+from "fact_transaction" f
 where f.app_key = $7 and f.revenue > 0 and "f"."purchased_day" < $8::integer and "f"."purchased_at" <= $9::timestamptz and "f"."purchased_day" >= $10::integer and "f"."purchased_day" >= 20254
 group by 1, 2 ) p
 group by 1, 2 having sum(n) <> 0) r
@@ -329,7 +329,7 @@ offset 0
 ) t
 group by 1, 2
 union all select width_bucket("f"."refunded_day", $16::integer[]) as bucket, "f"."product_key"::integer as key, sum(1 * 1) as n , sum("f"."revenue" * 1 * 1) as "a0" , sum("f"."proceeds" * 1 * 1) as "a1" , sum("f"."net" * 1 * 1) as "a2"
-from fact_transaction f
+from "fact_transaction" f
 where f.app_key = $17 and f.revenue > 0 and "f"."refunded_day" < $18::integer and "f"."refunded_at" <= $19::timestamptz and "f"."refunded_day" >= $20::integer and "f"."refunded_day" >= 20254
 group by 1, 2 ) p
 group by 1, 2 having sum(n) <> 0) r), cell as materialized (

@@ -14,7 +14,7 @@ interface Days {
 }
 
 /** Cells of which something is left, as lists side by side; buckets count from 1. */
-export interface MovedSums {
+export interface RelabelledSums {
   buckets: number[];
   keys: number[];
   facts: number[];
@@ -35,7 +35,7 @@ function bucketsByDay(edges: readonly number[]): Uint32Array {
 }
 
 /** Cells that are added to: how many facts, then of each amount the whole millions and the rest. */
-class MovedCells {
+class RelabelledCells {
   readonly #places = new Map<number, number>();
   readonly #width: number;
   #numbers = new Float64Array(1024);
@@ -76,14 +76,14 @@ class MovedCells {
   }
 }
 
-/** Sums what the facts of profiles move from one key to another. */
-export function sumMoved(
+/** Sums what the facts of profiles take from one key to another. */
+export function sumRelabelled(
   profiles: readonly RelabelledProfile[],
   { at, until, where, amount }: Entries,
   { edges, horizon, by }: Days & { by: 'totalKeys' | 'labelKeys' },
-): MovedSums {
+): RelabelledSums {
   const names = AMOUNTS[amount];
-  const cells = new MovedCells(names.length);
+  const cells = new RelabelledCells(names.length);
   const amountsAt = names.length > 0 ? AMOUNTS_AT + REMEMBERED_AMOUNTS.indexOf(names[0]!) : 0;
   const bits = bitsOf(where);
   const [opens, closes] = [momentCode(at), until ? momentCode(until) : -1];
@@ -109,12 +109,12 @@ export function sumMoved(
       if (closes >= 0) count(facts[fact + closes]!, -1, fact);
     }
   }
-  const moved: MovedSums = { buckets: [], keys: [], facts: [], amounts: names.map(() => []) };
+  const sums: RelabelledSums = { buckets: [], keys: [], facts: [], amounts: names.map(() => []) };
   for (const [cell, numbers] of cells.each()) {
-    moved.buckets.push(cell % edges.length);
-    moved.keys.push(Math.floor(cell / edges.length));
-    moved.facts.push(numbers[0]!);
-    for (const [i, list] of moved.amounts.entries()) list.push(joinMillions(numbers[1 + 2 * i]!, numbers[2 + 2 * i]!));
+    sums.buckets.push(cell % edges.length);
+    sums.keys.push(Math.floor(cell / edges.length));
+    sums.facts.push(numbers[0]!);
+    for (const [i, list] of sums.amounts.entries()) list.push(joinMillions(numbers[1 + 2 * i]!, numbers[2 + 2 * i]!));
   }
-  return moved;
+  return sums;
 }
