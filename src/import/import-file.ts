@@ -20,6 +20,8 @@ import { openSource } from './source.ts';
 const LONGEST_STATEMENT_MS = 600_000;
 /** Tables are looked at again when so many times as much was read: each look takes longer than writing a hundred records. */
 const NEXT_LOOK = 1.25;
+/** To look takes longer than to write fewer records than this, which tell the planner nothing. */
+const FIRST_LOOK = 500;
 
 export type ProductKey = Pick<TransactionRecord, 'store' | 'store_product_id'>;
 
@@ -145,7 +147,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     counts.written += written;
     counts.unchanged += items.length - written - refused.size;
     counts.rejected += rejects.length;
-    if (counts.read >= NEXT_LOOK * lookedAt) {
+    if (counts.read >= Math.max(FIRST_LOOK, NEXT_LOOK * lookedAt)) {
       lookedAt = counts.read;
       await informPlanner(session);
     }
