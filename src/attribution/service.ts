@@ -35,6 +35,11 @@ function nameOf({ app_id, customer_user_id, profile_id }: AppIdentity): string {
   return `${app_id} ${customer_user_id ?? profile_id?.toLowerCase()}`;
 }
 
+/** What posts share that find the same profile, or none; `nameOf` is shared by some that do not. */
+function identityOf({ app_id, customer_user_id, profile_id }: AppIdentity): string {
+  return JSON.stringify([app_id, customer_user_id, profile_id?.toLowerCase() ?? null]);
+}
+
 function postOf(app: App, body: AttributionBody): Post {
   return {
     app_id: app.app_id,
@@ -72,11 +77,11 @@ export function createAttributionRecorder({
     );
     const firstOf = replaces
       ? undefined
-      : new Map(posts.map((post, index) => [nameOf(post), index] as const).toReversed());
+      : new Map(posts.map((post, index) => [identityOf(post), index] as const).toReversed());
     const wanted: typeof unknown = [];
     for (const [position, { is_found, has_record }] of found.entries()) {
       const one = unknown[position] as (typeof unknown)[number];
-      const isDropped = firstOf && (has_record || firstOf.get(nameOf(one.post)) !== one.index);
+      const isDropped = firstOf && (has_record || firstOf.get(identityOf(one.post)) !== one.index);
       if (is_found && isDropped) keys[one.index] = NOT_RECORDED;
       else if (is_found) wanted.push(one);
     }

@@ -1,4 +1,5 @@
 // Add attribution succeeds (interface 4.1, decisions.md 4): what is stored, and what a further record does to it.
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAttributionRecorder } from '../../src/attribution/service.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -220,6 +221,29 @@ test('of posts that one profile drops hardly any adds its label, also where they
     const added = await labels.where('campaign', 'in', campaigns).execute();
     // The next group is begun before the first is answered, and each has one that comes first.
     expect([1, 2]).toContain(added.length);
+  } finally {
+    await first.close();
+  }
+});
+
+test('where the first is kept, one that is not found does not come first', async () => {
+  const first = await startService({ app: { name: 'First', attribution_policy: 'first' } });
+  try {
+    const [carl, dora] = [await addProfile(first, 'carl'), await addProfile(first, 'dora')];
+    const record = createAttributionRecorder(first.deps);
+    const together = (campaign: string, wrong: object, right: object) =>
+      Promise.allSettled([
+        record(first.app, { status: 'organic', ...wrong }),
+        record(first.app, { status: 'non_organic', campaign, ...right }),
+      ]);
+    const customer_user_id = 'carl';
+    const ofCarl = await together('of carl', { customer_user_id, profile_id: randomUUID() }, { customer_user_id });
+    const ofDora = await together('of dora', { customer_user_id: dora }, { profile_id: dora });
+    for (const outcomes of [ofCarl, ofDora]) {
+      expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    }
+    expect(await readRecord(first, carl)).toMatchObject({ campaign: 'of carl' });
+    expect(await readRecord(first, dora)).toMatchObject({ campaign: 'of dora' });
   } finally {
     await first.close();
   }
