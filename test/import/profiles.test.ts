@@ -370,6 +370,22 @@ describe('rejected, with line and reason, while the others are kept', () => {
   });
 });
 
+test('an attribution that another import changed while the profile was waited for is replaced', async () => {
+  await world.profiles(ANN, { customer_user_id: 'bob', attribution: { status: 'organic' } });
+  const held = await world.database.db.startTransaction().execute();
+  await sql`update profile set country = 'FR' where customer_user_id = 'ann'`.execute(held);
+  await sql`
+    update profile_attribution a set attribution_key = other.attribution_key, attribution_user_id = null
+    from profile_attribution other
+    where a.profile_id = (select profile_id from profile where customer_user_id = 'ann')
+      and other.profile_id = (select profile_id from profile where customer_user_id = 'bob')`.execute(held);
+  const importing = world.profiles(ANN);
+  await waitForBlocked(world);
+  await held.commit().execute();
+  expect(await importing).toMatchObject({ written: 1 });
+  expect(await profileOf('ann')).toMatchObject({ country: 'US', campaign: 'spring', attribution_user_id: 'u-1' });
+});
+
 test('members that no record has are named once, those of members too, and what is free is not', async () => {
   const records = [
     { ...ANN, Country: 'DE', attribution: { status: 'organic', adgroup: 'a' }, custom_attributes: { Plan: 'gold' } },

@@ -12,9 +12,15 @@ import { distinctTexts } from '../identity.ts';
 import type { Change, Known, Profile } from './apply.ts';
 
 interface Row extends Omit<Profile, 'attribution'> {
-  attribution_key: number | null;
-  attribution_user_id: string | null;
   is_deleted: boolean;
+}
+
+/** After the profiles are locked, by a statement of its own: one that waits for a lock sees what it joins as it was before. */
+async function readAttributions(trx: Kysely<DB>, app: App, ids: readonly string[]) {
+  const { rows } = await sql<NonNullable<Profile['attribution']> & { profile_id: string }>`
+    select profile_id, attribution_key, attribution_user_id from profile_attribution
+    where app_id = ${app.app_id} and profile_id = any(${ids}::uuid[])`.execute(trx);
+  return new Map(rows.map(({ profile_id, ...attribution }) => [profile_id, attribution]));
 }
 
 /** Locks the profiles that the identifiers name, in the order of profile_id, and reads them. */
@@ -27,8 +33,8 @@ export async function lockNamedProfiles(
   const customerIds = distinctTexts(identities.map(({ customer_user_id }) => customer_user_id));
   const { rows } = await sql<Row>`
     select p.profile_id, p.customer_user_id, p.installed_at, p.country, p.store, p.custom_attributes,
-      a.attribution_key, a.attribution_user_id, p.deleted_at is not null as is_deleted
-    from profile p left join profile_attribution a using (app_id, profile_id)
+      p.deleted_at is not null as is_deleted
+    from profile p
     where p.app_id = ${app.app_id} and p.profile_id in (
       select unnest(${ids}::uuid[])
       union
@@ -36,12 +42,16 @@ export async function lockNamedProfiles(
       where app_id = ${app.app_id} and customer_user_id = any(${customerIds}::text[]))
     order by p.profile_id
     for no key update of p`.execute(trx);
-  const profiles = rows
-    .filter(({ is_deleted }) => !is_deleted)
-    .map(({ attribution_key, attribution_user_id, is_deleted: _, ...row }): Profile => {
-      const attribution = attribution_key === null ? null : { attribution_key, attribution_user_id };
-      return { ...row, installed_at: fromDatabase(row.installed_at), attribution };
-    });
+  const living = rows.filter(({ is_deleted }) => !is_deleted);
+  const attributions = await readAttributions(
+    trx,
+    app,
+    living.map(({ profile_id }) => profile_id),
+  );
+  const profiles = living.map(({ is_deleted: _, ...row }): Profile => {
+    const attribution = attributions.get(row.profile_id) ?? null;
+    return { ...row, installed_at: fromDatabase(row.installed_at), attribution };
+  });
   const deletedIds = new Set(rows.filter(({ is_deleted }) => is_deleted).map(({ profile_id }) => profile_id));
   return { profiles, deletedIds };
 }
