@@ -1,5 +1,6 @@
 // Statements that record attributions, a whole group at a time.
 import { type Kysely, sql } from 'kysely';
+import { inTransaction } from '../db/client.ts';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import { raiseVersions } from '../facts/version.ts';
@@ -106,6 +107,15 @@ function withTrace(rows: readonly AttributionRow[]): AttributionRow[] {
   return rows.toReversed().filter(leavesTrace).toReversed();
 }
 
+/** All or none: if half of them were there when all are tried again, the list of superseded records would have that half twice. */
+async function writeTurns(trx: Kysely<DB>, rows: readonly AttributionRow[]): Promise<void> {
+  let waiting = rows;
+  while (waiting.length > 0) {
+    const outcomes = await writeOncePerProfile(trx, waiting, true);
+    waiting = waiting.filter((_, i) => outcomes[i] === 'again');
+  }
+}
+
 /**
  * Records the attributions in the order given, also where several name one profile; whether each found its profile.
  * A record replaces the profile's previous one as a whole, or is dropped if `replaces` is false; the same record again
@@ -118,10 +128,9 @@ export async function writeAttributions(
 ): Promise<boolean[]> {
   const outcomes = await writeOncePerProfile(db, rows, replaces);
   // Where the first record stays, those after it have nothing to write.
-  let waiting = replaces && outcomes.includes('again') ? withTrace(rows.filter((_, i) => outcomes[i] === 'again')) : [];
-  while (waiting.length > 0) {
-    const later = await writeOncePerProfile(db, waiting, replaces);
-    waiting = waiting.filter((_, i) => later[i] === 'again');
+  if (replaces && outcomes.includes('again')) {
+    const later = withTrace(rows.filter((_, i) => outcomes[i] === 'again'));
+    await (db.isTransaction ? writeTurns(db, later) : inTransaction(db, (trx) => writeTurns(trx, later)));
   }
   return outcomes.map((outcome) => outcome !== 'no_profile');
 }

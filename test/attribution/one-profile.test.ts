@@ -66,6 +66,20 @@ test('as many as are kept are written one by one', async () => {
   expect(await kept()).toEqual([...numbered(6).toReversed(), 'before']);
 });
 
+test('records of which one fails are kept once each when all are tried again', async () => {
+  const { db } = service.database;
+  await sql`
+    create function refuse_third() returns trigger language plpgsql as $$
+    begin raise 'held' using errcode = 'lock_not_available'; end $$`.execute(db);
+  await sql`
+    create trigger refuse_third before insert or update on profile_attribution
+    for each row when (new.attribution_user_id = 'user 2') execute function refuse_third()`.execute(db);
+  await expect(write(numbered(3))).rejects.toMatchObject({ code: '55P03' });
+  await sql`drop function refuse_third cascade`.execute(db);
+  await write(numbered(3));
+  expect(await kept()).toEqual([...numbered(3).toReversed(), 'before']);
+});
+
 test('the same again and again is written once more', async () => {
   const users = ['a', ...Array<string>(30).fill('b'), 'a', 'a', 'b'];
   const tried = await countTried(() => write(users));
