@@ -97,8 +97,12 @@ function countUpTo(values: readonly number[], limit: number): number {
   return low;
 }
 
+/** Zones of ICU, and so of Intl, that IANA does not have; of most somebody else would think, as BST is that of Dhaka. */
+const OF_ICU_ALONE =
+  /^(ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST|SystemV\/.*|US\/Pacific-New)$/i;
+
 function canonicalName(name: string): string | undefined {
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,60}$/.test(name)) return undefined;
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,60}$/.test(name) || OF_ICU_ALONE.test(name)) return undefined;
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone;
   } catch {
