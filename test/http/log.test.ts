@@ -155,6 +155,8 @@ test('no key is ever in the log, wherever a client puts it', async () => {
     await service.call('GET', `/keys/${key}?api_key=${key}`);
     await service.call('GET', `/keys/${key.replace('live', 'LIVE')}`);
     await service.call('GET', `/keys/${key.replace('_', '%5f').replace('l', '%6C')}`);
+    await service.call('GET', `/keys/${key.replace('l', '%256C')}`);
+    await service.call('GET', `/keys/${key.replace('_', '%25255f')}`);
     await service.call('GET', `/%${key}`).catch(() => undefined);
     await sendRaw(service.port, `GET /${key}/%zz HTTP/1.1\r\nHost: x\r\n\r\n`);
     await sendRaw(service.port, `GET / HTTP/1.1\r\nAuthorization: Api-Key ${key}\r\nbroken\r\n\r\n`);
