@@ -1,5 +1,5 @@
 // The page: signing in, or the navigation and the view of the address.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ChartPage } from './chart/chart-page.tsx';
 import { EventFeed } from './feed/event-feed.tsx';
 import { Navigation } from './navigation.tsx';
@@ -50,6 +50,8 @@ function useCatalogue(key: string | null) {
 export function Page() {
   const view = useView();
   const [key, setKey] = useState(readKey);
+  const current = useRef(key);
+  current.current = key;
   const [reason, setReason] = useState<string | null>(null);
   const { catalogue, setCatalogue, failure, askAgain } = useCatalogue(key);
 
@@ -57,7 +59,8 @@ export function Page() {
     if (key === null || !catalogue) return null;
     const takeFailure = (error: unknown) => {
       const failure = failureOf(error);
-      if (failure.kind === 'refused_key') {
+      // What was still under way under an earlier key says nothing of this one.
+      if (failure.kind === 'refused_key' && current.current === key) {
         forgetKey();
         setReason('The key is no longer accepted. Sign in with another one.');
         setKey(null);

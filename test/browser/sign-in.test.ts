@@ -73,6 +73,30 @@ describeInBrowser('signing in', (place) => {
     await close();
   });
 
+  test('a refusal of the key before says nothing of this one', async () => {
+    const { deps, appId } = place.world.service;
+    const { key } = await createKey(deps, { appId, kind: 'secret', scope: 'analytics' });
+    const { page, close } = await place.open({ view: '#/charts/arr', key });
+    await settle(page);
+    let refuse: (() => Promise<void>) | undefined;
+    await page.route('**/metrics/analytics/', async (route) => {
+      if (!route.request().postData()?.includes('csv')) return route.continue();
+      refuse = () => route.fulfill({ status: 401, json: { errors: [] } });
+    });
+    await page.getByRole('button', { name: /CSV/ }).click();
+    await expect.poll(() => refuse).toBeDefined();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signIn(page, place.world.key);
+    await settle(page);
+    const refused = page.waitForResponse((response) => response.status() === 401);
+    await refuse?.();
+    await refused;
+    await page.getByRole('link', { name: 'ARPPU' }).click();
+    await expect.poll(() => page.locator('h1').textContent()).toContain('ARPPU');
+    expect(await page.evaluate('sessionStorage.length')).toBe(1);
+    await close();
+  });
+
   test('when the key is revoked, the page says so and asks for another', async () => {
     const { deps, appId } = place.world.service;
     const { key_id, key } = await createKey(deps, { appId, kind: 'secret', scope: 'analytics' });
