@@ -1,6 +1,5 @@
 // The demo's app with its products, and its people brought in as an operator would: from files, by the import.
-import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configureProducts } from '../apps/catalogue.ts';
 import { addAccessLevel, createApp, createKey, getApp, listKeys, revokeKey } from '../apps/service.ts';
@@ -66,20 +65,29 @@ export async function loadPeople(
 
 async function writeFiles(path: string, { count, until, signal }: { count: number; until: Date; signal: AbortSignal }) {
   const files = { profiles: join(path, 'profiles.ndjson'), transactions: join(path, 'transactions.ndjson') };
-  const profiles = createWriteStream(files.profiles);
-  const transactions = createWriteStream(files.transactions);
-  for (const life of simulate({ seed: SEED, profiles: count, until })) {
+  for (const file of Object.values(files)) await writeFile(file, '');
+  for (const lives of inGroups(simulate({ seed: SEED, profiles: count, until }), LIVES_AT_ONCE)) {
     signal.throwIfAborted();
-    await writeLine(profiles, life.profile);
-    for (const transaction of life.transactions) await writeLine(transactions, transaction);
+    await appendFile(files.profiles, toLines(lives.map(({ profile }) => profile)));
+    await appendFile(files.transactions, toLines(lives.flatMap(({ transactions }) => transactions)));
   }
-  await Promise.all([profiles, transactions].map((stream) => new Promise<void>((resolve) => stream.end(resolve))));
   return files;
 }
 
-async function writeLine(stream: WriteStream, record: object): Promise<void> {
-  if (!stream.write(`${JSON.stringify(record)}\n`)) await once(stream, 'drain');
+const LIVES_AT_ONCE = 200;
+
+function* inGroups<T>(all: Iterable<T>, size: number): Generator<T[]> {
+  let group: T[] = [];
+  for (const one of all) {
+    group.push(one);
+    if (group.length < size) continue;
+    yield group;
+    group = [];
+  }
+  yield group;
 }
+
+const toLines = (records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
 interface Batch<T> {
   kind: Kind<T>;
