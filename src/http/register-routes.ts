@@ -1,6 +1,12 @@
 // Puts the rows of routes.ts into the app, each behind its key, its limit and its headers.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onRequestHookHandler,
+  preValidationHookHandler,
+} from 'fastify';
 import type { Config } from '../config.ts';
 import type { App } from '../deps.ts';
 import { appOf, authenticate, type Keyring } from './auth.ts';
@@ -45,10 +51,21 @@ class RequestCall implements Call<never> {
   }
 }
 
+/** Keys are judged before bodies, which may take half a minute to come: by then they are judged again, as they may be revoked. */
+const JUDGED_AGAIN_AFTER_MS = 500;
+
+function onceMore(judge: (request: FastifyRequest) => Promise<void>): preValidationHookHandler {
+  return (request, reply, done) => {
+    if (reply.elapsedTime < JUDGED_AGAIN_AFTER_MS) done();
+    else judge(request).then(() => done(), done);
+  };
+}
+
 function registerRoute(app: FastifyInstance, route: Route, { config, keyring, limitOf }: RouteParts): void {
   const { method, path, key, address, operation } = route;
   const corsOrigin = corsOriginOf(route, config);
   const limit = limitOf(route);
+  const judge = key === 'none' ? undefined : authenticate(keyring, { kind: key, charts: address === 'admin' });
   const headers = {
     ...(corsOrigin && corsHeaders(corsOrigin)),
     ...(key === 'secret' && { 'cache-control': 'no-store' }),
@@ -64,10 +81,8 @@ function registerRoute(app: FastifyInstance, route: Route, { config, keyring, li
     },
     ...(operation.judgesBody && { validatorCompiler: () => () => true }),
     ...(operation.compressed && { compress: {} }),
-    onRequest: [
-      ...(key === 'none' ? [] : [authenticate(keyring, { kind: key, charts: address === 'admin' })]),
-      ...(limit ? [limit] : []),
-    ] as onRequestHookHandler[],
+    onRequest: [judge, limit].filter((hook) => hook !== undefined) as onRequestHookHandler[],
+    ...(judge && operation.body && { preValidation: onceMore(judge) }),
     handler: (request, reply) => operation.handle(new RequestCall(request, reply)),
   });
 }

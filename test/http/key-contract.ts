@@ -1,4 +1,6 @@
 // What every operation owes callers without the right key (interface 5, decisions.md 2). Used by each 401.test.ts.
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApp, createKey, revokeKey } from '../../src/apps/service.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -90,6 +92,23 @@ export function keyContract({ method, path, kind, isForCharts = false, body }: K
     while (performance.now() < end && (await isLetIn())) await new Promise((resolve) => setTimeout(resolve, 100));
     await expectRefused(`Api-Key ${key}`);
     expect((await service.call(method, path, { key: rightKey(), body })).status).not.toBe(401);
+  });
+
+  test.skipIf(body === undefined)('a key that is revoked while the body is on its way is refused', async () => {
+    const { key, key_id } = await createKey(service.deps, { appId: service.appId, kind });
+    const text = JSON.stringify(body);
+    const headers = { authorization: `Api-Key ${key}`, 'content-type': 'application/json' };
+    const asked = request(`${service.url}${path}`, { method, headers: { ...headers, 'content-length': text.length } });
+    const answered = once(asked, 'response');
+    asked.flushHeaders();
+    // It is known by the time it is revoked.
+    expect((await service.call(method, path, { key, body })).status).not.toBe(401);
+    await revokeKey(service.deps, key_id);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    asked.end(text);
+    const [answer] = (await answered) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(401);
   });
 
   test('the key is judged before the body', async () => {
