@@ -28,8 +28,7 @@ const zones = new Map<string, Zone>();
 /** By names as they were given, in whatever case: Intl takes a tenth of a millisecond to find the canonical one. */
 const named = new LRUCache<string, Zone>({ max: 1_000 });
 
-/** The zone of an IANA name (canonical or alias, in any case), undefined if there is none. */
-export function findZone(name: string): Zone | undefined {
+function knownZone(name: string): Zone | undefined {
   const known = named.get(name);
   if (known) return known;
   const canonical = canonicalName(name);
@@ -44,9 +43,18 @@ export function findZone(name: string): Zone | undefined {
   return zone;
 }
 
-/** The reporting zone of an app, whose name was judged when it was chosen: by a Node.js that may have known more zones than this one. */
+/** Zones of ICU, and so of Intl, that IANA does not have; of most somebody else would think, as BST is that of Dhaka. */
+const OF_ICU_ALONE =
+  /^(ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST|SystemV\/.*|US\/Pacific-New)$/i;
+
+/** The zone of an IANA name (canonical or alias, in any case), undefined if there is none. */
+export function findZone(name: string): Zone | undefined {
+  return OF_ICU_ALONE.test(name) ? undefined : knownZone(name);
+}
+
+/** The reporting zone of an app. Its name was judged when it was chosen: less strictly once, and by a Node.js that may have known more zones. */
 export function zoneOfApp(timezone: string): Zone {
-  const zone = findZone(timezone);
+  const zone = knownZone(timezone);
   if (!zone) throw new Error(`This Node.js does not know the zone of the app, ${timezone}.`);
   return zone;
 }
@@ -97,12 +105,8 @@ function countUpTo(values: readonly number[], limit: number): number {
   return low;
 }
 
-/** Zones of ICU, and so of Intl, that IANA does not have; of most somebody else would think, as BST is that of Dhaka. */
-const OF_ICU_ALONE =
-  /^(ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST|SystemV\/.*|US\/Pacific-New)$/i;
-
 function canonicalName(name: string): string | undefined {
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,60}$/.test(name) || OF_ICU_ALONE.test(name)) return undefined;
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,60}$/.test(name)) return undefined;
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone;
   } catch {

@@ -54,6 +54,11 @@ test('zones are known by canonical names and aliases, and by nothing else', () =
   }
 });
 
+test('an app whose zone was chosen when ICU’s own names were taken goes on with it', () => {
+  expect(zoneOfApp('JST').name).toBe('Asia/Tokyo');
+  expect(findZone('JST')).toBeUndefined();
+});
+
 test('an app whose zone this Node.js does not know has no days, rather than those of UTC', () => {
   expect(zoneOfApp('europe/berlin').name).toBe('Europe/Berlin');
   expect(() => zoneOfApp('Mars/Olympus')).toThrow('does not know the zone of the app, Mars/Olympus');
