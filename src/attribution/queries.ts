@@ -37,16 +37,17 @@ export async function lookUpProfiles(
   return rows;
 }
 
-type RowResult = 'written' | 'no_profile' | 'again';
+/** Of a row whose profile has another one before it the id of that profile. */
+type RowResult = 'written' | 'no_profile' | { again: string };
 
-/** Writes the first row of every profile; further rows of the same profile answer `again`. One statement, one commit. */
+/** Writes the first row of every profile; further rows of the same profile are for another time. One statement, one commit. */
 async function writeOncePerProfile(
   db: Kysely<DB>,
   rows: readonly AttributionRow[],
   replaces: boolean,
 ): Promise<RowResult[]> {
   const column = <K extends keyof AttributionRow>(name: K) => rows.map((row) => row[name]);
-  const statement = sql<{ position: number; is_written: boolean }>`
+  const statement = sql<{ position: number; again: string | null }>`
     with given as (
       select * from unnest(${column('app_id')}::uuid[], ${column('customer_user_id')}::text[],
         ${column('profile_id')}::uuid[], ${column('attribution_key')}::integer[], ${column('attribution_user_id')}::text[])
@@ -77,12 +78,12 @@ async function writeOncePerProfile(
     ), raised as (
       ${raiseVersions(sql`(select distinct app_key from relabelled)`)}
     )
-    select position::integer, turn = 1 as is_written from numbered`;
-  const outcomes: RowResult[] = rows.map(() => 'no_profile');
-  for (const { position, is_written } of await executePrepared(db, 'write_attributions', statement)) {
-    outcomes[position - 1] = is_written ? 'written' : 'again';
+    select position::integer, case when turn > 1 then profile_id end as again from numbered`;
+  const results: RowResult[] = rows.map(() => 'no_profile');
+  for (const { position, again } of await executePrepared(db, 'write_attributions', statement)) {
+    results[position - 1] = again === null ? 'written' : { again };
   }
-  return outcomes;
+  return results;
 }
 
 /** The record of a profile and those that it keeps as superseded. */
@@ -92,27 +93,32 @@ const MOST_TRACED = 11;
  * Rows that replace each other, without those that would leave no trace: what the next row of its profile repeats, and what so many others
  * follow that it is not even kept as superseded. So a profile that a whole group is about takes as few statements as others do.
  */
-function withTrace(rows: readonly AttributionRow[]): AttributionRow[] {
+function withTrace(rows: readonly AttributionRow[], results: readonly RowResult[]): AttributionRow[] {
   const later = new Map<string, AttributionRow[]>();
-  const leavesTrace = (row: AttributionRow) => {
-    const name = `${row.app_id} ${row.profile_id} ${row.customer_user_id}`;
-    const followers = later.get(name) ?? [];
+  const leavesTrace = (row: AttributionRow, result: RowResult | undefined) => {
+    if (typeof result !== 'object') return false;
+    const profile = `${row.app_id} ${result.again}`;
+    const followers = later.get(profile) ?? [];
     const next = followers.at(-1);
     const isRepeated =
       next?.attribution_key === row.attribution_key && next.attribution_user_id === row.attribution_user_id;
     if (isRepeated || followers.length === MOST_TRACED) return false;
-    later.set(name, [...followers, row]);
+    later.set(profile, [...followers, row]);
     return true;
   };
-  return rows.toReversed().filter(leavesTrace).toReversed();
+  const reversed = results.toReversed();
+  return rows
+    .toReversed()
+    .filter((row, i) => leavesTrace(row, reversed[i]))
+    .toReversed();
 }
 
 /** All or none: if half of them were there when all are tried again, the list of superseded records would have that half twice. */
 async function writeTurns(trx: Kysely<DB>, rows: readonly AttributionRow[]): Promise<void> {
   let waiting = rows;
   while (waiting.length > 0) {
-    const outcomes = await writeOncePerProfile(trx, waiting, true);
-    waiting = waiting.filter((_, i) => outcomes[i] === 'again');
+    const results = await writeOncePerProfile(trx, waiting, true);
+    waiting = waiting.filter((_, i) => typeof results[i] === 'object');
   }
 }
 
@@ -126,11 +132,11 @@ export async function writeAttributions(
   rows: readonly AttributionRow[],
   replaces: boolean,
 ): Promise<boolean[]> {
-  const outcomes = await writeOncePerProfile(db, rows, replaces);
+  const results = await writeOncePerProfile(db, rows, replaces);
   // Where the first record stays, those after it have nothing to write.
-  if (replaces && outcomes.includes('again')) {
-    const later = withTrace(rows.filter((_, i) => outcomes[i] === 'again'));
+  const later = replaces ? withTrace(rows, results) : [];
+  if (later.length > 0) {
     await (db.isTransaction ? writeTurns(db, later) : inTransaction(db, (trx) => writeTurns(trx, later)));
   }
-  return outcomes.map((outcome) => outcome !== 'no_profile');
+  return results.map((result) => result !== 'no_profile');
 }

@@ -66,6 +66,11 @@ test('as many as are kept are written one by one', async () => {
   expect(await kept()).toEqual([...numbered(6).toReversed(), 'before']);
 });
 
+test('by its two names, what another one repeats later is kept, too', async () => {
+  await write(['a', 'b', 'c', 'b'], { isById: (i) => i % 2 === 1 });
+  expect(await kept()).toEqual(['b', 'c', 'b', 'a', 'before']);
+});
+
 test('records of which one fails are kept once each when all are tried again', async () => {
   const { db } = service.database;
   await sql`
