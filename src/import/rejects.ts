@@ -110,9 +110,9 @@ export function createRejects(file: string, openFile = openNew): RejectsFile {
       await handle.appendFile(rejects.map(toLine).join('')).catch(unwritable);
     },
     settleEarlier: async () => {
-      // What cannot be compared or removed stands aside.
+      // What cannot be compared or removed stands aside, and who may not list the folder has put nothing there.
       if (last && (await beginsWith(path, last).catch(() => false))) await rm(last).catch(() => undefined);
-      return [...(await listAside().catch(unwritable)).values()];
+      return [...(await listAside().catch(() => new Map<number, string>())).values()];
     },
     close: async () => {
       await handle?.close().catch(unwritable);
