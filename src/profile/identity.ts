@@ -77,6 +77,11 @@ export function requireIdentity(message: Headers, aliases: readonly string[]): S
   return identity;
 }
 
+/** What counts as nothing (decisions.md 3). */
+export function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
 /**
  * A body names no profile: with an identifier in it and no header a request is a mistake, which would make another anonymous profile each time.
  * Beside a header it is ignored as any unknown member, so that a profile can be sent back as it was answered.
@@ -85,7 +90,7 @@ export function refuseIdentifiers(body: object, { customer_user_id, customer_sou
   if (customer_user_id !== null || profile_id !== null) return;
   const headers = { customer_user_id: customer_source, profile_id: 'service-profile-id' };
   const [first, ...others] = Object.entries(headers)
-    .filter(([name]) => (body as Record<string, unknown>)[name] != null)
+    .filter(([name]) => !isAbsent((body as Record<string, unknown>)[name]))
     .map(([source, header]): FieldError => {
       return { source, code: 'value_error', message: `Is named by the header ${header}.` };
     });

@@ -101,8 +101,10 @@ test('creating by an identifier in the body, which a header has to name', async 
     refused('value_error', ['customer_user_id', /service-customer-user-id/], ['profile_id', /service-profile-id/]),
   );
   expect(await count()).toEqual(before);
-  const { json } = await createProfile(service, {}, { customer_user_id: null, profile_id: null });
-  expect(json.data.customer_user_id).toBeNull();
+  for (const none of [null, '']) {
+    const { json } = await createProfile(service, {}, { customer_user_id: none, profile_id: none });
+    expect(json.data.customer_user_id).toBeNull();
+  }
   // A profile can be sent back as it was answered.
   const anna = await createProfile(service, { customer: 'anna' });
   expect(await createProfile(service, { customer: 'anna' }, anna.json.data)).toMatchObject({ status: 200 });
