@@ -10,6 +10,7 @@ import type { Deps } from '../deps.ts';
 import { onInterrupts } from '../lib/interrupts.ts';
 import { createLog } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
+import { toJson } from './harmless.ts';
 
 /** Products of a whole app may have their facts derived again. */
 const LONGEST_STATEMENT_MS = 3_600_000;
@@ -131,6 +132,6 @@ async function withOperator<T>(
 export function createPerform(program: Command): Perform {
   return async (work, options = {}) => {
     const { answer, text } = await withOperator(work, options);
-    process.stdout.write(`${program.opts().json ? JSON.stringify(answer) : text}\n`);
+    process.stdout.write(`${program.opts().json ? toJson(answer) : text}\n`);
   };
 }

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { getApp } from '../apps/service.ts';
 import { OperatorError } from '../operator-error.ts';
 import { exportProfile } from '../profile/export.ts';
+import { toJson } from './harmless.ts';
 import { appOption } from './options.ts';
 import type { Perform } from './perform.ts';
 
@@ -32,7 +33,7 @@ export function addCommands(program: Command, perform: Perform): void {
         const { app_id } = await getApp(deps, app);
         const identity = { customer_user_id: customerUserId ?? null, profile_id: profileId ?? null };
         const answer = await exportProfile(deps.db, app_id, identity);
-        return { answer, text: JSON.stringify(answer, null, 2) };
+        return { answer, text: toJson(answer, 2) };
       }),
     );
 }
