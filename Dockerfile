@@ -24,6 +24,6 @@ COPY package.json LICENSE ./
 RUN ln -s /app/dist/cli.js /usr/local/bin/sps && chmod +x dist/cli.js
 USER node
 EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+HEALTHCHECK --interval=10s --timeout=5s --start-period=10m --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/readyz`).then((a) => process.exit(a.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "dist/main.js"]
