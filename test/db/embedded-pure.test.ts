@@ -1,7 +1,12 @@
 // The parts of the embedded server that need none.
-import { describe, expect, it } from 'vitest';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { parsePostmaster } from '../../src/db/embedded/postmaster.ts';
+import { backUp } from '../../src/db/embedded/backup.ts';
+import { isOfAnother, parsePostmaster, readLastPort } from '../../src/db/embedded/postmaster.ts';
 import { firstComplaint } from '../../src/db/embedded/problem.ts';
 import { serverSettings, settingArguments } from '../../src/db/embedded/settings.ts';
 
@@ -10,12 +15,44 @@ const GIB = 1024 ** 3;
 describe('postmaster.pid', () => {
   it('tells process, port and state', () => {
     const text = '417\n/data/cluster\n1763712000\n25226\n\n127.0.0.1\n  2362   13\nready   \n';
-    expect(parsePostmaster(text)).toEqual({ text, pid: 417, port: 25226, state: 'ready' });
+    expect(parsePostmaster(text)).toEqual({ text, pid: 417, folder: '/data/cluster', port: 25226, state: 'ready' });
   });
 
   it('may be half written', () => {
     expect(parsePostmaster('417\n/data/clus')).toMatchObject({ pid: 417, port: 0, state: '' });
     expect(parsePostmaster('')).toMatchObject({ pid: 0, port: 0, state: '' });
+  });
+});
+
+describe('files of a folder', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sps-files-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('the port of the last start is its last argument, whatever the folder is called', async () => {
+    await writeFile(join(folder, 'postmaster.opts'), '/bin/postgres "-D" "/port=5/cluster" "-c" "port=25226"\n');
+    expect(await readLastPort(folder)).toBe(25_226);
+    expect(await readLastPort(join(folder, 'nowhere'))).toBe(0);
+  });
+
+  it('a postmaster.pid may be of the folder that this is a copy of', async () => {
+    const of = (path: string) => parsePostmaster(`417\n${path}\n`);
+    await symlink(folder, `${folder}-link`);
+    expect(await isOfAnother(of(folder), folder)).toBe(false);
+    expect(await isOfAnother(of(`${folder}-link`), folder)).toBe(false);
+    expect(await isOfAnother(of(join(folder, 'moved away')), folder)).toBe(false);
+    expect(await isOfAnother(of(tmpdir()), folder)).toBe(true);
+    await rm(`${folder}-link`);
+  });
+
+  it('a backup is not written into the database', async () => {
+    await mkdir(join(folder, 'postgres'));
+    const database = { dataDir: folder, connectionString: 'postgres://nowhere' };
+    const inside = join(folder, 'postgres/cluster/backup');
+    await expect(backUp(database, inside)).rejects.toThrow('would be in the database itself');
+    expect(existsSync(join(folder, 'postgres/cluster'))).toBe(false);
   });
 });
 

@@ -64,8 +64,8 @@ export async function createFolder(base = tmpdir()): Promise<Folder> {
   };
 }
 
-/** Copies a closed data directory, owners and all: making one takes a second. */
-async function copyFolder(from: Folder, base = tmpdir()): Promise<Folder> {
+/** Copies a data directory, owners and all: making one takes a second. */
+export async function copyFolder(from: Folder, base = tmpdir()): Promise<Folder> {
   const to = await createFolder(base);
   await promisify(execFile)('cp', ['-a', join(from.path, 'postgres'), to.path]);
   return to;

@@ -7,7 +7,16 @@ import { describe, expect, it } from 'vitest';
 import { chooseAccount } from '../../src/db/embedded/account.ts';
 import { getServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
 import { canEnter, runProgram } from '../../src/db/embedded/program.ts';
-import { createFolder, type Folder, forEveryTest, isRoot, kill, leave, query } from '../db/embedded-world.ts';
+import {
+  copyFolder,
+  createFolder,
+  type Folder,
+  forEveryTest,
+  isRoot,
+  kill,
+  leave,
+  query,
+} from '../db/embedded-world.ts';
 import { startProgram } from '../setup/processes.ts';
 
 const STRANGER = { uid: 54_321, gid: 54_321 };
@@ -62,6 +71,23 @@ describe('the embedded database', { timeout: 60_000 }, () => {
     await writeFile(join(folder.path, 'postgres/password'), 'another');
     expect(await folder.refusal('cli')).toMatch(/but lets nobody in: password authentication failed/);
     await kill(user);
+  });
+
+  it('opens a copy that was made while its server ran, not the database that it is a copy of', async () => {
+    const original = await folder.use('service');
+    const copy = await copyFolder(folder);
+    try {
+      const { url } = await copy.use('service');
+      await query(url, 'create table only_in_the_copy ()');
+      expect(await query(original.url, `select to_regclass('only_in_the_copy') as found`)).toEqual([{ found: null }]);
+    } finally {
+      await copy.remove();
+    }
+  });
+
+  it('refuses a folder whose password is gone', async () => {
+    await rm(join(folder.path, 'postgres/password'));
+    expect(await folder.refusal('service')).toMatch(/is not a complete database: restore it/);
   });
 
   it('refuses the data of another major version', async () => {

@@ -4,7 +4,15 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import { createClient } from '../client-class.ts';
 import { type Cluster, connectionStringOf, dataFolder } from './cluster.ts';
-import { disownStalePid, isAlive, type Postmaster, readLastPort, readPostmaster, serves } from './postmaster.ts';
+import {
+  disownStalePid,
+  isAlive,
+  isOfAnother,
+  type Postmaster,
+  readLastPort,
+  readPostmaster,
+  serves,
+} from './postmaster.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
 import { launchServer } from './server.ts';
 
@@ -39,14 +47,18 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
       await launching.finally(() => clearInterval(reporting));
       continue;
     }
+    if (await isOfAnother(postmaster, folder)) {
+      await disownStalePid(folder, postmaster.text);
+      continue;
+    }
     const attempt = await tryToConnect(cluster, postmaster, applicationName);
     if (attempt && !(attempt instanceof Error)) return attempt;
-    if (attempt && 'code' in attempt && String(attempt.code).startsWith(WRONG_PASSWORD)) {
-      throw new EmbeddedDatabaseError(`${runs(postmaster.pid)} lets nobody in: ${attempt.message}.`);
-    }
     if (!(await serves(postmaster.pid, folder))) {
       await disownStalePid(folder, postmaster.text);
       continue;
+    }
+    if (attempt && 'code' in attempt && String(attempt.code).startsWith(WRONG_PASSWORD)) {
+      throw new EmbeddedDatabaseError(`${runs(postmaster.pid)} lets nobody in: ${attempt.message}.`);
     }
     if (postmaster.state !== 'ready') giveUpAt = Date.now() + SILENCE_MS;
     if (Date.now() > giveUpAt) {

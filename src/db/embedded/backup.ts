@@ -157,6 +157,9 @@ export async function backUp(
   if (await lstat(folder).catch(() => undefined)) {
     throw new EmbeddedDatabaseError(`${folder} is there already: name a folder that is not.`);
   }
+  if (folder.startsWith(join(home, '/'))) {
+    throw new EmbeddedDatabaseError(`${folder} would be in the database itself: name a folder elsewhere.`);
+  }
   await mkdir(dirname(folder), { recursive: true });
   const unfinished = await mkdtemp(`${folder}.unfinished-`);
   // One session from start to stop: the backup ends with it, and so does the slot.

@@ -50,11 +50,18 @@ export async function createCluster({ home, account, bin }: Cluster, options: re
 }
 
 async function readPassword(home: string): Promise<string> {
-  return readFile(passwordFile(home), 'utf8').catch((error: Error) => {
+  return readFile(passwordFile(home), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw incomplete(home);
     throw new EmbeddedDatabaseError(
       `The database in ${home} belongs to another user (${error.message}): run as the user who made it, or set SPS_DATA_DIR to another folder.`,
     );
   });
+}
+
+function incomplete(home: string): EmbeddedDatabaseError {
+  return new EmbeddedDatabaseError(
+    `${home} is not a complete database: restore it from a backup, or move it away to begin with an empty one.`,
+  );
 }
 
 /** Refuses another user's database and one of another major version. */
@@ -62,9 +69,8 @@ export async function refuseForeignCluster(home: string, server: ServerPackage):
   await readPassword(home);
   const found = (await readPlainFile(join(dataFolder(home), 'PG_VERSION')).catch(() => '')).trim();
   if (found === String(server.major)) return;
+  if (found === '') throw incomplete(home);
   throw new EmbeddedDatabaseError(
-    found === ''
-      ? `${dataFolder(home)} is not a complete database: restore it from a backup, or move ${home} away to begin with an empty one.`
-      : `The database in ${home} was made by PostgreSQL ${found} and this program brings ${server.major}: dump it with pg_dump and PostgreSQL ${found}, move the folder away, start again and load the dump.`,
+    `The database in ${home} was made by PostgreSQL ${found} and this program brings ${server.major}: dump it with pg_dump and PostgreSQL ${found}, move the folder away, start again and load the dump.`,
   );
 }

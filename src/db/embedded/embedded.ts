@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { isDatabaseAway } from '../failures.ts';
 import { chooseAccount } from './account.ts';
 import { type Attachment, attach } from './attach.ts';
 import { getServerPackage, provideBinaries, type ServerPackage } from './binaries.ts';
@@ -103,7 +104,7 @@ async function join(cluster: Cluster, { role, dataDir, log }: EmbeddedOptions): 
     try {
       if (await claim(attachment.client, role, dataDir)) return attachment;
     } catch (error) {
-      if (error instanceof EmbeddedDatabaseError) {
+      if (!isDatabaseAway(error)) {
         await leave(cluster, attachment.client, log);
         throw error;
       }

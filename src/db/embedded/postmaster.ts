@@ -8,6 +8,8 @@ export interface Postmaster {
   /** The file as it was read. */
   text: string;
   pid: number;
+  /** On which it runs, by the name that it was given. */
+  folder: string;
   port: number;
   /** starting, stopping, ready or standby; empty for a moment at the very start. */
   state: string;
@@ -16,7 +18,13 @@ export interface Postmaster {
 /** Lines of the file: process, folder, start time, port, socket folder, address, shared memory, state. Pure. */
 export function parsePostmaster(text: string): Postmaster {
   const lines = text.split('\n').map((line) => line.trim());
-  return { text, pid: Number(lines[0] || 0), port: Number(lines[3] || 0), state: lines[7] ?? '' };
+  return {
+    text,
+    pid: Number(lines[0] || 0),
+    folder: lines[1] ?? '',
+    port: Number(lines[3] || 0),
+    state: lines[7] ?? '',
+  };
 }
 
 export async function readPostmaster(folder: string): Promise<Postmaster | undefined> {
@@ -30,7 +38,8 @@ export async function readPostmaster(folder: string): Promise<Postmaster | undef
 /** The port of the last start, from the command line that PostgreSQL keeps; 0 if there was none. */
 export async function readLastPort(folder: string): Promise<number> {
   const command = await readPlainFile(join(folder, 'postmaster.opts')).catch(() => '');
-  return Number(/\bport=(\d+)/.exec(command)?.[1] ?? 0);
+  // The last argument: the same may stand in the name of the folder.
+  return Number(/"port=(\d+)"\s*$/.exec(command)?.[1] ?? 0);
 }
 
 /** Whether a process of that id runs, whoever's it is. */
@@ -49,6 +58,15 @@ export async function serves(pid: number, folder: string): Promise<boolean> {
       ? await readFile(`/proc/${pid}/cmdline`, 'utf8').catch((error) => (error.code === 'ENOENT' ? '' : folder))
       : (await runProgram({ name: 'self' }, 'ps', ['-o', 'command=', '-p', String(pid)])).output;
   return command.includes(folder);
+}
+
+/**
+ * Whether the file came from another folder, as in a copy that was made while its server ran: what it names is the server of that one. Where a
+ * folder was moved meanwhile there is none of that name any more.
+ */
+export async function isOfAnother({ folder }: Postmaster, own: string): Promise<boolean> {
+  const [named, ours] = await Promise.all([stat(folder).catch(() => undefined), stat(own)]);
+  return named !== undefined && (named.dev !== ours.dev || named.ino !== ours.ino);
 }
 
 const NO_PROCESS = 2_147_483_646;
