@@ -86,6 +86,12 @@ async function writeOncePerProfile(
   return results;
 }
 
+/** A row whose profile, by this name, has another one before it. */
+interface LaterRow {
+  row: AttributionRow;
+  profile: string;
+}
+
 /** The record of a profile and those that it keeps as superseded. */
 const MOST_TRACED = 11;
 
@@ -93,11 +99,9 @@ const MOST_TRACED = 11;
  * Rows that replace each other, without those that would leave no trace: what the next row of its profile repeats, and what so many others
  * follow that it is not even kept as superseded. So a profile that a whole group is about takes as few statements as others do.
  */
-function withTrace(rows: readonly AttributionRow[], results: readonly RowResult[]): AttributionRow[] {
+function withTrace(rows: readonly LaterRow[]): AttributionRow[] {
   const later = new Map<string, AttributionRow[]>();
-  const leavesTrace = (row: AttributionRow, result: RowResult | undefined) => {
-    if (typeof result !== 'object') return false;
-    const profile = `${row.app_id} ${result.again}`;
+  const leavesTrace = ({ row, profile }: LaterRow) => {
     const followers = later.get(profile) ?? [];
     const next = followers.at(-1);
     const isRepeated =
@@ -106,11 +110,8 @@ function withTrace(rows: readonly AttributionRow[], results: readonly RowResult[
     later.set(profile, [...followers, row]);
     return true;
   };
-  const reversed = results.toReversed();
-  return rows
-    .toReversed()
-    .filter((row, i) => leavesTrace(row, reversed[i]))
-    .toReversed();
+  const kept = rows.toReversed().filter(leavesTrace).toReversed();
+  return kept.map(({ row }) => row);
 }
 
 /** All or none: if half of them were there when all are tried again, the list of superseded records would have that half twice. */
@@ -134,9 +135,13 @@ export async function writeAttributions(
 ): Promise<boolean[]> {
   const results = await writeOncePerProfile(db, rows, replaces);
   // Where the first record stays, those after it have nothing to write.
-  const later = replaces ? withTrace(rows, results) : [];
-  if (later.length > 0) {
-    await (db.isTransaction ? writeTurns(db, later) : inTransaction(db, (trx) => writeTurns(trx, later)));
+  const later = results.flatMap((result, i): LaterRow[] => {
+    const row = rows[i] as AttributionRow;
+    return typeof result === 'object' ? [{ row, profile: `${row.app_id} ${result.again}` }] : [];
+  });
+  if (replaces && later.length > 0) {
+    const traced = withTrace(later);
+    await (db.isTransaction ? writeTurns(db, traced) : inTransaction(db, (trx) => writeTurns(trx, traced)));
   }
   return results.map((result) => result !== 'no_profile');
 }
