@@ -2,8 +2,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FieldError } from '../errors.ts';
 import { ATTRIBUTION_STATUSES } from '../facts/values.ts';
+import { isAbsent } from '../lib/text.ts';
 import { NullableText, OneOf } from '../lib/typebox.ts';
-import { CUSTOMER_USER_ID_LENGTH, IDENTITY_WORDS, isAbsent } from '../profile/identity.ts';
+import { CUSTOMER_USER_ID_LENGTH, IDENTITY_WORDS } from '../profile/identity.ts';
 
 const FIELD_LENGTH = 500;
 

@@ -7,6 +7,11 @@ export function isStorableText(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
+/** Of a member that was sent: it counts as not sent (decisions.md 3). */
+export function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
 /** Length in code points. */
 export function lengthOf(text: string): number {
   let length = 0;

@@ -1,6 +1,6 @@
 // Custom attributes of a profile (interface 8): what was sent → changes, merged into what is stored; all or nothing. Pure.
 import type { FieldError } from '../errors.ts';
-import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
+import { isAbsent, isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
 
 export type Attributes = Record<string, string | number>;
 
@@ -24,7 +24,7 @@ class Fault extends Error {
 }
 
 function readValue(key: string, value: unknown): string | number | null {
-  if (value === null || value === undefined || value === '') return null;
+  if (isAbsent(value)) return null;
   if (typeof value === 'boolean') return Number(value);
   if (typeof value === 'number') {
     // 1e999 is JSON, too, and parses to Infinity.

@@ -4,7 +4,7 @@ import { apiError, type FieldError, validationError } from '../errors.ts';
 import { readHeaderText, UTF8_WORDS } from '../http/header-text.ts';
 import { IdempotencyHeader } from '../http/idempotency.ts';
 import { findServiceHeader, type Headers, REPEATED_WORDS, type SentHeader } from '../http/service-headers.ts';
-import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
+import { isAbsent, isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
 
 export const CUSTOMER_USER_ID_LENGTH = 255;
 
@@ -75,11 +75,6 @@ export function requireIdentity(message: Headers, aliases: readonly string[]): S
   const identity = readIdentity(message, aliases);
   if (identity.customer_user_id === null && identity.profile_id === null) throw apiError('profile_not_named');
   return identity;
-}
-
-/** What counts as nothing (decisions.md 3). */
-export function isAbsent(value: unknown): boolean {
-  return value === undefined || value === null || value === '';
 }
 
 /**
