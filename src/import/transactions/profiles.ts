@@ -54,6 +54,7 @@ export async function listForeignFaults(
   app: App,
   records: readonly Pick<TransactionRecord, 'store' | 'store_original_transaction_id'>[],
 ): Promise<FieldError[]> {
+  if (records.length === 0) return [];
   const stores = records.map(({ store }) => store);
   const ids = records.map(({ store_original_transaction_id }) => store_original_transaction_id);
   const { rows } = await sql<{ profile_id: string | null }>`
