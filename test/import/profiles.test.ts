@@ -386,24 +386,6 @@ test('an attribution that another import changed while the profile was waited fo
   expect(await profileOf('ann')).toMatchObject({ country: 'US', campaign: 'spring', attribution_user_id: 'u-1' });
 });
 
-test('members that no record has are named once, those of members too, and what is free is not', async () => {
-  const records = [
-    { ...ANN, Country: 'DE', attribution: { status: 'organic', adgroup: 'a' }, custom_attributes: { Plan: 'gold' } },
-    { ...ANN, Country: 'FR', attribution: null, __proto: 1 },
-    { record: ANN, reason: 'mended', line: 1 },
-    { ...ANN, reason: 'no reject', line: 1 },
-    ['0'],
-  ];
-  const path = await world.file('misspelt.ndjson', toNdjson(records));
-  expect(await world.summaryOf(PROFILES, path)).toMatchObject({
-    ...{ read: 5, rejected: 1 },
-    passed_over: ['attribution.adgroup', 'Country', '__proto', 'reason', 'line'],
-  });
-  const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`x${index}`, 1]));
-  const { passed_over } = await world.summaryOf(PROFILES, await world.file('many.ndjson', toNdjson([many])));
-  expect(passed_over).toEqual(Object.keys(many).slice(0, 100));
-});
-
 test('the rejects of an earlier run do not outlive a run without any', async () => {
   await world.profiles({ country: 'US' });
   expect(await world.rejects('profiles.ndjson')).toHaveLength(1);

@@ -7,7 +7,7 @@ import { DURATIONS } from '../../src/facts/codes.ts';
 import { importRates } from '../../src/import/rates.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
 import { waitForBlocked } from '../setup/locks.ts';
-import { createWorld, toNdjson, type World } from './world.ts';
+import { createWorld, type World } from './world.ts';
 
 const BOB_ID = randomUUID();
 
@@ -345,41 +345,6 @@ test('CSV says the same as NDJSON', async () => {
 });
 
 describe('what an unconfigured product sells', () => {
-  test('is taken, and told', async () => {
-    const of = (store_product_id: string, store: string, id: string) => ({
-      ...MONTH,
-      ...{ store_product_id, store, store_transaction_id: id, store_original_transaction_id: id },
-    });
-    const known = { app_id: world.app.app_id, store: 'app_store', store_product_id: 'known', duration: 'Monthly' };
-    await world.database.db
-      .insertInto('product')
-      .values({ ...known, access_level_id: null })
-      .execute();
-    const records = [of('known', 'app_store', 'k1'), of('odd', 'paddle', 'o1'), of('known', 'play_store', 'k2')];
-    const path = await world.file('products.ndjson', toNdjson([...records, of('odd', 'paddle', 'o2')]));
-    const unconfigured = [
-      { store: 'paddle', store_product_id: 'odd' },
-      { store: 'play_store', store_product_id: 'known' },
-    ];
-    expect(await world.summaryOf(TRANSACTIONS, path)).toMatchObject({
-      ...{ written: 4, unconfigured_products: unconfigured },
-    });
-    // Also of what is there already.
-    const [again] = records;
-    await world.transactions(again!);
-    expect(await world.summaryOf(TRANSACTIONS, path)).toMatchObject({
-      ...{ written: 0, unconfigured_products: unconfigured },
-    });
-    // Not of what is refused: the chain is ann's.
-    const bobs = {
-      ...of('elsewhere', 'app_store', 'k3'),
-      store_original_transaction_id: 'k1',
-      customer_user_id: 'bob',
-    };
-    await world.file('products.ndjson', toNdjson([again!, bobs]));
-    expect(await world.summaryOf(TRANSACTIONS, path)).not.toHaveProperty('unconfigured_products');
-  });
-
   /** Length of the period in days → its class; a part of a day is rounded. */
   const LENGTHS: [number, (typeof DURATIONS)[number]][] = [
     [5.49, 'Uncategorized'],
