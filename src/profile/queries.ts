@@ -62,7 +62,10 @@ export async function lockKeepingPlans(
   lock: ReadProfile,
   { app, identity }: { app: Pick<App, 'app_id'>; identity: ProfileIdentity },
 ): Promise<string> {
-  const [, profileId] = await overlapping(trx, (each) => [forceGenericPlans(each), lock(each, app.app_id, identity)]);
+  const [, first] = await overlapping(trx, (each) => [forceGenericPlans(each), lock(each, app.app_id, identity)]);
+  // A name that came to another profile while its former one was waited for: it has it by now.
+  const isRenamed = first === undefined && identity.customer_user_id !== null;
+  const profileId = isRenamed ? await lock(trx, app.app_id, identity) : first;
   if (profileId === undefined) throw apiError('profile_not_found');
   return profileId;
 }

@@ -2,13 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createAttributionRecorder } from '../../src/attribution/service.ts';
-import { loadConfig } from '../../src/config.ts';
-import { ONE_RUN } from '../../src/db/server-run.ts';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
-import { createProfile } from '../../src/profile/service.ts';
-import { waitForBlocked } from '../setup/locks.ts';
-import { createWorld, NOW, toNdjson, type World } from './world.ts';
+import { createWorld, NOW, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -208,52 +203,6 @@ test('an app that keeps the first attribution keeps it in imports, too', async (
   await first.close();
 });
 
-test('and one that is posted while a batch is being written, too', async () => {
-  const first = await createWorld({ attribution_policy: 'first' });
-  const { db } = first.database;
-  await first.profiles({ customer_user_id: 'ann' });
-  const trx = await db.startTransaction().execute();
-  await sql`insert into profile_identity (app_id, customer_user_id, profile_id)
-    select app_id, 'held', profile_id from profile`.execute(trx);
-  const importing = first.profiles(ANN, { customer_user_id: 'held' });
-  await waitForBlocked(first);
-  const record = createAttributionRecorder({ db, groupDb: db, serverRun: ONE_RUN, config: loadConfig({}) });
-  await record(first.app, { customer_user_id: 'ann', status: 'organic', attribution_user_id: 'posted' });
-  await trx.rollback().execute();
-  await importing;
-  const rows = await db.selectFrom('profile_attribution').selectAll().execute();
-  expect(rows).toMatchObject([{ attribution_user_id: 'posted', superseded_keys: [] }]);
-  expect(await db.selectFrom('label_pending').selectAll().execute()).toHaveLength(1);
-  await first.close();
-});
-
-test('profiles that requests make while a batch is being written are those of the file', async () => {
-  const busy = await createWorld();
-  const { db } = busy.database;
-  const names = Array.from({ length: 2_000 }, (_, i) => `person ${i}`);
-  const importing = busy.profiles(...names.map((customer_user_id) => ({ customer_user_id, country: 'DE' })));
-  let isOver = false;
-  async function create(customer_user_id: string): Promise<void> {
-    if (isOver) return;
-    const identity = { customer_user_id, customer_source: 'customer_user_id', profile_id: null };
-    await createProfile({ db }, { app: busy.app, identity, body: {} });
-  }
-  // From the other end, so that there are still some to be made when these are written.
-  const requests = (async () => {
-    for (const name of names.toReversed()) await create(name);
-  })();
-  const summary = await importing.finally(() => {
-    isOver = true;
-  });
-  await requests;
-  expect(summary).toEqual({ read: 2_000, written: 2_000, unchanged: 0, rejected: 0 });
-  const { rows } = await sql<{ people: number; names: number; german: number }>`
-    select count(*)::integer as people, count(distinct customer_user_id)::integer as names,
-      count(*) filter (where country = 'DE')::integer as german from profile`.execute(db);
-  expect(rows).toEqual([{ people: 2_000, names: 2_000, german: 2_000 }]);
-  await busy.close();
-});
-
 describe('rejected, with line and reason, while the others are kept', () => {
   const TAKEN = randomUUID();
 
@@ -370,22 +319,6 @@ describe('rejected, with line and reason, while the others are kept', () => {
   });
 });
 
-test('an attribution that another import changed while the profile was waited for is replaced', async () => {
-  await world.profiles(ANN, { customer_user_id: 'bob', attribution: { status: 'organic' } });
-  const held = await world.database.db.startTransaction().execute();
-  await sql`update profile set country = 'FR' where customer_user_id = 'ann'`.execute(held);
-  await sql`
-    update profile_attribution a set attribution_key = other.attribution_key, attribution_user_id = null
-    from profile_attribution other
-    where a.profile_id = (select profile_id from profile where customer_user_id = 'ann')
-      and other.profile_id = (select profile_id from profile where customer_user_id = 'bob')`.execute(held);
-  const importing = world.profiles(ANN);
-  await waitForBlocked(world);
-  await held.commit().execute();
-  expect(await importing).toMatchObject({ written: 1 });
-  expect(await profileOf('ann')).toMatchObject({ country: 'US', campaign: 'spring', attribution_user_id: 'u-1' });
-});
-
 test('the rejects of an earlier run do not outlive a run without any', async () => {
   await world.profiles({ country: 'US' });
   expect(await world.rejects('profiles.ndjson')).toHaveLength(1);
@@ -415,16 +348,6 @@ test('CSV says the same as NDJSON', async () => {
       record: { customer_user_id: 'cid', country: 'USA' },
     },
   ]);
-});
-
-test('two imports of the same people at once, in opposite orders', async () => {
-  const people = Array.from({ length: 900 }, (_, index) => ({ customer_user_id: `user-${index}`, country: 'US' }));
-  const there = await world.file('there.ndjson', toNdjson(people));
-  const back = await world.file('back.ndjson', toNdjson(people.toReversed()));
-  const summaries = await Promise.all([there, back].map((file) => world.importAs(PROFILES, file)));
-  expect(summaries.map(({ written }) => written).sort()).toEqual([0, 900]);
-  expect(await world.database.db.selectFrom('profile_identity').selectAll().execute()).toHaveLength(900);
-  expect(await world.database.db.selectFrom('fact_install').selectAll().execute()).toHaveLength(900);
 });
 
 test('other apps are not touched: identifiers are those of the app', async () => {

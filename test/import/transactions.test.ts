@@ -6,7 +6,6 @@ import { setStore } from '../../src/apps/catalogue.ts';
 import { DURATIONS } from '../../src/facts/codes.ts';
 import { importRates } from '../../src/import/rates.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
-import { waitForBlocked } from '../setup/locks.ts';
 import { createWorld, type World } from './world.ts';
 
 const BOB_ID = randomUUID();
@@ -286,37 +285,6 @@ test('a transaction whose chain comes from a deleted profile counts as written, 
   );
   expect(await world.transactions(MONTH, MONTH, RENEWAL)).toMatchObject({ written: 2, unchanged: 1, rejected: 0 });
   expect(await world.transactions(MONTH, RENEWAL)).toMatchObject({ written: 0, unchanged: 2 });
-});
-
-test('a chain of a deleted profile that a request moves meanwhile is left where it went', async () => {
-  await world.transactions({ ...MONTH, customer_user_id: 'gone' });
-  const [gone, cid] = await Promise.all(['gone', 'cid'].map(profileIdOf));
-  await sql`update profile set deleted_at = now() where profile_id = ${gone}`.execute(world.database.db);
-  const held = await world.database.db.startTransaction().execute();
-  await sql`select from profile where profile_id = ${gone} for no key update`.execute(held);
-  const importing = world.transactions({ ...RENEWAL, customer_user_id: 'bob' });
-  await waitForBlocked(world);
-  await held.updateTable('purchase_chain').set({ profile_id: cid! }).execute();
-  await held.commit().execute();
-  expect(await importing).toMatchObject({ written: 0, rejected: 1 });
-  const owners = await world.database.db.selectFrom('purchase_chain').select('profile_id').execute();
-  expect(owners).toEqual([{ profile_id: cid }]);
-});
-
-test('a name that moves to another profile while its profile is waited for is followed', async () => {
-  await world.profiles({ customer_user_id: 'moving' }, { customer_user_id: 'next' });
-  const [former, next] = [await profileIdOf('moving'), await profileIdOf('next')];
-  const held = await world.database.db.startTransaction().execute();
-  await sql`update profile set customer_user_id = null where profile_id = ${former}`.execute(held);
-  const importing = world.transactions({ ...MONTH, customer_user_id: 'moving' });
-  await waitForBlocked(world);
-  await sql`update profile set customer_user_id = 'moving' where profile_id = ${next}`.execute(held);
-  await sql`delete from profile_identity where customer_user_id = 'next'`.execute(held);
-  await sql`update profile_identity set profile_id = ${next} where customer_user_id = 'moving'`.execute(held);
-  await held.commit().execute();
-  expect(await importing).toMatchObject({ written: 1, rejected: 0 });
-  const owners = await world.database.db.selectFrom('purchase').select('profile_id').execute();
-  expect(owners).toEqual([{ profile_id: next }]);
 });
 
 test('a text that reads as none is another one than none', async () => {

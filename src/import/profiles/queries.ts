@@ -66,6 +66,17 @@ function relation(profiles: readonly Profile[]): RawBuilder<unknown> {
     ${attributes}::jsonb[]) as t (profile_id, customer_user_id, installed_at, country, store, custom_attributes))`;
 }
 
+interface Name {
+  customer_user_id: string;
+  profile_id: string;
+}
+
+function nameRelation(names: readonly Name[]): RawBuilder<unknown> {
+  const column = (name: keyof Name) => names.map((one) => one[name]);
+  return sql`(select * from unnest(${column('customer_user_id')}::text[], ${column('profile_id')}::uuid[])
+    as t (customer_user_id, profile_id))`;
+}
+
 async function insertProfiles(trx: Kysely<DB>, app: App, profiles: readonly Profile[]): Promise<void> {
   await sql`
     insert into profile (app_id, profile_id, customer_user_id, installed_at, country, store, custom_attributes)
@@ -84,18 +95,33 @@ async function updateProfiles(trx: Kysely<DB>, app: App, profiles: readonly Prof
 /** A customer user id that came to belong to somebody else meanwhile breaks the key: the batch is then tried again. */
 async function writeIdentities(trx: Kysely<DB>, app: App, changes: readonly Change[]): Promise<void> {
   const moved = changes.filter(({ before, after }) => before?.customer_user_id !== after.customer_user_id);
-  const freed = distinctTexts(moved.map(({ before }) => before?.customer_user_id ?? null));
-  const named = moved.filter(({ after }) => after.customer_user_id !== null).map(({ after }) => after);
-  if (freed.length > 0) {
+  const freed = new Set(distinctTexts(moved.map(({ before }) => before?.customer_user_id ?? null)));
+  const named = moved.flatMap(({ after: { profile_id, customer_user_id } }) =>
+    customer_user_id === null ? [] : [{ profile_id, customer_user_id, isHandedOver: freed.delete(customer_user_id) }],
+  );
+  if (freed.size > 0) {
     await sql`delete from profile_identity where app_id = ${app.app_id}
-      and customer_user_id = any(${freed}::text[])`.execute(trx);
+      and customer_user_id = any(${[...freed]}::text[])`.execute(trx);
   }
-  if (named.length > 0) {
+  const handedOver = named.filter(({ isHandedOver }) => isHandedOver);
+  if (handedOver.length > 0) await handOver(trx, app, handedOver);
+  const added = named.filter(({ isHandedOver }) => !isHandedOver);
+  if (added.length > 0) {
     await sql`
       insert into profile_identity (app_id, customer_user_id, profile_id)
-      select ${app.app_id}, customer_user_id, profile_id from ${relation(named)} given
+      select ${app.app_id}, customer_user_id, profile_id from ${nameRelation(added)} given
       order by customer_user_id`.execute(trx);
   }
+}
+
+/** An attribution that waits for such a name finds its next owner: a row that is made anew it would not find. */
+async function handOver(trx: Kysely<DB>, app: App, names: readonly Name[]): Promise<void> {
+  // The update alone would keep nobody waiting who writes to the former owner.
+  await sql`select from profile_identity
+    where app_id = ${app.app_id} and customer_user_id = any(${names.map(({ customer_user_id }) => customer_user_id)}::text[])
+    order by customer_user_id for update`.execute(trx);
+  await sql`update profile_identity identity set profile_id = given.profile_id from ${nameRelation(names)} given
+    where identity.app_id = ${app.app_id} and identity.customer_user_id = given.customer_user_id`.execute(trx);
 }
 
 /** Where the first is kept, also one that was posted since the profiles were read. */
