@@ -15,6 +15,7 @@ import { priceRecord } from '../../purchases/pricing.ts';
 import type { TransactionRecord } from '../../purchases/record.ts';
 import { writeTransactions } from '../../purchases/write.ts';
 import type { Kind, WriteContext, Written } from '../import-file.ts';
+import { watchingChanges } from './lapses.ts';
 import { type Priced, writeNewChains } from './new-chains.ts';
 import { listForeignFaults, lockOwners } from './profiles.ts';
 import { type NamedTransaction, NamedTransactionBody, parseNamedTransaction } from './record.ts';
@@ -74,7 +75,11 @@ async function write(
       await stage(trx, session, others);
       onHandedOver();
       // A file that moved chains to and fro would end differently each time it is imported.
-      const outcome = await writeTransactions(planningAnew(trx), { ...app, sharing: 'refuse' }, sql.table(TABLE));
+      const keeping: App = { ...app, sharing: 'refuse' };
+      const profileIds = others.map(({ profile_id }) => profile_id);
+      const outcome = await watchingChanges(trx, { app, profileIds }, () =>
+        writeTransactions(planningAnew(trx), keeping, sql.table(TABLE)),
+      );
       const foreign = others.filter(({ position }) => outcome.refused.has(position));
       const faults = await listForeignFaults(trx, app, transactionsOf(foreign));
       for (const [index, { position }] of foreign.entries()) refused.set(position, faults[index] as FieldError);

@@ -1,0 +1,78 @@
+// The end of a subscription that a request set, where an import says that it comes earlier: told when it comes.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { tellDueProfiles } from '../../src/purchases/due-loop.ts';
+import { importTransactions } from '../analytics/import.ts';
+import { createProfile } from '../profile/world.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel, addProduct } from '../setup/world.ts';
+import { addEndpoint, inDays, listEvents, pass, period, setTransaction } from './world.ts';
+
+let service: TestService;
+let customer: string;
+let profileId: string;
+let count = 0;
+beforeAll(async () => {
+  service = await startService();
+  await addAccessLevel(service, 'premium');
+  await addProduct(service, 'monthly', { access_level_id: 'premium' });
+  await addEndpoint(service);
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  customer = `customer-${++count}`;
+  profileId = (await createProfile(service, { customer })).json.data.profile_id;
+});
+
+/** A period that began today and is to end in ten days, unless the members say otherwise. */
+function current(members: Record<string, unknown> = {}) {
+  const ids = { store_transaction_id: `${customer}-1`, store_original_transaction_id: `${customer}-c` };
+  return period({
+    ...ids,
+    purchased_at: inDays(-1),
+    originally_purchased_at: inDays(-1),
+    expires_at: inDays(10),
+    ...members,
+  });
+}
+
+/** Sets it over HTTP, then has an import say it with these members. */
+async function setAndImport(members: Record<string, unknown>): Promise<void> {
+  const transaction = current();
+  expect(await setTransaction(service, customer, transaction)).toMatchObject({ status: 200 });
+  const record = { ...transaction, customer_user_id: customer, ...members };
+  await importTransactions(service, [record]);
+}
+
+/** What is told beyond the start and its access. */
+async function toldLater() {
+  await tellDueProfiles(service.deps);
+  return (await listEvents(service, profileId)).slice(2).map(({ event_type, payload }) => {
+    return [event_type, payload.event_properties.is_active];
+  });
+}
+const END = [
+  ['subscription_expired', undefined],
+  ['access_level_updated', false],
+];
+
+test('when an import brought it forward', async () => {
+  await setAndImport({ expires_at: inDays(5) });
+  expect(await toldLater()).toEqual([]);
+  await pass(service, 6, [profileId]);
+  expect(await toldLater()).toEqual(END);
+  await pass(service, 6, [profileId]);
+  expect(await toldLater()).toEqual(END);
+});
+
+test('at once where it is past by then', async () => {
+  await setAndImport({ refunded_at: inDays(-0.5), cancellation_reason: 'refund' });
+  expect(await toldLater()).toEqual(END);
+});
+
+test('when it comes where an import put it off', async () => {
+  await setAndImport({ expires_at: inDays(20) });
+  await pass(service, 11, [profileId]);
+  expect(await toldLater()).toEqual([]);
+  await pass(service, 10, [profileId]);
+  expect(await toldLater()).toEqual(END);
+});
