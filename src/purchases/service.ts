@@ -10,11 +10,11 @@ import { apiError, validationError, valueError } from '../errors.ts';
 import { lockInOrder } from '../facts/profile-lock.ts';
 import { findProfile } from '../profile/queries.ts';
 import { readShownSince } from '../profile/read-state.ts';
+import { priceTransactions } from './amounts.ts';
 import { type ChainKey, findOwner, lockChain, type Owner } from './chain.ts';
 import { tellDue } from './due.ts';
 import { loadPriceBook } from './price-book.ts';
-import { type Amounts, type PriceBook, priceRecord } from './pricing.ts';
-import { type TransactionRecord, toRecord } from './record.ts';
+import { toRecord } from './record.ts';
 import type { TransactionBody } from './schema.ts';
 import { readSnapshot, tellChange } from './telling.ts';
 import { claimChains, mayMove, type Staged, stageValues, writeOwnChain, writeTransactions } from './write.ts';
@@ -41,12 +41,6 @@ async function lockOwner(
     owner = await findOwner(trx, chain);
   }
   return { owner, isLocked: owner?.profile_id === lockedId };
-}
-
-function priceOf(record: TransactionRecord, book: PriceBook): Amounts {
-  const priced = priceRecord(record, book);
-  if ('source' in priced) throw validationError([priced]);
-  return priced;
 }
 
 interface Write {
@@ -123,7 +117,9 @@ export function setTransaction(
       if (other && !mayMove(app, other.is_deleted)) throw foreignChain();
       if (other && !isLocked) throw new StaleReadError('an import gave the name to another profile meanwhile');
       const key = { ...chain, profile_id };
-      const staged = stageValues([{ ...record, ...priceOf(record, book), position: 0, profile_id }]);
+      const [amounts] = await priceTransactions(trx, { app, book }, [{ transaction: record, profile_id }]);
+      if ('source' in amounts!) throw validationError([amounts]);
+      const staged = stageValues([{ ...record, ...amounts, position: 0, profile_id }]);
       const { now, events } = await tellDue(trx, { app_id: app.app_id, profile_id });
       const write = { key, staged, now };
       const changed = await (other

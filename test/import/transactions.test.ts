@@ -405,4 +405,19 @@ describe('money', () => {
     });
     expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }, { proceeds: 8_500_000_000n }]);
   });
+
+  test('and stays so where it would be none by the commission of today', async () => {
+    const taxed = { ...MONTH, store: 'web', price: { ...MONTH.price, tax_usd: 9.5 } };
+    const other = { ...taxed, store_transaction_id: 'w2', store_original_transaction_id: 'w2' };
+    await world.transactions(taxed);
+    await setStore(world.database, world.app.app_id, { store: 'web', commission: '0.2' });
+    const summary = await world.transactions(other, taxed, { ...taxed, paywall_id: 'p1' });
+    expect(summary).toMatchObject({ unchanged: 1, rejected: 2 });
+    const reason = 'price.tax_usd: Must not be more than the proceeds.';
+    expect(await world.rejects('transactions.ndjson')).toMatchObject([
+      { line: 1, reason },
+      { line: 3, reason },
+    ]);
+    expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }]);
+  });
 });

@@ -1,5 +1,6 @@
 // Set transaction: what the profile shows of it, and that charts count it at once.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { setStore } from '../../src/apps/catalogue.ts';
 import { createProfile, readProfile } from '../profile/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProduct } from '../setup/world.ts';
@@ -226,6 +227,14 @@ test('a store may be called like a member of every object: it has no commission'
     .select('proceeds_nano')
     .executeTakeFirstOrThrow();
   expect(fact.proceeds_nano).toBe(5_000_000_000n);
+});
+
+test('the same again is the same, also where it would have no proceeds left by the commission of today', async () => {
+  const taxed = ownOneTime({ store: 'web', price: { country: 'US', currency: 'USD', value: 5, tax_usd: 4.5 } });
+  await set(taxed);
+  await setStore(service.database, service.appId, { store: 'web', commission: '0.2' });
+  expect(await set(taxed)).toMatchObject({ total_revenue_usd: 5 });
+  expect(await setTransaction(service, customer, { ...taxed, paywall_id: 'p1' })).toMatchObject({ status: 400 });
 });
 
 test('the same ids of another store are those of another chain, which may be another profile’s', async () => {

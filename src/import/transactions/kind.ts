@@ -9,9 +9,9 @@ import type { App } from '../../deps.ts';
 import type { FieldError } from '../../errors.ts';
 import { holdProducts } from '../../facts/product-lock.ts';
 import { raiseVersion } from '../../facts/version.ts';
+import { priceTransactions } from '../../purchases/amounts.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS } from '../../purchases/columns.ts';
 import { loadPriceBook } from '../../purchases/price-book.ts';
-import { priceRecord } from '../../purchases/pricing.ts';
 import type { TransactionRecord } from '../../purchases/record.ts';
 import { writeTransactions } from '../../purchases/write.ts';
 import type { Kind, WriteContext, Written } from '../import-file.ts';
@@ -33,14 +33,18 @@ async function price(
   { records, refused }: { records: readonly NamedTransaction[]; refused: Map<number, FieldError> },
 ): Promise<Priced[]> {
   const owners = await lockOwners(trx, app, records);
-  const book = await loadPriceBook(trx, app, transactionsOf(records));
-  return records.flatMap(({ chain, transaction }, position) => {
+  const owned = records.flatMap(({ chain, transaction }, position) => {
     const owner = owners[position] as (typeof owners)[number];
-    const amounts = 'fault' in owner ? owner.fault : priceRecord(transaction, book);
-    if ('profile_id' in owner && !('code' in amounts)) {
-      return [{ position, profile_id: owner.profile_id, chain, transaction, amounts }];
-    }
-    refused.set(position, amounts as FieldError);
+    if ('profile_id' in owner) return [{ position, profile_id: owner.profile_id, chain, transaction }];
+    refused.set(position, owner.fault);
+    return [];
+  });
+  const book = await loadPriceBook(trx, app, transactionsOf(owned));
+  const amounts = await priceTransactions(trx, { app, book }, owned);
+  return owned.flatMap((one, index) => {
+    const priced = amounts[index] as (typeof amounts)[number];
+    if (!('source' in priced)) return [{ ...one, amounts: priced }];
+    refused.set(one.position, priced);
     return [];
   });
 }

@@ -1,0 +1,44 @@
+// Pricing the transactions of profiles. One that repeats what is stored keeps its amounts, whatever rates and commissions say by now.
+import { type Kysely, sql } from 'kysely';
+import { fixedColumns } from '../db/fixed.ts';
+import type { DB } from '../db/types.ts';
+import type { App } from '../deps.ts';
+import type { FieldError } from '../errors.ts';
+import { AMOUNT_COLUMNS, RECORD_COLUMNS } from './columns.ts';
+import { type Amounts, type PriceBook, priceRecord } from './pricing.ts';
+import type { TransactionRecord } from './record.ts';
+import { stageValues } from './write.ts';
+
+interface Owned {
+  profile_id: string;
+  transaction: TransactionRecord;
+}
+
+/** The stored amounts of those that repeat what is stored, by their places in the array. */
+async function findStored(trx: Kysely<DB>, app: App, owned: readonly Owned[]): Promise<Map<number, Amounts>> {
+  const staged = stageValues(
+    owned.map(({ profile_id, transaction }, position) => ({ ...transaction, profile_id, position })),
+  );
+  const { rows } = await sql<Amounts & { position: bigint }>`
+    select s.position, ${fixedColumns(AMOUNT_COLUMNS, 'old.')}
+    from ${staged} s join purchase old using (profile_id, store, store_original_transaction_id, store_transaction_id)
+    where old.app_id = ${app.app_id}
+      and (${fixedColumns(RECORD_COLUMNS, 'old.')}) is not distinct from (${fixedColumns(RECORD_COLUMNS, 's.')})`.execute(
+    trx,
+  );
+  return new Map(rows.map(({ position, ...amounts }) => [Number(position), amounts]));
+}
+
+/** The amounts of each transaction, or the field because of which it has none: neither by the book nor stored. */
+export async function priceTransactions(
+  trx: Kysely<DB>,
+  { app, book }: { app: App; book: PriceBook },
+  owned: readonly Owned[],
+): Promise<(Amounts | FieldError)[]> {
+  const priced = owned.map(({ transaction }) => priceRecord(transaction, book));
+  const faulty = owned.filter((_, index) => 'source' in (priced[index] as Amounts | FieldError));
+  if (faulty.length === 0) return priced;
+  const stored = await findStored(trx, app, faulty);
+  let place = 0;
+  return priced.map((one) => ('source' in one ? (stored.get(place++) ?? one) : one));
+}
