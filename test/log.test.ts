@@ -47,6 +47,17 @@ test('of an error of the database what quotes rows is left out, and the rest is 
   expect(lines.slice(2).map((line) => JSON.parse(line).err)).toEqual([null, 'text', 7]);
 });
 
+test('while the database is away no error has a stack, nor one of several that failed alike', async () => {
+  const lines: string[] = [];
+  const log = await createLog('info', { write: (line) => lines.push(line) });
+  const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
+  const alike = new AggregateError([refused(), refused()], '2 steps failed');
+  for (const err of [refused(), alike]) log.warn({ err }, 'failed');
+  expect(lines.join('')).not.toContain('log.test.ts');
+  log.warn({ err: new AggregateError([refused(), new Error('wrong')], '2 steps failed') }, 'failed');
+  expect(lines[2]).toContain('log.test.ts');
+});
+
 test('what is no secret stays as it is', async () => {
   const lines: string[] = [];
   const log = await createLog('info', { write: (line) => lines.push(line) });

@@ -78,6 +78,8 @@ export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (failuresToConnect.has(error)) return true;
   const { code, syscall = '' } = error as { code?: unknown; syscall?: string };
+  // Of steps that failed alike. Node.js's own, of several addresses, has the code of the first.
+  if (error instanceof AggregateError && code === undefined) return error.errors.every(isDatabaseAway);
   if (typeof code !== 'string') return DRIVER_WORDS.test(error.message);
   return (
     AWAY_CLASSES.test(code) ||
