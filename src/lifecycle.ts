@@ -33,9 +33,11 @@ export async function runUntilStopped(
   const ending = new AbortController();
   const starting = start(ending.signal);
   let stopping: Promise<void> | undefined;
+  const graceMs = GRACE_MS + config.SHUTDOWN_DELAY_MS;
   const grace = closeWithGrace(
     {
-      delay: GRACE_MS + config.SHUTDOWN_DELAY_MS,
+      // The package's own would not wait for the log to be taken, but for ever where nobody takes it.
+      delay: false,
       logger: lateness(log, config),
       skip: [...STOPS, ...CRASHES, 'beforeExit'],
     },
@@ -44,7 +46,7 @@ export async function runUntilStopped(
       else if (!stopping) log.info('stopping');
       // Whoever asked for it first: what is under way is not cut off by the next.
       ending.abort();
-      stopping ??= stop(starting, log).finally(() => leaveLog(log));
+      stopping ??= within(graceMs, stop(starting, log)).finally(() => leaveLog(log));
       await stopping;
     },
   );
@@ -58,6 +60,12 @@ export async function runUntilStopped(
     await leaveLog(log);
     process.exit(1);
   }
+}
+
+/** Throws when it is not done by then. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const isDone = await Promise.race([work.then(() => true), sleep(ms, false)]);
+  if (!isDone) throw new Error(`not stopped within ${ms / 1000} s`);
 }
 
 /** Tells of an end before everything has stopped. */
