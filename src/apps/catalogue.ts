@@ -57,8 +57,8 @@ function inWords({ source, message }: FieldError): string {
   return source === 'non_field_errors' ? `: ${message}` : `, ${source}: ${message}`;
 }
 
-function nameOf({ store, store_product_id }: { store: string; store_product_id: string }): string {
-  return JSON.stringify([store, store_product_id]);
+function nameOf({ store, store_product_id }: Pick<NewProduct, 'store' | 'store_product_id'>): string {
+  return `${store_product_id} of ${store}`;
 }
 
 function refuseWrongProducts(products: readonly NewProduct[]): void {
@@ -66,8 +66,9 @@ function refuseWrongProducts(products: readonly NewProduct[]): void {
   for (const [index, product] of products.entries()) {
     const [fault] = checkProduct(product);
     if (fault) throw new OperatorError(`Product ${index + 1}${inWords(fault)}`);
-    if (seen.has(nameOf(product))) throw new OperatorError(`Product ${index + 1} is there twice: ${nameOf(product)}.`);
-    seen.add(nameOf(product));
+    const key = JSON.stringify([product.store, product.store_product_id]);
+    if (seen.has(key)) throw new OperatorError(`Product ${index + 1} is there twice: ${nameOf(product)}.`);
+    seen.add(key);
   }
 }
 

@@ -60,7 +60,7 @@ test('an unknown access level or a product that is given twice: none of them is 
     configureProducts(world.database, appId, [good, { ...ANNUAL, access_level_id: 'gold' }]),
   ).rejects.toThrow('There is no access level gold; add it first.');
   await expect(configureProducts(world.database, appId, [good, ANNUAL, ANNUAL])).rejects.toThrow(
-    'Product 3 is there twice: ["app_store","p"].',
+    'Product 3 is there twice: p of app_store.',
   );
   expect(await listProducts(world.database, appId)).toEqual([]);
 });
@@ -239,7 +239,7 @@ test('a product that nobody bought is removed; one of another store, or none, is
   const known = await listProducts(world.database, appId);
   expect(known.filter((one) => one.store_product_id === 'typo')).toMatchObject([other]);
   await expect(removeProduct(world.database, appId, product)).rejects.toThrow(
-    'There is no product ["play_store","typo"]; `sps product list` shows them.',
+    'There is no product typo of play_store; `sps product list` shows them.',
   );
 });
 
