@@ -61,8 +61,9 @@ export function createReceiver({ secret, onEvent }) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const secret = process.env.WEBHOOK_SECRET ?? '';
+  // The test event is of no profile; a profile may have no customer user id.
   const print = ({ event_type, customer_user_id }, id) =>
-    process.stdout.write(`${event_type} ${customer_user_id} ${id}\n`);
+    process.stdout.write(`${event_type} ${customer_user_id ?? '-'} ${id}\n`);
   createReceiver({ secret, onEvent: print }).listen(Number(process.env.PORT ?? 3000), '127.0.0.1', function () {
     process.stdout.write(`listening on ${this.address().port}\n`);
   });

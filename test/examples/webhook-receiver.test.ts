@@ -1,7 +1,7 @@
 // docs/examples/webhook-receiver.js as a program, sent to by the real dispatcher.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { verify } from '../../docs/examples/webhook-receiver.js';
-import { rotateWebhookSecret } from '../../src/webhooks/endpoints.ts';
+import { rotateWebhookSecret, testWebhook } from '../../src/webhooks/endpoints.ts';
 import { signatureHeaders } from '../../src/webhooks/signature.ts';
 import { type Program, startProgram } from '../setup/processes.ts';
 import { createWorld, type World } from '../webhooks/world.ts';
@@ -42,6 +42,11 @@ test('what the service sends is believed, also while its secret is being rotated
   await world.grant('user-2');
   await delivered();
   await receiver.printed(/access_level_updated user-2 /);
+});
+
+test('the test event is of no customer', async () => {
+  await testWebhook(world.service.deps, webhookId);
+  await receiver.printed(/^test - [0-9a-f-]{36}\n/m);
 });
 
 test('what is not signed by the secret is refused', async () => {
