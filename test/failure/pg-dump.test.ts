@@ -33,6 +33,7 @@ describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     server = await startTemporaryServer(bin);
     folder = await mkdtemp(join(tmpdir(), 'sps-dump-'));
+    await query('postgres', "create role sps login password 'owner'");
   });
   afterAll(async () => {
     for (const { child } of started) child.kill('SIGKILL');
@@ -97,19 +98,29 @@ describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
     return (await query(database, `select ${counts.join()}`))[0];
   }
 
+  /** The block of docs/operations.md, pasted: no option of the shell ends it early. */
+  async function paste(env: Record<string, string>) {
+    const text = await readFile('docs/operations.md', 'utf8');
+    const commands = /## Backup of a given database\n\n```sh\n(.*?)```/s.exec(text)?.[1] ?? 'exit 1';
+    const PATH = `${bin}:${process.env.PATH}`;
+    return promisify(execFile)('sh', ['-c', commands], { cwd: folder, env: { PATH, ...env } });
+  }
+
+  it('is not replaced by an empty one where it cannot be dumped', async () => {
+    const addresses = { NEW_SERVER_URL: urlOf('postgres'), NEW_DATABASE_URL: urlOf('postgres') };
+    await expect(paste({ DATABASE_URL: urlOf('nowhere'), ...addresses })).rejects.toThrow(/"nowhere" does not exist/);
+    expect(await query('postgres', "select datname from pg_database where datname = 'sps'")).toEqual([]);
+  });
+
   it('is dumped under the running service, restored, and serves', async () => {
     await query('postgres', 'create database old');
-    await query('postgres', "create role sps login password 'owner'");
     const demo = await start('dist/demo/main.js', urlOf('old'), /Ctrl-C stops it/);
     const key = /secret_live_\w+\.\w+/.exec(demo.stdout())?.[0] ?? '';
     const charts = '/api/v1/client-api/metrics/analytics/';
     const before = await post(demo.url + charts, key, CHART);
 
-    const text = await readFile('docs/operations.md', 'utf8');
-    const commands = /## Backup of a given database\n\n```sh\n(.*?)```/s.exec(text)?.[1] ?? 'exit 1';
-    const env = { DATABASE_URL: urlOf('old'), NEW_SERVER_URL: urlOf('postgres'), NEW_DATABASE_URL: ownedUrlOf('sps') };
-    const PATH = `${bin}:${process.env.PATH}`;
-    await promisify(execFile)('sh', ['-e', '-c', commands], { cwd: folder, env: { PATH, ...env } });
+    const addresses = { NEW_SERVER_URL: urlOf('postgres'), NEW_DATABASE_URL: ownedUrlOf('sps') };
+    await paste({ DATABASE_URL: urlOf('old'), ...addresses });
     expect(await countRows('sps')).toEqual(await countRows('old'));
     demo.child.kill('SIGTERM');
     expect(await demo.ended).toBe(0);
