@@ -1,10 +1,17 @@
-// The map in README.md leaves no folder of the service out.
+// The map in README.md leaves no folder of the service out, and no file beside them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
+const [, map = ''] = /^## Map\n([\s\S]*?)^## /m.exec(readFileSync('README.md', 'utf8')) ?? [];
+
 test('every folder of src/ is on the map', () => {
-  const [, map = ''] = /^## Map\n([\s\S]*?)^## /m.exec(readFileSync('README.md', 'utf8')) ?? [];
   const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
   expect(folders.length).toBeGreaterThan(10);
   expect(folders.map(({ name }) => `\`src/${name}/\``).filter((name) => !map.includes(name))).toEqual([]);
+});
+
+test('so is every file beside them', () => {
+  const files = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isFile());
+  const isThere = (name: string) => map.includes(`\`src/${name}\``) || map.includes(`\`${name}\``);
+  expect(files.map(({ name }) => name).filter((name) => !isThere(name))).toEqual([]);
 });
