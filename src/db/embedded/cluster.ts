@@ -71,6 +71,6 @@ export async function refuseForeignCluster(home: string, server: ServerPackage):
   if (found === String(server.major)) return;
   if (found === '') throw incomplete(home);
   throw new EmbeddedDatabaseError(
-    `The database in ${home} was made by PostgreSQL ${found} and this program brings ${server.major}: dump it with pg_dump and PostgreSQL ${found}, move the folder away, start again and load the dump.`,
+    `The database in ${home} was made by PostgreSQL ${found} and this program brings ${server.major}: dump it while the release of this program that made it runs, move the folder away, start again and load the dump, as docs/operations.md shows under Upgrades.`,
   );
 }
