@@ -1,37 +1,15 @@
-// sps import: profiles and transactions from files. A terminal shows a bar on standard error.
-import cliProgress from 'cli-progress';
+// sps import: profiles and transactions from files.
 import type { Command } from 'commander';
 import { getApp } from '../apps/service.ts';
-import { type ImportOptions, importFile, type Kind, type Summary } from '../import/import-file.ts';
+import { importFile, type Kind, type Summary } from '../import/import-file.ts';
 import { MOST_NAMED } from '../import/passed-over.ts';
 import { PROFILES } from '../import/profiles/kind.ts';
 import { TRANSACTIONS } from '../import/transactions/kind.ts';
 import { harmless } from './harmless.ts';
 import { appOption } from './options.ts';
 import type { Perform } from './perform.ts';
+import { startProgress } from './progress.ts';
 import { formatMembers } from './table.ts';
-
-interface Bar {
-  onProgress?: NonNullable<ImportOptions['onProgress']>;
-  stop: () => void;
-}
-
-function startBar(): Bar {
-  if (!process.stderr.isTTY) return { stop: () => undefined };
-  const format = '{bar} {percentage}%  {read} read, {written} written, {rejected} rejected';
-  const bar = new cliProgress.SingleBar(
-    { format, stream: process.stderr, hideCursor: true },
-    cliProgress.Presets.shades_classic,
-  );
-  bar.start(1, 0, { read: 0, written: 0, rejected: 0 });
-  return {
-    onProgress: ({ bytes, sizeBytes, ...counts }) => {
-      bar.setTotal(Math.max(1, sizeBytes));
-      bar.update(bytes, counts);
-    },
-    stop: () => bar.stop(),
-  };
-}
 
 /** What was told may be the first of more. */
 function enumerate(names: readonly string[]): string {
@@ -71,9 +49,9 @@ export function addCommands(program: Command, perform: Perform): void {
         perform(
           async ({ deps, connectionString, signal }) => {
             const app = await getApp(deps, appId);
-            const { stop, ...bar } = startBar();
+            const { stop, onProgress } = startProgress();
             try {
-              const answer = await importFile(kind, { connectionString, app, file, now: deps.now, signal, ...bar });
+              const answer = await importFile(kind, { connectionString, app, file, now: deps.now, signal, onProgress });
               // Not a file of such records: a script should hear of it.
               if (answer.rejected > 0 && answer.rejected === answer.read) process.exitCode = 1;
               return { answer, text: inWords(answer) };

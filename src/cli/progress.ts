@@ -1,0 +1,45 @@
+// How far an import is, on standard error: a bar on a terminal, else a line now and then for whoever reads a log.
+import cliProgress from 'cli-progress';
+import type { ImportOptions } from '../import/import-file.ts';
+
+const LINE_EVERY_MS = 30_000;
+
+export interface Progress {
+  onProgress: NonNullable<ImportOptions['onProgress']>;
+  stop: () => void;
+}
+
+function startBar(): Progress {
+  const format = '{bar} {percentage}%  {read} read, {written} written, {rejected} rejected';
+  const bar = new cliProgress.SingleBar(
+    { format, stream: process.stderr, hideCursor: true },
+    cliProgress.Presets.shades_classic,
+  );
+  bar.start(1, 0, { read: 0, written: 0, rejected: 0 });
+  return {
+    onProgress: ({ bytes, sizeBytes, ...counts }) => {
+      bar.setTotal(Math.max(1, sizeBytes));
+      bar.update(bytes, counts);
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+/** An import that is done within half a minute says nothing by itself. */
+export function tellInLines(write: (line: string) => void): Progress {
+  let toldAt = performance.now();
+  return {
+    onProgress: ({ bytes, sizeBytes, read, written, rejected }) => {
+      if (performance.now() - toldAt < LINE_EVERY_MS) return;
+      toldAt = performance.now();
+      // A pipe has no size.
+      const share = sizeBytes > 0 ? `${Math.floor((100 * bytes) / sizeBytes)}%  ` : '';
+      write(`${share}${read} read, ${written} written, ${rejected} rejected\n`);
+    },
+    stop: () => undefined,
+  };
+}
+
+export function startProgress(): Progress {
+  return process.stderr.isTTY ? startBar() : tellInLines((line) => process.stderr.write(line));
+}
