@@ -53,20 +53,23 @@ type Taken = Omit<Claimed, 'claim_id' | 'body'> & { claim_id: string | null; bod
 export const PUT_OFF_BEHIND_RUNNING_MS = 250;
 const PUT_OFF_BEHIND_WAITING = '30 seconds';
 
-/** Takes what is due, fairly among endpoints; also says how many had to be put off. */
+/**
+ * Takes what is due, first of the endpoints of which this process holds fewest: else those that are slow would keep a new event from another
+ * once they hold all there is. Also says how many had to be put off.
+ */
 export async function claimDue(db: Kysely<DB>, request: ClaimRequest): Promise<{ claimed: Claimed[]; putOff: number }> {
   const { now, leaseUntil, claimId, held, ahead, lookAhead, total, perEndpoint, ailingAfter, ailingSlots } = request;
   const numberOf = (counts: ReadonlyMap<string, number>) =>
     sql`coalesce((${JSON.stringify(Object.fromEntries(counts))}::jsonb ->> webhook_id::text)::int, 0)`;
   const statement = sql<Taken>`
     with room as materialized (
-      select webhook_id,
+      select webhook_id, held,
         case when failed_attempts >= ${ailingAfter}::int then ${ailingSlots}::int else ${perEndpoint}::int + ${numberOf(ahead)} end
-          - ${numberOf(held)} as slots
-      from webhook
+          - held as slots
+      from webhook cross join lateral (select ${numberOf(held)} as held) of_this_process
       where state = 'enabled'
     ), due as materialized (
-      select d.*, slots from room cross join lateral (
+      select d.*, held, slots from room cross join lateral (
         select sequence, webhook_id, profile_id, due_at from webhook_delivery
         where webhook_id = room.webhook_id and state = 'pending' and due_at <= ${now}
         order by due_at, sequence
@@ -86,7 +89,7 @@ export async function claimDue(db: Kysely<DB>, request: ClaimRequest): Promise<{
         order by earlier.sequence desc limit 1
       ) nearest on true
     ), chosen as (
-      (select * from judged where put_off_until is null and place <= slots order by place, sequence limit ${total})
+      (select * from judged where put_off_until is null and place <= slots order by held + place, sequence limit ${total})
       union all
       select * from judged where put_off_until is not null
     )

@@ -266,6 +266,23 @@ it('a claim is given back for one endpoint, and stands for another that is sent 
   expect(again.claimed.map(({ webhook_id }) => webhook_id)).toEqual(given.map(({ webhook_id }) => webhook_id));
 });
 
+it('what becomes free goes to the endpoint of which the process holds fewest, however long another has waited', async () => {
+  const busy = [await world.addEndpoint('http://127.0.0.1:9/'), await world.addEndpoint('http://127.0.0.1:9/')];
+  for (let i = 0; i < 4; i++) {
+    await world.addProfile(`p${i}`);
+    await world.grant(`p${i}`);
+  }
+  expect((await claim({ total: 4 })).claimed).toHaveLength(4);
+  const { webhook_id } = await world.addEndpoint('http://127.0.0.1:9/');
+  await world.grant('ann');
+  const held = new Map(busy.map((one, i) => [one.webhook_id, 2 - i]));
+  const { claimed } = await claim({ total: 1, held });
+  expect(claimed.map((one) => one.webhook_id)).toEqual([webhook_id]);
+  // Then to the other of which it holds fewer.
+  const next = await claim({ total: 1, held: new Map([...held, [webhook_id, 1]]) });
+  expect(next.claimed.map((one) => one.webhook_id)).toEqual([busy[1]?.webhook_id]);
+});
+
 describe('a dispatcher', () => {
   it('renews the lease of what takes long, so that no other sends it too', async () => {
     const receiver = await world.receive(hanging);
