@@ -167,9 +167,16 @@ export async function deleteWebhook(db: Kysely<DB>, webhookId: string): Promise<
   await db.deleteFrom('webhook').where('webhook_id', '=', webhookId).execute();
 }
 
-/** Waits until every event that is being recorded is; what is recorded from then on sees the endpoints as they are now. */
-export async function awaitRecorders(trx: Kysely<DB>): Promise<void> {
-  await sql`lock table webhook_delivery in share row exclusive mode`.execute(trx);
+/**
+ * The transactions that are writing deliveries. One that is not among them sees the endpoints as they are now when it writes: its statement
+ * locks the table before it takes its snapshot.
+ */
+export async function listWriters(db: Kysely<DB>): Promise<string[]> {
+  const { rows } = await sql<{ virtualtransaction: string }>`
+    select virtualtransaction from pg_locks
+    where database = (select oid from pg_database where datname = current_database())
+      and relation = 'webhook_delivery'::regclass and mode = 'RowExclusiveLock' and granted`.execute(db);
+  return rows.map(({ virtualtransaction }) => virtualtransaction);
 }
 
 /**

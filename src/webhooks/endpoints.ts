@@ -1,20 +1,21 @@
 // What an operator does to the endpoints of an app, beside adding and changing them (endpoint-settings.ts). listWebhooks shows
 // each one's state, since when and why.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { getApp } from '../apps/service.ts';
-import { inTransaction, patiently } from '../db/client.ts';
+import { inTransaction } from '../db/client.ts';
 import type { Deps } from '../deps.ts';
 import { DAY_MS, timestampOf, toDatabase, toWire } from '../lib/datetime.ts';
 import { isUuid } from '../lib/uuid.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { SenderEdges } from './delivery.ts';
 import {
-  awaitRecorders,
   changeState,
   deleteWebhook,
   findWebhook,
   killWaiting,
   listStoredSecrets,
   listWebhookRows,
+  listWriters,
   makeWaitingDue,
   replaceSecret,
   type StateChange,
@@ -139,6 +140,23 @@ export async function testWebhook(deps: EndpointDeps, webhookId: string, edges: 
   return { webhook_id: row.webhook_id, status, seconds: Number(seconds.toFixed(3)) };
 }
 
+const WRITERS_REST_MS = 50;
+const WRITERS_PATIENCE_MS = 60_000;
+
+/**
+ * Waits for whoever is writing deliveries; a minute at most, within which the service's own transactions end. A lock of the table would wait for
+ * them too, but also for a vacuum, and keep grants waiting.
+ */
+async function awaitWriters(db: Deps['db']): Promise<void> {
+  const waitUntil = performance.now() + WRITERS_PATIENCE_MS;
+  let writers = await listWriters(db);
+  while (writers.length > 0 && performance.now() < waitUntil) {
+    await sleep(WRITERS_REST_MS);
+    const present = await listWriters(db);
+    writers = writers.filter((one) => present.includes(one));
+  }
+}
+
 /** Removes an endpoint. What waits for it is dead, what is being sent is as it will be answered; what was delivered stays in the feed. */
 export async function removeWebhook(deps: EndpointDeps, webhookId: string) {
   const { webhook_id } = await getWebhook(deps, webhookId);
@@ -150,7 +168,7 @@ export async function removeWebhook(deps: EndpointDeps, webhookId: string) {
   };
   await killAll();
   // What was just being recorded for it.
-  await patiently(deps.db, awaitRecorders);
+  await awaitWriters(deps.db);
   await killAll();
   return { webhook_id };
 }

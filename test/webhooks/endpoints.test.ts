@@ -1,4 +1,5 @@
 // What an operator does to endpoints, as the sps program calls it.
+import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addWebhook, changeWebhook } from '../../src/webhooks/endpoint-settings.ts';
@@ -362,6 +363,15 @@ it('remove: what is settled as delivered at the same moment stays delivered', as
   await settling.commit().execute();
   await removing;
   expect((await world.feed()).data[0].deliveries).toMatchObject([{ webhook_id, state: 'delivered' }]);
+});
+
+it('remove: does not wait for a vacuum of what is delivered', async () => {
+  const { webhook_id } = await world.addEndpoint(receiver.url);
+  await world.grant('ann');
+  const vacuuming = await deps.db.startTransaction().execute();
+  await sql`lock table webhook_delivery in share update exclusive mode`.execute(vacuuming);
+  await removeWebhook(deps, webhook_id).finally(() => vacuuming.rollback().execute());
+  expect((await world.feed()).data[0].deliveries).toMatchObject([{ webhook_id, state: 'dead' }]);
 });
 
 it.each([

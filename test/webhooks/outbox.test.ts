@@ -1,7 +1,7 @@
 // Writing events: in the caller's transaction, for the endpoints that want them, in order.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/apps/service.ts';
 import { inTransaction } from '../../src/db/client.ts';
 import { scrubEventsOf } from '../../src/profile/removal.ts';
@@ -9,7 +9,6 @@ import { disableWebhook, removeWebhook } from '../../src/webhooks/endpoints.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { recordAppEvents, recordEvents } from '../../src/webhooks/outbox.ts';
 import { settle } from '../../src/webhooks/queue.ts';
-import { waitForBlocked } from '../setup/locks.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;
@@ -191,9 +190,25 @@ it('what is recorded while its endpoint is removed is dead, not left waiting', a
   const { webhook_id } = await addEndpoint();
   const trx = await db.startTransaction().execute();
   await recordEvents(trx, app, [event()]);
-  const removing = removeWebhook(world.service.deps, webhook_id);
-  await waitForBlocked(world.service);
+  const removing = removeWebhook(world.service.deps, webhook_id).then(() => 'removed');
+  expect(await Promise.race([removing, sleep(500, 'waits')])).toBe('waits');
+  expect(await db.selectFrom('webhook').select('webhook_id').execute()).toEqual([]);
   await trx.commit().execute();
   await removing;
   expect(await db.selectFrom('webhook_delivery').select('state').execute()).toEqual([{ state: 'dead' }]);
+});
+
+it('what is recorded from then on does not hold the removal up', async () => {
+  const [{ webhook_id }] = [await addEndpoint(), await addEndpoint()];
+  const first = await db.startTransaction().execute();
+  await recordEvents(first, app, [event()]);
+  const removing = removeWebhook(world.service.deps, webhook_id);
+  await vi.waitFor(async () => expect(await db.selectFrom('webhook').select('webhook_id').execute()).toHaveLength(1));
+  await sleep(300);
+  const second = await db.startTransaction().execute();
+  await recordEvents(second, app, [event()]);
+  await first.commit().execute();
+  await removing.finally(() => second.commit().execute());
+  const waiting = db.selectFrom('webhook_delivery').select('webhook_id').where('state', '=', 'pending');
+  expect((await waiting.execute()).filter((row) => row.webhook_id === webhook_id)).toEqual([]);
 });
