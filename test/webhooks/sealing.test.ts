@@ -125,6 +125,29 @@ describe('a service', () => {
     expect(await world.service.database.db.selectFrom('webhook').select('webhook_id').execute()).toHaveLength(1);
   });
 
+  it('stores nothing that no service could read because another key was at hand', async () => {
+    const { webhook_id } = await add(withKeys(oldKey));
+    const before = await readStored();
+    const refusal = `The secrets of the webhook ${webhook_id} are encrypted with the key ${keyIdOf(oldKey)}, which neither`;
+    await expect(rotateWebhookSecret(withKeys(wrongKey), webhook_id)).rejects.toThrow(refusal);
+    await expect(add(withKeys(wrongKey, newKey))).rejects.toThrow(refusal);
+    const change = { webhookId: webhook_id, authorization: 'Bearer lost', verify: false };
+    await expect(changeWebhook(withKeys(wrongKey), change)).rejects.toThrow(refusal);
+    expect(await readStored()).toEqual(before);
+    expect(await world.service.database.db.selectFrom('webhook').select('webhook_id').execute()).toHaveLength(1);
+  });
+
+  it('while the key is exchanged stores with the new one, or the old one until all is sealed anew', async () => {
+    await add(withKeys());
+    await add(withKeys(oldKey));
+    await add(withKeys(newKey, oldKey));
+    await expect(add(withKeys(newKey))).rejects.toThrow(`the key ${keyIdOf(oldKey)}`);
+    await expect(add(withKeys(oldKey))).rejects.toThrow(`the key ${keyIdOf(newKey)}`);
+    await rotateEncryptionKey(withKeys(newKey, oldKey));
+    await add(withKeys(newKey));
+    await expect(add(withKeys(oldKey))).rejects.toThrow(`the key ${keyIdOf(newKey)}`);
+  });
+
   it('without the key sends nothing, says so, counts no failure; with it the same delivery goes out', async () => {
     const { webhook_id, secret } = await add(withKeys(oldKey), 'Bearer hidden');
     await world.grant('ann');
