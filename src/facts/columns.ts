@@ -109,22 +109,28 @@ async function listMonthsInNeed(
   return rows;
 }
 
-/** What the totals contain of a month: images of moved facts cancel out but for those under the labels that are totalled. */
+/**
+ * What the totals contain of a month: images of moved facts cancel out but for those under the labels that are totalled. Of one that went away
+ * and came back they may contain an image twice, and take another off.
+ */
 function totalled(month: Month): RawBuilder<unknown> {
   const isAsked = ofMonth(FACTS, month);
   return sql`
     select 1 as sign, ${READ} from fact_transaction f
     where ${isAsked} and not ${isIn('fact_pending')} and not ${isIn('fact_moved')}
     union all
-    select sum(sign), ${READ} from (
-      select 1 as sign, purchase_no, ${READ} from fact_transaction f
-      where ${isAsked} and not ${isIn('fact_pending')} and ${isIn('fact_moved')}
-      union all
-      select 1, purchase_no, ${READ} from fact_retired f where ${isAsked}
-      union all
-      select -f.sign, purchase_no, ${READ} from fact_moved f where ${isAsked}
+    select sign(times)::integer, ${READ} from (
+      select sum(sign) as times, ${READ} from (
+        select 1 as sign, purchase_no, ${READ} from fact_transaction f
+        where ${isAsked} and not ${isIn('fact_pending')} and ${isIn('fact_moved')}
+        union all
+        select 1, purchase_no, ${READ} from fact_retired f where ${isAsked}
+        union all
+        select -f.sign, purchase_no, ${READ} from fact_moved f where ${isAsked}
+      ) f
+      group by purchase_no, ${READ}
     ) f
-    group by purchase_no, ${READ} having sum(sign) <> 0`;
+    cross join generate_series(1, abs(times))`;
 }
 
 /** Whether a table has the fact `f`. */

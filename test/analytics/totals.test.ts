@@ -290,6 +290,35 @@ test('columns that are made while labels are brought to facts have every fact on
   expect(readKind(Number(chunks[1]!.dictionary)).sign).toBe(1);
 });
 
+test('columns that are made while a fact has gone to another label and country and back have it once', async () => {
+  const home = await addApp(service, { name: 'There and back', timezone: APP_ZONE });
+  const one = coins('u');
+  for (const [status, country] of [
+    ['organic', 'US'],
+    ['non_organic', 'FR'],
+    ['organic', 'US'],
+  ]) {
+    await importProfiles(home, [
+      { customer_user_id: 'u', installed_at: '2025-01-02T00:00:00Z', attribution: { status } },
+    ]);
+    await bringLabels();
+    await importTransactions(home, [{ ...one, price: { ...one.price, country } }]);
+    await refreshTotals(service.deps.db);
+  }
+  await refreshMonth();
+  await refreshMoves(service.deps.db);
+  await completeColumns();
+  const date = ['2025-01-01', '2025-01-31'];
+  for (const [status, value] of [
+    ['organic', 5],
+    ['non_organic', 0],
+  ]) {
+    const filters = { date, country: ['us'], store: ['stripe'], attribution_status: [status] };
+    const { json } = await askChart(home, { chart_id: 'revenue', filters });
+    expect(json.data.revenue.value, String(status)).toBe(value);
+  }
+});
+
 test('who has bought nothing after all is no payer, though columns have the purchase and take it off', async () => {
   const home = await addApp(service, { name: 'Taken off', timezone: APP_ZONE });
   await importProfiles(home, [{ customer_user_id: 'u' }, { customer_user_id: 'v' }]);
