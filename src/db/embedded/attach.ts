@@ -45,6 +45,8 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
       const launching = launchServer(cluster, { preferredPort: await readLastPort(folder) });
       const reporting = setInterval(() => log.info('waiting for the embedded PostgreSQL'), REPORT_MS);
       await launching.finally(() => clearInterval(reporting));
+      // It may have recovered for longer than that.
+      giveUpAt = Date.now() + SILENCE_MS;
       continue;
     }
     if (await isOfAnother(postmaster, folder)) {
