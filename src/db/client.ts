@@ -64,10 +64,14 @@ export function splitAddress(connectionString: string): { address: string; optio
   return { address: url.href, options };
 }
 
-/** Sets them for the session, as a client can through any pooler that keeps a session for each: PgBouncer refuses them where a connection begins. */
+/**
+ * Sets them for the session, those that this version of PostgreSQL has. As a client can through any pooler that keeps a session for each: PgBouncer
+ * refuses them where a connection begins.
+ */
 export async function applySettings(client: pg.ClientBase, settings: Record<string, string>): Promise<void> {
   const query = {
-    text: 'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as t (name, value)',
+    text: `select set_config(name, value, false) from unnest($1::text[], $2::text[]) as t (name, value)
+      where current_setting(name, true) is not null`,
     values: [Object.keys(settings), Object.values(settings)],
     query_timeout: CONNECTING_MS,
   };
@@ -82,10 +86,14 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     statement_timeout: String(statementTimeoutMs),
     lock_timeout: String(Math.min(statementTimeoutMs, lockTimeoutMs)),
     idle_in_transaction_session_timeout: '60000',
-    // Whatever role and database have: the locks are made for the first, statements are written for the second, and idle connections are ours to end.
+    // Whatever role and database have: the locks are made for the first, statements are written for the next three, and how long a session or a
+    // transaction takes is ours to bound.
     default_transaction_isolation: 'read committed',
     array_nulls: 'on',
+    standard_conforming_strings: 'on',
+    extra_float_digits: '1',
     idle_session_timeout: '0',
+    transaction_timeout: '0',
     timezone: 'UTC',
     datestyle: 'ISO',
     // Compiling a plan took up to a second (PostgreSQL 15), which no statement here wins back.

@@ -13,6 +13,7 @@ const AWAY_CLASSES = /^(08|53|57)/;
 const AWAY_STATES = new Set([
   READ_ONLY, // The primary has become a replica, or the database was made read-only.
   '25P03', // idle_in_transaction_session_timeout
+  '25P04', // transaction_timeout
 ]);
 /** Whatever fails in connecting is passing, also a Unix socket that is not there. */
 const CONNECTING = new Set(['connect', 'getaddrinfo']);

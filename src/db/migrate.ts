@@ -16,8 +16,15 @@ const LONGEST_MS = 30 * 60_000;
 /** duplicate_table, duplicate_object, duplicate_function. */
 const ALREADY_THERE: readonly string[] = ['42P07', '42710', '42723'];
 
-/** Settings that do not hold here, whatever role, database and address have: an index of a large table takes as long as it takes. */
-const LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'];
+/** Whatever role, database and address have: an index of a large table takes as long as it takes. */
+const SETTINGS = {
+  timezone: 'UTC',
+  standard_conforming_strings: 'on',
+  statement_timeout: '0',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  transaction_timeout: '0',
+};
 
 interface Patience {
   /** Is told that there is another process. */
@@ -146,9 +153,7 @@ export async function migrateToLatest(connectionString: string, patience: Patien
   client.on('error', () => undefined);
   await client.connect().catch(failConnecting);
   try {
-    await applySettings(client, { timezone: 'UTC' });
-    // Not all of them are known to every version.
-    await client.query(`select set_config(name, '0', false) from pg_settings where name = any($1)`, [LIMITS]);
+    await applySettings(client, SETTINGS);
     await refuseEncoding(client);
     await refuseHomeless(client);
     await takeTurn(client, patience);

@@ -31,13 +31,24 @@ async function readSettings(parameters: Record<string, string>, names: readonly 
   }
 }
 
-test('what role and database have of locks, lists and idle sessions does not hold', async () => {
+test('what role and database have of locks, texts and time-outs does not hold', async () => {
   const name = sql.ref(new URL(database.url).pathname.slice(1));
-  const given = { default_transaction_isolation: 'serializable', array_nulls: 'off', idle_session_timeout: '2s' };
+  const { rows } = await sql<{ is_known: boolean }>`
+    select current_setting('transaction_timeout', true) is not null as is_known`.execute(database.db);
+  const given = {
+    default_transaction_isolation: 'serializable',
+    array_nulls: 'off',
+    standard_conforming_strings: 'off',
+    extra_float_digits: '-15',
+    idle_session_timeout: '2s',
+    // From PostgreSQL 17 on.
+    ...(rows[0]!.is_known && { transaction_timeout: '2s' }),
+  };
   for (const [setting, value] of Object.entries(given)) {
     await sql`alter database ${name} set ${sql.ref(setting)} = ${sql.lit(value)}`.execute(database.db);
   }
-  expect(await readSettings({}, Object.keys(given))).toEqual(['read committed', 'on', '0']);
+  const expected = ['read committed', 'on', 'on', '1', '0', '0'].slice(0, Object.keys(given).length);
+  expect(await readSettings({}, Object.keys(given))).toEqual(expected);
   for (const setting of Object.keys(given))
     await sql`alter database ${name} reset ${sql.ref(setting)}`.execute(database.db);
 });
