@@ -127,8 +127,11 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('on paper all rows are there, in ink, and no controls', async () => {
-    const { page, close } = await place.open({ view: '#/charts/mrr?date=last_90_days', colorScheme: 'dark' });
+  test('on paper all rows are there, in ink, with the key to the colours, and no controls', async () => {
+    const { page, close } = await place.open({
+      view: '#/charts/mrr?date=last_90_days&compare_date=previous',
+      colorScheme: 'dark',
+    });
     await settle(page);
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     const table = page.locator('.data-table');
@@ -137,6 +140,8 @@ describeInBrowser('for everybody', (place) => {
     expect(row!.y + row!.height).toBeLessThanOrEqual(whole!.y + whole!.height);
     const ink = `getComputedStyle(document.querySelector('.headline-value')).color`;
     expect(await page.evaluate(ink)).toBe('rgb(23, 25, 30)');
+    const swatch = `getComputedStyle(document.querySelector('.legend .swatch')).printColorAdjust`;
+    expect(await page.evaluate(swatch)).toBe('exact');
     for (const gone of ['.controls', '.side', '.chart-tools']) expect(await page.locator(gone).isVisible()).toBe(false);
     await close();
   });
