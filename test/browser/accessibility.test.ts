@@ -146,6 +146,23 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
+  test('where the system forces its colours, the key keeps those of the drawing', async () => {
+    const { page, close } = await place.open({
+      forcedColors: 'active',
+      view: '#/charts/mrr?segmentation=store&compare_date=previous',
+    });
+    await settle(page);
+    const read = (property: string) =>
+      page.evaluate(
+        `[...document.querySelectorAll('.legend .swatch')].map((one) => getComputedStyle(one).${property})`,
+      );
+    const colours = (await read('backgroundColor')) as string[];
+    expect(colours.length).toBeGreaterThan(4);
+    expect(new Set(colours).size).toBe(colours.length);
+    expect(await read('backgroundImage')).toContainEqual(expect.stringContaining('gradient'));
+    await close();
+  });
+
   test('going to another view moves the focus to its heading, and names the tab', async () => {
     const { page, close } = await place.open();
     await settle(page);
