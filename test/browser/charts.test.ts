@@ -108,7 +108,7 @@ describeInBrowser('a chart', (place) => {
     await close();
   });
 
-  test('many segments with long names fit beside the drawing', async () => {
+  test('many segments with long names fit beside the drawing and above the table', async () => {
     const keys = ['total', ...Array.from({ length: 14 }, (_, i) => `=campaign-${i}`)];
     const { page, close } = await place.open({
       key: null,
@@ -134,6 +134,9 @@ describeInBrowser('a chart', (place) => {
     expect(await page.locator('.tooltip dt').count()).toBe(12);
     expect(await page.locator('.tooltip').textContent()).toContain('3 more');
     expect(await page.locator('.switch span[title]').nth(1).getAttribute('title')).toContain('a campaign');
+    const heading = page.locator('.data-table .series-name').nth(1);
+    expect(await heading.getAttribute('title')).toContain('a campaign');
+    expect((await heading.boundingBox())?.width).toBeLessThanOrEqual(12 * 14);
     await close();
   });
 });

@@ -44,7 +44,9 @@ export function DataTable({ answer, series, unit, caption }: DataTableProps) {
             <th scope="col">Period</th>
             {series.map(({ key, title }) => (
               <th scope="col" key={key}>
-                {title}
+                <span class="series-name" title={title}>
+                  {title}
+                </span>
               </th>
             ))}
             {compared && <th scope="col">Compared period</th>}

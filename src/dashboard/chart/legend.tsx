@@ -45,7 +45,9 @@ export function Legend({ series, drawn, unit, isLoss, onSwitch }: LegendProps) {
               <th scope="row">
                 <button type="button" class="switch" aria-pressed={drawn.includes(key)} onClick={() => onSwitch(key)}>
                   <Swatch colour={colour} />
-                  <span title={title}>{title}</span>
+                  <span class="series-name" title={title}>
+                    {title}
+                  </span>
                 </button>
               </th>
               <td>{formatValue(value, unit)}</td>
