@@ -94,7 +94,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('the old answer stays until the new one is there', async () => {
+  test('the old answer stays, dimmed, until the new one is there', async () => {
     const { page, close } = await place.open({ view: '#/charts/installs' });
     await settle(page);
     const before = await page.locator('.headline-value').textContent();
@@ -109,6 +109,7 @@ describeInBrowser('without an answer', (place) => {
     await page.getByLabel('Days', { exact: true }).selectOption('last_90_days');
     await page.getByRole('progressbar').waitFor();
     expect(await page.locator('.headline-value').textContent()).toBe(before);
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('.headline')).opacity`)).toBe('0.45');
     release();
     await settle(page);
     await expect.poll(() => page.locator('.headline-value').textContent()).not.toBe(before);
