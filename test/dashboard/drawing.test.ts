@@ -1,11 +1,12 @@
 // What is drawn of an answer: which series, in which order, on top of which, and the marks of the axes.
 import { describe, expect, test } from 'vitest';
-import { listMarks, listMarkWords, listStarts, valueRange } from '../../src/dashboard/chart/axis.ts';
+import { listMarks, listMarkWords, listStarts, VALUE_STEPS, valueRange } from '../../src/dashboard/chart/axis.ts';
 import { barExtent } from '../../src/dashboard/chart/bar-extent.ts';
 import { listLayers, stack } from '../../src/dashboard/chart/layers.ts';
 import { drawnKeys, keySeries, switchKey } from '../../src/dashboard/chart/series.ts';
 import { HEIGHT, linePath } from '../../src/dashboard/overview/line-path.ts';
 import type { Series } from '../../src/dashboard/service/answers.ts';
+import { formatShort } from '../../src/dashboard/words/values.ts';
 
 function series(type: string, ys: number[], compared: number[] | null = null): Series {
   const points = (list: number[]) => list.map((y, i) => ({ x: `2025-01-0${i + 1}T00:00:00.000000+0000`, y }));
@@ -163,6 +164,13 @@ describe('axes', () => {
     expect(starts).toEqual(['2024-12-01', '', '']);
     expect(listMarkWords(starts, [0, 1, 2], 'month')).toEqual(['Dec\n2024', '', '']);
     expect(listStarts({ values, compare_values: null })).toEqual(['2024-12-01']);
+  });
+
+  test.each(['USD', 'count'] as const)('no two marks of values in %s read the same', (unit) => {
+    for (const step of VALUE_STEPS[unit].slice(0, 21)) {
+      const words = Array.from({ length: 9 }, (_, i) => formatShort(i * step, unit));
+      expect(new Set(words).size, words.join()).toBe(9);
+    }
   });
 
   test('zero is always on the axis', () => {

@@ -2,6 +2,7 @@
 import type { Series } from '../service/answers.ts';
 import type { PeriodUnit } from '../view/view.ts';
 import { dayOf, periodTick } from '../words/periods.ts';
+import type { Unit } from '../words/values.ts';
 
 const STEPS: Record<PeriodUnit, readonly number[]> = {
   day: [1, 2, 3, 7, 14, 28, 56, 91, 182],
@@ -34,6 +35,16 @@ export function listMarkWords(starts: readonly string[], marks: readonly number[
     return unit === 'year' || year === before ? periodTick(day, unit) : `${periodTick(day, unit)}\n${year}`;
   });
 }
+
+const WHOLE_STEPS = [1, 2, 5]
+  .flatMap((step) => Array.from({ length: 16 }, (_, i) => step * 10 ** i))
+  .sort((a, b) => a - b);
+
+/** How far apart the marks of the vertical axis may be: at least what its words can tell. */
+export const VALUE_STEPS: Record<Unit, number[]> = {
+  USD: WHOLE_STEPS.map((step) => step / 100),
+  count: WHOLE_STEPS,
+};
 
 /** The ends of the vertical axis: zero is always on it, and nothing touches its upper end. */
 export function valueRange(values: readonly (number | null)[]): [number, number] {

@@ -2,7 +2,7 @@
 import type uPlot from 'uplot';
 import type { PeriodUnit } from '../view/view.ts';
 import { formatShort, type Unit } from '../words/values.ts';
-import { listMarks, listMarkWords, valueRange } from './axis.ts';
+import { listMarks, listMarkWords, VALUE_STEPS, valueRange } from './axis.ts';
 import { barExtent } from './bar-extent.ts';
 import type { Layer } from './layers.ts';
 import { mix, type Theme } from './theme.ts';
@@ -25,9 +25,6 @@ const BAR_SHARE = 0.74;
 const WIDEST_BAR = 56;
 const CAP_HEIGHT = 2;
 const DASH_WIDTH = 1.5;
-const WHOLE_STEPS = [1, 2, 5]
-  .flatMap((step) => Array.from({ length: 16 }, (_, i) => step * 10 ** i))
-  .sort((a, b) => a - b);
 
 /** Bars of one layer, narrower where several stand side by side; with a height only their ends. */
 function drawBars({ slot }: Layer, height?: number): uPlot.Series.PathBuilder {
@@ -91,7 +88,7 @@ function listAxes({ starts, unit, valueUnit }: PlotInput, theme: Theme): uPlot.A
       gap: 8,
       space: 44,
       grid: { stroke: theme.grid, width: 1 },
-      ...(valueUnit === 'count' && { incrs: WHOLE_STEPS }),
+      incrs: VALUE_STEPS[valueUnit],
       values: (_, values) => values.map((value) => formatShort(value, valueUnit)),
     },
   ];
