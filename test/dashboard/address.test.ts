@@ -73,6 +73,10 @@ describe('a chart', () => {
     ['date=2025-02-30_to_2025-03-01', { range: 'last_28_days' }],
     ['date=2025-03-02_to_2025-03-01', { range: 'last_28_days' }],
     ['date=2025-03-01_to_2025-03-02', { range: { first: '2025-03-01', last: '2025-03-02' } }],
+    ['zone=Asia%2FTokyo', { zone: 'Asia/Tokyo' }],
+    ['zone=%E6%9D%B1%E4%BA%AC', { zone: null }],
+    ['zone=Europe%2FZ%C3%BCrich', { zone: null }],
+    ['zone=a%0Ab', { zone: null }],
     ['period_unit=fortnight&money=gold&drawing=pie', { period_unit: 'day', money: 'revenue', drawing: null }],
   ])('%s is read as %o', (members, expected) => {
     expect(readAddress(`#/charts/revenue?${members}`)).toMatchObject(expected);

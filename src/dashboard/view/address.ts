@@ -32,6 +32,11 @@ function writeRange(range: string | DayRange | null): string | null {
   return range === null || typeof range === 'string' ? range : `${range.first}_to_${range.last}`;
 }
 
+/** IANA names are visible ASCII. A zone goes into a header, and of others fetch throws as if there were no network. */
+function readZone(text: string | null): string | null {
+  return text !== null && /^[\x21-\x7e]+$/.test(text) ? text : null;
+}
+
 function readChart(chart_id: string, members: URLSearchParams): ChartView {
   const usual = chartView(chart_id);
   const text = (name: string) => members.get(name) || null;
@@ -50,7 +55,7 @@ function readChart(chart_id: string, members: URLSearchParams): ChartView {
     filters: Object.fromEntries(filters),
     compare: readRange(text('compare_date')) ?? readOneOf(COMPARISONS, text('compare_date'), null),
     money: readOneOf(MONEY_BASES, text('money'), usual.money),
-    zone: text('zone'),
+    zone: readZone(text('zone')),
     drawing: readOneOf(DRAWINGS, text('drawing'), null),
     series: members.has('series') ? members.getAll('series').filter((key) => key !== '') : null,
   };
