@@ -93,6 +93,32 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
+  test('the first key goes one bucket on from the one that was read', async () => {
+    const { page, close } = await place.open({
+      view: '#/charts/mrr?date=2026-03-01_to_2026-03-07&compare_date=2026-01-01_to_2026-01-20',
+    });
+    await settle(page);
+    const slider = page.getByRole('slider');
+    const now = () => slider.getAttribute('aria-valuenow');
+    for (const [key, next] of [
+      ['ArrowRight', '8'],
+      ['ArrowLeft', '6'],
+    ] as const) {
+      await slider.focus();
+      expect(await now()).toBe('7');
+      await page.keyboard.press(key);
+      await expect.poll(now).toBe(next);
+      await page.keyboard.press('Escape');
+      await expect.poll(now).toBe('7');
+    }
+    await page.goto(
+      `${place.world.service.url}/dashboard/#/charts/mrr?date=2126-03-01_to_2126-03-07&compare_date=2026-01-01_to_2026-01-20`,
+    );
+    await settle(page);
+    expect(await now()).toBe('1');
+    await close();
+  });
+
   test('keys of the browser stay those of the browser', async () => {
     const { page, close } = await place.open({ view: '#/charts/mrr' });
     await settle(page);

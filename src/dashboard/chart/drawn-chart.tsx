@@ -81,7 +81,8 @@ export function DrawnChart(props: DrawnChartProps) {
     [series, drawing, chart],
   );
   const ownStarts = series[0]?.values.map(({ x }) => dayOf(x)) ?? [];
-  const usual = ownStarts.length - 1;
+  // Days that have not begun have no bucket; the compared ones may have.
+  const usual = Math.max(ownStarts.length - 1, 0);
   const at = place?.at ?? usual;
   const start = ownStarts[at];
   const title = start === undefined ? 'Compared period' : periodTitle(start, period_unit);

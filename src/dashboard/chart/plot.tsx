@@ -102,7 +102,7 @@ export function Plot({ label, at, usual, words, onMove, layers, starts, unit, va
       onKeyDown={(event) => {
         // With these it is a shortcut of the browser.
         if (event.altKey || event.ctrlKey || event.metaKey) return;
-        const next = KEYS[event.key]?.(at ?? usual + 1, last);
+        const next = KEYS[event.key]?.(at ?? usual, last);
         if (next === undefined) return;
         event.preventDefault();
         moveTo(next === null ? null : Math.min(Math.max(next, 0), last));
