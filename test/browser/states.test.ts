@@ -156,6 +156,20 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
+  test.each([
+    ['is empty', {}],
+    ['has no metric', { data: {} }],
+    ['lacks a money basis', { data: { revenue: { data: [] } } }],
+  ])('an answer that %s is a sentence', async (_, json) => {
+    const { page, messages, close } = await place.open();
+    await settle(page);
+    await page.route(`**${CHARTS}`, (route) => route.fulfill({ json }));
+    await page.getByRole('link', { name: 'ARPU' }).click();
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('not what this page expects');
+    expect(messages).toEqual([]);
+    await close();
+  });
+
   test('a limit that is over in a moment is waited for', async () => {
     const { page, close } = await place.open();
     await settle(page);

@@ -2,7 +2,7 @@
 import { addDays } from '../view/days.ts';
 import { dayOf } from '../words/periods.ts';
 import type { Catalogue, FeedPage, Metrics } from './answers.ts';
-import { Failure } from './failure.ts';
+import { Failure, unexpectedAnswer } from './failure.ts';
 import { request, requestJson } from './request.ts';
 
 const API = 'api/v1/client-api';
@@ -75,7 +75,8 @@ export function createClient(key: string): Client {
   });
 
   async function askChart(question: ChartQuestion): Promise<Metrics> {
-    const { data } = await requestJson<{ data: Metrics }>(chartAsk(question));
+    const { data } = await requestJson<{ data?: Metrics }>(chartAsk(question));
+    if (!data) throw unexpectedAnswer();
     return data;
   }
 

@@ -43,6 +43,11 @@ export function toFailure(status: number, body: unknown): Failure {
   return new Failure('broken', 'The service could not answer. Its log has the cause.', listDetails(body));
 }
 
+/** Of an answer of status 200 that is none of the operation that was asked. */
+export function unexpectedAnswer(): Failure {
+  return new Failure('broken', 'The answer is not what this page expects.');
+}
+
 /** The failure of whatever was thrown. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;

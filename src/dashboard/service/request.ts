@@ -1,5 +1,5 @@
 // One request to the service that served the page, and to nobody else. A limit that is over in a moment is waited for.
-import { Failure, toFailure } from './failure.ts';
+import { toFailure, unexpectedAnswer } from './failure.ts';
 
 /** The page is at {admin_url}/dashboard/: all else is beside it, also behind a proxy that adds a prefix. */
 const ROOT = new URL('../', location.href.split('#', 1)[0]);
@@ -67,6 +67,6 @@ export async function request(ask: Ask): Promise<Response> {
 
 export async function requestJson<T>(ask: Ask): Promise<T> {
   const body = await readJson(await request(ask));
-  if (body === undefined) throw new Failure('broken', 'The answer is not what this page expects.');
+  if (body === undefined) throw unexpectedAnswer();
   return body as T;
 }
