@@ -27,6 +27,9 @@ test('on axes figures are short', () => {
 test.each([
   [120, 100, { text: '20%', direction: 'up' }],
   [50, 100, { text: '50%', direction: 'down' }],
+  [100_010, 100_000, { text: '<0.1%', direction: 'up' }],
+  [99_951, 100_000, { text: '<0.1%', direction: 'down' }],
+  [99_950, 100_000, { text: '0.1%', direction: 'down' }],
   [0, 0, { text: '0%', direction: 'same' }],
   [5, 0, { text: 'new', direction: 'new' }],
   [-5, 0, { text: '', direction: 'down' }],

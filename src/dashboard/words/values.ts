@@ -16,6 +16,8 @@ const percent = new Intl.NumberFormat('en-US', {
   style: 'percent',
   maximumFractionDigits: 1,
 });
+/** The least that is told. */
+const LEAST_SHARE = 0.001;
 
 export function formatValue(value: number, unit: Unit): string {
   // Half a cent below zero is written as zero, not as minus zero.
@@ -40,5 +42,7 @@ export function describeChange(value: number, before: number): Change {
   const direction = value > before ? 'up' : 'down';
   if (before === 0 && value > 0) return { text: 'new', direction: 'new' };
   if (before <= 0) return { text: '', direction };
-  return { text: percent.format(Math.abs((value - before) / before)), direction };
+  const share = Math.abs((value - before) / before);
+  // Beside an arrow 0% would contradict it.
+  return { text: share < LEAST_SHARE / 2 ? `<${percent.format(LEAST_SHARE)}` : percent.format(share), direction };
 }
