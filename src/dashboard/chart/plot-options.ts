@@ -105,7 +105,7 @@ export function plotOptions(input: PlotInput, theme: Theme, { width, height }: P
   return {
     width,
     height,
-    padding: [10, 16, 0, 0],
+    padding: [10, 24, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false, points: { show: false }, move: snapToBucket },
     scales: { x: { time: false, range: [-0.5, Math.max(starts.length, 1) - 0.5] }, y: { range: [least, most] } },
