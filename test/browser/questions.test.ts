@@ -80,6 +80,7 @@ describeInBrowser('asking a chart', (place) => {
     await expect
       .poll(() => page.locator('.chip').allTextContents())
       .toEqual(['Country: United States, Germany, zz×', 'Duration: Monthly×']);
+    expect(await page.locator('.chip button').first().getAttribute('title')).toBe('United States, Germany, zz');
     const both = await ask({ country: ['us', 'de', 'zz'], duration: ['Monthly'] });
     expect(await headline(page)).toBe(formatValue(both, 'count'));
 

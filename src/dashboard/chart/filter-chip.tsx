@@ -22,11 +22,11 @@ export function FilterChip({ chart, view, name, onEdit, onRemove }: FilterChipPr
     listTitled(service, { chart, view, name }, signal),
   );
   const title = dimensionTitle(service.catalogue, name);
-  const titles = view.filters[name]?.map((value) => entitle(value, answer).title) ?? [];
+  const values = view.filters[name]?.map((value) => entitle(value, answer).title).join(', ') ?? '';
   return (
     <Chip name={`filter ${title}`} onRemove={onRemove}>
-      <button type="button" onClick={onEdit}>
-        <span class="muted">{title}:</span> {titles.join(', ')}
+      <button type="button" title={values} onClick={onEdit}>
+        <span class="muted">{title}:</span> {values}
       </button>
     </Chip>
   );
