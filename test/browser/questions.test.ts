@@ -193,6 +193,11 @@ describeInBrowser('asking a chart', (place) => {
     const { net_revenue } = await place.world.ask(body, 'Pacific/Kiritimati');
     expect(net_revenue.data[0].values).toHaveLength(90);
     expect(await headline(page)).toBe(formatValue(net_revenue.value, 'USD'));
+    const terms = 'net revenue, Pacific/Kiritimati, by install date';
+    expect(await page.locator('.headline .muted').first().textContent()).toContain(`, in total, ${terms}`);
+    expect(await page.getByRole('slider').getAttribute('aria-label')).toMatch(
+      new RegExp(`^Revenue by day, .*, ${terms}$`),
+    );
     const rows = await readRows(page, '.data-table tbody tr');
     expect(rows.map(([, value]) => value)).toEqual(
       net_revenue.data[0].values.map(({ y }: { y: number }) => formatValue(y, 'USD')),

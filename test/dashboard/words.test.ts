@@ -8,6 +8,7 @@ import {
   isWhole,
   periodTitle,
 } from '../../src/dashboard/words/periods.ts';
+import { listTerms } from '../../src/dashboard/words/terms.ts';
 import { describeChange, formatShort, formatValue } from '../../src/dashboard/words/values.ts';
 
 test.each([
@@ -86,6 +87,15 @@ describe('periods', () => {
   ] as const)('a %s from %s to %s is whole: %s', (unit, first, last, whole) => {
     expect(isWhole({ first, last }, unit)).toBe(whole);
   });
+});
+
+test.each([
+  ['USD', 'proceeds', 'Asia/Tokyo', 'profile_install_date', ['proceeds', 'Asia/Tokyo', 'by install date']],
+  ['USD', 'net_revenue', 'America/New_York', 'purchase_date', ['net revenue', 'America/New York']],
+  ['count', 'proceeds', null, 'purchase_date', []],
+  ['USD', 'revenue', null, 'purchase_date', []],
+] as const)('of %s, %s, %s and %s only what is not usual is said', (unit, money, zone, date_type, terms) => {
+  expect(listTerms({ money, zone, date_type }, unit)).toEqual(terms);
 });
 
 test('a wire datetime, with its microseconds and offset, is a moment', () => {

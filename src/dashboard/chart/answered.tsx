@@ -4,6 +4,7 @@ import { Change } from '../parts/change.tsx';
 import type { ChartRecord, Metric } from '../service/answers.ts';
 import type { ChartView } from '../view/view.ts';
 import { formatRange } from '../words/periods.ts';
+import { listTerms } from '../words/terms.ts';
 import { formatValue } from '../words/values.ts';
 import { DataTable } from './data-table.tsx';
 import { Download } from './download.tsx';
@@ -33,11 +34,13 @@ interface HeadlineProps {
   chart: ChartRecord;
   answer: ChartAnswer;
   metric: Metric;
+  /** On which it is counted, but for the usual ones. */
+  terms: readonly string[];
   /** Whether the compared days are in the drawing: they are drawn with the total. */
   showsCompared: boolean;
 }
 
-function Headline({ chart, answer, metric, showsCompared }: HeadlineProps) {
+function Headline({ chart, answer, metric, terms, showsCompared }: HeadlineProps) {
   const { value, value_from, value_to, compare_value, unit } = metric;
   return (
     <div class="headline">
@@ -45,6 +48,7 @@ function Headline({ chart, answer, metric, showsCompared }: HeadlineProps) {
       <p class="muted">
         {formatRange(answer.range)}, {wordsOfValue(chart, answer.view)}
         {value_to !== null && ` (${formatValue(value_to, 'USD')} ÷ ${formatValue(value_from ?? 0, 'count')})`}
+        {terms.map((term) => `, ${term}`)}
       </p>
       {answer.compared && compare_value !== null && (
         <p class="headline-change">
@@ -70,11 +74,20 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
   // One array as long as nothing is switched, whatever else changes: for another one the drawing is made anew.
   const shown = useMemo(() => series.filter(({ key }) => drawn.includes(key)), [series, drawn.join('\n')]);
   const isNothing = isEmpty(metric);
-  const label = `${chart.metric_name} by ${answer.view.period_unit}, ${formatRange(answer.range)}`;
+  const { period_unit, zone, date_type } = answer.view;
+  // The basis is chosen among what was answered.
+  const terms = listTerms({ money: view.money, zone, date_type }, metric.unit);
+  const label = [`${chart.metric_name} by ${period_unit}`, formatRange(answer.range), ...terms].join(', ');
   return (
     <>
       <div class="chart-top">
-        <Headline chart={chart} answer={answer} metric={metric} showsCompared={!isNothing && drawn.includes(TOTAL)} />
+        <Headline
+          chart={chart}
+          answer={answer}
+          metric={metric}
+          terms={terms}
+          showsCompared={!isNothing && drawn.includes(TOTAL)}
+        />
         <div class="chart-tools">
           <DrawingChoice chart={chart} drawing={view.drawing} onChange={(drawing) => onChange({ drawing })} />
           <Download chart={chart} view={view} answer={answer} />

@@ -12,6 +12,7 @@ import {
   previousRange,
   rangeOf,
 } from '../view/view.ts';
+import { BASIS_TITLES, DATE_TYPE_TITLES } from '../words/terms.ts';
 import { RangeChoice } from './range-choice.tsx';
 import { listZoneOptions } from './zones.ts';
 
@@ -36,8 +37,8 @@ const COMPARISONS = optionsOf<Comparison | ''>({
   previous: 'Previous period',
   year_before: 'Year before',
 });
-const DATE_TYPES = optionsOf<DateType>({ purchase_date: 'Own date', profile_install_date: 'Install date' });
-const BASES = optionsOf<MoneyBasis>({ revenue: 'Revenue', proceeds: 'Proceeds', net_revenue: 'Net revenue' });
+const DATE_TYPES = optionsOf(DATE_TYPE_TITLES);
+const BASES = optionsOf(BASIS_TITLES);
 
 interface ControlsProps {
   chart: ChartRecord;

@@ -1,5 +1,6 @@
 // The time zones to choose from: the app's, UTC, this computer's, then all that the browser knows.
 import type { Option } from '../parts/select.tsx';
+import { zoneTitle } from '../words/terms.ts';
 
 export function listZoneOptions(chosen: string | null): Option[] {
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -7,6 +8,6 @@ export function listZoneOptions(chosen: string | null): Option[] {
   const others = Intl.supportedValuesOf('timeZone').filter((zone) => !first.includes(zone));
   return [
     { value: '', title: 'The app’s' },
-    ...[...first, ...others].map((value) => ({ value, title: value.replaceAll('_', ' ') })),
+    ...[...first, ...others].map((value) => ({ value, title: zoneTitle(value) })),
   ];
 }

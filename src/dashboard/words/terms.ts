@@ -1,0 +1,28 @@
+// On which terms a chart is counted: money basis, time zone, date type. They are called what their choices are.
+import type { ChartView, DateType, MoneyBasis } from '../view/view.ts';
+import type { Unit } from './values.ts';
+
+export const BASIS_TITLES: Record<MoneyBasis, string> = {
+  revenue: 'Revenue',
+  proceeds: 'Proceeds',
+  net_revenue: 'Net revenue',
+};
+export const DATE_TYPE_TITLES: Record<DateType, string> = {
+  purchase_date: 'Own date',
+  profile_install_date: 'Install date',
+};
+
+export function zoneTitle(zone: string): string {
+  return zone.replaceAll('_', ' ');
+}
+
+type Terms = Pick<ChartView, 'money' | 'zone' | 'date_type'>;
+
+/** Those that are not the usual ones, in running text; what is no money has no basis. */
+export function listTerms({ money, zone, date_type }: Terms, unit: Unit): string[] {
+  const terms: string[] = [];
+  if (unit === 'USD' && money !== 'revenue') terms.push(BASIS_TITLES[money].toLowerCase());
+  if (zone !== null) terms.push(zoneTitle(zone));
+  if (date_type !== 'purchase_date') terms.push(`by ${DATE_TYPE_TITLES[date_type].toLowerCase()}`);
+  return terms;
+}
