@@ -94,7 +94,7 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
         </div>
       </div>
       {isNothing ? (
-        <AllZero kind={chart.kind} filters={answer.view.filters} />
+        <AllZero kind={chart.kind} answer={answer} />
       ) : (
         <>
           {shown.length > 0 ? (

@@ -2,7 +2,7 @@
 import { Notice } from '../parts/notice.tsx';
 import { PassingButton } from '../parts/passing-button.tsx';
 import type { ChartRecord } from '../service/answers.ts';
-import type { ChartView } from '../view/view.ts';
+import type { ChartAnswer } from './question.ts';
 
 const WORDS: Record<ChartRecord['kind'], string> = {
   flow: 'Nothing happened in these days.',
@@ -10,10 +10,12 @@ const WORDS: Record<ChartRecord['kind'], string> = {
   ratio: 'The value is zero throughout these days.',
 };
 
-export function AllZero({ kind, filters }: Pick<ChartRecord, 'kind'> & Pick<ChartView, 'filters'>) {
-  const isFiltered = Object.keys(filters).length > 0;
+export function AllZero({ kind, answer }: Pick<ChartRecord, 'kind'> & { answer: ChartAnswer }) {
+  const { range, today, view } = answer;
+  const hasBegun = range.first <= today;
+  const isFiltered = hasBegun && Object.keys(view.filters).length > 0;
   return (
-    <Notice title={WORDS[kind]}>
+    <Notice title={hasBegun ? WORDS[kind] : 'These days have not begun.'}>
       <p class="muted">Choose other days{isFiltered && ' or fewer filters'}.</p>
     </Notice>
   );
