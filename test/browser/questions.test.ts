@@ -160,6 +160,7 @@ describeInBrowser('asking a chart', (place) => {
     await expect
       .poll(() => page.locator('.data-table td .cut').allTextContents())
       .toEqual(['8 Jan – 12 Jan 2025', '13 Jan – 16 Jan 2025']);
+    expect(await page.locator('.headline .muted').first().textContent()).toBe('3 Mar – 16 Mar 2025, at the end');
     await close();
   });
 
@@ -194,7 +195,7 @@ describeInBrowser('asking a chart', (place) => {
     expect(net_revenue.data[0].values).toHaveLength(90);
     expect(await headline(page)).toBe(formatValue(net_revenue.value, 'USD'));
     const terms = 'net revenue, Pacific/Kiritimati, by install date';
-    expect(await page.locator('.headline .muted').first().textContent()).toContain(`, in total, ${terms}`);
+    expect(await page.locator('.headline .muted').first().textContent()).toContain(`, in total so far, ${terms}`);
     expect(await page.getByRole('slider').getAttribute('aria-label')).toMatch(
       new RegExp(`^Revenue by day, .*, ${terms}$`),
     );

@@ -41,12 +41,15 @@ interface HeadlineProps {
 }
 
 function Headline({ chart, answer, metric, terms, showsCompared }: HeadlineProps) {
+  const { range, today } = answer;
   const { value, value_from, value_to, compare_value, unit } = metric;
+  const isRunning = range.first <= today && today <= range.last;
   return (
     <div class="headline">
       <p class="headline-value">{formatValue(value, unit)}</p>
       <p class="muted">
-        {formatRange(answer.range)}, {wordsOfValue(chart, answer.view)}
+        {formatRange(range)}, {wordsOfValue(chart, answer.view)}
+        {isRunning && ' so far'}
         {value_to !== null && ` (${formatValue(value_to, 'USD')} ÷ ${formatValue(value_from ?? 0, 'count')})`}
         {terms.map((term) => `, ${term}`)}
       </p>
