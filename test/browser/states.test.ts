@@ -116,6 +116,26 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
+  test('an answer that has become old is asked for again once the tab is looked at', async () => {
+    const { page, close } = await place.open({ view: '#/charts/installs' });
+    await settle(page);
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith(CHARTS)) asked++;
+    });
+    const comeBack = async (minutes: number) => {
+      await page.evaluate(`(() => { const now = Date.now; Date.now = () => now() + ${minutes * 60_000}; })()`);
+      await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+      await settle(page);
+      return asked;
+    };
+    expect(await comeBack(4)).toBe(0);
+    // What day it is, and the chart.
+    expect(await comeBack(2)).toBe(2);
+    expect(await comeBack(4)).toBe(2);
+    await close();
+  });
+
   test('a service that is away is said to be, and asked again', async () => {
     const { page, close } = await place.open();
     await settle(page);

@@ -3,6 +3,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { Failure } from './failure.ts';
 import { useService } from './use-service.ts';
 
+/** For how long an answer is taken for what is so now. */
+const FRESH_MS = 300_000;
+
 interface State<T> {
   /** The newest answer; while the next is awaited, the one before. */
   answer: T | undefined;
@@ -18,7 +21,10 @@ export interface Asked<T> extends Omit<State<T>, 'controller'> {
   stop: () => void;
 }
 
-/** Asks whenever `question` changes. A request that nobody waits for any more is given up, here and in the service. */
+/**
+ * Asks whenever `question` changes, and when the tab is looked at again after its answer has become old. A request that nobody
+ * waits for any more is given up, here and in the service.
+ */
 export function useAnswer<T>(question: string, ask: (signal: AbortSignal) => Promise<T>): Asked<T> {
   const { takeFailure } = useService();
   const [attempt, setAttempt] = useState(0);
@@ -28,6 +34,7 @@ export function useAnswer<T>(question: string, ask: (signal: AbortSignal) => Pro
     isAsking: true,
     controller: undefined,
   });
+  const askAgain = () => setAttempt((count) => count + 1);
   const settle = (answer: T | undefined, failure?: Failure) =>
     setState({ answer, failure, isAsking: false, controller: undefined });
 
@@ -47,10 +54,21 @@ export function useAnswer<T>(question: string, ask: (signal: AbortSignal) => Pro
     return () => controller.abort();
   }, [question, attempt]);
 
+  // A failure stays until it is asked again by hand.
+  useEffect(() => {
+    if (state.answer === undefined || state.isAsking) return undefined;
+    const answeredAt = Date.now();
+    const refresh = () => {
+      if (document.visibilityState === 'visible' && Date.now() - answeredAt > FRESH_MS) askAgain();
+    };
+    document.addEventListener('visibilitychange', refresh);
+    return () => document.removeEventListener('visibilitychange', refresh);
+  }, [state]);
+
   const { controller, ...shown } = state;
   return {
     ...shown,
-    askAgain: () => setAttempt((count) => count + 1),
+    askAgain,
     stop: () => {
       controller?.abort();
       settle(undefined, new Failure('stopped', 'Stopped before the answer came.'));
