@@ -161,6 +161,9 @@ describeInBrowser('asking a chart', (place) => {
       .poll(() => page.locator('.data-table td .cut').allTextContents())
       .toEqual(['8 Jan – 12 Jan 2025', '13 Jan – 16 Jan 2025']);
     expect(await page.locator('.headline .muted').first().textContent()).toBe('3 Mar – 16 Mar 2025, at the end');
+    // Days that are not over have no end yet.
+    await page.goto(`${place.world.service.url}/dashboard/#/charts/mrr`);
+    await expect.poll(() => page.locator('.headline .muted').first().textContent()).toMatch(/, now$/);
     await close();
   });
 

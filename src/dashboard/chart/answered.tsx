@@ -24,10 +24,13 @@ interface AnsweredProps {
 }
 
 const VALUE_WORDS = { flow: 'in total', stock: 'at the end', ratio: 'overall' };
+/** Of days that are not over. */
+const RUNNING_WORDS = { flow: 'in total so far', stock: 'now', ratio: 'overall so far' };
 
 /** By day of install a stock is what each day's installs have come to, which adds up (analytics.md 3). */
-function wordsOfValue({ kind }: ChartRecord, { date_type }: ChartView): string {
-  return kind === 'stock' && date_type === 'profile_install_date' ? VALUE_WORDS.flow : VALUE_WORDS[kind];
+function wordsOfValue({ kind }: ChartRecord, { view, range, today }: ChartAnswer): string {
+  const words = range.first <= today && today <= range.last ? RUNNING_WORDS : VALUE_WORDS;
+  return kind === 'stock' && view.date_type === 'profile_install_date' ? words.flow : words[kind];
 }
 
 interface HeadlineProps {
@@ -41,15 +44,12 @@ interface HeadlineProps {
 }
 
 function Headline({ chart, answer, metric, terms, showsCompared }: HeadlineProps) {
-  const { range, today } = answer;
   const { value, value_from, value_to, compare_value, unit } = metric;
-  const isRunning = range.first <= today && today <= range.last;
   return (
     <div class="headline">
       <p class="headline-value">{formatValue(value, unit)}</p>
       <p class="muted">
-        {formatRange(range)}, {wordsOfValue(chart, answer.view)}
-        {isRunning && ' so far'}
+        {formatRange(answer.range)}, {wordsOfValue(chart, answer)}
         {value_to !== null && ` (${formatValue(value_to, 'USD')} ÷ ${formatValue(value_from ?? 0, 'count')})`}
         {terms.map((term) => `, ${term}`)}
       </p>
