@@ -1,5 +1,6 @@
 // Statements that find and lock profiles.
 import { type Kysely, sql } from 'kysely';
+import { StaleReadError } from '../db/failures.ts';
 import { overlapping } from '../db/overlap.ts';
 import { executePrepared, forceGenericPlans } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
@@ -54,6 +55,21 @@ export const lockProfileToRead: ReadProfile = async (trx, appId, identity) =>
   (await executePrepared(trx, 'share_profile', profileNamed(trx, appId, identity).forShare()))[0]?.profile_id;
 
 /**
+ * Throws profile_not_found. If its name went to another profile while the former owner was waited for, the transaction has to begin anew: more of
+ * that owner may have been read than its id.
+ */
+export async function failUnlocked(
+  trx: Kysely<DB>,
+  { app, identity }: { app: Pick<App, 'app_id'>; identity: ProfileIdentity },
+): Promise<never> {
+  const isNamed = identity.customer_user_id !== null;
+  if (isNamed && (await findProfile(trx, app.app_id, identity)) !== undefined) {
+    throw new StaleReadError('a name went to another profile meanwhile');
+  }
+  throw apiError('profile_not_found');
+}
+
+/**
  * Locks the profile that a request is about, in a transaction that keeps the plans of its statements from here on. Throws
  * profile_not_found.
  */
@@ -62,12 +78,8 @@ export async function lockKeepingPlans(
   lock: ReadProfile,
   { app, identity }: { app: Pick<App, 'app_id'>; identity: ProfileIdentity },
 ): Promise<string> {
-  const [, first] = await overlapping(trx, (each) => [forceGenericPlans(each), lock(each, app.app_id, identity)]);
-  // A name that came to another profile while its former one was waited for: it has it by now.
-  const isRenamed = first === undefined && identity.customer_user_id !== null;
-  const profileId = isRenamed ? await lock(trx, app.app_id, identity) : first;
-  if (profileId === undefined) throw apiError('profile_not_found');
-  return profileId;
+  const [, profileId] = await overlapping(trx, (each) => [forceGenericPlans(each), lock(each, app.app_id, identity)]);
+  return profileId ?? failUnlocked(trx, { app, identity });
 }
 
 /** A request's place in the array given, with the profile that it has locked. */

@@ -4,10 +4,9 @@ import { type Kysely, sql } from 'kysely';
 import { inTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
-import { apiError } from '../errors.ts';
 import { relabelNow } from '../facts/relabel.ts';
 import type { ProfileIdentity } from './identity.ts';
-import { lockProfileToDelete } from './queries.ts';
+import { failUnlocked, lockProfileToDelete } from './queries.ts';
 import type { ProfileKey } from './state.ts';
 import { freeName } from './writes.ts';
 
@@ -60,7 +59,7 @@ export async function deleteProfile(
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
     const profileId = await lockProfileToDelete(trx, app.app_id, identity);
-    if (profileId === undefined) throw apiError('profile_not_found');
-    await removeProfile(trx, app, profileId);
+    if (profileId === undefined) return failUnlocked(trx, { app, identity });
+    return removeProfile(trx, app, profileId);
   });
 }

@@ -6,6 +6,7 @@ import { createAttributionRecorder } from '../../src/attribution/service.ts';
 import { loadConfig } from '../../src/config.ts';
 import { ONE_RUN } from '../../src/db/server-run.ts';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
+import { deleteProfile } from '../../src/profile/removal.ts';
 import { createProfile, updateProfile } from '../../src/profile/service.ts';
 import { waitForBlocked } from '../setup/locks.ts';
 import { createWorld, toNdjson, type World } from './world.ts';
@@ -87,12 +88,22 @@ describe('a name that an import hands to another profile', () => {
     expect(rows).toEqual([{ profile_id: next }]);
   });
 
-  test('and for an operation on the profile', async () => {
+  test('is the next one for an operation on the profile that waits', async () => {
     const identity = { customer_user_id: 'shared', profile_id: null };
     const updating = updateProfile(world.database, { app: world.app, identity, body: { country: 'DE' } });
     await waitForBlocked(world, 2);
     await ended();
     expect(await updating).toMatchObject({ profile_id: next, country: 'DE' });
+  });
+
+  test('is the next one for a deletion that waits', async () => {
+    const identity = { customer_user_id: 'shared', profile_id: null };
+    const deleting = deleteProfile(world.database, { app: world.app, identity });
+    await waitForBlocked(world, 2);
+    await ended();
+    await deleting;
+    const gone = world.database.db.selectFrom('profile').select('profile_id').where('deleted_at', 'is not', null);
+    expect(await gone.execute()).toEqual([{ profile_id: next }]);
   });
 });
 
