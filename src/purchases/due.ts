@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { fromDatabase, microsecondBefore } from '../lib/datetime.ts';
 import { readShownSince } from '../profile/read-state.ts';
-import type { ProfileKey } from '../profile/state.ts';
+import type { ProfileKey, PurchaseState } from '../profile/state.ts';
 import type { WebhookEvent } from '../webhooks/events.ts';
 import { type ChainTransaction, readChain } from './chain.ts';
 import { lapseOf } from './chain-changes.ts';
@@ -34,6 +34,12 @@ export async function tellDue(trx: Kysely<DB>, key: ProfileKey): Promise<DueEven
   const earlier = microsecondBefore(fromDatabase(first.due_at));
   const state = await readShownSince(trx, key, earlier);
   const span = { since: earlier, now };
-  const access = accessEvents({ state, now: earlier }, { state, now }, (level) => lastChange(state, level, span));
+  const isDue = ({ store, store_original_transaction_id: id }: PurchaseState) =>
+    due.some((chain) => chain.store === store && chain.store_original_transaction_id === id);
+  // What others give was told when it changed: an import may have brought a moment that is long past.
+  const levels = new Set(state.purchases.filter(isDue).map(({ access_level_id }) => access_level_id));
+  const access = accessEvents({ state, now: earlier }, { state, now }, (level) =>
+    levels.has(level) ? lastChange(state, level, span) : null,
+  );
   return { now, events: [...chainEvents(lapsed.map(lapseOf), state, now), ...access] };
 }

@@ -85,14 +85,23 @@ function isToTell(before: ShownLevel | undefined, after: ShownLevel): boolean {
   return !(before && 'grant' in before.source.opened_by && 'grant' in after.source.opened_by);
 }
 
-/** `access_level_updated` for each level that the profile shows differently, or no longer; `at` gives when it came to that. */
-export function accessEvents(before: Glance, after: Glance, at: (accessLevelId: string) => string): WebhookEvent[] {
+/** `access_level_updated` for each level that the profile shows differently, or no longer; `at` gives when it came to that, null where it is not told. */
+export function accessEvents(
+  before: Glance,
+  after: Glance,
+  at: (accessLevelId: string) => string | null,
+): WebhookEvent[] {
   const [old, current] = [shownAccess(before), shownAccess(after)];
-  const tell = (source: AccessSource, isGone: boolean) =>
-    accessEvent({ ...after, event_id: randomUUID(), at: at(source.access_level_id), source, isGone });
+  const tell = (source: AccessSource, isGone: boolean) => {
+    const changedAt = at(source.access_level_id);
+    return changedAt === null ? [] : [accessEvent({ ...after, event_id: randomUUID(), at: changedAt, source, isGone })];
+  };
   const changed = [...current].filter(([level, shown]) => isToTell(old.get(level), shown));
   const gone = [...old].filter(([level]) => !current.has(level));
-  return [...changed.map(([, { source }]) => tell(source, false)), ...gone.map(([, { source }]) => tell(source, true))];
+  return [
+    ...changed.flatMap(([, { source }]) => tell(source, false)),
+    ...gone.flatMap(([, { source }]) => tell(source, true)),
+  ];
 }
 
 /** The last moment, as the database's text, between two (timestamps) at which time alone changed how a profile shows an access level. */

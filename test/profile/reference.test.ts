@@ -121,7 +121,8 @@ test('docs/events.md has every type, and a payload of each kind', async () => {
   const text = `# Events
 
 What webhooks are told and the event feed shows. \`sps webhook add --events a,b\` chooses types, \`sps webhook change\` others; the default is all. Nothing
-is written while an app has no endpoint or all of them are disabled, and importing history tells nothing.
+is written while an app has no endpoint or all of them are disabled, and importing history tells nothing. The end of a subscription
+that was set over HTTP is told when it comes, also where an import brought it forward.
 
 | type | when |
 |---|---|

@@ -15,6 +15,8 @@ beforeAll(async () => {
   service = await startService();
   await addAccessLevel(service, 'premium');
   await addProduct(service, 'monthly', { access_level_id: 'premium' });
+  await addAccessLevel(service, 'gold');
+  await addProduct(service, 'gold monthly', { access_level_id: 'gold' });
   await addEndpoint(service);
 });
 afterAll(() => service.close());
@@ -29,21 +31,21 @@ function current(members: Record<string, unknown> = {}) {
   return period({
     ...ids,
     purchased_at: inDays(-1),
-    originally_purchased_at: inDays(-1),
+    originally_purchased_at: inDays(-10),
     expires_at: inDays(10),
     ...members,
   });
 }
 
-/** Sets it over HTTP, then has an import say it with these members. */
-async function setAndImport(members: Record<string, unknown>): Promise<void> {
-  const transaction = current();
+/** Sets it over HTTP, `given` with some members otherwise, then has an import say it with others. */
+async function setAndImport(members: Record<string, unknown>, given: Record<string, unknown> = {}): Promise<void> {
+  const transaction = current(given);
   expect(await setTransaction(service, customer, transaction)).toMatchObject({ status: 200 });
   const record = { ...transaction, customer_user_id: customer, ...members };
   await importTransactions(service, [record]);
 }
 
-/** What is told beyond the start and its access. */
+/** What is told beyond the first two events. */
 async function toldLater() {
   await tellDueProfiles(service.deps);
   return (await listEvents(service, profileId)).slice(2).map(({ event_type, payload }) => {
@@ -75,4 +77,45 @@ test('when it comes where an import put it off', async () => {
   expect(await toldLater()).toEqual([]);
   await pass(service, 10, [profileId]);
   expect(await toldLater()).toEqual(END);
+});
+
+test('and is not taken for the beginning, which the import moves with it', async () => {
+  await setAndImport({ purchased_at: inDays(-0.9), refunded_at: inDays(-0.5), cancellation_reason: 'refund' });
+  expect(await toldLater()).toEqual(END);
+});
+
+test('nothing where the beginning alone is another', async () => {
+  await setAndImport({ purchased_at: inDays(-2) });
+  expect(await toldLater()).toEqual([]);
+});
+
+test('nothing where it is in its grace period and its own end is another', async () => {
+  const grace = { billing_issue_detected_at: inDays(-1), grace_period_expires_at: inDays(3) };
+  await setAndImport({ expires_at: inDays(-0.6) }, { purchased_at: inDays(-9), expires_at: inDays(-0.5), ...grace });
+  const told = [
+    ['entered_grace_period', undefined],
+    ['access_level_updated', true],
+  ];
+  expect(await toldLater()).toEqual(told);
+  await pass(service, 4, [profileId]);
+  expect(await toldLater()).toEqual([...told, ...END]);
+});
+
+test('of another level nothing, though it began since', async () => {
+  const gold = { store_transaction_id: `${customer}-g`, store_original_transaction_id: `${customer}-g` };
+  const premium = current({ purchased_at: inDays(-3) });
+  expect(await setTransaction(service, customer, premium)).toMatchObject({ status: 200 });
+  const since = current({ ...gold, store_product_id: 'gold monthly', purchased_at: inDays(-0.2) });
+  expect(await setTransaction(service, customer, since)).toMatchObject({ status: 200 });
+  const { length } = await listEvents(service, profileId);
+  const refund = { refunded_at: inDays(-0.5), cancellation_reason: 'refund' };
+  await importTransactions(service, [{ ...premium, customer_user_id: customer, ...refund }]);
+  await tellDueProfiles(service.deps);
+  const later = (await listEvents(service, profileId)).slice(length).map(({ event_type, payload }) => {
+    return [event_type, payload.event_properties.access_level_id];
+  });
+  expect(later).toEqual([
+    ['subscription_expired', undefined],
+    ['access_level_updated', 'premium'],
+  ]);
 });
