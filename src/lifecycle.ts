@@ -36,7 +36,7 @@ export async function runUntilStopped(
   const graceMs = GRACE_MS + config.SHUTDOWN_DELAY_MS;
   const grace = closeWithGrace(
     {
-      // The package's own would not wait for the log to be taken, but for ever where nobody takes it.
+      // The package's own ends the process without waiting for the log, or hangs where nobody takes it.
       delay: false,
       logger: lateness(log, config),
       skip: [...STOPS, ...CRASHES, 'beforeExit'],

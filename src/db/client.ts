@@ -65,13 +65,13 @@ export function splitAddress(connectionString: string): { address: string; optio
 }
 
 /**
- * Sets them for the session, those that this version of PostgreSQL has. As a client can through any pooler that keeps a session for each: PgBouncer
- * refuses them where a connection begins.
+ * Sets them for the session, those that this version of PostgreSQL has. By a statement, which any pooler that keeps a session for each client
+ * passes on: PgBouncer refuses them where a connection begins.
  */
 export async function applySettings(client: pg.ClientBase, settings: Record<string, string>): Promise<void> {
   const query = {
     text: `select set_config(name, value, false) from unnest($1::text[], $2::text[]) as t (name, value)
-      where current_setting(name, true) is not null`,
+      where name <> 'transaction_timeout' or current_setting(name, true) is not null`,
     values: [Object.keys(settings), Object.values(settings)],
     query_timeout: CONNECTING_MS,
   };

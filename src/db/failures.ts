@@ -80,7 +80,8 @@ export function isDatabaseAway(error: unknown): boolean {
   if (failuresToConnect.has(error)) return true;
   const { code, syscall = '' } = error as { code?: unknown; syscall?: string };
   // Of steps that failed alike. Node.js's own, of several addresses, has the code of the first.
-  if (error instanceof AggregateError && code === undefined) return error.errors.every(isDatabaseAway);
+  if (error instanceof AggregateError && code === undefined)
+    return error.errors.length > 0 && error.errors.every(isDatabaseAway);
   if (typeof code !== 'string') return DRIVER_WORDS.test(error.message);
   return (
     AWAY_CLASSES.test(code) ||

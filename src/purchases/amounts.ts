@@ -14,10 +14,16 @@ interface Owned {
   transaction: TransactionRecord;
 }
 
-/** The stored amounts of those that repeat what is stored, by their places in the array. */
-async function findStored(trx: Kysely<DB>, app: App, owned: readonly Owned[]): Promise<Map<number, Amounts>> {
+const NO_AMOUNTS: Amounts = { revenue_nano: 0n, proceeds_nano: 0n, net_nano: 0n };
+
+/** The stored amounts of those that repeat what is stored, by their positions. */
+async function findStored(
+  trx: Kysely<DB>,
+  app: App,
+  placed: readonly (Owned & { position: number })[],
+): Promise<Map<number, Amounts>> {
   const staged = stageValues(
-    owned.map(({ profile_id, transaction }, position) => ({ ...transaction, profile_id, position })),
+    placed.map(({ profile_id, transaction, position }) => ({ ...NO_AMOUNTS, ...transaction, profile_id, position })),
   );
   const { rows } = await sql<Amounts & { position: bigint }>`
     select s.position, ${fixedColumns(AMOUNT_COLUMNS, 'old.')}
@@ -36,9 +42,10 @@ export async function priceTransactions(
   owned: readonly Owned[],
 ): Promise<(Amounts | FieldError)[]> {
   const priced = owned.map(({ transaction }) => priceRecord(transaction, book));
-  const faulty = owned.filter((_, index) => 'source' in (priced[index] as Amounts | FieldError));
+  const faulty = priced.flatMap((one, position) =>
+    'source' in one ? [{ ...(owned[position] as Owned), position }] : [],
+  );
   if (faulty.length === 0) return priced;
   const stored = await findStored(trx, app, faulty);
-  let place = 0;
-  return priced.map((one) => ('source' in one ? (stored.get(place++) ?? one) : one));
+  return priced.map((one, position) => stored.get(position) ?? one);
 }

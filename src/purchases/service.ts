@@ -117,8 +117,9 @@ export function setTransaction(
       if (other && !mayMove(app, other.is_deleted)) throw foreignChain();
       if (other && !isLocked) throw new StaleReadError('an import gave the name to another profile meanwhile');
       const key = { ...chain, profile_id };
-      const [amounts] = await priceTransactions(trx, { app, book }, [{ transaction: record, profile_id }]);
-      if ('source' in amounts!) throw validationError([amounts]);
+      const priced = await priceTransactions(trx, { app, book }, [{ transaction: record, profile_id }]);
+      const amounts = priced[0] as (typeof priced)[number];
+      if ('source' in amounts) throw validationError([amounts]);
       const staged = stageValues([{ ...record, ...amounts, position: 0, profile_id }]);
       const { now, events } = await tellDue(trx, { app_id: app.app_id, profile_id });
       const write = { key, staged, now };

@@ -22,8 +22,8 @@ const IS_CHANGED = fixed(
 );
 const MOVED = fixedColumns(['purchase_no', 'purchase_id', ...WRITTEN, 'recorded_at']);
 
-/** Staged transactions given as values: for a request, where a temporary table would cost more than it saves. What they lack is null. */
-export function stageValues(transactions: readonly Partial<StagedTransaction>[]): Staged {
+/** Staged transactions given as values: for a request, where a temporary table would cost more than it saves. */
+export function stageValues(transactions: readonly StagedTransaction[]): Staged {
   const json = JSON.stringify(transactions, (_, value) => (typeof value === 'bigint' ? String(value) : value));
   return sql`(select * from jsonb_to_recordset(${json}::jsonb) as given (${DEFINITION}))`;
 }

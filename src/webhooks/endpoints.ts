@@ -20,7 +20,7 @@ import {
   replaceSecret,
   type StateChange,
 } from './endpoint-queries.ts';
-import { keyIdOf, SealedError, sealedWith } from './sealing.ts';
+import { findKey, SealedError, sealedWith } from './sealing.ts';
 import { newSecret, readSecrets, type SecretColumns, type Secrets, storedValues, toStored } from './secrets.ts';
 import { sendTestEvent } from './test-event.ts';
 
@@ -39,18 +39,18 @@ export async function getWebhook({ db }: Pick<Deps, 'db'>, webhookId: string) {
   return row;
 }
 
-/** Where secrets are encrypted, none is stored in clear or with a key that no service has, because theirs was not at hand. */
+/** Where secrets are encrypted, none is stored in clear or with a key that no service has, because the right one was not at hand. */
 export async function requireKey({ db, config }: EndpointDeps): Promise<void> {
-  const keys = [config.SPS_ENCRYPTION_KEY, config.SPS_ENCRYPTION_KEY_PREVIOUS].filter((key) => key !== undefined);
-  const known = keys.map(keyIdOf);
   for (const row of await listStoredSecrets(db)) {
-    const stranger = storedValues(row)
-      .map(sealedWith)
-      .find((keyId) => keyId !== undefined && !known.includes(keyId));
-    if (stranger === undefined) continue;
-    throw new OperatorError(
-      `The secrets of the webhook ${row.webhook_id} are encrypted with the key ${stranger}, which neither SPS_ENCRYPTION_KEY nor SPS_ENCRYPTION_KEY_PREVIOUS is: set them as they are set for the service. If that key is lost, remove the webhook first.`,
-    );
+    const keyIds = storedValues(row).map(sealedWith);
+    try {
+      for (const keyId of keyIds) if (keyId !== undefined) findKey(keyId, config);
+    } catch (error) {
+      if (!(error instanceof SealedError)) throw error;
+      throw new OperatorError(
+        `The secrets of the webhook ${row.webhook_id} are ${error.message}: set them as they are set for the service. If that key is lost, remove the webhook first.`,
+      );
+    }
   }
 }
 

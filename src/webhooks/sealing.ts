@@ -35,15 +35,20 @@ export function seal(text: string, key: Buffer): string {
   return `sealed:1:${keyIdOf(key)}:${Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64')}`;
 }
 
+/** The key of this id; throws a SealedError if it is neither of these. */
+export function findKey(keyId: string, { SPS_ENCRYPTION_KEY, SPS_ENCRYPTION_KEY_PREVIOUS }: SealingKeys): Buffer {
+  const key = [SPS_ENCRYPTION_KEY, SPS_ENCRYPTION_KEY_PREVIOUS].find((one) => one && keyIdOf(one) === keyId);
+  if (key) return key;
+  throw new SealedError(
+    `encrypted with the key ${keyId}, which neither SPS_ENCRYPTION_KEY nor SPS_ENCRYPTION_KEY_PREVIOUS is`,
+  );
+}
+
 /** The text of what is stored, sealed or not; throws a SealedError. */
 export function unseal(stored: string, keys: SealingKeys): string {
   const [, keyId = '', base64 = ''] = FORM.exec(stored) ?? [];
   if (keyId === '') return stored;
-  const key = [keys.SPS_ENCRYPTION_KEY, keys.SPS_ENCRYPTION_KEY_PREVIOUS].find((one) => one && keyIdOf(one) === keyId);
-  if (!key)
-    throw new SealedError(
-      `encrypted with the key ${keyId}, which neither SPS_ENCRYPTION_KEY nor SPS_ENCRYPTION_KEY_PREVIOUS is`,
-    );
+  const key = findKey(keyId, keys);
   const bytes = Buffer.from(base64, 'base64');
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));

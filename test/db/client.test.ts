@@ -47,10 +47,10 @@ test('what role and database have of locks, texts and time-outs does not hold', 
   for (const [setting, value] of Object.entries(given)) {
     await sql`alter database ${name} set ${sql.ref(setting)} = ${sql.lit(value)}`.execute(database.db);
   }
-  const expected = ['read committed', 'on', 'on', '1', '0', '0'].slice(0, Object.keys(given).length);
-  expect(await readSettings({}, Object.keys(given))).toEqual(expected);
-  for (const setting of Object.keys(given))
-    await sql`alter database ${name} reset ${sql.ref(setting)}`.execute(database.db);
+  const names = Object.keys(given);
+  const held = await readSettings({}, names);
+  for (const setting of names) await sql`alter database ${name} reset ${sql.ref(setting)}`.execute(database.db);
+  expect(held).toEqual(['read committed', 'on', 'on', '1', '0', '0'].slice(0, names.length));
 });
 
 test('options of the address hold beside the settings of the service, not instead of them', async () => {

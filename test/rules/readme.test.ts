@@ -10,7 +10,7 @@ test('every folder of src/ is on the map', () => {
   expect(folders.map(({ name }) => `\`src/${name}/\``).filter((name) => !map.includes(name))).toEqual([]);
 });
 
-test('so is every file beside them', () => {
+test('every file of src/ itself is on the map', () => {
   const files = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isFile());
   const isThere = (name: string) => map.includes(`\`src/${name}\``) || map.includes(`\`${name}\``);
   expect(files.map(({ name }) => name).filter((name) => !isThere(name))).toEqual([]);

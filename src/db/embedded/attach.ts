@@ -45,7 +45,7 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
       const launching = launchServer(cluster, { preferredPort: await readLastPort(folder) });
       const reporting = setInterval(() => log.info('waiting for the embedded PostgreSQL'), REPORT_MS);
       await launching.finally(() => clearInterval(reporting));
-      // It may have recovered for longer than that.
+      // A recovery may have taken all of it.
       giveUpAt = Date.now() + SILENCE_MS;
       continue;
     }
