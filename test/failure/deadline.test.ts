@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { raiseTimeout } from '../../src/db/deadline.ts';
 import { isDatabaseUnavailable } from '../../src/db/failures.ts';
 import { openSession } from '../../src/db/session.ts';
+import { connectTo } from '../db/one-connection.ts';
 import { type CuttableWay, createCuttableWay } from '../http/cuttable.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
-import { connectTo } from './one-connection.ts';
 
 let database: TestDatabase;
 let way: CuttableWay;
