@@ -43,7 +43,7 @@ async function price(
   const amounts = await priceTransactions(trx, { app, book }, owned);
   return owned.flatMap((one, index) => {
     const priced = amounts[index] as (typeof amounts)[number];
-    if (!('source' in priced)) return [{ ...one, amounts: priced }];
+    if (!('source' in priced)) return [{ amounts: priced, ...one }];
     refused.set(one.position, priced);
     return [];
   });
