@@ -66,17 +66,6 @@ function relation(profiles: readonly Profile[]): RawBuilder<unknown> {
     ${attributes}::jsonb[]) as t (profile_id, customer_user_id, installed_at, country, store, custom_attributes))`;
 }
 
-interface Name {
-  customer_user_id: string;
-  profile_id: string;
-}
-
-function nameRelation(names: readonly Name[]): RawBuilder<unknown> {
-  const column = (name: keyof Name) => names.map((one) => one[name]);
-  return sql`(select * from unnest(${column('customer_user_id')}::text[], ${column('profile_id')}::uuid[])
-    as t (customer_user_id, profile_id))`;
-}
-
 async function insertProfiles(trx: Kysely<DB>, app: App, profiles: readonly Profile[]): Promise<void> {
   await sql`
     insert into profile (app_id, profile_id, customer_user_id, installed_at, country, store, custom_attributes)
@@ -96,32 +85,31 @@ async function updateProfiles(trx: Kysely<DB>, app: App, profiles: readonly Prof
 async function writeIdentities(trx: Kysely<DB>, app: App, changes: readonly Change[]): Promise<void> {
   const moved = changes.filter(({ before, after }) => before?.customer_user_id !== after.customer_user_id);
   const freed = new Set(distinctTexts(moved.map(({ before }) => before?.customer_user_id ?? null)));
-  const named = moved.flatMap(({ after: { profile_id, customer_user_id } }) =>
-    customer_user_id === null ? [] : [{ profile_id, customer_user_id, isHandedOver: freed.delete(customer_user_id) }],
-  );
-  if (freed.size > 0) {
+  const named = moved.filter(({ after }) => after.customer_user_id !== null).map(({ after }) => after);
+  const names = new Set(named.map(({ customer_user_id }) => customer_user_id));
+  const gone = [...freed].filter((name) => !names.has(name));
+  const isHandedOver = ({ customer_user_id }: Profile) => freed.has(customer_user_id as string);
+  const handedOver = named.filter(isHandedOver);
+  const added = named.filter((profile) => !isHandedOver(profile));
+  if (gone.length > 0) {
     await sql`delete from profile_identity where app_id = ${app.app_id}
-      and customer_user_id = any(${[...freed]}::text[])`.execute(trx);
+      and customer_user_id = any(${gone}::text[])`.execute(trx);
   }
-  const handedOver = named.filter(({ isHandedOver }) => isHandedOver);
-  if (handedOver.length > 0) await handOver(trx, app, handedOver);
-  const added = named.filter(({ isHandedOver }) => !isHandedOver);
+  if (handedOver.length > 0) {
+    // For attributions that wait for such a name: a row that were made anew they would not find. The update alone would keep nobody waiting who
+    // writes to the former owner.
+    await sql`select from profile_identity
+      where app_id = ${app.app_id} and customer_user_id in (select customer_user_id from ${relation(handedOver)} given)
+      order by customer_user_id for update`.execute(trx);
+    await sql`update profile_identity i set profile_id = given.profile_id from ${relation(handedOver)} given
+      where i.app_id = ${app.app_id} and i.customer_user_id = given.customer_user_id`.execute(trx);
+  }
   if (added.length > 0) {
     await sql`
       insert into profile_identity (app_id, customer_user_id, profile_id)
-      select ${app.app_id}, customer_user_id, profile_id from ${nameRelation(added)} given
+      select ${app.app_id}, customer_user_id, profile_id from ${relation(added)} given
       order by customer_user_id`.execute(trx);
   }
-}
-
-/** An attribution that waits for such a name finds its next owner: a row that is made anew it would not find. */
-async function handOver(trx: Kysely<DB>, app: App, names: readonly Name[]): Promise<void> {
-  // The update alone would keep nobody waiting who writes to the former owner.
-  await sql`select from profile_identity
-    where app_id = ${app.app_id} and customer_user_id = any(${names.map(({ customer_user_id }) => customer_user_id)}::text[])
-    order by customer_user_id for update`.execute(trx);
-  await sql`update profile_identity identity set profile_id = given.profile_id from ${nameRelation(names)} given
-    where identity.app_id = ${app.app_id} and identity.customer_user_id = given.customer_user_id`.execute(trx);
 }
 
 /** Where the first is kept, also one that was posted since the profiles were read. */
