@@ -129,9 +129,10 @@ async function withOperator<T>(
   }
 }
 
+export function printAnswer(program: Command, { answer, text }: CommandAnswer): void {
+  process.stdout.write(`${program.opts().json ? toJson(answer) : text}\n`);
+}
+
 export function createPerform(program: Command): Perform {
-  return async (work, options = {}) => {
-    const { answer, text } = await withOperator(work, options);
-    process.stdout.write(`${program.opts().json ? toJson(answer) : text}\n`);
-  };
+  return async (work, options = {}) => printAnswer(program, await withOperator(work, options));
 }

@@ -2,8 +2,7 @@
 import type { Command } from 'commander';
 import { restore } from '../db/embedded/restore.ts';
 import { loadEmbeddedConfig } from './backup.ts';
-import { toJson } from './harmless.ts';
-import { watchSignals } from './perform.ts';
+import { printAnswer, watchSignals } from './perform.ts';
 
 export function addCommands(program: Command): void {
   program
@@ -16,6 +15,6 @@ export function addCommands(program: Command): void {
       await Promise.race([restore(folder, SPS_DATA_DIR, signal), interrupted]).finally(ignore);
       const answer = { data_dir: SPS_DATA_DIR };
       const text = `Restored to ${SPS_DATA_DIR}; the next start of the service takes it up.`;
-      process.stdout.write(`${program.opts().json ? toJson(answer) : text}\n`);
+      printAnswer(program, { answer, text });
     });
 }
