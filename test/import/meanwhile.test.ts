@@ -9,7 +9,7 @@ import { PROFILES } from '../../src/import/profiles/kind.ts';
 import { deleteProfile } from '../../src/profile/removal.ts';
 import { createProfile, updateProfile } from '../../src/profile/service.ts';
 import { waitForBlocked } from '../setup/locks.ts';
-import { createWorld, toNdjson, type World } from './world.ts';
+import { createWorld, MONTH, RENEWAL, toNdjson, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -20,31 +20,6 @@ beforeEach(async () => {
     purchase_chain cascade`.execute(world.database.db);
 });
 afterAll(() => world.close());
-
-const MONTH = {
-  customer_user_id: 'ann',
-  purchase_type: 'subscription',
-  store: 'app_store',
-  store_product_id: 'monthly',
-  store_transaction_id: 'a1',
-  store_original_transaction_id: 'a1',
-  price: { country: 'US', currency: 'USD', value: 10 },
-  purchased_at: '2025-01-09T12:00:00Z',
-  originally_purchased_at: '2025-01-09T12:00:00Z',
-  expires_at: '2025-02-09T12:00:00Z',
-  renew_status: true,
-};
-const RENEWAL = {
-  ...MONTH,
-  store_transaction_id: 'a2',
-  purchased_at: '2025-02-09T12:00:00Z',
-  expires_at: '2025-03-09T12:00:00Z',
-};
-
-async function profileIdOf(customer: string): Promise<string> {
-  const profiles = world.database.db.selectFrom('profile').select('profile_id');
-  return (await profiles.where('customer_user_id', '=', customer).executeTakeFirstOrThrow()).profile_id;
-}
 
 function recorderOf({ database: { db } }: World) {
   return createAttributionRecorder({ db, groupDb: db, serverRun: ONE_RUN, config: loadConfig({}) });
@@ -190,7 +165,7 @@ test('two imports of the same people at once, in opposite orders', async () => {
 test('a chain of a deleted profile that a request moves meanwhile is left where it went', async () => {
   await world.profiles({ customer_user_id: 'gone' }, { customer_user_id: 'cid' }, { customer_user_id: 'bob' });
   await world.transactions({ ...MONTH, customer_user_id: 'gone' });
-  const [gone, cid] = await Promise.all(['gone', 'cid'].map(profileIdOf));
+  const [gone, cid] = await Promise.all(['gone', 'cid'].map(world.profileIdOf));
   await sql`update profile set deleted_at = now() where profile_id = ${gone}`.execute(world.database.db);
   const held = await world.database.db.startTransaction().execute();
   await sql`select from profile where profile_id = ${gone} for no key update`.execute(held);
@@ -205,7 +180,7 @@ test('a chain of a deleted profile that a request moves meanwhile is left where 
 
 test('a name that moves to another profile while its profile is waited for is followed', async () => {
   await world.profiles({ customer_user_id: 'moving' }, { customer_user_id: 'next' });
-  const [former, next] = [await profileIdOf('moving'), await profileIdOf('next')];
+  const [former, next] = [await world.profileIdOf('moving'), await world.profileIdOf('next')];
   const held = await world.database.db.startTransaction().execute();
   await sql`update profile set customer_user_id = null where profile_id = ${former}`.execute(held);
   const importing = world.transactions({ ...MONTH, customer_user_id: 'moving' });

@@ -6,7 +6,7 @@ import { setStore } from '../../src/apps/catalogue.ts';
 import { DURATIONS } from '../../src/facts/codes.ts';
 import { importRates } from '../../src/import/rates.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld, MONTH, RENEWAL, type World } from './world.ts';
 
 const BOB_ID = randomUUID();
 
@@ -21,34 +21,10 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
-const MONTH = {
-  customer_user_id: 'ann',
-  purchase_type: 'subscription',
-  store: 'app_store',
-  store_product_id: 'monthly',
-  store_transaction_id: 'a1',
-  store_original_transaction_id: 'a1',
-  price: { country: 'US', currency: 'USD', value: 10 },
-  purchased_at: '2025-01-09T12:00:00.000001Z',
-  originally_purchased_at: '2025-01-09T12:00:00Z',
-  expires_at: '2025-02-09T12:00:00Z',
-  renew_status: true,
-};
 const OFFER = { category: 'promotional', type: 'pay_up_front' };
-const RENEWAL = {
-  ...MONTH,
-  store_transaction_id: 'a2',
-  purchased_at: '2025-02-09T12:00:00Z',
-  expires_at: '2025-03-09T12:00:00Z',
-};
 
 function facts() {
   return world.database.db.selectFrom('fact_transaction').selectAll().orderBy('purchased_at').execute();
-}
-
-async function profileIdOf(customer: string): Promise<string> {
-  const profiles = world.database.db.selectFrom('profile').select('profile_id');
-  return (await profiles.where('customer_user_id', '=', customer).executeTakeFirstOrThrow()).profile_id;
 }
 
 async function everything(): Promise<string> {
@@ -272,7 +248,7 @@ describe('rejected, while the others are kept', () => {
     const bobs = { ...RENEWAL, customer_user_id: 'bob' };
     expect(await world.transactions(MONTH, bobs)).toMatchObject({ written: 1, rejected: 1 });
     expect(await world.transactions(MONTH, bobs)).toMatchObject({ unchanged: 1, rejected: 1 });
-    const reason = `store_original_transaction_id: The chain belongs to the profile ${await profileIdOf('ann')}.`;
+    const reason = `store_original_transaction_id: The chain belongs to the profile ${await world.profileIdOf('ann')}.`;
     expect(await world.rejects('transactions.ndjson')).toMatchObject([{ line: 2, reason }]);
   });
 });
@@ -280,7 +256,7 @@ describe('rejected, while the others are kept', () => {
 test('a transaction whose chain comes from a deleted profile counts as written, though nothing else of it changed', async () => {
   await world.profiles({ customer_user_id: 'left' });
   await world.transactions({ ...MONTH, customer_user_id: 'left' });
-  await sql`update profile set deleted_at = now() where profile_id = ${await profileIdOf('left')}`.execute(
+  await sql`update profile set deleted_at = now() where profile_id = ${await world.profileIdOf('left')}`.execute(
     world.database.db,
   );
   expect(await world.transactions(MONTH, MONTH, RENEWAL)).toMatchObject({ written: 2, unchanged: 1, rejected: 0 });

@@ -21,10 +21,32 @@ export interface World {
   importAs: <T>(kind: Kind<T>, file: string) => Promise<Counts>;
   /** As `importAs`, with all that is told. */
   summaryOf: <T>(kind: Kind<T>, file: string) => Promise<Summary>;
+  profileIdOf: (customerUserId: string) => Promise<string>;
   /** What the last import into the file of this name refused. */
   rejects: (name: string) => Promise<{ line: number; reason: string; record?: unknown; text?: string }[]>;
   close: () => Promise<void>;
 }
+
+/** A month of `ann`'s subscription, and the next. */
+export const MONTH = {
+  customer_user_id: 'ann',
+  purchase_type: 'subscription',
+  store: 'app_store',
+  store_product_id: 'monthly',
+  store_transaction_id: 'a1',
+  store_original_transaction_id: 'a1',
+  price: { country: 'US', currency: 'USD', value: 10 },
+  purchased_at: '2025-01-09T12:00:00.000001Z',
+  originally_purchased_at: '2025-01-09T12:00:00Z',
+  expires_at: '2025-02-09T12:00:00Z',
+  renew_status: true,
+};
+export const RENEWAL = {
+  ...MONTH,
+  store_transaction_id: 'a2',
+  purchased_at: '2025-02-09T12:00:00Z',
+  expires_at: '2025-03-09T12:00:00Z',
+};
 
 export const NOW = new Date('2026-06-01T12:00:00.000Z');
 
@@ -58,6 +80,10 @@ export async function createWorld(newApp: Partial<NewApp> = {}): Promise<World> 
     summaryOf,
     profiles: async (...records) => importAs(PROFILES, await file('profiles.ndjson', toNdjson(records))),
     transactions: async (...records) => importAs(TRANSACTIONS, await file('transactions.ndjson', toNdjson(records))),
+    profileIdOf: async (customerUserId) => {
+      const profiles = database.db.selectFrom('profile').select('profile_id');
+      return (await profiles.where('customer_user_id', '=', customerUserId).executeTakeFirstOrThrow()).profile_id;
+    },
     rejects: async (name) => {
       const text = await readFile(join(folder, `${name}.rejects.ndjson`), 'utf8').catch(() => '');
       return text
