@@ -6,7 +6,7 @@ import { listLayers, stack } from '../../src/dashboard/chart/layers.ts';
 import { drawnKeys, keySeries, switchKey } from '../../src/dashboard/chart/series.ts';
 import { HEIGHT, linePath } from '../../src/dashboard/overview/line-path.ts';
 import type { Series } from '../../src/dashboard/service/answers.ts';
-import { formatShort } from '../../src/dashboard/words/values.ts';
+import { formatMarks } from '../../src/dashboard/words/values.ts';
 
 function series(type: string, ys: number[], compared: number[] | null = null): Series {
   const points = (list: number[]) => list.map((y, i) => ({ x: `2025-01-0${i + 1}T00:00:00.000000+0000`, y }));
@@ -168,7 +168,8 @@ describe('axes', () => {
 
   test.each(['USD', 'count'] as const)('no two marks of values in %s read the same', (unit) => {
     for (const step of VALUE_STEPS[unit].slice(0, 21)) {
-      const words = Array.from({ length: 9 }, (_, i) => formatShort(i * step, unit));
+      const marks = Array.from({ length: 9 }, (_, i) => i * step);
+      const words = formatMarks(marks, unit);
       expect(new Set(words).size, words.join()).toBe(9);
     }
   });

@@ -9,7 +9,7 @@ import {
   periodTitle,
 } from '../../src/dashboard/words/periods.ts';
 import { listTerms } from '../../src/dashboard/words/terms.ts';
-import { describeChange, formatShort, formatValue } from '../../src/dashboard/words/values.ts';
+import { describeChange, formatMarks, formatValue } from '../../src/dashboard/words/values.ts';
 
 test.each([
   [1234.5, 'USD', '$1,234.50'],
@@ -21,8 +21,13 @@ test.each([
 });
 
 test('on axes figures are short', () => {
-  expect(formatShort(12_500, 'USD')).toBe('$12.5K');
-  expect(formatShort(2_000_000, 'count')).toBe('2M');
+  expect(formatMarks([0, 12_500], 'USD')).toEqual(['$0', '$12.5K']);
+  expect(formatMarks([2_000_000], 'count')).toEqual(['2M']);
+});
+
+test('marks of an axis have cents all or none', () => {
+  expect(formatMarks([0, 0.05, 0.1], 'USD')).toEqual(['$0.00', '$0.05', '$0.10']);
+  expect(formatMarks([0, 1, 2], 'USD')).toEqual(['$0', '$1', '$2']);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 // Layers → what uPlot draws.
 import type uPlot from 'uplot';
 import type { PeriodUnit } from '../view/view.ts';
-import { formatShort, type Unit } from '../words/values.ts';
+import { formatMarks, type Unit } from '../words/values.ts';
 import { listMarks, listMarkWords, VALUE_STEPS, valueRange } from './axis.ts';
 import { barExtent } from './bar-extent.ts';
 import type { Layer } from './layers.ts';
@@ -89,7 +89,7 @@ function listAxes({ starts, unit, valueUnit }: PlotInput, theme: Theme): uPlot.A
       space: 44,
       grid: { stroke: theme.grid, width: 1 },
       incrs: VALUE_STEPS[valueUnit],
-      values: (_, values) => values.map((value) => formatShort(value, valueUnit)),
+      values: (_, values) => formatMarks(values, valueUnit),
     },
   ];
 }

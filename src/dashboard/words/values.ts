@@ -25,9 +25,11 @@ export function formatValue(value: number, unit: Unit): string {
   return unit === 'USD' ? money.format(whole) : count.format(whole);
 }
 
-/** For axes and narrow places: `$12.5K`. */
-export function formatShort(value: number, unit: Unit): string {
-  return unit === 'USD' ? shortMoney.format(value) : shortCount.format(value);
+/** The marks of an axis, short: `$12.5K`; with cents where one of them has some: `$0.50`, `$1.00`. */
+export function formatMarks(values: readonly number[], unit: Unit): string[] {
+  const hasCents = values.some((value) => !Number.isInteger(value));
+  const inMoney = hasCents ? money : shortMoney;
+  return values.map((value) => (unit === 'USD' ? inMoney : shortCount).format(value));
 }
 
 /** How far, and where to. */
