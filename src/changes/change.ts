@@ -61,10 +61,10 @@ export function renderAnswer({ state }: Pick<Changed, 'state'>, app: App): strin
 async function runChange<First>(
   trx: Kysely<DB>,
   { app, identity }: Omit<ChangeRequest, 'once'>,
-  { change, keep }: { change: Change<First>; keep?: Keep },
+  { change, lock = lockProfile, keep }: { change: Change<First>; lock?: typeof lockProfile; keep?: Keep },
 ): Promise<Committed> {
   const first = (await change.lockFirst?.(trx)) as First;
-  const profileId = await lockKeepingPlans(trx, lockProfile, { app, identity });
+  const profileId = await lockKeepingPlans(trx, lock, { app, identity });
   const { state, events, alsoWrite } = await change.work(trx, profileId, first);
   const answer = renderAnswer({ state }, app);
   const [stored] = await overlapping(trx, (each) => [
@@ -91,12 +91,12 @@ async function runOnce<First>(
     throw valueError(IDEMPOTENCY_KEY, 'This key was used with another body.');
   }
   if (kept) return { answer: kept.answer, stored: 0 };
-  // The profile that the key was taken for, or none: it may be deleted or renamed until it is locked.
-  return runChange(
-    trx,
-    { app, identity: { ...identity, profile_id: profileId } },
-    { change, keep: (each, answer) => keepAnswer(each, { ...key, body_sha256: once.body_sha256, answer }, now) },
-  );
+  return runChange(trx, request, {
+    change,
+    // The profile that the key was taken for, or none: it may be deleted or renamed until it is locked.
+    lock: (each, appId) => lockProfile(each, appId, { ...identity, profile_id: profileId }),
+    keep: (each, answer) => keepAnswer(each, { ...key, body_sha256: once.body_sha256, answer }, now),
+  });
 }
 
 /** Changes the profile that the request names and gives the body of the answer, as JSON. */

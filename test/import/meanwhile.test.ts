@@ -5,15 +5,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAttributionRecorder } from '../../src/attribution/service.ts';
 import { loadConfig } from '../../src/config.ts';
 import { ONE_RUN } from '../../src/db/server-run.ts';
+import { createGrantor } from '../../src/grants/service.ts';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
 import { deleteProfile } from '../../src/profile/removal.ts';
 import { createProfile, updateProfile } from '../../src/profile/service.ts';
 import { waitForBlocked } from '../setup/locks.ts';
+import { addAccessLevel } from '../setup/world.ts';
 import { createWorld, MONTH, RENEWAL, toNdjson, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
   world = await createWorld({ sharing: 'transfer' });
+  await addAccessLevel({ database: world.database, appId: world.app.app_id }, 'premium');
 });
 beforeEach(async () => {
   await sql`truncate profile, profile_identity, profile_attribution, label_pending, fact_install, fact_transaction, purchase,
@@ -69,6 +72,18 @@ describe('a name that an import hands to another profile', () => {
     await waitForBlocked(world, 2);
     await ended();
     expect(await updating).toMatchObject({ profile_id: next, country: 'DE' });
+  });
+
+  test('is the next one for a request with an Idempotency-Key that waits', async () => {
+    const granting = createGrantor({ ...world.database, now: () => new Date() })({
+      app: world.app,
+      identity: { customer_user_id: 'shared', profile_id: null },
+      once: { key: 'once', body_sha256: Buffer.alloc(32) },
+      body: { access_level_id: 'premium' },
+    });
+    await waitForBlocked(world, 2);
+    await ended();
+    expect(JSON.parse(await granting)).toMatchObject({ data: { profile_id: next } });
   });
 
   test('is the next one for a deletion that waits', async () => {
