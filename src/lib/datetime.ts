@@ -86,12 +86,13 @@ export function timestampOf(date: Date): string {
   return date.toISOString().replace('Z', '000Z');
 }
 
-/** Of a timestamp. */
+/** Of a timestamp; before the first of year 1 is one of year 0, which the database does not take. */
 export function microsecondBefore(timestamp: string): string {
-  const whole = Date.parse(`${timestamp.slice(0, 19)}Z`);
-  const micros = BigInt(whole) * 1000n + BigInt(timestamp.slice(20, 26)) - 1n;
-  const milliseconds = micros / 1000n;
-  return `${new Date(Number(milliseconds)).toISOString().slice(0, 23)}${String(micros % 1000n).padStart(3, '0')}Z`;
+  const second = timestamp.slice(0, 19);
+  const micros = Number(timestamp.slice(20, 26));
+  if (micros > 0) return `${second}.${String(micros - 1).padStart(6, '0')}Z`;
+  const before = new Date(Date.parse(`${second}Z`) - 1_000).toISOString();
+  return `${before.slice(0, 19)}.999999Z`;
 }
 
 /** As it is written on the wire: `2025-01-15T10:30:00.000000+0000` (interface 2.5). */

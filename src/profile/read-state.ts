@@ -84,8 +84,8 @@ export async function readShownState(trx: Kysely<DB>, key: ProfileKey): Promise<
   return state as ProfileState;
 }
 
-/** The same with what was shown since an earlier moment (a timestamp): what it showed then can be told too. */
+/** The same with what was shown just before an earlier moment (as the database takes it) and since: what it showed then can be told too. */
 export async function readShownSince(trx: Kysely<DB>, key: ProfileKey, moment: string): Promise<ProfileState> {
-  const [state] = await readStates(trx, [key], isShownSince(sql`${moment}::timestamptz`));
+  const [state] = await readStates(trx, [key], isShownSince(sql`${moment}::timestamptz - interval '1 microsecond'`));
   return state as ProfileState;
 }

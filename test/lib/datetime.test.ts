@@ -1,6 +1,6 @@
 // Datetimes (decisions.md 5): the form in which nearly all come is read by a way of its own, and must mean the same.
 import { expect, test } from 'vitest';
-import { parseDatetime } from '../../src/lib/datetime.ts';
+import { microsecondBefore, parseDatetime } from '../../src/lib/datetime.ts';
 
 test.each([
   ['2025-01-15T10:30:00Z', '2025-01-15T10:30:00.000000Z'],
@@ -31,4 +31,15 @@ test.each([
   ' 2025-01-15T10:30:00Z',
 ])('%j is none', (text) => {
   expect(parseDatetime(text)).toBeUndefined();
+});
+
+test.each([
+  ['2025-01-01T00:00:00.000000Z', '2024-12-31T23:59:59.999999Z'],
+  ['2025-01-15T10:30:00.123000Z', '2025-01-15T10:30:00.122999Z'],
+  ['0001-01-01T00:00:00.000001Z', '0001-01-01T00:00:00.000000Z'],
+  ['1969-12-31T23:59:59.123456Z', '1969-12-31T23:59:59.123455Z'],
+  ['1960-03-01T00:00:00.000000Z', '1960-02-29T23:59:59.999999Z'],
+  ['0001-01-01T00:00:00.000000Z', '0000-12-31T23:59:59.999999Z'],
+])('before %s is %s', (timestamp, before) => {
+  expect(microsecondBefore(timestamp)).toBe(before);
 });
