@@ -1,9 +1,9 @@
 // What time alone has changed in a profile since it was last told: subscriptions and trials that lapsed, access that began or ended.
 import type { Kysely } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { fromDatabase, microsecondBefore } from '../lib/datetime.ts';
+import { fromDatabase, microsecondBefore, toDatabase } from '../lib/datetime.ts';
 import { readShownSince } from '../profile/read-state.ts';
-import type { ProfileKey, PurchaseState } from '../profile/state.ts';
+import type { ProfileKey, ProfileState, PurchaseState } from '../profile/state.ts';
 import type { WebhookEvent } from '../webhooks/events.ts';
 import { type ChainTransaction, readChain } from './chain.ts';
 import { lapseOf } from './chain-changes.ts';
@@ -17,28 +17,42 @@ export interface DueEvents {
   events: WebhookEvent[];
 }
 
+/** The profile as if what lapsed had begun before the moment: it was told to be running, and an import may have set its end on its beginning. */
+function beganBefore(state: ProfileState, lapsed: readonly ChainTransaction[], moment: string): ProfileState {
+  const hasLapsed = (purchase: PurchaseState) =>
+    lapsed.some(
+      ({ store, store_transaction_id: id }) => store === purchase.store && id === purchase.store_transaction_id,
+    );
+  const began = (purchase: PurchaseState) =>
+    fromDatabase(purchase.purchased_at) > moment && hasLapsed(purchase)
+      ? { ...purchase, purchased_at: toDatabase(moment) }
+      : purchase;
+  return { ...state, purchases: state.purchases.map(began) };
+}
+
 /**
  * Takes what is due of a profile that the caller has locked, and gives it as events. Of its chains what comes later is watched, also what an
  * import brought.
  */
 export async function tellDue(trx: Kysely<DB>, key: ProfileKey): Promise<DueEvents> {
   const { now, due } = await takeDue(trx, key);
+  const [first] = due;
+  if (!first) return { now, events: [] };
   const lapsed: ChainTransaction[] = [];
   for (const { numbers, ...name } of due) {
     const chain = await readChain(trx, { ...name, ...key });
     await watch(trx, key, comingMoments(chain, now));
     lapsed.push(...chain.filter((one) => hasLapsed(one, now) && numbers.includes(one.purchase_no)));
   }
-  const [first] = due;
-  if (!first) return { now, events: [] };
   const earlier = microsecondBefore(fromDatabase(first.due_at));
-  const state = await readShownSince(trx, key, earlier);
+  const state = await readShownSince(trx, key, first.due_at);
   const span = { since: earlier, now };
   const isDue = ({ store, store_original_transaction_id: id }: PurchaseState) =>
     due.some((chain) => chain.store === store && chain.store_original_transaction_id === id);
   // What others give was told when it changed: an import may have brought a moment that is long past.
   const levels = new Set(state.purchases.filter(isDue).map(({ access_level_id }) => access_level_id));
-  const access = accessEvents({ state, now: earlier }, { state, now }, (level) =>
+  const before = { state: beganBefore(state, lapsed, earlier), now: earlier };
+  const access = accessEvents(before, { state, now }, (level) =>
     levels.has(level) ? lastChange(state, level, span) : null,
   );
   return { now, events: [...chainEvents(lapsed.map(lapseOf), state, now), ...access] };

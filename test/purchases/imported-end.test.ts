@@ -119,3 +119,12 @@ test('of another level nothing, though it began since', async () => {
     ['access_level_updated', 'premium'],
   ]);
 });
+
+test.each(['2025-01-09T12:00:00Z', '0001-01-01T00:00:00Z'])(
+  'at once where it is the beginning itself, %s',
+  async (beginning) => {
+    const refund = { refunded_at: beginning, cancellation_reason: 'refund' };
+    await setAndImport(refund, { purchased_at: beginning, originally_purchased_at: beginning });
+    expect(await toldLater()).toEqual(END);
+  },
+);
