@@ -52,7 +52,7 @@ export function chainEvents(changes: readonly ChainChange[], state: ProfileState
     buildEvent({
       event_id: randomUUID(),
       event_type,
-      at: at ?? state.read_at,
+      at: at ?? toDatabase(now),
       profile: state,
       properties: { ...propertiesOf(transaction), ...profileTotals(state, now) },
     }),

@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { Changed } from '../changes/change.ts';
 import type { DB } from '../db/types.ts';
+import { toDatabase } from '../lib/datetime.ts';
 import { readShownSince } from '../profile/read-state.ts';
 import type { ProfileState } from '../profile/state.ts';
 import { type ChainKey, type ChainTransaction, type Owner, readChain } from './chain.ts';
@@ -43,11 +44,11 @@ export function tellChange(
   const plan = planLapses(before.chain, chain, now);
   const events = [
     ...chainEvents(chainChangesOf(before.chain, chain), state, now),
-    ...accessEvents({ state: before.state, now }, { state, now }, () => state.read_at),
+    ...accessEvents({ state: before.state, now }, { state, now }, () => toDatabase(now)),
   ];
   if (left?.states) {
     const { before: had, after: has } = left.states;
-    events.push(...accessEvents({ state: had, now }, { state: has, now }, () => has.read_at));
+    events.push(...accessEvents({ state: had, now }, { state: has, now }, () => toDatabase(now)));
   }
   return {
     state,

@@ -1,16 +1,22 @@
-// A chain that an import gives to a profile between a request's look at it and the request's own claim.
+// What happens while a request is under way: an import gives its chain to a profile, its period begins.
+import { setTimeout } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tellDueProfiles } from '../../src/purchases/due-loop.ts';
 import { createProfile } from '../profile/world.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
-import { addEndpoint, listEvents, period, setTransaction } from './world.ts';
+import { addAccessLevel, addProduct } from '../setup/world.ts';
+import { addEndpoint, inDays, listEvents, period, setTransaction } from './world.ts';
 
 let service: TestService;
 const ids: Record<string, string> = {};
 beforeAll(async () => {
   service = await startService();
   await addEndpoint(service);
-  for (const customer of ['anna', 'bert']) {
+  await addAccessLevel(service, 'gold');
+  await addProduct(service, 'gold monthly', { access_level_id: 'gold' });
+  for (const customer of ['anna', 'bert', 'cleo']) {
     ids[customer] = (await createProfile(service, { customer })).json.data.profile_id;
   }
 });
@@ -47,4 +53,24 @@ test('another profile’s: the request is refused, and nothing of it is written'
 test('the same profile’s: the transaction is set, and told once', async () => {
   expect((await setWhile('anna', 'raced-2')).status).toBe(200);
   expect((await listEvents(service)).map(({ event_type }) => event_type)).toEqual(['subscription_started']);
+});
+
+test('a period that begins meanwhile is told as it was, and then that it has begun, each with its own date', async () => {
+  const begins = new Date(Date.now() + 2_000).toISOString();
+  const chain = { store_transaction_id: 'raced-3', store_original_transaction_id: 'raced-3' };
+  const coming = { ...chain, store_product_id: 'gold monthly', purchased_at: begins, originally_purchased_at: begins };
+  const held = await service.database.db.startTransaction().execute();
+  await sql`lock table purchase in share row exclusive mode`.execute(held);
+  const answer = setTransaction(service, 'cleo', period({ ...coming, expires_at: inDays(30) }));
+  await waitForBlocked(service);
+  await setTimeout(Date.parse(begins) - Date.now() + 100);
+  await held.commit().execute();
+  expect((await answer).status).toBe(200);
+  await tellDueProfiles(service.deps);
+  const told = (await listEvents(service, ids.cleo)).filter(({ event_type }) => event_type === 'access_level_updated');
+  const at = begins.replace('Z', '000+0000');
+  expect(told.map(({ payload }) => [payload.event_datetime < at, payload.event_properties.is_active])).toEqual([
+    [true, false],
+    [false, true],
+  ]);
 });
