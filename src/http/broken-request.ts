@@ -60,7 +60,22 @@ export function isAnswerDue(socket: Duplex): boolean {
 
 /** Fastify's clientErrorHandler. */
 export function createBrokenRequestHandler(log: Logger): (error: Error & { code?: string }, socket: Duplex) => void {
-  return ({ code = '' }, socket) => {
+  /** Connections whose clients get an answer first: every further byte is refused anew. */
+  const waiting = new WeakSet<Duplex>();
+
+  return function handle(error, socket) {
+    const { code = '' } = error;
+    const due = answerOf(socket);
+    if (code !== 'ECONNRESET' && socket.writable && due?.req.complete) {
+      // What is broken came behind a whole request. That one takes effect, so its own answer must not be lost.
+      if (waiting.has(socket)) return;
+      waiting.add(socket);
+      due.once('close', () => {
+        waiting.delete(socket);
+        handle(error, socket);
+      });
+      return;
+    }
     // Over some nothing ever came: load balancers connect ahead.
     const isSilent = (socket as Socket).bytesRead === 0;
     if (code === 'ECONNRESET' || isSilent || !socket.writable || hasAnswerBegun(socket)) {

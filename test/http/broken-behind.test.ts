@@ -1,0 +1,52 @@
+// Broken HTTP behind a whole request: that one takes effect, so its own answer comes first.
+import { request } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { rawGrant } from '../grants/world.ts';
+import { holdProfile, waitForBlocked } from '../setup/locks.ts';
+import { startService, type TestService } from '../setup/service.ts';
+import { addAccessLevel, addProfile } from '../setup/world.ts';
+import { openRaw } from './raw.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+  await addProfile(service, 'anna');
+  await addAccessLevel(service, 'premium');
+});
+afterAll(() => service.close());
+
+test('those before it are answered in their order, then it is refused', async () => {
+  const letGo = await holdProfile(service, 'anna');
+  const connection = openRaw(service.port);
+  connection.send(`${rawGrant(service)}${rawGrant(service)}broken\r\n\r\n`);
+  await waitForBlocked(service, 2);
+  connection.send('and more\r\n\r\n');
+  await letGo();
+  expect((await connection.next()).json).toHaveProperty('data.access_levels.premium');
+  expect((await connection.next()).status).toBe(200);
+  expect(await connection.next()).toMatchObject({ status: 400, json: { error_code: 'parse_error' } });
+  await connection.ended;
+  await expect(connection.next()).rejects.toThrow('ended without an answer');
+});
+
+test('bytes behind a last request are passed over', async () => {
+  const connection = openRaw(service.port);
+  connection.send(`${rawGrant(service).replace('\r\n', '\r\nConnection: close\r\n')}x`);
+  expect((await connection.next()).status).toBe(200);
+  await connection.ended;
+  await expect(connection.next()).rejects.toThrow('ended without an answer');
+});
+
+test('a body without a length, as a client of Node.js sends it with DELETE, does not hide that the profile is gone', async () => {
+  await addProfile(service, 'bert');
+  const status = await new Promise((resolve, reject) => {
+    const deleting = request(`${service.url}/api/v2/server-side-api/profile/`, {
+      method: 'DELETE',
+      headers: { authorization: `Api-Key ${service.secretKey}`, 'service-customer-user-id': 'bert' },
+    });
+    deleting.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
+    deleting.write('{}');
+    deleting.end();
+  });
+  expect(status).toBe(204);
+});
