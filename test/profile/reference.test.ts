@@ -134,7 +134,8 @@ ${rows.join('\n')}
 - \`access_level_updated\` follows when the profile shows one of its levels differently: other dates, another source, active or
   not. It describes what serves the level now; after a grant or a revoke, that grant.
 - \`subscription_expired\` and \`trial_expired\` come within about a second of the lapse, each once, for subscriptions that were
-  set over HTTP; of a lapse that was past when it was set, as a refund's is, within about three, as a renewal may follow. They lapse as in charts: at the end of the period or of its grace, or with the refund. A grant that ends by its
+  set over HTTP; of a lapse that was past when it was set, as a refund's is, within about three, as a renewal may follow
+  and take it back; after one that followed and did not, it comes behind that one's events: go by \`event_datetime\` and \`profile_has_access_level\`. They lapse as in charts: at the end of the period or of its grace, or with the refund. A grant that ends by its
   date tells nothing.
 - \`event_datetime\` is the moment at which charts count it: of a purchase \`purchased_at\`, of a refund \`refunded_at\`. That of
   \`billing_issue_detected\` is always \`billing_issue_detected_at\`; with a grace period charts count it at the end of that. That of
