@@ -165,10 +165,15 @@ export function apiError(name: ConditionName, detail = '', headers: Record<strin
 
 /** Of a body that is wrong everywhere the first fields tell enough: entries for all could be many times as large as the body. */
 const MOST_REPORTED = 100;
+/** Unknown members are named as they were sent. */
+const LONGEST_SOURCE = 500;
 
 /** 400 with one entry per offending field, in the order given, up to a hundred; the code is that of the first. */
 export function validationError(fields: readonly [FieldError, ...FieldError[]]): ApiError {
-  const errors = fields.slice(0, MOST_REPORTED).map(({ source, message }) => ({ source, errors: [message] }));
+  const errors = fields.slice(0, MOST_REPORTED).map(({ source, message }) => ({
+    source: source.slice(0, LONGEST_SOURCE).toWellFormed(),
+    errors: [message],
+  }));
   return new ApiError({ errors, error_code: fields[0].code, status_code: 400 });
 }
 

@@ -30,16 +30,18 @@ export const MOST_VALUES = 1000;
 export const MOST_CHARACTERS = 500;
 const NO_RANGE: DateRange = { first: 0, last: 0 };
 
-type Note = (name: string, code: FieldError['code'], message: string) => undefined;
+/** Of a member, or of all of them. */
+type Note = (name: string | null, code: FieldError['code'], message: string) => undefined;
 
 /** Problems are noted in the order of the filter table, unknown members last. */
 export function readFilters(problems: FieldError[], value: unknown, { chart, unit }: ChartChoice): ReadFilters {
   const note: Note = (name, code, message) => {
-    problems.push({ source: name ? `filters.${name}` : 'filters', code, message });
+    problems.push({ source: name === null ? 'filters' : `filters.${name}`, code, message });
   };
   const nothing = { date: NO_RANGE, compareDate: null, filters: [] };
-  if (value === null || value === undefined) return note('', 'missing', 'The field filters is required.') ?? nothing;
-  if (typeof value !== 'object' || Array.isArray(value)) return note('', 'type_error', 'Must be an object.') ?? nothing;
+  if (value === null || value === undefined) return note(null, 'missing', 'The field filters is required.') ?? nothing;
+  if (typeof value !== 'object' || Array.isArray(value))
+    return note(null, 'type_error', 'Must be an object.') ?? nothing;
 
   const members = value as Record<string, unknown>;
   const { dimensions, compares } = chart ? filtersOf(chart) : FILTERS.C;

@@ -209,6 +209,19 @@ const BAD: Bad[] = [
     source: 'filters.store',
     code: 'value_error',
   },
+  { name: 'a filter of the empty name', body: inFilters({ '': 1 }), source: 'filters.', code: 'value_error' },
+  {
+    name: 'a member whose name is an unpaired surrogate',
+    body: '{"filters":{"date":["2025-01-01"]},"\\ud800":1}',
+    source: '\ufffd',
+    code: 'value_error',
+  },
+  {
+    name: 'a member of a long name',
+    body: inFilters({}, { ['x'.repeat(2_000)]: 1 }),
+    source: 'x'.repeat(500),
+    code: 'value_error',
+  },
   {
     name: 'an unknown chart',
     body: inFilters({}, { chart_id: 'churn' }),
