@@ -26,11 +26,13 @@ function valueWords(name: DimensionName): string {
   return values ? `: ${values.join(', ')}` : '';
 }
 
+const COUNTRY_OR_NONE = '^(?:[A-Za-z]{2})?$';
+
 const dimensionFilters = Object.fromEntries(
   FILTERS.C.dimensions.map((name) => [
     name,
     NullableTexts({
-      items: Type.String({ maxLength: MOST_CHARACTERS }),
+      items: Type.String({ maxLength: MOST_CHARACTERS, ...(name === 'country' && { pattern: COUNTRY_OR_NONE }) }),
       maxItems: MOST_VALUES,
       description: `Values of ${name}, "" for none${valueWords(name)}.`,
     }),

@@ -9,8 +9,8 @@ export type AttributeChanges = ReadonlyMap<string, string | number | null>;
 
 const SOURCE = 'custom_attributes';
 const MOST = 30;
-const KEY = /^[A-Za-z0-9._-]{1,30}$/;
-const VALUE_LENGTH = 30;
+export const KEY_FORM = /^[A-Za-z0-9._-]{1,30}$/;
+export const VALUE_LENGTH = 30;
 const FORM_WORDS = 'Must be an array of objects with key and value, or a dictionary.';
 
 /** What is wrong with the attributes, for a human. */
@@ -39,7 +39,7 @@ function readValue(key: string, value: unknown): string | number | null {
 }
 
 function readKey(key: string): string {
-  if (KEY.test(key)) return key;
+  if (KEY_FORM.test(key)) return key;
   const words = 'must have 1 to 30 characters: letters, digits, dashes, points and underscores';
   throw new Fault(`The key ${JSON.stringify(key.toWellFormed().slice(0, 40))} ${words}.`);
 }

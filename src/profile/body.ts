@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { STORE_LENGTH } from '../facts/values.ts';
 import { NullableDatetime, NullableText } from '../lib/typebox.ts';
-import { attributeRules } from './attributes.ts';
+import { attributeRules, KEY_FORM, VALUE_LENGTH } from './attributes.ts';
 
 /** Of the record of an import, too. */
 export const InstallFields = {
@@ -22,7 +22,8 @@ export const InstallFields = {
   ),
 };
 
-const ATTRIBUTE_VALUE = { type: ['string', 'number', 'boolean', 'null'] };
+const ATTRIBUTE_KEY = { type: 'string', pattern: KEY_FORM.source };
+const ATTRIBUTE_VALUE = { type: ['string', 'number', 'boolean', 'null'], maxLength: VALUE_LENGTH };
 
 /** Of the record of an import, too. */
 export const CustomAttributes = Type.Optional(
@@ -33,10 +34,10 @@ export const CustomAttributes = Type.Optional(
       'At most 30 attributes; keys of 30 letters, digits, dashes, points and underscores; values of 30 characters, or numbers; true and false are kept as 1 and 0.',
     published: {
       anyOf: [
-        { type: 'object', additionalProperties: ATTRIBUTE_VALUE },
+        { type: 'object', propertyNames: ATTRIBUTE_KEY, additionalProperties: ATTRIBUTE_VALUE },
         {
           type: 'array',
-          items: { type: 'object', required: ['key'], properties: { key: { type: 'string' }, value: ATTRIBUTE_VALUE } },
+          items: { type: 'object', required: ['key'], properties: { key: ATTRIBUTE_KEY, value: ATTRIBUTE_VALUE } },
         },
         { type: 'null' },
       ],
