@@ -1,5 +1,6 @@
 // One read-only snapshot on the pool of charts and of the event feed, in as few round trips as can be: each may take ten milliseconds while
 // others write. When the client leaves or the time is over, its statement is cancelled over the other pool.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
@@ -8,6 +9,8 @@ import type { DB } from './types.ts';
 
 const BEGIN = CompiledQuery.raw('start transaction isolation level repeatable read read only');
 const END = CompiledQuery.raw('commit');
+/** A cancellation is not heard between two statements, even if the next is on its way: it is said again after so long. */
+const AGAIN_MS = 50;
 
 interface Reading<First, Result> {
   /** Sends the statements that are known beforehand: together with the beginning. */
@@ -31,10 +34,14 @@ export async function readCancellably<First, Result>(
     if (signal.aborted) throw apiError('unavailable');
     let pid: Promise<number> | undefined;
     let cancelling: Promise<unknown> | undefined;
-    const cancel = () => {
-      cancelling = pid?.then((known) => sql`select pg_cancel_backend(${known})`.execute(db)).catch(() => {});
+    let isOver = false;
+    async function cancel(): Promise<void> {
+      for (; !isOver; await sleep(AGAIN_MS)) await sql`select pg_cancel_backend(${await pid})`.execute(db);
+    }
+    const giveUp = () => {
+      cancelling = cancel().catch(() => {});
     };
-    signal.addEventListener('abort', cancel, { once: true });
+    signal.addEventListener('abort', giveUp, { once: true });
     try {
       const [, , found] = await overlapping(connection, (each) => {
         const begun = each.executeQuery(BEGIN);
@@ -48,7 +55,8 @@ export async function readCancellably<First, Result>(
         log.warn({ err: error }, 'a chart took longer than ANALYTICS_TIMEOUT_MS');
       throw apiError('unavailable');
     } finally {
-      signal.removeEventListener('abort', cancel);
+      signal.removeEventListener('abort', giveUp);
+      isOver = true;
       // Else it could hit whoever gets this connection next.
       await cancelling;
       // Nobody waits for its answer: nothing was written, and whatever the next one sends comes behind it.

@@ -100,6 +100,22 @@ test('once its signal has aborted it is unavailable, at whatever point', async (
   }
 });
 
+test('what begins only after its signal has aborted is cancelled, too', async () => {
+  const leaving = new AbortController();
+  const began = performance.now();
+  const read = readCancellably(depsOf(analyticsDb), leaving.signal, {
+    first: count,
+    async rest(snapshot) {
+      leaving.abort();
+      // A first cancellation comes and finds no statement.
+      await sleep(250);
+      await sql`select pg_sleep(4)`.execute(snapshot);
+    },
+  });
+  await expect(read).rejects.toMatchObject({ statusCode: 503 });
+  expect(performance.now() - began).toBeLessThan(2_000);
+});
+
 test('whoever has the connection next is not hit by a cancellation that comes late', async () => {
   const busy = connectTo(database.url);
   const held = await busy.startTransaction().execute();
