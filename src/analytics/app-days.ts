@@ -4,7 +4,7 @@ import { todayIn } from './calendar.ts';
 import type { ChartQuery } from './request.ts';
 import type { Source } from './sources.ts';
 
-/** Today. */
+/** Moments of earlier days have all passed. */
 export function appToday({ appZone, now }: ChartQuery): number {
   return todayIn(appZone, now);
 }

@@ -1,6 +1,6 @@
-// Events of a moment read fact by fact, in parts that an index of the moment answers alone: it holds days and keys, neither instants nor
-// profiles. So instants are looked at today only, and on days that another zone cuts in two; profiles whose label is pending are counted anew by
-// themselves.
+// Events of a moment read fact by fact, in parts that an index of the moment answers alone: it holds days and keys, and instants and profiles only of
+// rare moments (migration 0025). So instants are looked at today only, and on days that another zone cuts in two; profiles whose label is pending
+// are counted anew by themselves. Purchases, which totals and columns have, are read from their rows (migration 0034).
 import { sql } from 'kysely';
 import { appDaysOf, appToday, wholeDaysOf } from './app-days.ts';
 import type { Entries, Moment } from './entries.ts';

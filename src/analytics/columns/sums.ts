@@ -1,7 +1,7 @@
 // Sums by segment and bucket that grow while groups of facts are scanned. Pure.
 import { joinMillions, splitAmount } from '../millions.ts';
 
-/** Of one span of a question, all at once: 128 MB. */
+/** Of the entries of one span of a question, or of its installs: 128 MB. */
 const MOST_NUMBERS = 16_000_000;
 
 /** What a question needs is too much to hold. */
