@@ -34,40 +34,19 @@ export interface FactsState {
 export async function readFactsState(db: Kysely<DB>, { app_key }: Owner, query: ChartQuery): Promise<FactsState> {
   const few = (table: string) =>
     sql`(select count(*) from (select from ${sql.table(table)} where app_key = ${app_key} limit ${MOST_PENDING}) w)`;
-  const { rows } = await sql<{
-    version: string;
-    months: number[];
-    install_months: number[];
-    pending: bigint;
-    retired: bigint;
-    moved: boolean;
-    changes: boolean;
-    install_changes: boolean;
-    refunds: boolean;
-    labels: boolean;
-  }>`
-    select ${versionOf(app_key)} as version, ${few('fact_pending')} as pending, ${few('fact_retired')} as retired,
-      array(select month from fact_column_month where app_key = ${app_key} order by 1) as months,
-      array(select month from install_column_month where app_key = ${app_key} order by 1) as install_months,
+  const { rows } = await sql<Pick<FactsState, 'version' | 'usesTotals'> & FactsState['months'] & FactsState['has']>`
+    select ${versionOf(app_key)} as version, lacking.pending + lacking.retired < ${MOST_PENDING} as "usesTotals",
+      array(select month from fact_column_month where app_key = ${app_key} order by 1) as transaction,
+      array(select month from install_column_month where app_key = ${app_key} order by 1) as install,
+      lacking.pending > 0 as pending, lacking.retired > 0 as retired,
       exists (select from fact_moved where app_key = ${app_key}) as moved,
       exists (select from fact_column_change where app_key = ${app_key}) as changes,
-      exists (select from install_column_change where app_key = ${app_key}) as install_changes,
+      exists (select from install_column_change where app_key = ${app_key}) as "installChanges",
       exists (select from fact_transaction where app_key = ${app_key}
-        and refunded_day >= ${appToday(query)} and refunded_at > ${query.now}::timestamptz) as refunds,
-      exists (select from label_pending where app_key = ${app_key}) as labels`.execute(db);
-  const { version, pending, retired, moved, changes, refunds, labels, ...row } = rows[0]!;
-  return {
-    version,
-    usesTotals: pending + retired < MOST_PENDING,
-    months: { transaction: row.months, install: row.install_months },
-    has: {
-      pending: pending > 0,
-      retired: retired > 0,
-      moved,
-      changes,
-      installChanges: row.install_changes,
-      refundsToCome: refunds,
-      pendingLabels: labels,
-    },
-  };
+        and refunded_day >= ${appToday(query)} and refunded_at > ${query.now}::timestamptz) as "refundsToCome",
+      exists (select from label_pending where app_key = ${app_key}) as "pendingLabels"
+    -- Counted once.
+    from (select ${few('fact_pending')} as pending, ${few('fact_retired')} as retired offset 0) lacking`.execute(db);
+  const { version, usesTotals, transaction, install, ...has } = rows[0]!;
+  return { version, usesTotals, months: { transaction, install }, has };
 }

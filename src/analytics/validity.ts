@@ -18,27 +18,25 @@ function nextMidnight(zone: Zone, now: string): number {
 }
 
 /** The moments of facts that make a difference when they pass. */
-function listMoments({ chart, dateType, span, compared }: ChartQuery): `${Entries['of']}.${Moment}`[] {
+function listMoments({ chart, dateType, span, compared }: ChartQuery): { of: Entries['of']; at: Moment }[] {
   const isState = dateType === 'profile_install_date';
   const reachesNow = isState || span.reachesNow || compared?.reachesNow === true;
   const entries = isState || isPer(chart, 'installs') ? [...chart.entries, INSTALLS] : chart.entries;
-  const moments = entries.flatMap(({ of, at, until, where }) => {
+  return entries.flatMap(({ of, at, until, where }) => {
     const refund = where.includes('not_refunded') ? (['refunded'] as const) : [];
     const passing = reachesNow ? [at, ...(until ? [until] : [])] : [];
-    return [...refund, ...passing].map((name) => `${of}.${name}` as const);
+    return [...refund, ...passing].map((name) => ({ of, at: name }));
   });
-  return [...new Set(moments)];
 }
 
 /** The instant in microseconds before which the answer stays the same unless facts change. */
 export async function readValidUntil(trx: Kysely<DB>, app: App, query: ChartQuery): Promise<number> {
   const moments = [nextMidnight(query.zone, query.now), nextMidnight(query.appZone, query.now)];
-  const ahead = listMoments(query).map((name) => {
-    const [of, at] = name.split('.') as [Entries['of'], Moment];
-    return sql`(select min(${moment(at)}) from ${tableOf({ of })} f
+  const ahead = listMoments(query).map(
+    ({ of, at }) => sql`(select min(${moment(at)}) from ${tableOf({ of })} f
       where f.app_key = ${app.app_key} and ${dayOf(at)} = ${sql.lit(appToday(query))}
-        and ${moment(at)} >= ${nowOf(query)})`;
-  });
+        and ${moment(at)} >= ${nowOf(query)})`,
+  );
   if (ahead.length > 0) {
     const { rows } = await sql<{ next: bigint | null }>`
       select (extract(epoch from least(${sql.join(ahead)})) * 1000000)::bigint as next`.execute(trx);

@@ -62,13 +62,10 @@ function isScanned(source: Source, entries: Entries): boolean {
 const MOST_PIECES = 12;
 
 /** The statements that read what is not scanned of entries. */
-function listBeside(asked: AskedSpan, entries: Entries): { first: number; named: NamedRows | undefined }[] {
+function listBeside(asked: AskedSpan, entries: Entries): Omit<Added, 'sums'>[] {
   if (isScanned(asked, entries)) return [{ first: 0, named: correctionsOf(asked, entries) }];
-  if (entries.of !== 'install') return [{ first: 0, named: rowsOf(asked, entries) }];
-  return cutSpan(asked.span, MOST_PIECES).map(({ first, span }) => ({
-    first,
-    named: rowsOf({ ...asked, span }, entries),
-  }));
+  const pieces = cutSpan(asked.span, entries.of === 'install' ? MOST_PIECES : 1);
+  return pieces.map(({ first, span }) => ({ first, named: rowsOf({ ...asked, span }, entries) }));
 }
 
 async function sumSpan(db: Kysely<DB>, asked: AskedSpan, { segments, signal }: Reading): Promise<SummedSpan> {
