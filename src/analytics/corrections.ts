@@ -1,8 +1,8 @@
 // Totals and columns lag behind the facts: they lack some and hold others in an earlier state. Those facts are counted one by one here, and
 // added or taken off.
 import { sql } from 'kysely';
-import { isIn } from '../facts/columns.ts';
 import { FACT_IS } from '../facts/conditions.ts';
+import { isIn } from '../facts/retire.ts';
 import { appDaysOf, appToday } from './app-days.ts';
 import type { Entries } from './entries.ts';
 import {
@@ -30,10 +30,10 @@ import {
 } from './sources.ts';
 
 /** What is corrected: totals or columns. */
-interface Baseline extends RowForm {
-  /** The first day that it does not have. */
+export interface Baseline extends RowForm {
+  /** The first day that is not read from it: today; of totals by month alone the first of this month. */
   horizon: number;
-  /** The months of purchase whose facts columns have, as far as they can count. */
+  /** The months, of purchase or of install, that columns have, as far as they can count. */
   months?: readonly number[];
 }
 

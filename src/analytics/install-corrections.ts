@@ -1,22 +1,18 @@
 // What the columns of installs lack or have too much of, as src/analytics/corrections.ts has it for facts.
 import { sql } from 'kysely';
 import { appDaysOf } from './app-days.ts';
-import { isInRanges, rangesWithout } from './corrections.ts';
+import { type Baseline, isInRanges, rangesWithout } from './corrections.ts';
 import { INSTALLS } from './entries.ts';
 import { asLabelled, asWritten, countOnce, type Facts, factRows } from './fact-rows.ts';
 import { rangesOfMonths } from './month-ranges.ts';
 import { relabelledBefore } from './relabelled/rows.ts';
 import { dayOf, OWN_LABEL, type Source, type Sql } from './sources.ts';
 
-interface Baseline {
-  /** The first day that is not read from the columns. */
-  horizon: number;
-  /** The months that have columns, as far as they can count. */
-  months: readonly number[];
-}
-
 /** Selects `bucket, key, n`: later changes, months without columns, later days, installs whose label is pending. */
-export function installCorrectionRows(source: Source, { horizon, months }: Baseline): Sql[] {
+export function installCorrectionRows(
+  source: Source,
+  { horizon, months }: Required<Pick<Baseline, 'horizon' | 'months'>>,
+): Sql[] {
   const day = dayOf('installed');
   const past = sql`${day} < ${sql.lit(horizon)}`;
   const otherDays = rangesWithout(source, months, false);

@@ -5,24 +5,24 @@ import type { Sql } from './sources.ts';
 
 /** The rows of parts with the sums of the answer: `bucket, key, n, a0 …`. */
 export function partRows(entries: Entries, parts: readonly Sql[]): Sql {
-  return sql`select bucket, key, n, ${amounts(entries, (name) => name)} from (${union(parts)}) p`;
+  return sql`select bucket, key, n, ${answerAmounts(entries, (name) => name)} from (${union(parts)}) p`;
 }
 
 /** The same rows as fact by fact: `bucket, key, a0 …`. */
 export function sumParts(entries: Entries, parts: readonly Sql[]): Sql {
-  return entries.until ? stockRows(entries, parts) : flowRows(entries, parts);
+  return entries.until ? sumStock(entries, parts) : sumFlow(entries, parts);
 }
 
-function flowRows(entries: Entries, parts: readonly Sql[]): Sql {
-  return sql`select bucket, key, ${amounts(entries, (name) => sql`sum(${name})`)}
+function sumFlow(entries: Entries, parts: readonly Sql[]): Sql {
+  return sql`select bucket, key, ${answerAmounts(entries, (name) => sql`sum(${name})`)}
     from (${union(parts)}) p group by 1, 2 having sum(n) <> 0`;
 }
 
 /** Differences by bucket, of the keys of which anything is open at the end of any bucket. */
-function stockRows(entries: Entries, parts: readonly Sql[]): Sql {
+function sumStock(entries: Entries, parts: readonly Sql[]): Sql {
   const names = ['n', ...AMOUNTS[entries.amount].map((_, i) => `a${i}`)].map((name) => sql.ref(name));
   const sums = sql.join(names.map((name) => sql`sum(${name}) as ${name}`));
-  return sql`select bucket, key, ${amounts(entries, (name) => name)}
+  return sql`select bucket, key, ${answerAmounts(entries, (name) => name)}
     from (
       select *, bool_or(open <> 0) over (partition by key) as is_seen
       from (
@@ -37,7 +37,7 @@ function union(parts: readonly Sql[]): Sql {
 }
 
 /** The sums of the answer from those of the parts. */
-function amounts({ amount, times }: Entries, of: (name: Sql) => Sql): Sql {
+function answerAmounts({ amount, times }: Entries, of: (name: Sql) => Sql): Sql {
   const columns = AMOUNTS[amount];
   if (columns.length === 0) return sql`${of(sql.ref('n'))} * ${sql.lit(times)} as a0`;
   return sql.join(columns.map((_, i) => sql`${of(sql.ref(`a${i}`))} * ${sql.lit(times)} as ${sql.ref(`a${i}`)}`));

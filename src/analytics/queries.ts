@@ -98,7 +98,7 @@ function cellCte(query: ChartQuery): Sql {
  */
 function rankingCtes(query: ChartQuery, mostSeries: number, payers: PayerQueries | undefined): Sql[] {
   const sum = (side: Cell['side']) => sql`sum(a0) filter (where side = ${sql.lit(side)} and span = 0)`;
-  const micros = unitOf(query.chart) === 'USD' ? sql`1000.0` : sql`1`;
+  const shownUnit = unitOf(query.chart) === 'USD' ? sql`1000.0` : sql`1`;
   const divided = sql`divided as (select segment, coalesce(${sum('entries')}, 0) as value,
     ${query.chart.kind === 'ratio' && query.segmentation?.ofInstalls ? sum('per') : sql`1`} as per
     from cell where segment is not null group by segment)`;
@@ -107,7 +107,7 @@ function rankingCtes(query: ChartQuery, mostSeries: number, payers: PayerQueries
     divided,
     sql`ranked as materialized (select segment,
         count(*) over () < ${mostSeries} or row_number() over (
-          order by round(coalesce(value / nullif(${payers ? sql`paying.per` : sql`divided.per`}, 0), 0) / ${micros}) desc,
+          order by round(coalesce(value / nullif(${payers ? sql`paying.per` : sql`divided.per`}, 0), 0) / ${shownUnit}) desc,
             segment collate "C") <= ${mostSeries - 2} as kept
       from divided ${payers ? sql`left join paying using (segment)` : sql``})`,
   ];

@@ -20,6 +20,7 @@ import {
 } from './column-groups.ts';
 import { FACT_KIND } from './kind.ts';
 import { quarterOf } from './quarters.ts';
+import { isIn } from './retire.ts';
 import { setLimits } from './totals.ts';
 import { GRAINS, momentCode } from './totals-schema.ts';
 
@@ -131,12 +132,6 @@ function totalled(month: Month): RawBuilder<unknown> {
       group by purchase_no, ${READ}
     ) f
     cross join generate_series(1, abs(times))`;
-}
-
-/** Whether a table has the fact `f`. */
-export function isIn(table: 'fact_pending' | 'fact_moved'): RawBuilder<unknown> {
-  return sql`exists (select from ${sql.table(table)} w
-    where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)`;
 }
 
 /**

@@ -1,5 +1,5 @@
 // What must be written when facts change, so that the totals stay right: images, copies of the facts as the totals contain them (docs/decisions/0016).
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 
 /**
  * Subqueries of a statement that is about to write the facts of the relation `changed` (app_key, profile_id, purchase_no): they
@@ -16,3 +16,9 @@ export const RETIRE_CHANGED = sql`
     insert into fact_retired
     select old.* from fact_transaction old join awaiting using (app_key, profile_id, purchase_no) where is_new
   )`;
+
+/** Whether the fact `f` is pending, or was moved to another label since it was totalled. */
+export function isIn(table: 'fact_pending' | 'fact_moved'): RawBuilder<unknown> {
+  return sql`exists (select from ${sql.table(table)} w
+    where w.app_key = f.app_key and w.profile_id = f.profile_id and w.purchase_no = f.purchase_no)`;
+}
