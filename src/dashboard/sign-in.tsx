@@ -34,7 +34,7 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
     field.current?.focus();
   }, []);
 
-  async function signIn(event: Event) {
+  function signIn(event: Event) {
     event.preventDefault();
     if (isTrying) return;
     const key = typed.trim();
@@ -42,15 +42,16 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
     setProblem(wrongForm);
     if (wrongForm) return;
     setTrying(true);
-    try {
-      onSignedIn(key, await tryKey(key));
-    } catch (error) {
-      const { kind, message } = failureOf(error);
-      setProblem(
-        kind === 'refused_key' ? 'This key is not accepted: it is unknown, revoked or not a secret key.' : message,
-      );
-      setTrying(false);
-    }
+    tryKey(key).then(
+      (catalogue) => onSignedIn(key, catalogue),
+      (error) => {
+        const { kind, message } = failureOf(error);
+        setProblem(
+          kind === 'refused_key' ? 'This key is not accepted: it is unknown, revoked or not a secret key.' : message,
+        );
+        setTrying(false);
+      },
+    );
   }
 
   return (

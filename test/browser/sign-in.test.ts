@@ -53,11 +53,20 @@ describeInBrowser('signing in', (place) => {
     await close();
   });
 
-  test('a browser that keeps nothing for pages asks for the key after each reload', async () => {
+  test.each([
+    [
+      'keeps nothing for pages',
+      `Object.defineProperty(globalThis, 'sessionStorage', {
+        get() { throw new DOMException('Access is denied', 'SecurityError'); },
+      })`,
+    ],
+    [
+      'has no room for the key',
+      `Storage.prototype.setItem = () => { throw new DOMException('It is full', 'QuotaExceededError'); }`,
+    ],
+  ])('a browser that %s asks for it after each reload', async (_, script) => {
     const { page, messages, close } = await place.open({ key: null });
-    await page.addInitScript(`Object.defineProperty(globalThis, 'sessionStorage', {
-      get() { throw new DOMException('Access is denied', 'SecurityError'); },
-    })`);
+    await page.addInitScript(script);
     await page.reload();
     await signIn(page, place.world.key);
     await settle(page);

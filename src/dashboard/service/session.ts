@@ -2,23 +2,23 @@
 
 const NAME = 'secret_key';
 
-/** Nothing where the browser keeps nothing for pages: then the key is asked for after each reload. */
-function storage(): Storage | undefined {
+/** Null where the browser keeps nothing for pages, or has no room left: then the key is asked for after each reload. */
+function attempt<T>(use: (storage: Storage) => T): T | null {
   try {
-    return sessionStorage;
+    return use(sessionStorage);
   } catch {
-    return undefined;
+    return null;
   }
 }
 
 export function readKey(): string | null {
-  return storage()?.getItem(NAME) ?? null;
+  return attempt((storage) => storage.getItem(NAME));
 }
 
 export function keepKey(key: string): void {
-  storage()?.setItem(NAME, key);
+  attempt((storage) => storage.setItem(NAME, key));
 }
 
 export function forgetKey(): void {
-  storage()?.removeItem(NAME);
+  attempt((storage) => storage.removeItem(NAME));
 }
