@@ -176,14 +176,32 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
+  test('an answer that breaks off is said to be out of reach', async () => {
+    const { page, close } = await place.open();
+    await settle(page);
+    await page.evaluate(`(() => {
+      const ask = fetch;
+      globalThis.fetch = async (...asked) => {
+        const response = await ask(...asked);
+        const start = (body) => { body.enqueue(new TextEncoder().encode('{"data":')); };
+        const pull = (body) => body.error(new TypeError('network error'));
+        return new Response(new ReadableStream({ start, pull }), response);
+      };
+    })()`);
+    await page.getByRole('link', { name: 'ARPU' }).click();
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('cannot be reached');
+    await close();
+  });
+
   test.each([
+    ['is nothing', null],
     ['is empty', {}],
     ['has no metric', { data: {} }],
     ['lacks a money basis', { data: { revenue: { data: [] } } }],
   ])('an answer that %s is a sentence', async (_, json) => {
     const { page, messages, close } = await place.open();
     await settle(page);
-    await page.route(`**${CHARTS}`, (route) => route.fulfill({ json }));
+    await page.route(`**${CHARTS}`, (route) => route.fulfill({ body: JSON.stringify(json) }));
     await page.getByRole('link', { name: 'ARPU' }).click();
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('not what this page expects');
     expect(messages).toEqual([]);

@@ -16,9 +16,11 @@ export interface Ask {
   signal?: AbortSignal | undefined;
 }
 
+/** Undefined where it is no JSON; throws where it breaks off. */
 async function readJson(response: Response): Promise<unknown> {
+  const text = await response.text();
   try {
-    return await response.json();
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -67,6 +69,6 @@ export async function request(ask: Ask): Promise<Response> {
 
 export async function requestJson<T>(ask: Ask): Promise<T> {
   const body = await readJson(await request(ask));
-  if (body === undefined) throw unexpectedAnswer();
+  if (typeof body !== 'object' || body === null) throw unexpectedAnswer();
   return body as T;
 }
