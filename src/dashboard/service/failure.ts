@@ -23,11 +23,13 @@ export class Failure extends Error {
 }
 
 interface Envelope {
-  errors?: { source: string | null; errors: string[] }[];
+  errors: { source: string | null; errors: string[] }[];
 }
 
+/** Nothing of a body that is no envelope of the service. */
 function listDetails(body: unknown): string[] {
-  const { errors = [] } = (body ?? {}) as Envelope;
+  const { errors } = (body ?? {}) as Partial<Envelope>;
+  if (!Array.isArray(errors)) return [];
   return errors.flatMap(({ source, errors: messages }) =>
     messages.map((message) => (source && source !== 'non_field_errors' ? `${source}: ${message}` : message)),
   );
@@ -39,13 +41,16 @@ export function toFailure(status: number, body: unknown): Failure {
   if (status === 429) return new Failure('throttled', 'Too many requests at once. Try again in a moment.');
   if (status === 503)
     return new Failure('unavailable', 'The service is busy or its database is away. Try again shortly.');
-  if (status < 500) return new Failure('invalid', 'The service does not take this request.', listDetails(body));
-  return new Failure('broken', 'The service could not answer. Its log has the cause.', listDetails(body));
+  const details = listDetails(body);
+  if (status >= 500) return new Failure('broken', 'The service could not answer. Its log has the cause.', details);
+  // Of a proxy, say: it may be over in a moment.
+  if (details.length === 0) return unexpectedAnswer([`Its status is ${status}.`]);
+  return new Failure(status === 400 ? 'invalid' : 'broken', 'The service does not take this request.', details);
 }
 
-/** Of an answer of status 200 that is none of the operation that was asked. */
-export function unexpectedAnswer(): Failure {
-  return new Failure('broken', 'The answer is not what this page expects.');
+/** Of an answer that is none of the operation that was asked. */
+export function unexpectedAnswer(details: readonly string[] = []): Failure {
+  return new Failure('broken', 'The answer is not what this page expects.', details);
 }
 
 /** The failure of whatever was thrown. */

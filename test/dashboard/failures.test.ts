@@ -1,0 +1,28 @@
+// What an answer that is none stands for, and whether it is worth trying again.
+import { expect, test } from 'vitest';
+import { toFailure } from '../../src/dashboard/service/failure.ts';
+
+const envelope = (message: string) => ({ errors: [{ source: 'filters.date', errors: [message] }] });
+
+test('only what the service says of a request is told as its fault; the same is refused again', () => {
+  const { kind, message, details } = toFailure(400, envelope('Must be two days.'));
+  expect(kind).toBe('invalid');
+  expect([message, ...details]).toEqual(['The service does not take this request.', 'filters.date: Must be two days.']);
+});
+
+test('what the service says with another status may be so for a moment', () => {
+  const { kind, details } = toFailure(408, envelope('Too late.'));
+  expect([kind, ...details]).toEqual(['broken', 'filters.date: Too late.']);
+});
+
+test.each([
+  [403, undefined],
+  [404, null],
+  [408, ''],
+  [400, { errors: 'rubbish' }],
+  [400, {}],
+])('status %d with %o is no answer of the service', (status, body) => {
+  const { kind, message, details } = toFailure(status, body);
+  expect(kind).toBe('broken');
+  expect([message, ...details]).toEqual(['The answer is not what this page expects.', `Its status is ${status}.`]);
+});
