@@ -93,6 +93,16 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
+  test('a row of the table has a name also where only the compared days go on', async () => {
+    const { page, close } = await place.open({
+      view: '#/charts/mrr?date=2026-03-01_to_2026-03-02&compare_date=2026-01-01_to_2026-01-03',
+    });
+    await settle(page);
+    const names = page.locator('.data-table tbody th');
+    expect(await names.allTextContents()).toEqual(['Sun 1 Mar 2026', 'Mon 2 Mar 2026', 'Sat 3 Jan 2026']);
+    await close();
+  });
+
   test('the first key goes one bucket on from the one that was read', async () => {
     const { page, close } = await place.open({
       view: '#/charts/mrr?date=2026-03-01_to_2026-03-07&compare_date=2026-01-01_to_2026-01-20',

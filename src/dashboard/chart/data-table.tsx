@@ -54,16 +54,21 @@ export function DataTable({ answer, series, unit, caption }: DataTableProps) {
           </tr>
         </thead>
         <tbody>
-          {rows.map((i) => (
-            <tr key={i}>
-              <th scope="row">{period(starts, i, range)}</th>
-              {series.map(({ key, values }) => (
-                <td key={key}>{cell(values[i]?.y)}</td>
-              ))}
-              {compared && <td class="muted">{period(comparedStarts, i, comparedRange)}</td>}
-              {compared && <td>{cell(compared[i]?.y)}</td>}
-            </tr>
-          ))}
+          {rows.map((i) => {
+            const own = period(starts, i, range);
+            const then = period(comparedStarts, i, comparedRange);
+            return (
+              <tr key={i}>
+                {own ? <th scope="row">{own}</th> : <td />}
+                {series.map(({ key, values }) => (
+                  <td key={key}>{cell(values[i]?.y)}</td>
+                ))}
+                {/* Where only the compared days go on, they name the row. */}
+                {compared && (own ? <td class="muted">{then}</td> : <th scope="row">{then}</th>)}
+                {compared && <td>{cell(compared[i]?.y)}</td>}
+              </tr>
+            );
+          })}
         </tbody>
       </table>
     </section>
