@@ -93,6 +93,24 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
+  test('of many series the first are read out, and how many more there are', async () => {
+    const { page, close } = await place.open();
+    await settle(page);
+    await page.route(`**${CHARTS}`, async (route) => {
+      const response = await route.fetch();
+      const { data } = await response.json();
+      const [total] = data.common.data;
+      data.common.data = Array.from({ length: 20 }, (_, i) => ({ ...total, title: `S${i}`, type: `${i}` }));
+      await route.fulfill({ response, json: { data } });
+    });
+    const series = Array.from({ length: 19 }, (_, i) => `&series=%3D${i + 1}`).join('');
+    await page.evaluate(`location.hash = '#/charts/installs?segmentation=country&series=total${series}'`);
+    await settle(page);
+    const words = await page.getByRole('slider').getAttribute('aria-valuetext');
+    expect(words).toMatch(/: S0 \d+, .*, S11 \d+, and 8 more$/);
+    await close();
+  });
+
   test('a row of the table has a name also where only the compared days go on', async () => {
     const { page, close } = await place.open({
       view: '#/charts/mrr?date=2026-03-01_to_2026-03-02&compare_date=2026-01-01_to_2026-01-03',

@@ -44,6 +44,13 @@ function listLines(series: readonly KeyedSeries[], at: number, { answer, unit }:
   });
 }
 
+/** As much as the tooltip shows: each key has it all read out. */
+function readOut(heading: string, lines: readonly Line[]): string {
+  const values = lines.slice(0, MOST_LINES).map(({ title, value }) => `${title} ${value}`);
+  const more = lines.length > MOST_LINES ? [`and ${lines.length - MOST_LINES} more`] : [];
+  return `${heading}: ${[...values, ...more].join(', ')}`;
+}
+
 interface TooltipProps {
   title: string;
   days: string;
@@ -92,7 +99,7 @@ export function DrawnChart(props: DrawnChartProps) {
   const week = range && period_unit === 'week' && isWhole(range, period_unit) ? formatRange(range) : '';
   const days = [week, note].filter(Boolean).join(', ');
   const lines = listLines(series, at, props);
-  const words = `${[title, note].filter(Boolean).join(', ')}: ${lines.map((line) => `${line.title} ${line.value}`).join(', ')}`;
+  const words = readOut([title, note].filter(Boolean).join(', '), lines);
   return (
     <div class="drawn-chart">
       <Plot
