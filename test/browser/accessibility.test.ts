@@ -1,6 +1,6 @@
 // For everybody: no serious finding of axe, all of it by keyboard, said to screen readers, and from 360 pixels on.
 import axe from 'axe-core';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeInBrowser, settle } from './browser.ts';
 import { CHARTS } from './world.ts';
@@ -90,6 +90,33 @@ describeInBrowser('for everybody', (place) => {
     expect(await page.locator('.tooltip').textContent()).toContain(await rows.nth(1).locator('td').textContent());
     await page.keyboard.press('Escape');
     await expect.poll(() => page.locator('.tooltip').count()).toBe(0);
+    await close();
+  });
+
+  test('what is wrong with two dates is said of their fields, but not of a year that is being typed', async () => {
+    const { page, close } = await place.open({ view: '#/charts/revenue?date=2026-01-01_to_2026-01-31' });
+    await settle(page);
+    const first = page.getByLabel('First day');
+    const last = page.getByLabel('Last day');
+    const said = async (field: Locator) => {
+      const id = await field.getAttribute('aria-describedby');
+      const problem = id && (await page.locator(`[role="alert"][id="${id}"]`).textContent());
+      return [await field.getAttribute('aria-invalid'), problem];
+    };
+    const missing = 'First day: a date from 1970 on is missing.';
+    await first.fill('');
+    await expect.poll(() => said(first)).toEqual(['true', missing]);
+    expect(await said(last)).toEqual(['false', missing]);
+    await first.fill('0002-01-01');
+    await expect.poll(() => said(first)).toEqual(['false', null]);
+    await first.blur();
+    await expect.poll(() => said(first)).toEqual(['true', missing]);
+    await first.fill('2026-02-01');
+    const reversed = 'The first day must not be after the last.';
+    await expect.poll(() => said(first)).toEqual(['true', reversed]);
+    expect(await said(last)).toEqual(['true', reversed]);
+    await last.fill('2026-02-28');
+    await expect.poll(() => said(last)).toEqual(['false', null]);
     await close();
   });
 

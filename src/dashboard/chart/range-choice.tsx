@@ -1,5 +1,5 @@
 // A choice among named ranges, or two dates.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type Option, Select } from '../parts/select.tsx';
 import { useService } from '../service/use-service.ts';
 import { type DayRange, isDay } from '../view/days.ts';
@@ -21,8 +21,13 @@ interface RangeChoiceProps<T extends string> {
 }
 
 const OWN = 'dates';
+const ENDS = ['first', 'last'] as const;
 /** A year that is being typed is 0002 and 0020 before it is 2025: nothing is asked for those. */
 const EARLIEST = '1970-01-01';
+
+function isAskable(day: string): boolean {
+  return isDay(day) && day >= EARLIEST;
+}
 
 interface DatesProps {
   label: string;
@@ -33,27 +38,40 @@ interface DatesProps {
 
 function Dates({ label, ends, range, onChange }: DatesProps) {
   const [draft, setDraft] = useState(range);
+  const [isTyping, setTyping] = useState(false);
+  const problemId = useId();
   useEffect(() => setDraft(range), [range.first, range.last]);
-  const isReversed = draft.first !== '' && draft.last !== '' && draft.first > draft.last;
+  // Of a year that may be unfinished nothing is said before its field is left.
+  const lacking = ENDS.filter((end) => !isAskable(draft[end]) && !(isTyping && draft[end] !== ''));
+  const isReversed = ENDS.every((end) => isAskable(draft[end])) && draft.first > draft.last;
+  const problem = isReversed
+    ? 'The first day must not be after the last.'
+    : lacking.map((end) => `${ends[end]}: a date from 1970 on is missing.`).join(' ');
   function change(part: Partial<DayRange>) {
     const next = { ...draft, ...part };
     setDraft(next);
-    if (isDay(next.first) && isDay(next.last) && next.first >= EARLIEST && next.first <= next.last) onChange(next);
+    setTyping(true);
+    if (isAskable(next.first) && isAskable(next.last) && next.first <= next.last) onChange(next);
   }
   return (
     <fieldset class="dates">
       <legend class="unseen">{label}</legend>
-      <label class="field">
-        <span class="field-label">{ends.first}</span>
-        <input type="date" value={draft.first} onChange={(event) => change({ first: event.currentTarget.value })} />
-      </label>
-      <label class="field">
-        <span class="field-label">{ends.last}</span>
-        <input type="date" value={draft.last} onChange={(event) => change({ last: event.currentTarget.value })} />
-      </label>
-      {isReversed && (
-        <p class="hint" role="alert">
-          The first day must not be after the last.
+      {ENDS.map((end) => (
+        <label class="field" key={end}>
+          <span class="field-label">{ends[end]}</span>
+          <input
+            type="date"
+            value={draft[end]}
+            aria-invalid={isReversed || lacking.includes(end)}
+            aria-describedby={problem ? problemId : undefined}
+            onChange={(event) => change({ [end]: event.currentTarget.value })}
+            onBlur={() => setTyping(false)}
+          />
+        </label>
+      ))}
+      {problem && (
+        <p id={problemId} class="hint" role="alert">
+          {problem}
         </p>
       )}
     </fieldset>
