@@ -93,6 +93,51 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
+  test('that an answer is awaited, and what has come, is said once each', async () => {
+    const { page, close } = await place.open({ view: '#/charts/mrr?date=2026-01-01_to_2026-01-31' });
+    await settle(page);
+    const status = page.locator('#content > [role="status"]');
+    const words = `MRR, 1 Jan – 31 Jan 2026: ${await page.locator('.headline-value').textContent()} at the end`;
+    await expect.poll(() => status.textContent()).toBe(words);
+    await page.evaluate(`(() => {
+      const status = document.querySelector('#content > [role="status"]');
+      globalThis.said = [];
+      new MutationObserver(() => said.push(status.textContent)).observe(status, { childList: true, characterData: true, subtree: true });
+    })()`);
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(`**${CHARTS}`, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.getByLabel('Period unit').selectOption('week');
+    await page.getByText('Loading MRR, 4 s').waitFor();
+    release();
+    await settle(page);
+    await expect.poll(() => page.evaluate('said')).toEqual(['', 'Loading MRR', words]);
+    await close();
+  });
+
+  test('how many values and events were found is said', async () => {
+    const { page, close } = await place.open({ view: '#/charts/mrr' });
+    await settle(page);
+    await page.getByRole('button', { name: '+ Filter' }).click();
+    const values = page.getByRole('checkbox');
+    await values.first().waitFor();
+    const status = page.getByRole('dialog').getByRole('status');
+    await expect.poll(() => status.textContent()).toBe(`Values found: ${await values.count()}`);
+    await page.getByRole('textbox').fill('nowhere');
+    await expect.poll(() => status.textContent()).toBe('Values found: 0');
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Events', exact: true }).click();
+    await page.locator('summary').first().waitFor();
+    const events = await page.locator('summary').count();
+    await expect.poll(() => page.locator('#content > [role="status"]').textContent()).toBe(`Events shown: ${events}`);
+    await close();
+  });
+
   test('what is wrong with two dates is said of their fields, but not of a year that is being typed', async () => {
     const { page, close } = await place.open({ view: '#/charts/revenue?date=2026-01-01_to_2026-01-31' });
     await settle(page);

@@ -1,15 +1,14 @@
 // What an answer shows: the value of the range, the drawing, the series and the table.
 import { useMemo } from 'preact/hooks';
-import { Change } from '../parts/change.tsx';
 import type { ChartRecord, Metric } from '../service/answers.ts';
 import type { ChartView } from '../view/view.ts';
 import { formatRange } from '../words/periods.ts';
 import { listTerms } from '../words/terms.ts';
-import { formatValue } from '../words/values.ts';
 import { DataTable } from './data-table.tsx';
 import { Download } from './download.tsx';
 import { DrawingChoice } from './drawing-choice.tsx';
 import { DrawnChart } from './drawn-chart.tsx';
+import { Headline } from './headline.tsx';
 import { Legend } from './legend.tsx';
 import { countsLosses } from './losses.ts';
 import { AllZero, NoSeries } from './nothing.tsx';
@@ -21,49 +20,6 @@ interface AnsweredProps {
   view: ChartView;
   answer: ChartAnswer;
   onChange: (part: Partial<ChartView>) => void;
-}
-
-const VALUE_WORDS = { flow: 'in total', stock: 'at the end', ratio: 'overall' };
-/** Of days that are not over. */
-const RUNNING_WORDS = { flow: 'in total so far', stock: 'now', ratio: 'overall so far' };
-
-/** By day of install a stock is what each day's installs have come to, which adds up (analytics.md 3). */
-function wordsOfValue({ kind }: ChartRecord, { view, range, today }: ChartAnswer): string {
-  const words = range.first <= today && today <= range.last ? RUNNING_WORDS : VALUE_WORDS;
-  return kind === 'stock' && view.date_type === 'profile_install_date' ? words.flow : words[kind];
-}
-
-interface HeadlineProps {
-  chart: ChartRecord;
-  answer: ChartAnswer;
-  metric: Metric;
-  /** On which it is counted, but for the usual ones. */
-  terms: readonly string[];
-  /** Whether the compared days are in the drawing: they are drawn with the total. */
-  showsCompared: boolean;
-}
-
-function Headline({ chart, answer, metric, terms, showsCompared }: HeadlineProps) {
-  const { value, value_from, value_to, compare_value, unit } = metric;
-  return (
-    <div class="headline">
-      <p class="headline-value">{formatValue(value, unit)}</p>
-      <p class="muted">
-        {formatRange(answer.range)}, {wordsOfValue(chart, answer)}
-        {value_to !== null && ` (${formatValue(value_to, 'USD')} ÷ ${formatValue(value_from ?? 0, 'count')})`}
-        {terms.map((term) => `, ${term}`)}
-      </p>
-      {answer.compared && compare_value !== null && (
-        <p class="headline-change">
-          <Change value={value} before={compare_value} isLoss={countsLosses(chart)} />{' '}
-          <span class="muted">
-            from {formatValue(compare_value, unit)}, {formatRange(answer.compared)}
-            {showsCompared && ', in grey'}
-          </span>
-        </p>
-      )}
-    </div>
-  );
 }
 
 function isEmpty({ data }: Metric): boolean {

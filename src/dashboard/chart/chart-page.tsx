@@ -1,6 +1,7 @@
 // A chart: what is asked, the drawing, its series and its table.
 import { Heading } from '../parts/heading.tsx';
 import { FailureNotice } from '../parts/notice.tsx';
+import { Status } from '../parts/status.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import type { ChartRecord } from '../service/answers.ts';
 import { useAnswer } from '../service/use-answer.ts';
@@ -11,7 +12,8 @@ import { type ChartView, changeView, fitToChart } from '../view/view.ts';
 import { Answered } from './answered.tsx';
 import { Controls } from './controls.tsx';
 import { Filters } from './filters.tsx';
-import { askView, questionOf } from './question.ts';
+import { sayHeadline } from './headline.tsx';
+import { askView, metricOf, questionOf } from './question.ts';
 
 interface ChartPageProps {
   chart: ChartRecord;
@@ -39,6 +41,11 @@ export function ChartPage({ chart, view: asked }: ChartPageProps) {
       </header>
       <Controls chart={chart} view={view} onChange={change} />
       <Filters chart={chart} view={view} unapplied={unapplied} onChange={change} />
+      <Status
+        what={chart.metric_name}
+        isAsking={isAsking}
+        words={answer ? sayHeadline(chart, answer, metricOf(answer.metrics, view.money)) : ''}
+      />
       <section class="card chart-card" tabIndex={-1} aria-label={`${chart.metric_name}, chart`} aria-busy={isAsking}>
         {isAsking && <Waiting what={chart.metric_name} onStop={stop} />}
         {failure && <FailureNotice failure={failure} onRetry={askAgain} />}

@@ -1,6 +1,7 @@
 // The values of one dimension as a list to tick, found by typing; what is not in the list can be added.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { FailureNotice } from '../parts/notice.tsx';
+import { Status } from '../parts/status.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import type { ChartRecord } from '../service/answers.ts';
 import { useAnswer } from '../service/use-answer.ts';
@@ -102,6 +103,7 @@ export function ValueChoice(props: ValueChoiceProps) {
           </button>
         )}
       </div>
+      <Status what="values" isAsking={isAsking} words={answer ? `Values found: ${found.length}` : ''} />
       <div class="value-list" tabIndex={-1}>
         {found.slice(0, MOST_LISTED).map(({ value, title }) => (
           <label key={value} class="value">

@@ -2,6 +2,7 @@
 import { Heading } from '../parts/heading.tsx';
 import { FailureNotice, Notice } from '../parts/notice.tsx';
 import { PassingButton } from '../parts/passing-button.tsx';
+import { Status } from '../parts/status.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import { show } from '../view/use-view.ts';
 import type { FeedView } from '../view/view.ts';
@@ -33,6 +34,11 @@ export function EventFeed({ view }: { view: FeedView }) {
         <p class="muted">What was sent to webhooks, newest first. Times are in this computer’s time zone.</p>
       </header>
       <FeedFilters view={view} onChange={show} onRefresh={askAgain} />
+      <Status
+        what="events"
+        isAsking={isAsking}
+        words={failure || !answer ? '' : `Events shown: ${answer.events.length}`}
+      />
       <section class="card feed" tabIndex={-1} aria-label="Events" aria-busy={isAsking}>
         {isAsking && <Waiting what="events" onStop={stop} />}
         {!lacksMore && notice}

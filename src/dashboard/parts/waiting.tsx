@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { PassingButton } from './passing-button.tsx';
 
-const WORDS_AFTER_S = 2;
+export const WORDS_AFTER_S = 2;
 
 export function Waiting({ what, onStop }: { what: string; onStop?: () => void }) {
   const [seconds, setSeconds] = useState(0);
