@@ -165,6 +165,25 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
+  test('in a narrow window the compared values are below the values', async () => {
+    const view = '#/charts/mrr?segmentation=store&compare_date=previous';
+    const { page, close } = await place.open({ view, viewport: { width: 1280, height: 900 } });
+    await settle(page);
+    const columns = page.locator('td.compared-value');
+    const values = await columns.allInnerTexts();
+    expect(values.length).toBeGreaterThan(1);
+    const lines = page.locator('td .compared-line');
+    expect(await lines.first().isVisible()).toBe(false);
+    await page.setViewportSize({ width: 320, height: 740 });
+    await lines.first().waitFor();
+    expect(await lines.allInnerTexts()).toEqual(values);
+    expect(await page.locator('th .compared-line').textContent()).toContain('Compared');
+    expect(await columns.first().isVisible()).toBe(false);
+    const legend = 'const { scrollWidth, clientWidth } = document.querySelector(".legend")';
+    expect(await page.evaluate(`(() => { ${legend}; return scrollWidth - clientWidth; })()`)).toBe(0);
+    await close();
+  });
+
   test('of many series the first are read out, and how many more there are', async () => {
     const { page, close } = await place.open();
     await settle(page);

@@ -21,6 +21,7 @@ export function Legend({ series, drawn, unit, isLoss, onSwitch }: LegendProps) {
   const segments = series.filter(({ key }) => key !== TOTAL).length;
   const drawnSegments = drawn.filter((key) => key !== TOTAL).length;
   const compares = series.some(({ compare_value }) => compare_value !== null);
+  const compared = <>{drawn.includes(TOTAL) && <Swatch colour="compared" />} Compared</>;
   return (
     <div class="legend">
       <table>
@@ -30,10 +31,10 @@ export function Legend({ series, drawn, unit, isLoss, onSwitch }: LegendProps) {
             <th scope="col" class="series-heading">
               Series{drawnSegments < segments && `, ${drawnSegments} of ${segments} segments drawn`}
             </th>
-            <th scope="col">Value</th>
+            <th scope="col">Value{compares && <span class="compared-line"> {compared}</span>}</th>
             {compares && (
               <th scope="col" class="compared-value">
-                {drawn.includes(TOTAL) && <Swatch colour="compared" />} Compared
+                {compared}
               </th>
             )}
             {compares && <th scope="col">Change</th>}
@@ -50,7 +51,10 @@ export function Legend({ series, drawn, unit, isLoss, onSwitch }: LegendProps) {
                   </span>
                 </button>
               </th>
-              <td>{formatValue(value, unit)}</td>
+              <td>
+                {formatValue(value, unit)}
+                {compares && <span class="compared-line muted"> {formatValue(compare_value ?? 0, unit)}</span>}
+              </td>
               {compares && <td class="muted compared-value">{formatValue(compare_value ?? 0, unit)}</td>}
               {compares && (
                 <td>
