@@ -48,7 +48,7 @@ and take \`-\` for \`_\`, \`winback\` for \`win_back\` and \`no_offer\` for no o
 
 ## Money
 
-In USD, fixed when a transaction is recorded. \`revenue\` is the price: \`value_usd\`, or \`value\` at the imported rate of the day of purchase or of
+In USD, fixed when a transaction is recorded, until another price or day of purchase is given. \`revenue\` is the price: \`value_usd\`, or \`value\` at the imported rate of the day of purchase or of
 one of the seven before. \`proceeds\` is \`proceeds_usd\`, or the price less the store's commission (\`sps store set\`; 30 % of
 \`app_store\` and \`play_store\` unless set, else 0). \`net_revenue\` is the proceeds less \`tax_usd\`, which is 0 where none was given. An Uncategorized period adds at most 10⁹ USD to \`mrr\`, however short
 it is.

@@ -1,13 +1,14 @@
-// Pricing the transactions of profiles. One that repeats what is stored keeps its amounts, whatever rates and commissions say by now.
+// Pricing the transactions of profiles. One whose price is what is stored keeps its amounts, whatever rates and commissions say by now: writing
+// sees to that, and here it is not refused for them.
 import { type Kysely, sql } from 'kysely';
 import { fixedColumns } from '../db/fixed.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import type { FieldError } from '../errors.ts';
-import { AMOUNT_COLUMNS, RECORD_COLUMNS } from './columns.ts';
+import { AMOUNT_COLUMNS } from './columns.ts';
 import { type Amounts, type PriceBook, priceRecord } from './pricing.ts';
 import type { TransactionRecord } from './record.ts';
-import { stageValues } from './write.ts';
+import { isPricedAlike, stageValues } from './write.ts';
 
 interface Owned {
   profile_id: string;
@@ -16,7 +17,7 @@ interface Owned {
 
 const NO_AMOUNTS: Amounts = { revenue_nano: 0n, proceeds_nano: 0n, net_nano: 0n };
 
-/** The stored amounts of those that repeat what is stored, by their positions. */
+/** The stored amounts of those that are priced as what is stored, by their positions. */
 async function findStored(
   trx: Kysely<DB>,
   app: App,
@@ -29,9 +30,7 @@ async function findStored(
     select s.position, ${fixedColumns(AMOUNT_COLUMNS, 'old.')}
     from ${staged} s join purchase old using (profile_id, store, store_original_transaction_id, store_transaction_id)
     where old.app_id = ${app.app_id}
-      and (${fixedColumns(RECORD_COLUMNS, 'old.')}) is not distinct from (${fixedColumns(RECORD_COLUMNS, 's.')})`.execute(
-    trx,
-  );
+      and ${isPricedAlike('old.', 's.')}`.execute(trx);
   return new Map(rows.map(({ position, ...amounts }) => [Number(position), amounts]));
 }
 

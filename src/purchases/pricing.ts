@@ -10,6 +10,18 @@ export interface Amounts {
   net_nano: bigint;
 }
 
+/** What amounts follow from, beside the UTC day of purchase. */
+export const PRICING_COLUMNS = [
+  'store',
+  'price_currency',
+  'price_value',
+  'price_value_usd',
+  'price_proceeds_usd',
+  'price_tax_usd',
+] as const satisfies (keyof TransactionRecord)[];
+
+type PricedRecord = Pick<TransactionRecord, (typeof PRICING_COLUMNS)[number] | 'purchased_at'>;
+
 /** What pricing needs to know: decimal texts, undefined where there is none. */
 export interface PriceBook {
   /** The app's commission for a store, a fraction. */
@@ -59,7 +71,7 @@ function toNano(text: string): bigint {
   return rescale(parseDecimal(text), NANO_DECIMALS);
 }
 
-function revenueOf(record: TransactionRecord, book: PriceBook): bigint | FieldError {
+function revenueOf(record: PricedRecord, book: PriceBook): bigint | FieldError {
   const { price_value, price_value_usd, price_currency, purchased_at } = record;
   if (price_value_usd !== null) return toNano(price_value_usd);
   if (price_currency === 'USD') return toNano(price_value);
@@ -69,7 +81,7 @@ function revenueOf(record: TransactionRecord, book: PriceBook): bigint | FieldEr
   return { source: 'price.value_usd', code: 'value_error', message };
 }
 
-function proceedsOf(record: TransactionRecord, revenue: bigint, book: PriceBook): bigint {
+function proceedsOf(record: PricedRecord, revenue: bigint, book: PriceBook): bigint {
   if (record.price_proceeds_usd !== null) return toNano(record.price_proceeds_usd);
   const commission = parseDecimal(book.commissionOf(record.store) ?? STORE_COMMISSIONS.get(record.store) ?? '0');
   const kept = { digits: powerOfTen(commission.decimals) - commission.digits, decimals: commission.decimals };
@@ -77,7 +89,7 @@ function proceedsOf(record: TransactionRecord, revenue: bigint, book: PriceBook)
 }
 
 /** The amounts of a record, or the field because of which it has none. */
-export function priceRecord(record: TransactionRecord, book: PriceBook): Amounts | FieldError {
+export function priceRecord(record: PricedRecord, book: PriceBook): Amounts | FieldError {
   const revenue = revenueOf(record, book);
   if (typeof revenue !== 'bigint') return revenue;
   if (revenue > MOST_NANO) {

@@ -6,6 +6,7 @@ import type { App } from '../deps.ts';
 import { deriveFacts, removeFacts } from '../facts/derive.ts';
 import { hiddenApp } from '../facts/hidden-app.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS, type StagedTransaction } from './columns.ts';
+import { PRICING_COLUMNS } from './pricing.ts';
 
 /** A table or subquery with STAGED_COLUMNS, whose profiles the caller has locked in the order of profile_id. */
 export type Staged = RawBuilder<unknown>;
@@ -16,11 +17,28 @@ const WRITTEN = [...RECORD_COLUMNS, ...AMOUNT_COLUMNS];
 const DEFINITION = fixed(sql.join(STAGED_COLUMNS.map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`)));
 const KEY_COLUMNS = fixedColumns(KEY);
 const COLUMNS = fixedColumns(WRITTEN);
-const ASSIGNMENTS = fixedAssignments(WRITTEN.filter((name) => !KEY.includes(name)));
+const RECORD_ASSIGNMENTS = fixedAssignments(RECORD_COLUMNS.filter((name) => !KEY.includes(name)));
 const IS_CHANGED = fixed(
   sql`(${fixedColumns(RECORD_COLUMNS, 'old.')}) is distinct from (${fixedColumns(RECORD_COLUMNS, 'excluded.')})`,
 );
 const MOVED = fixedColumns(['purchase_no', 'purchase_id', ...WRITTEN, 'recorded_at']);
+
+/** Is all the same in these two from which the amounts of a record follow? */
+export function isPricedAlike(one: string, other: string): RawBuilder<unknown> {
+  const givenIn = (prefix: string) =>
+    sql`(${fixedColumns(PRICING_COLUMNS, prefix)}, (${sql.ref(`${prefix}purchased_at`)} at time zone 'UTC')::date)`;
+  return fixed(sql`${givenIn(one)} is not distinct from ${givenIn(other)}`);
+}
+
+const IS_PRICED_ALIKE = isPricedAlike('old.', 'excluded.');
+const AMOUNT_ASSIGNMENTS = fixed(
+  sql.join(
+    AMOUNT_COLUMNS.map((name) => {
+      const [old, excluded] = [sql.ref(`old.${name}`), sql.ref(`excluded.${name}`)];
+      return sql`${sql.ref(name)} = case when ${IS_PRICED_ALIKE} then ${old} else ${excluded} end`;
+    }),
+  ),
+);
 
 /** Staged transactions given as values: for a request, where a temporary table would cost more than it saves. */
 export function stageValues(transactions: readonly StagedTransaction[]): Staged {
@@ -128,7 +146,8 @@ async function listRefused(execute: Execute, app: App, staged: Staged): Promise<
 }
 
 /**
- * Inserts or replaces the transactions of chains that belong to their profile; of the same id the last one counts.
+ * Inserts or replaces the transactions of chains that belong to their profile; of the same id the last one counts. One that
+ * is priced as what was there keeps its amounts, or they would depend on the states that a file has of it before the last.
  * A row for every transaction that is new or differs from what was there.
  */
 async function upsertPurchases(execute: Execute, app: App, staged: Staged): Promise<Chain[]> {
@@ -138,7 +157,7 @@ async function upsertPurchases(execute: Execute, app: App, staged: Staged): Prom
     from (select s.* from ${withChains(app, staged)} where c.profile_id = s.profile_id) own
     order by profile_id, ${KEY_COLUMNS}, position desc
     on conflict (app_id, profile_id, store, store_original_transaction_id, store_transaction_id)
-      do update set ${ASSIGNMENTS}, recorded_at = clock_timestamp()
+      do update set ${RECORD_ASSIGNMENTS}, ${AMOUNT_ASSIGNMENTS}, recorded_at = clock_timestamp()
       where ${IS_CHANGED}
     returning profile_id, store, store_original_transaction_id`);
 }

@@ -387,13 +387,50 @@ describe('money', () => {
     const other = { ...taxed, store_transaction_id: 'w2', store_original_transaction_id: 'w2' };
     await world.transactions(taxed);
     await setStore(world.database, world.app.app_id, { store: 'web', commission: '0.2' });
-    const summary = await world.transactions(other, taxed, { ...taxed, paywall_id: 'p1' });
-    expect(summary).toMatchObject({ unchanged: 1, rejected: 2 });
+    const dearer = { ...taxed, price: { ...taxed.price, value: 10.1 } };
+    const summary = await world.transactions(other, taxed, dearer, { ...taxed, paywall_id: 'p1' });
+    expect(summary).toMatchObject({ written: 1, unchanged: 1, rejected: 2 });
     const reason = 'price.tax_usd: Must not be more than the proceeds.';
     expect(await world.rejects('transactions.ndjson')).toMatchObject([
       { line: 1, reason },
       { line: 3, reason },
     ]);
     expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }]);
+  });
+
+  test.each([
+    ['one batch', 'near', 0],
+    ['two batches', 'far', 1_000],
+  ])('two states of one transaction change nothing of it the second time: in %s', async (_, store, between) => {
+    const bought = { ...MONTH, store };
+    const states = [bought, ...Array(between).fill({}), { ...bought, paywall_id: 'p1' }];
+    await world.transactions(...states);
+    const before = await facts();
+    await setStore(world.database, world.app.app_id, { store, commission: '0.5' });
+    await world.transactions(...states);
+    expect(await facts()).toEqual(before);
+    // What is refunded is so with the amounts that it had.
+    const refund = { refunded_at: '2025-01-20T00:00:00Z', cancellation_reason: 'refund' };
+    await world.transactions({ ...bought, ...refund });
+    expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }]);
+    await world.transactions({ ...bought, price: { ...bought.price, tax_usd: 1 } });
+    expect(await facts()).toMatchObject([{ proceeds: 5_000_000_000n, net: 4_000_000_000n }]);
+  });
+
+  test('a rate prices anew what is bought on another day, in UTC', async () => {
+    const rates = async (rate: number) =>
+      importRates(
+        world.database,
+        await world.file('rates.csv', `date,currency,usd_per_unit\n2025-01-08,NOK,${rate}\n`),
+      );
+    const price = { country: 'NO', currency: 'NOK', value: 10 };
+    const bought = { ...MONTH, price, purchased_at: '2025-01-09T23:59:59Z' };
+    await rates(1);
+    await world.transactions(bought);
+    await rates(2);
+    await world.transactions({ ...bought, purchased_at: '2025-01-10T00:30:00+01:00' });
+    expect(await facts()).toMatchObject([{ revenue: 10_000_000_000n }]);
+    await world.transactions({ ...bought, purchased_at: '2025-01-10T00:30:00Z' });
+    expect(await facts()).toMatchObject([{ revenue: 20_000_000_000n }]);
   });
 });

@@ -229,12 +229,32 @@ test('a store may be called like a member of every object: it has no commission'
   expect(fact.proceeds_nano).toBe(5_000_000_000n);
 });
 
-test('the same again is the same, also where it would have no proceeds left by the commission of today', async () => {
+test('at the same price amounts stay, also where there would be no proceeds left by the commission of today', async () => {
   const taxed = ownOneTime({ store: 'web', price: { country: 'US', currency: 'USD', value: 5, tax_usd: 4.5 } });
   await set(taxed);
   await setStore(service.database, service.appId, { store: 'web', commission: '0.2' });
-  expect(await set(taxed)).toMatchObject({ total_revenue_usd: 5 });
-  expect(await setTransaction(service, customer, { ...taxed, paywall_id: 'p1' })).toMatchObject({ status: 400 });
+  for (const again of [taxed, { ...taxed, paywall_id: 'p1' }]) {
+    expect(await set(again)).toMatchObject({ total_revenue_usd: 5 });
+  }
+  const dearer = { ...taxed, price: { ...taxed.price, value: 5.1 } };
+  expect(await setTransaction(service, customer, dearer)).toMatchObject({ status: 400 });
+});
+
+test('amounts stay with the price, and no other member of the transaction has it priced anew', async () => {
+  const proceeds = async (body: Record<string, unknown>) => {
+    await set({ ...body, store: 'shop' });
+    const own = service.database.db.selectFrom('purchase').where('store', '=', 'shop');
+    return (await own.select('proceeds_nano').executeTakeFirstOrThrow()).proceeds_nano;
+  };
+  const bought = ownOneTime();
+  expect(await proceeds(bought)).toBe(5_000_000_000n);
+  await setStore(service.database, service.appId, { store: 'shop', commission: '0.2' });
+  const refund = { refunded_at: '2025-02-15T00:00:00Z', cancellation_reason: 'refund' };
+  const later = { purchased_at: '2025-02-10T23:59:59Z' };
+  for (const change of [refund, later, { store_product_id: 'other' }, {}]) {
+    expect(await proceeds({ ...bought, ...change })).toBe(5_000_000_000n);
+  }
+  expect(await proceeds({ ...bought, price: { ...(bought.price as object), value_usd: 5 } })).toBe(4_000_000_000n);
 });
 
 test('the same ids of another store are those of another chain, which may be another profile’s', async () => {
