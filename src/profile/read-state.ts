@@ -51,7 +51,8 @@ function stateStatement(keys: readonly ProfileKey[], isKept: RawBuilder<unknown>
             from (select) one left join product on product.app_id = t.app_id and product.store = t.store
               and product.store_product_id = t.store_product_id
           ) shown
-        ) order by t.purchased_at, t.store_transaction_id collate "C") filter (where is_kept), '[]') as purchases
+        ) order by t.purchased_at, t.store_transaction_id collate "C", t.store collate "C",
+          t.store_original_transaction_id collate "C") filter (where is_kept), '[]') as purchases
       from (
         select app_id, purchase_id, purchase_type, environment, is_family_shared, store, store_product_id,
           store_base_plan_id, store_transaction_id, store_original_transaction_id, purchased_at, originally_purchased_at,

@@ -266,6 +266,15 @@ test('the same ids of another store are those of another chain, which may be ano
   expect((await readProfile(service, { customer })).json.data.total_revenue_usd).toBe(10);
 });
 
+test('of chains with one transaction id and moment the later one is told by its own id', async () => {
+  await addProduct(service, 'a-monthly', { access_level_id: 'premium' });
+  const of = (store_product_id: string, chain: string) =>
+    period(own({ store_product_id, store_original_transaction_id: `${customer}-${chain}` }));
+  await set(of('a-monthly', 'z'));
+  const data = await set(of('monthly', 'y'));
+  expect(data.access_levels.premium).toMatchObject({ store_product_id: 'a-monthly' });
+});
+
 test('null and absent optional members mean the same, unknown members are ignored', async () => {
   const nulls = Object.fromEntries(
     [
