@@ -1,5 +1,6 @@
-// Lines → CSV records. A quote that is opened by mistake would take what follows with it, to the next quote or the end of the file: if what
-// it opens is no record, or none of as many cells as the first, its first line alone is given up, and reading goes on with the second.
+// Lines → CSV records. Blank lines are passed over. A quote that is opened by mistake would take what follows with it, to the next quote or
+// the end of the file: if what it opens is no record, or none of as many cells as the first, its first line alone is given up, and reading
+// goes on with the second.
 import { isUtf8 } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
 import { counted } from '../lib/counted.ts';
@@ -7,11 +8,16 @@ import { type FaultyEntry, NOT_UTF8, TOO_LONG, unreadableEntry } from './entry.t
 import { type Line, LONGEST_LINE_BYTES } from './lines.ts';
 
 const QUOTE = 0x22;
+const BLANKS: readonly number[] = [0x20, 0x09];
 const LF = Buffer.from('\n');
 const CRLF = Buffer.from('\r\n');
 
 /** `line` is that of its beginning. */
 export type CsvRecord = { line: number; cells: string[] } | FaultyEntry;
+
+function isBlank({ bytes }: Line): boolean {
+  return bytes?.every((byte) => BLANKS.includes(byte)) ?? false;
+}
 
 function opensQuote(bytes: Buffer): boolean {
   let isOpen = false;
@@ -77,7 +83,7 @@ export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean)
     const ahead = lines.toReversed();
     for (;;) {
       const line = ahead.pop();
-      if (line && waiting.length === 0 && line.bytes?.length === 0) continue;
+      if (line && waiting.length === 0 && isBlank(line)) continue;
       if (line) wait(line);
       else if (!isEnd || waiting.length === 0) return records;
       if (line && isOpen && size <= LONGEST_LINE_BYTES) continue;

@@ -18,6 +18,13 @@ test('cells stand under the names of the header; quoted ones hold commas, quotes
   ]);
 });
 
+test('blank lines are passed over, but those within quotes', async () => {
+  expect(await entriesOf(' \na,b\n\t \r\n1,2\n  \n"x\n \ny",3\n ')).toEqual([
+    { line: 4, value: { a: '1', b: '2' } },
+    { line: 6, value: { a: 'x\n \ny', b: '3' } },
+  ]);
+});
+
 test('a line end within quotes stays as it is written', async () => {
   expect(await entriesOf('a,b\n"x\r\ny","p\nq"\n"\r\n","\r"\r\n')).toEqual([
     { line: 2, value: { a: 'x\r\ny', b: 'p\nq' } },
