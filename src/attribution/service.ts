@@ -30,14 +30,26 @@ interface Recording {
 
 type RecordRows = (connection: Kysely<DB>, rows: readonly AttributionRow[]) => Promise<boolean[]>;
 
-/** What posts for one profile share, so that they wait for its lock together; a profile that is named in two ways has two. */
-function nameOf({ app_id, customer_user_id, profile_id }: AppIdentity): string {
+/** By it posts for one profile wait for its lock together; a profile that is named in two ways has two. */
+function waitingName({ app_id, customer_user_id, profile_id }: AppIdentity): string {
   return `${app_id} ${customer_user_id ?? profile_id?.toLowerCase()}`;
 }
 
-/** What posts share that find the same profile, or none; `nameOf` is shared by some that do not. */
-function identityOf({ app_id, customer_user_id, profile_id }: AppIdentity): string {
+/** By it posts are told to find the same profile, or none; `waitingName` is shared by some that do not. */
+function identityKey({ app_id, customer_user_id, profile_id }: AppIdentity): string {
   return JSON.stringify([app_id, customer_user_id, profile_id?.toLowerCase() ?? null]);
+}
+
+/** Posts behind another of their identity: where the first record stays, theirs never come to be. */
+function followersIn(posts: readonly Post[]): ReadonlySet<Post> {
+  const met = new Set<string>();
+  const followers = new Set<Post>();
+  for (const post of posts) {
+    const key = identityKey(post);
+    if (met.has(key)) followers.add(post);
+    met.add(key);
+  }
+  return followers;
 }
 
 function postOf(app: App, body: AttributionBody): Post {
@@ -75,13 +87,11 @@ export function createAttributionRecorder({
       via,
       unknown.map(({ post }) => post),
     );
-    const firstOf = replaces
-      ? undefined
-      : new Map(posts.map((post, index) => [identityOf(post), index] as const).toReversed());
+    const followers = replaces ? undefined : followersIn(posts);
     const wanted: typeof unknown = [];
     for (const [position, { is_found, has_record }] of found.entries()) {
-      const one = unknown[position] as (typeof unknown)[number];
-      const isDropped = firstOf && (has_record || firstOf.get(identityOf(one.post)) !== one.index);
+      const one = unknown[position]!;
+      const isDropped = followers && (has_record || followers.has(one.post));
       if (is_found && isDropped) keys[one.index] = NOT_RECORDED;
       else if (is_found) wanted.push(one);
     }
@@ -118,7 +128,7 @@ export function createAttributionRecorder({
     const writing = (via: Kysely<DB>, how: RecordRows) => (posts: readonly Post[]) =>
       write(via, posts, { replaces, record: how });
     return createGroupWriter(writing(groupDb, record), {
-      nameOf,
+      nameOf: waitingName,
       writeIfFree: writing(groupDb, recordIfFree),
       write: writing(db, record),
       // Others need connections, too; there are two such writers.
