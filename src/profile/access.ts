@@ -17,7 +17,7 @@ function instant(value: string | null): string | null {
 }
 
 /** Whether the period's own end has passed and its grace end has not. */
-function isBeforeGraceEnd({ expires_at, grace_period_expires_at }: PurchaseState, now: string): boolean {
+function isBetweenEnds({ expires_at, grace_period_expires_at }: PurchaseState, now: string): boolean {
   if (expires_at === null || grace_period_expires_at === null) return false;
   return fromDatabase(expires_at) <= now && now < fromDatabase(grace_period_expires_at);
 }
@@ -29,13 +29,13 @@ export function isRefunded({ refunded_at }: PurchaseState, now: string): boolean
 
 /** What was refunded is in none. */
 export function isInGracePeriod(purchase: PurchaseState, now: string): boolean {
-  return isBeforeGraceEnd(purchase, now) && !isRefunded(purchase, now);
+  return isBetweenEnds(purchase, now) && !isRefunded(purchase, now);
 }
 
 function endOf(purchase: PurchaseState, now: string): string | null {
   const { purchase_type, expires_at, grace_period_expires_at, refunded_at } = purchase;
   const isLifelong = purchase_type === 'one_time_purchase';
-  const end = isLifelong ? null : instant(isBeforeGraceEnd(purchase, now) ? grace_period_expires_at : expires_at);
+  const end = isLifelong ? null : instant(isBetweenEnds(purchase, now) ? grace_period_expires_at : expires_at);
   const refund = instant(refunded_at);
   return refund !== null && (end === null || refund < end) ? refund : end;
 }

@@ -17,7 +17,7 @@ import { writeTransactions } from '../../purchases/write.ts';
 import type { Kind, WriteContext, Written } from '../import-file.ts';
 import { watchingChanges } from './lapses.ts';
 import { type Priced, writeNewChains } from './new-chains.ts';
-import { listForeignFaults, lockOwners } from './profiles.ts';
+import { listForeignFaults, lockNamed } from './profiles.ts';
 import { type NamedTransaction, NamedTransactionBody, parseNamedTransaction } from './record.ts';
 import { listUnconfigured } from './unconfigured.ts';
 
@@ -32,17 +32,17 @@ async function price(
   app: App,
   { records, refused }: { records: readonly NamedTransaction[]; refused: Map<number, FieldError> },
 ): Promise<Priced[]> {
-  const owners = await lockOwners(trx, app, records);
+  const profiles = await lockNamed(trx, app, records);
   const owned = records.flatMap(({ chain, transaction }, position) => {
-    const owner = owners[position] as (typeof owners)[number];
-    if ('profile_id' in owner) return [{ position, profile_id: owner.profile_id, chain, transaction }];
-    refused.set(position, owner.fault);
+    const named = profiles[position]!;
+    if ('profile_id' in named) return [{ position, profile_id: named.profile_id, chain, transaction }];
+    refused.set(position, named.fault);
     return [];
   });
   const book = await loadPriceBook(trx, app, transactionsOf(owned));
   const amounts = await priceTransactions(trx, { app, book }, owned);
   return owned.flatMap((one, index) => {
-    const priced = amounts[index] as (typeof amounts)[number];
+    const priced = amounts[index]!;
     if (!('source' in priced)) return [{ amounts: priced, ...one }];
     refused.set(one.position, priced);
     return [];

@@ -4,16 +4,16 @@ import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import { fromDatabase } from '../../lib/datetime.ts';
 
-interface Watched {
+interface WatchedMoments {
   profile_id: string;
   purchase_no: bigint;
   /** Moments to come, and the end, also one that is past: the database's text. */
   moments: string[];
 }
 
-async function listWatched(trx: Kysely<DB>, app: App, profileIds: readonly string[]): Promise<Watched[]> {
+async function listWatched(trx: Kysely<DB>, app: App, profileIds: readonly string[]): Promise<WatchedMoments[]> {
   // Looked up one by one: the purchases of the app may be joined whole otherwise.
-  const { rows } = await sql<Watched>`
+  const { rows } = await sql<WatchedMoments>`
     select profile_id, purchase_no, moments
     from lapse_watch w
     cross join lateral (

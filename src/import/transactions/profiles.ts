@@ -1,4 +1,4 @@
-// Whose is a transaction? The profiles that records name, locked, and those that have chains.
+// The profiles that records name, locked, and those that have their chains.
 import { type Kysely, sql } from 'kysely';
 import { StaleReadError } from '../../db/failures.ts';
 import type { DB } from '../../db/types.ts';
@@ -8,9 +8,9 @@ import type { ProfileIdentity } from '../../profile/identity.ts';
 import type { TransactionRecord } from '../../purchases/record.ts';
 import { distinctTexts } from '../identity.ts';
 
-type Owner = { profile_id: string } | { fault: FieldError };
+type Named = { profile_id: string } | { fault: FieldError };
 
-async function ownersOf(trx: Kysely<DB>, app: App, customerIds: readonly string[]): Promise<Map<string, string>> {
+async function profilesOf(trx: Kysely<DB>, app: App, customerIds: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await sql<{ customer_user_id: string; profile_id: string }>`
     select customer_user_id, profile_id from profile_identity
     where app_id = ${app.app_id} and customer_user_id = any(${customerIds}::text[])`.execute(trx);
@@ -27,12 +27,16 @@ async function lockLiving(trx: Kysely<DB>, app: App, ids: readonly string[]): Pr
 }
 
 /** The living profile that each record names, in the same order; all of them are locked. */
-export async function lockOwners(trx: Kysely<DB>, app: App, identities: readonly ProfileIdentity[]): Promise<Owner[]> {
-  const owners = await ownersOf(trx, app, distinctTexts(identities.map(({ customer_user_id }) => customer_user_id)));
+export async function lockNamed(trx: Kysely<DB>, app: App, identities: readonly ProfileIdentity[]): Promise<Named[]> {
+  const profiles = await profilesOf(
+    trx,
+    app,
+    distinctTexts(identities.map(({ customer_user_id }) => customer_user_id)),
+  );
   const idOf = ({ profile_id, customer_user_id }: ProfileIdentity) =>
-    customer_user_id === null ? profile_id : owners.get(customer_user_id);
+    customer_user_id === null ? profile_id : profiles.get(customer_user_id);
   const living = await lockLiving(trx, app, distinctTexts(identities.map(idOf)));
-  for (const [customerId, id] of owners) {
+  for (const [customerId, id] of profiles) {
     if (living.get(id) !== customerId) throw new StaleReadError('a name was taken from its profile meanwhile');
   }
   return identities.map((identity) => {
