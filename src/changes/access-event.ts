@@ -1,5 +1,5 @@
 // What webhooks are told of an access level (decisions.md 7): of one source of it, a grant or a purchase. Pure.
-import { toDatabase, toWire } from '../lib/datetime.ts';
+import { timestampToWire, toWire } from '../lib/datetime.ts';
 import { toUsd } from '../lib/money.ts';
 import {
   type AccessSource,
@@ -41,7 +41,7 @@ function tellPurchase(purchase: PurchaseState, until: string | null, now: string
     activated_at: toWire(purchase.originally_purchased_at ?? purchase.purchased_at),
     renewed_at: toWire(purchase.purchased_at),
     starts_at: null,
-    expires_at: until === null ? null : toWire(toDatabase(until)),
+    expires_at: timestampToWire(until),
     store: purchase.store,
     vendor_product_id: purchase.store_product_id,
     transaction_id: purchase.store_transaction_id,

@@ -101,3 +101,8 @@ export function toWire(databaseValue: string | null): string | null;
 export function toWire(databaseValue: string | null): string | null {
   return databaseValue === null ? null : `${wallClock(databaseValue)}+0000`;
 }
+
+/** A timestamp as it is written on the wire. */
+export function timestampToWire(timestamp: string | null): string | null {
+  return timestamp === null ? null : toWire(toDatabase(timestamp));
+}

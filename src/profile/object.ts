@@ -1,7 +1,7 @@
 // The profile object (interface 2.2 to 2.5): rows → wire, pure. Its members stand in the order of the interface.
 import { createHash } from 'node:crypto';
 import type { App } from '../deps.ts';
-import { fromDatabase, toDatabase, toWire } from '../lib/datetime.ts';
+import { fromDatabase, timestampToWire, toWire } from '../lib/datetime.ts';
 import { toUsd } from '../lib/money.ts';
 import { type AccessSource, GRANT_AS_PURCHASE, isInGracePeriod, isRefunded, listAccess } from './access.ts';
 import type { GrantState, ProfileState, PurchaseState } from './state.ts';
@@ -57,7 +57,7 @@ function boughtLevel(source: AccessSource, purchase: PurchaseState, now: string)
     starts_at: null,
     purchased_at: toWire(purchase.purchased_at),
     originally_purchased_at: toWire(purchase.originally_purchased_at ?? purchase.purchased_at),
-    expires_at: source.until === null ? null : toWire(toDatabase(source.until)),
+    expires_at: timestampToWire(source.until),
     renewal_cancelled_at: renewalCancelledAt(purchase),
     billing_issue_detected_at: toWire(purchase.billing_issue_detected_at),
     is_in_grace_period: isInGracePeriod(purchase, now),
