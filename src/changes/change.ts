@@ -54,7 +54,7 @@ interface Committed {
 type Keep = (trx: Kysely<DB>, answer: string) => Promise<void>;
 
 /** The body of an answer that shows the profile, as JSON. */
-export function renderAnswer({ state }: Pick<Changed, 'state'>, app: App): string {
+export function renderAnswer(state: ProfileState, app: App): string {
   return JSON.stringify({ data: renderProfile(state, app) });
 }
 
@@ -66,7 +66,7 @@ async function runChange<First>(
   const first = (await change.lockFirst?.(trx)) as First;
   const profileId = await lockKeepingPlans(trx, lock, { app, identity });
   const { state, events, alsoWrite } = await change.work(trx, profileId, first);
-  const answer = renderAnswer({ state }, app);
+  const answer = renderAnswer(state, app);
   const [stored] = await overlapping(trx, (each) => [
     recordEvents(each, app, events),
     alsoWrite?.(each),

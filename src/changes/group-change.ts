@@ -57,7 +57,7 @@ export async function changeProfiles<Request extends Named>(
     );
     const rendered = locked.map(({ request }, index) => {
       const changed = changes[index];
-      return [request, changed && renderAnswer(changed, request.app)] as const;
+      return [request, changed && renderAnswer(changed.state, request.app)] as const;
     });
     return { answers: new Map(rendered), stored: await recordAppEvents(trx, events) };
   });

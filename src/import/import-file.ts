@@ -89,7 +89,7 @@ export interface ImportOptions {
 
 function rejectsOf<T>({ items, rejects }: Batch<T>, refused: Written['refused']): Reject[] {
   const late = [...refused].map(([index, fault]): Reject => {
-    const { line, value } = items[index] as (typeof items)[number];
+    const { line, value } = items[index]!;
     return { line, reason: toReason([fault]), record: value };
   });
   return late.length === 0 ? rejects : [...rejects, ...late].sort((a, b) => a.line - b.line);

@@ -91,6 +91,7 @@ export async function readAttributesOf(trx: Kysely<DB>, appId: string, profileId
 
 /** The install fact of one profile. */
 export async function writeInstallOf(trx: Kysely<DB>, app: App, profileId: string): Promise<void> {
+  // It has two statements.
   await overlapping(trx, (each) => [
     writeInstalls(keepingPlans(each, 'write_install'), app, sql`(select ${profileId}::uuid as profile_id)`),
   ]);

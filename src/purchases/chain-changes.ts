@@ -9,8 +9,6 @@ export interface ChainChange {
   transaction: ChainTransaction;
 }
 
-type Before = ChainTransaction | undefined;
-
 function isSubscription({ purchase_type }: ChainTransaction): boolean {
   return purchase_type === 'subscription';
 }
@@ -58,7 +56,7 @@ const APPEARANCES: readonly {
   },
 ];
 
-function appearances(transaction: ChainTransaction, before: Before): ChainChange[] {
+function appearances(transaction: ChainTransaction, before: ChainTransaction | undefined): ChainChange[] {
   return APPEARANCES.filter(({ has }) => has(transaction) && !(before && has(before))).map(({ tells }) => ({
     ...tells(transaction),
     transaction,

@@ -14,7 +14,7 @@ import { listDueProfiles, retryLater } from './lapse-watch.ts';
 const BATCH = 100;
 const POLL_MS = 1_000;
 
-/** False if another process is at the profile, or it is gone. */
+/** False if another transaction is at the profile, or it is gone. */
 async function lockUnlessBusy(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<boolean> {
   const { rows } = await sql`
     select from profile where app_id = ${app_id} and profile_id = ${profile_id} and deleted_at is null

@@ -64,7 +64,7 @@ export function planLapses(
   };
 }
 
-/** Watches these transactions no more. As for the others here, the caller holds the profile's lock. */
+/** Watches these transactions no more. The caller holds the profile's lock, as for all here that change what is watched but `retryLater`. */
 export async function unwatch(
   trx: Kysely<DB>,
   { app_id, profile_id }: ProfileKey,

@@ -118,7 +118,7 @@ export function setTransaction(
       if (other && !isLocked) throw new StaleReadError('an import gave the name to another profile meanwhile');
       const key = { ...chain, profile_id };
       const priced = await priceTransactions(trx, { app, book }, [{ transaction: record, profile_id }]);
-      const amounts = priced[0] as (typeof priced)[number];
+      const amounts = priced[0]!;
       if ('source' in amounts) throw validationError([amounts]);
       const staged = stageValues([{ ...record, ...amounts, position: 0, profile_id }]);
       const { now, events } = await tellDue(trx, { app_id: app.app_id, profile_id });

@@ -41,7 +41,7 @@ test('each gets its own profile, or its own error, and every grant is told once'
   ]);
   expect(answers.map(({ status }) => status)).toEqual([...CUSTOMERS.map(() => 200), 404, 400, 404]);
   for (const [index, customer] of CUSTOMERS.entries()) {
-    const answer = answers[index] as (typeof answers)[number];
+    const answer = answers[index]!;
     expect(answer.json.data.customer_user_id).toBe(customer);
     expect(await listTold(customer)).toEqual([grantIdOf(answer)]);
   }

@@ -6,7 +6,6 @@ import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import { writeInstalls } from '../../facts/installs.ts';
 import { fromDatabase } from '../../lib/datetime.ts';
-import type { Attributes } from '../../profile/attributes.ts';
 import type { ProfileIdentity } from '../../profile/identity.ts';
 import { distinctTexts } from '../identity.ts';
 import type { Change, Known, Profile } from './apply.ts';
@@ -58,9 +57,7 @@ export async function lockNamedProfiles(
 
 function relation(profiles: readonly Profile[]): RawBuilder<unknown> {
   const column = (name: keyof Profile) => profiles.map((profile) => profile[name]);
-  const attributes = profiles.map(({ custom_attributes }: { custom_attributes: Attributes }) =>
-    JSON.stringify(custom_attributes),
-  );
+  const attributes = profiles.map(({ custom_attributes }) => JSON.stringify(custom_attributes));
   return sql`(select * from unnest(${column('profile_id')}::uuid[], ${column('customer_user_id')}::text[],
     ${column('installed_at')}::timestamptz[], ${column('country')}::text[], ${column('store')}::text[],
     ${attributes}::jsonb[]) as t (profile_id, customer_user_id, installed_at, country, store, custom_attributes))`;
