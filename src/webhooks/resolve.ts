@@ -19,8 +19,11 @@ const NOT_KNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ESERVFAIL'])
  */
 const OTHER_FAMILY_MS = 1_000;
 
-export function createResolve(resolver: Pick<dns.Resolver, 'resolve4' | 'resolve6'>): Resolve {
+/** A resolver has the name servers of when it was made: where none of them answers, the next name is asked of a new one. */
+export function createResolve(makeResolver: () => Pick<dns.Resolver, 'resolve4' | 'resolve6'>): Resolve {
+  let current = makeResolver();
   return async (hostname) => {
+    const resolver = current;
     const found: Address[] = [];
     const add = (family: number) => (addresses: readonly string[]) =>
       void found.push(...addresses.map((address) => ({ address, family })));
@@ -33,9 +36,10 @@ export function createResolve(resolver: Pick<dns.Resolver, 'resolve4' | 'resolve
     await Promise.race([ended, waited]);
     if (found.length > 0) return found.toSorted((one, other) => one.family - other.family);
     const failure = (await ended).find((answer) => answer.status === 'rejected')?.reason as NodeJS.ErrnoException;
+    if (failure.code === 'ETIMEOUT' && resolver === current) current = makeResolver();
     if (!NOT_KNOWN.has(failure.code ?? '')) throw failure;
     return dns.lookup(hostname, { all: true, verbatim: true });
   };
 }
 
-export const resolveName = createResolve(new dns.Resolver({ timeout: 2_000, tries: 2 }));
+export const resolveName = createResolve(() => new dns.Resolver({ timeout: 2_000, tries: 2 }));

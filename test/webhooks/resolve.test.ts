@@ -51,10 +51,14 @@ async function startServer(types: readonly number[], code = 0): Promise<string> 
   return `127.0.0.1:${server.address().port}`;
 }
 
-function resolveWith(names: string[], options = { timeout: 2_000, tries: 2 }) {
+function resolverOf(names: string[], options = { timeout: 2_000, tries: 2 }): dns.Resolver {
   const resolver = new dns.Resolver(options);
   resolver.setServers(names);
-  return createResolve(resolver);
+  return resolver;
+}
+
+function resolveWith(names: string[]) {
+  return createResolve(() => resolverOf(names));
 }
 
 it('has the addresses of both families', async () => {
@@ -82,7 +86,12 @@ it.each([
   expect(addresses.map(({ address }) => address)).toContain('127.0.0.1');
 });
 
-it('fails where no name server answers', async () => {
-  const resolve = resolveWith([await startServer([])], { timeout: 200, tries: 1 });
-  await expect(resolve('hook.example.com')).rejects.toMatchObject({ code: 'ETIMEOUT' });
+it('fails where no name server answers, and then asks those of now', async () => {
+  const quick = { timeout: 200, tries: 1 };
+  let present = [await startServer([])];
+  const resolve = createResolve(() => resolverOf(present, quick));
+  present = [await startServer([A])];
+  const asked = ['one.example.com', 'other.example.com'].map((name) => resolve(name));
+  for (const one of asked) await expect(one).rejects.toMatchObject({ code: 'ETIMEOUT' });
+  expect(await resolve('one.example.com')).toEqual([{ address: '192.0.2.1', family: 4 }]);
 });
