@@ -10,6 +10,12 @@ export function choice(flags: string, words: string, choices: readonly string[])
   return new Option(flags, words).choices(choices);
 }
 
+/** Parses the value of an option: one that is empty is most likely a variable of the shell that is not set. */
+export function filled(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It must not be empty.');
+  return text;
+}
+
 const MOST_LISTED = 1_000;
 
 /** How many of a long list. */

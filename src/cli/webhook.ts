@@ -1,8 +1,6 @@
 // sps webhook: the endpoints to which an app's events go, and what became of deliveries.
-import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
-import { unreadable } from '../import/source.ts';
 import { counted } from '../lib/counted.ts';
 import { OperatorError } from '../operator-error.ts';
 import { addWebhook, changeWebhook, type WebhookChange } from '../webhooks/endpoint-settings.ts';
@@ -17,8 +15,9 @@ import {
 } from '../webhooks/endpoints.ts';
 import { DELIVERY_STATES, type DeliveryState } from '../webhooks/queue.ts';
 import { listDeliveries, type Replay, replayDeliveries } from '../webhooks/replay.ts';
-import { appOption, choice, limitOption } from './options.ts';
+import { appOption, choice, filled, limitOption } from './options.ts';
 import type { Operator, Perform } from './perform.ts';
+import { readText } from './read-text.ts';
 import { formatMembers, formatTable } from './table.ts';
 
 interface TargetOptions {
@@ -47,8 +46,7 @@ const ON_ONE: readonly (readonly [string, string, (deps: Operator['deps'], id: s
 
 /** An argument is seen by all users of the machine, a file need not be. */
 async function readAuthorization(file: string): Promise<string> {
-  const content = file === '-' ? text(process.stdin) : readFile(file, 'utf8');
-  return (await content.catch((error: unknown) => Promise.reject(unreadable(file, error)))).trimEnd();
+  return (file === '-' ? await text(process.stdin) : await readText(file)).trimEnd();
 }
 
 /** What adding and changing have in common. */
@@ -59,9 +57,9 @@ function withTarget(command: Command): Command {
       'value of the Authorization header, which other users of this machine can see meanwhile',
     )
     .addOption(
-      new Option('--authorization-file <file>', 'the file with that value; - is standard input').conflicts(
-        'authorization',
-      ),
+      new Option('--authorization-file <file>', 'the file with that value; - is standard input')
+        .argParser(filled)
+        .conflicts('authorization'),
     )
     .option('--no-verify', 'skip the test event, which would have to be answered with 2xx');
 }

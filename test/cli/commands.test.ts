@@ -318,7 +318,7 @@ describe('webhook', PATIENCE, () => {
 
   test('has its Authorization header from a file, for others to see no argument', async () => {
     receiver.received.length = 0;
-    const file = await write('authorization', 'Bearer from-a-file\n');
+    const file = await write('authorization', '\uFEFFBearer from-a-file\r\n');
     const add = ['webhook', 'add', '--app', app, '--url', receiver.url, '--authorization-file'];
     const { webhook_id } = await sps.json(...add, file);
     expect(receiver.received[0]?.headers.authorization).toBe('Bearer from-a-file');
@@ -355,6 +355,8 @@ describe(
       [['webhook', 'replay', '--since', '2025-01-01T00:00:00Z'], 'Give a webhook and --since, or --delivery alone.'],
       [['product', 'import', '/nowhere.json', '--app', nowhere], 'Cannot read /nowhere.json: there is no such file.'],
       [['webhook', 'deliveries', nowhere, '--limit', '0'], 'It must be from 1 to 1000.'],
+      [['webhook', 'change', nowhere, '--authorization-file', ''], 'It must not be empty.'],
+      [['product', 'add', '--app', nowhere, '--access-level', ''], 'It must not be empty.'],
       [['rate', 'import', '/nowhere.csv'], 'Cannot read /nowhere.csv: there is no such file.'],
     ])('sps %j', async (args, message) => {
       const outcome = await sps.run(...args, '--json');
