@@ -146,6 +146,11 @@ async function copyRunning(
   return bytes;
 }
 
+/** Where a path leads, of which the end need not be there yet. */
+async function withoutLinks(path: string): Promise<string> {
+  return realpath(path).catch(async () => join(await withoutLinks(dirname(path)), basename(path)));
+}
+
 /** Writes a backup to a folder that must not exist. The database may be in use. Aborted, it leaves nothing behind. */
 export async function backUp(
   { dataDir, connectionString, signal }: { dataDir: string; connectionString: string; signal?: AbortSignal },
@@ -157,7 +162,7 @@ export async function backUp(
   if (await lstat(folder).catch(() => undefined)) {
     throw new EmbeddedDatabaseError(`${folder} is there already: name a folder that is not.`);
   }
-  if (folder.startsWith(join(home, '/'))) {
+  if ((await withoutLinks(folder)).startsWith(join(home, '/'))) {
     throw new EmbeddedDatabaseError(`${folder} would be in the database itself: name a folder elsewhere.`);
   }
   await mkdir(dirname(folder), { recursive: true });
