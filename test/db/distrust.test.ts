@@ -71,6 +71,19 @@ test('postmaster.pid is disowned by a new file in its place, of the same owner, 
   expect(await readdir(folder)).toEqual(['postmaster.pid']);
 });
 
+test('postmaster.pid stays where it cannot be disowned, and is disowned where an earlier process left off', async () => {
+  await writeFile(pidFile, '417\n/data/cluster\n');
+  const fresh = `${pidFile}.stale-${process.pid}.new`;
+  await mkdir(fresh);
+  await expect(disownStalePid(folder, '417\n/data/cluster\n')).rejects.toThrow();
+  expect(await readFile(pidFile, 'utf8')).toBe('417\n/data/cluster\n');
+  await rm(fresh, { recursive: true });
+  await writeFile(fresh, '2147');
+  await disownStalePid(folder, '417\n/data/cluster\n');
+  expect(await readFile(pidFile, 'utf8')).toBe('2147483646\n/data/cluster\n');
+  expect(await readdir(folder)).toEqual(['postmaster.pid']);
+});
+
 test.runIf(isRoot)('what is given to the user is a link itself, not what it leads to', async () => {
   const ids = { uid: 65534, gid: 65534 };
   await mkdir(join(folder, 'base'));

@@ -1,5 +1,5 @@
 // What PostgreSQL says of itself in postmaster.pid, and whether that is still true.
-import { link, open, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { link, open, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPlainFile } from './plain-file.ts';
 import { runProgram } from './program.ts';
@@ -86,16 +86,21 @@ export async function disownStalePid(folder: string, judged: string): Promise<vo
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  const text = await readPlainFile(aside);
-  if (text === judged) await replaceFile(folder, aside, text.replace(/^.*/, String(NO_PROCESS)));
-  await link(aside, named).catch(() => undefined);
-  await unlink(aside);
+  try {
+    const text = await readPlainFile(aside);
+    if (text === judged) await replaceFile(folder, aside, text.replace(/^.*/, String(NO_PROCESS)));
+  } finally {
+    await link(aside, named).catch(() => undefined);
+    await unlink(aside);
+  }
 }
 
 /** By a new file of the folder's owner: what stands there may be a link by now, and root must not write to where it leads. */
 async function replaceFile(folder: string, path: string, text: string): Promise<void> {
   const fresh = `${path}.new`;
   const { uid, gid } = await stat(folder);
+  // Of a process of this id that was killed: in a container each has the same.
+  await rm(fresh, { force: true });
   const file = await open(fresh, 'wx', 0o600);
   try {
     await file.chown(uid, gid);
