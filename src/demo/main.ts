@@ -45,7 +45,7 @@ async function prepare(
 
 async function startDemo(config: Config, log: Logger, ending: AbortSignal) {
   const folder = await openDemoFolder(config.SPS_DATA_DIR);
-  const receiver = await startReceiver(folder.state.webhook?.port ?? 0, print);
+  const receiver = await startReceiver(folder.state.webhook ?? { port: 0 }, print);
   const service = await startService(config, log, ending);
   const stop = async () => {
     await service.stop();

@@ -6,26 +6,32 @@ import { signatureHeaders } from '../webhooks/signature.ts';
 
 const MOST_BYTES = 1_000_000;
 
+/** What is known of the run before. */
+export interface LastRun {
+  port: number;
+  secret?: string;
+}
+
 export interface Receiver {
   port: number;
   url: string;
-  /** The secret to check signatures with, known once the endpoint is added. */
+  /** The secret to check signatures with, known once the endpoint is added; until then nothing is genuine. */
   trust: (secret: string) => void;
   close: () => Promise<void>;
 }
 
-/** Listens on the port of the last run if it is free, so that what waits for it still arrives. */
-export async function startReceiver(preferredPort: number, print: (line: string) => void): Promise<Receiver> {
-  let secret = '';
+/** Listens on the port of the last run if it is free, and knows its secret, so that what waits for it still arrives. */
+export async function startReceiver(last: LastRun, print: (line: string) => void): Promise<Receiver> {
+  let { secret } = last;
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
-    const isGenuine = isSigned(request, body, secret);
+    const isGenuine = secret !== undefined && isSigned(request, body, secret);
     response.writeHead(isGenuine ? 204 : 401).end();
     print(isGenuine ? describe(JSON.parse(body)) : 'webhook with a wrong signature refused');
   }
   // A sender that went away in the middle, or sends without end.
   const server = createServer((request, response) => receive(request, response).catch(() => response.destroy()));
-  await listen(server, preferredPort).catch(() => listen(server, 0));
+  await listen(server, last.port).catch(() => listen(server, 0));
   const { port } = server.address() as AddressInfo;
   return {
     port,
@@ -61,11 +67,14 @@ async function readBody(request: IncomingMessage): Promise<string> {
 function isSigned({ headers }: IncomingMessage, body: string, secret: string): boolean {
   const id = String(headers['webhook-id']);
   const timestampS = Number(headers['webhook-timestamp']);
-  const expected = Buffer.from(
-    signatureHeaders({ id, timestampS, body, secrets: [secret] })['webhook-signature'] ?? '',
-  );
-  const given = Buffer.from(String(headers['webhook-signature']));
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  const expected = signatureHeaders({ id, timestampS, body, secrets: [secret] })['webhook-signature'] ?? '';
+  // For a day after a rotation there are two: of the new secret and of the old one.
+  const given = String(headers['webhook-signature']).split(' ');
+  return given.some((one) => isEqual(Buffer.from(one), Buffer.from(expected)));
+}
+
+function isEqual(one: Buffer, other: Buffer): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 interface Event {
