@@ -8,7 +8,7 @@ import { countBacklog } from '../facts/backlog.ts';
 import { counted } from '../lib/counted.ts';
 import { DAY_MS } from '../lib/datetime.ts';
 import { listStoredSecrets } from '../webhooks/endpoint-queries.ts';
-import { sealedWith } from '../webhooks/sealing.ts';
+import { SealedError, sealedWith } from '../webhooks/sealing.ts';
 import { readSecrets, storedValues } from '../webhooks/secrets.ts';
 import type { Finding } from './finding.ts';
 import { readWebhookFacts, type WebhookFacts } from './queries.ts';
@@ -24,15 +24,16 @@ export async function checkWebhooks({ db, config, now }: Deps): Promise<Finding[
   const stored = await listStoredSecrets(db);
   const isClear = (value: string) => sealedWith(value) === undefined;
   const clear = config.SPS_ENCRYPTION_KEY ? stored.filter((row) => storedValues(row).some(isClear)) : [];
-  const locked = stored.filter((row) => {
+  const locked = stored.flatMap((row) => {
     try {
       readSecrets(row, config, at);
-      return false;
-    } catch {
-      return true;
+      return [];
+    } catch (error) {
+      if (!(error instanceof SealedError)) throw error;
+      return [`those of ${row.webhook_id} are ${error.message}`];
     }
   });
-  const lockedWords = `The secrets of ${counted(locked.length, 'webhook', 'webhooks')} cannot be read: give the service their SPS_ENCRYPTION_KEY, or the old one as SPS_ENCRYPTION_KEY_PREVIOUS.`;
+  const lockedWords = `The secrets of ${counted(locked.length, 'webhook', 'webhooks')} cannot be read; ${locked[0]}: give the service the key that it lacks, or remove the webhook, then add it again.`;
   const clearWords = `The secrets of ${counted(clear.length, 'webhook', 'webhooks')} are stored in clear: \`sps secrets rotate\` encrypts them.`;
   const secrets = (state: Finding['state'], words: string): Finding => ({ check: 'webhook secrets', state, words });
   return [

@@ -50,11 +50,11 @@ export function unseal(stored: string, keys: SealingKeys): string {
   if (keyId === '') return stored;
   const key = findKey(keyId, keys);
   const bytes = Buffer.from(base64, 'base64');
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
-  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
   try {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
     return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
   } catch {
-    throw new SealedError(`encrypted with the key ${keyId}, but was altered since`);
+    throw new SealedError(`encrypted with the key ${keyId}, but altered since`);
   }
 }

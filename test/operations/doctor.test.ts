@@ -1,5 +1,5 @@
 // `sps doctor`: what it finds on a database that is well, and each thing that can be amiss.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CHART_IDS } from '../../src/analytics/catalogue.ts';
@@ -128,10 +128,18 @@ describe('on a real database', () => {
 
   test('a secret that cannot be opened is a problem', async () => {
     const keys = { SPS_ENCRYPTION_KEY: randomBytes(32), SPS_ENCRYPTION_KEY_PREVIOUS: undefined };
-    await addWebhook({ secret: toStored('whsec_abc', keys) });
+    const webhook_id = randomUUID();
+    await addWebhook({ webhook_id, secret: toStored('whsec_abc', keys) });
     expect(await statesOf()).toMatchObject({ 'webhook secrets': 'problem' });
+    expect(await wordsOf('webhook secrets')).toMatch(
+      new RegExp(
+        `those of ${webhook_id} are encrypted with the key [0-9a-f]{8}, which neither .* is: give the service`,
+      ),
+    );
     deps = { ...deps, config: { ...deps.config, ...keys } };
     expect((await statesOf())['webhook secrets']).toBeUndefined();
+    await sql`update webhook set secret = left(secret, 30)`.execute(service.database.db);
+    expect(await wordsOf('webhook secrets')).toMatch(/, but altered since: .* remove the webhook/);
   });
 
   test('a secret in clear is a warning where there is a key', async () => {

@@ -28,7 +28,7 @@ describe('a sealed text', () => {
     expect(unseal(sealed, keys(newKey, oldKey))).toBe('whsec_abc');
   });
 
-  it('does not open without its key, or when a bit of it was changed', () => {
+  it('does not open without its key, or when a bit of it was changed or its end is gone', () => {
     const sealed = seal('whsec_abc', oldKey);
     expect(() => unseal(sealed, keys())).toThrow(SealedError);
     expect(() => unseal(sealed, keys(wrongKey))).toThrow(/encrypted with the key [0-9a-f]{8}/);
@@ -37,7 +37,11 @@ describe('a sealed text', () => {
     for (const at of [0, 12, 28, bytes.length - 1]) {
       const changed = Buffer.from(bytes);
       changed[at] = (changed[at] as number) ^ 1;
-      expect(() => unseal(`${head}:${changed.toString('base64')}`, keys(oldKey))).toThrow(/was altered/);
+      expect(() => unseal(`${head}:${changed.toString('base64')}`, keys(oldKey))).toThrow(/but altered since/);
+    }
+    for (const length of [1, 12, 27, 28, bytes.length - 1]) {
+      const cut = `${head}:${bytes.subarray(0, length).toString('base64')}`;
+      expect(() => unseal(cut, keys(oldKey))).toThrow(SealedError);
     }
   });
 
@@ -205,7 +209,7 @@ describe('a service', () => {
     const stored = () => db.selectFrom('webhook').select('secret').orderBy('webhook_id').execute();
     const before = await stored();
     await expect(rotateEncryptionKey(withKeys(newKey, oldKey))).rejects.toThrow(
-      `A secret of the webhook ${webhook_id} is encrypted with the key ${keyIdOf(oldKey)}, but was altered since. No secret was exchanged.`,
+      `A secret of the webhook ${webhook_id} is encrypted with the key ${keyIdOf(oldKey)}, but altered since. No secret was exchanged.`,
     );
     expect(await stored()).toEqual(before);
   });
