@@ -30,8 +30,8 @@ const SECURITY_HEADERS = {
 /** The addresses in the page are relative, so its own must end in a slash. */
 function setOut(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   reply.headers(SECURITY_HEADERS);
-  const [path, query] = request.url.split('?', 2);
-  if (path === PATH) reply.redirect(`dashboard/${query ? `?${query}` : ''}`, 308);
+  const [path, ...query] = request.url.split('?');
+  if (path === PATH) reply.redirect(['dashboard/', ...query].join('?'), 308);
   else done();
 }
 
