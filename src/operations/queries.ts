@@ -56,6 +56,7 @@ export interface WebhookFacts {
   enabled: number;
   disabled: number;
   suspended: number;
+  /** Of the enabled ones. */
   failing: number;
   waiting: number;
   oldest_waiting_seconds: number | null;
@@ -75,7 +76,7 @@ export function readWebhookFacts(db: Kysely<DB>, now: Date): Promise<WebhookFact
       select count(*) filter (where state = 'enabled')::integer as enabled,
         count(*) filter (where state = 'disabled')::integer as disabled,
         count(*) filter (where state = 'suspended')::integer as suspended,
-        count(*) filter (where first_failure_at is not null)::integer as failing,
+        count(*) filter (where state = 'enabled' and first_failure_at is not null)::integer as failing,
         (select count(*)::integer from (
           select from webhook_delivery d join webhook using (webhook_id)
           where d.state = 'pending' and webhook.state = 'enabled' limit ${MOST_DELIVERIES_COUNTED}) w) as waiting,

@@ -47,9 +47,11 @@ function judgeWebhooks(facts: WebhookFacts): Finding {
   const { enabled, suspended, failing, waiting, oldest_waiting_seconds: oldest, ahead_of_clock: ahead, dead } = facts;
   const faults = [
     ...(suspended > 0 ? [`${suspended} suspended (see \`sps webhook list\`, then \`sps webhook resume\`)`] : []),
-    ...(failing > 0 ? [`${failing} failing`] : []),
+    ...(failing > 0 ? [`${failing} failing (see \`sps webhook deliveries\`)`] : []),
     ...(oldest !== null && oldest > WAITING_WARNING_S
-      ? [`${counted(waiting, 'delivery waits', 'deliveries wait')}, the oldest for ${Math.round(oldest / 60)} min`]
+      ? [
+          `${counted(waiting, 'delivery waits', 'deliveries wait')}, the oldest for ${Math.round(oldest / 60)} min (see \`sps webhook deliveries\`)`,
+        ]
       : []),
     ...(ahead > 0
       ? [

@@ -70,7 +70,14 @@ describe('on a real database', () => {
     expect(await statesOf()).toMatchObject({ webhooks: 'warning' });
     await addWebhook({ state: 'suspended' });
     expect(await statesOf()).toMatchObject({ webhooks: 'problem' });
-    expect(await wordsOf('webhooks')).toMatch(/1 suspended .*1 failing/);
+    expect(await wordsOf('webhooks')).toMatch(/1 suspended .*, 1 failing \(see `sps webhook deliveries`\)/);
+  });
+
+  test('one that was disabled, or suspended for its failures, is not failing too', async () => {
+    await addWebhook({ state: 'disabled', first_failure_at: '2025-01-01T00:00:00Z' });
+    expect(await wordsOf('webhooks')).toBe('0 webhooks are enabled, all is delivered.');
+    await addWebhook({ state: 'suspended', first_failure_at: '2025-01-01T00:00:00Z' });
+    expect(await wordsOf('webhooks')).toMatch(/^Webhooks: 1 suspended \([^)]*\)\.$/);
   });
 
   test('dead deliveries are named while there is a webhook to replay them to', async () => {
@@ -92,6 +99,10 @@ describe('on a real database', () => {
       db,
     );
     expect(await wordsOf('webhooks')).toBe('1 webhook is enabled, 1 delivery waits.');
+    await sql`update webhook_delivery set queued_at = now() - interval '1 hour' where sequence = 2`.execute(db);
+    expect(await wordsOf('webhooks')).toMatch(
+      /1 delivery waits, the oldest for 60 min \(see `sps webhook deliveries`\)/,
+    );
     await db
       .deleteFrom('webhook_delivery')
       .where('sequence', '=', '2' as never)
