@@ -1,6 +1,7 @@
 // A background loop: runs, rests, runs again, until it is stopped. A failure is logged and tried again after a rest.
 import type { Logger } from 'pino';
 import { createBackoff } from './backoff.ts';
+import { createSignal } from './signal.ts';
 
 export interface Loop {
   stop: () => Promise<void>;
@@ -20,18 +21,7 @@ interface LoopOptions {
 export function startLoop({ log, name, run }: LoopOptions): Loop {
   const backoff = createBackoff(REST_AFTER_FAILURE_MS, LONGEST_REST_AFTER_FAILURE_MS);
   let isStopped = false;
-  let wake = () => {};
-
-  function rest(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      if (isStopped) wake();
-    });
-  }
+  const signal = createSignal();
 
   async function runOnce(): Promise<number> {
     try {
@@ -45,14 +35,14 @@ export function startLoop({ log, name, run }: LoopOptions): Loop {
   }
 
   async function go(): Promise<void> {
-    while (!isStopped) await rest(await runOnce());
+    while (!isStopped) await signal.wait(await runOnce());
   }
 
   const going = go();
   return {
     stop: async () => {
       isStopped = true;
-      wake();
+      signal.wake();
       await going;
     },
   };

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Deps } from '../deps.ts';
 import { createBackoff } from '../lib/backoff.ts';
+import { createSignal } from '../lib/signal.ts';
 import { createSender, type SenderEdges } from './delivery.ts';
 import { policyOf } from './destinations.ts';
 import { createLeases } from './leases.ts';
@@ -14,7 +15,6 @@ import { startRetention } from './retention.ts';
 import { NOTICED_WITHIN_S } from './schedule.ts';
 import { readSecrets, type Secrets } from './secrets.ts';
 import { createSettler } from './settler.ts';
-import { createSignal } from './signal.ts';
 import { createTurns, type TurnLimits } from './turns.ts';
 import { createSetAside } from './unopened.ts';
 
