@@ -53,7 +53,7 @@ export function parseProducts(json: string): NewProduct[] {
   return entries as NewProduct[];
 }
 
-function inWords({ source, message }: FieldError): string {
+function wordsOfFault({ source, message }: FieldError): string {
   return source === 'non_field_errors' ? `: ${message}` : `, ${source}: ${message}`;
 }
 
@@ -65,7 +65,7 @@ function refuseWrongProducts(products: readonly NewProduct[]): void {
   const seen = new Set<string>();
   for (const [index, product] of products.entries()) {
     const [fault] = checkProduct(product);
-    if (fault) throw new OperatorError(`Product ${index + 1}${inWords(fault)}`);
+    if (fault) throw new OperatorError(`Product ${index + 1}${wordsOfFault(fault)}`);
     const key = JSON.stringify([product.store, product.store_product_id]);
     if (seen.has(key)) throw new OperatorError(`Product ${index + 1} is there twice: ${nameOf(product)}.`);
     seen.add(key);

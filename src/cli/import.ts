@@ -17,7 +17,7 @@ function enumerate(names: readonly string[]): string {
   return harmless(all.join(', '));
 }
 
-function inWords(summary: Summary): string {
+function describeSummary(summary: Summary): string {
   const { rejects_file, earlier_rejects_files, passed_over, unconfigured_products, ...counts } = summary;
   const names = passed_over?.map((name) => JSON.stringify(name));
   const products = unconfigured_products?.map((one) => `${one.store_product_id} (${one.store})`);
@@ -54,7 +54,7 @@ export function addCommands(program: Command, perform: Perform): void {
               const answer = await importFile(kind, { connectionString, app, file, now: deps.now, signal, onProgress });
               // Not a file of such records: a script should hear of it.
               if (answer.rejected > 0 && answer.rejected === answer.read) process.exitCode = 1;
-              return { answer, text: inWords(answer) };
+              return { answer, text: describeSummary(answer) };
             } finally {
               stop();
             }

@@ -62,10 +62,10 @@ function toKeptText(bytes: Buffer): string {
   return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, KEPT_BYTES));
 }
 
-function inWords(error: unknown): string {
+function wordsOfFailure(error: unknown): string {
   // Of TLS, which says more in its message about itself than about the fault.
   const { code, message, reason = message } = error as NodeJS.ErrnoException & { reason?: string };
-  if (error instanceof AggregateError) return inWords(error.errors[0]);
+  if (error instanceof AggregateError) return wordsOfFailure(error.errors[0]);
   return code === undefined || error instanceof DestinationRefused ? message : `${code}: ${reason}`;
 }
 
@@ -95,11 +95,11 @@ export function createSender({
     const started = performance.now();
     const attempt: Attempt = { status: null, error: null, answer: null, retryAfterS: 0, seconds: 0 };
     const url = judgeUrl(message.url);
-    if (url instanceof Error) return { ...attempt, error: inWords(url) };
+    if (url instanceof Error) return { ...attempt, error: wordsOfFailure(url) };
     const post = { url, headers: headersOf(message, now()), body: message.body };
     const { status, headers, kept, failure } = await exchange(agent, post, limits);
     attempt.status = status;
-    if (failure !== undefined) attempt.error = inWords(failure).replaceAll('\u0000', '').slice(0, 500);
+    if (failure !== undefined) attempt.error = wordsOfFailure(failure).replaceAll('\u0000', '').slice(0, 500);
     if (status !== null) {
       attempt.answer = toKeptText(kept);
       if (headers['retry-after'] !== undefined) {

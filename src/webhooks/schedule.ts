@@ -28,7 +28,7 @@ export function parseRetryAfter(header: string | undefined, now: Date): number {
   return Number.isNaN(at) ? 0 : Math.max(0, (at - now.getTime()) / 1000);
 }
 
-function inWords(seconds: number): string {
+function formatSeconds(seconds: number): string {
   if (seconds < 60) return `${seconds} s`;
   return seconds < 3600 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 360) / 10} h`;
 }
@@ -38,7 +38,7 @@ export function retryTable(): string {
   let elapsed = 0;
   const rows = RETRY_WAITS_S.map((wait, i) => {
     elapsed += wait;
-    return `| ${i + 2} | ${inWords(wait)} | ${inWords(elapsed)} |`;
+    return `| ${i + 2} | ${formatSeconds(wait)} | ${formatSeconds(elapsed)} |`;
   });
   return ['| attempt | after a wait of (±20 %) | since the first |', '|---|---|---|', '| 1 | – | 0 s |', ...rows].join(
     '\n',
