@@ -41,7 +41,7 @@ export interface Dispatcher {
 const LIMITS = { total: 2048, perEndpoint: 32, ahead: 224, ailingAfter: 5, ailingSlots: 2 };
 const POLL_MS = NOTICED_WITHIN_S * 1000;
 const LEASE_MS = 30_000;
-const LOOK_AHEAD = 256;
+const EXTRA_ROWS = 256;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 const SETTLE_ON_STOP_MS = 5_000;
@@ -56,7 +56,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   const signal = createSignal();
   const leases = createLeases(deps, leaseMs);
   let isStopping = false;
-  let lookAhead = 0;
+  let extraRows = 0;
   /** When what was put off is due again, should whatever it waits behind have ended unseen: in milliseconds since 1970. */
   let putOffUntil = 0;
 
@@ -106,9 +106,9 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
       claimId: randomUUID(),
       held: leases.count(),
       ahead: turns.countAhead(),
-      lookAhead,
+      extraRows,
     });
-    lookAhead = putOffCount > 0 ? LOOK_AHEAD : 0;
+    extraRows = putOffCount > 0 ? EXTRA_ROWS : 0;
     for (const delivery of claimed) {
       leases.hold(delivery, leaseUntil);
       turns.take(delivery);

@@ -30,7 +30,7 @@ export interface ClaimRequest extends ClaimLimits {
   /** How many more than `perEndpoint` it may hold of those that do not fail, per endpoint. */
   ahead: ReadonlyMap<string, number>;
   /** How many rows more than there are slots to look at per endpoint, where many must be put off. */
-  lookAhead: number;
+  extraRows: number;
 }
 
 export interface Claimed extends SecretColumns {
@@ -58,7 +58,7 @@ const PUT_OFF_BEHIND_WAITING = '30 seconds';
  * once they hold all there is. Also says how many had to be put off.
  */
 export async function claimDue(db: Kysely<DB>, request: ClaimRequest): Promise<{ claimed: Claimed[]; putOff: number }> {
-  const { now, leaseUntil, claimId, held, ahead, lookAhead, total, perEndpoint, ailingAfter, ailingSlots } = request;
+  const { now, leaseUntil, claimId, held, ahead, extraRows, total, perEndpoint, ailingAfter, ailingSlots } = request;
   const numberOf = (counts: ReadonlyMap<string, number>) =>
     sql`coalesce((${JSON.stringify(Object.fromEntries(counts))}::jsonb ->> webhook_id::text)::int, 0)`;
   const statement = sql<Taken>`
@@ -73,7 +73,7 @@ export async function claimDue(db: Kysely<DB>, request: ClaimRequest): Promise<{
         select sequence, webhook_id, profile_id, due_at from webhook_delivery
         where webhook_id = room.webhook_id and state = 'pending' and due_at <= ${now}
         order by due_at, sequence
-        limit greatest(slots, 0) + ${lookAhead}::int
+        limit greatest(slots, 0) + ${extraRows}::int
         for update skip locked
       ) d
       where slots > 0

@@ -46,7 +46,7 @@ function claim(changes: Partial<ClaimRequest> = {}) {
     claimId: randomUUID(),
     held: new Map(),
     ahead: new Map(),
-    lookAhead: 64,
+    extraRows: 64,
     ...changes,
   });
 }
@@ -238,7 +238,7 @@ describe('a claim', () => {
   });
 
   it('takes what has waited longest, of what was given back too', async () => {
-    const one = { perEndpoint: 1, lookAhead: 0 };
+    const one = { perEndpoint: 1, extraRows: 0 };
     const { claimed } = await claim(one);
     await releaseClaims(db, claimed, world.service.deps.now());
     const again = await claim(one);

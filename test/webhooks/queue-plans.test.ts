@@ -13,7 +13,7 @@ it('a claim and its settlement read no more than their batch, though the queue w
 
   async function deliverDue(): Promise<number> {
     const leaseUntil = new Date(now().getTime() + 30_000);
-    const limits = { total: 100, perEndpoint: 32, ailingAfter: 5, ailingSlots: 2, lookAhead: 0 };
+    const limits = { total: 100, perEndpoint: 32, ailingAfter: 5, ailingSlots: 2, extraRows: 0 };
     const request = { ...limits, now: now(), leaseUntil, claimId: randomUUID(), held: new Map(), ahead: new Map() };
     const { claimed } = await claimDue(queueDb, request);
     const settlements = claimed.map(({ sequence, webhook_id, claim_id }): Settlement => {
