@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { OperatorError } from '../operator-error.ts';
 import { listSecretsForUpdate, updateSecrets } from './endpoint-queries.ts';
 import { keyIdOf, SealedError, type SealingKeys, seal, sealedWith, unseal } from './sealing.ts';
+import { storedValues } from './secrets.ts';
 
 export interface Resealed {
   key_id: string;
@@ -13,8 +14,8 @@ export interface Resealed {
   resealed: number;
 }
 
-function resealOne(stored: string | null, keys: SealingKeys, key: Buffer): string | null {
-  return stored === null || sealedWith(stored) === keyIdOf(key) ? stored : seal(unseal(stored, keys), key);
+function resealOne<T extends string | null>(stored: T, keys: SealingKeys, key: Buffer): T {
+  return stored === null || sealedWith(stored) === keyIdOf(key) ? stored : (seal(unseal(stored, keys), key) as T);
 }
 
 /** Seals every secret with SPS_ENCRYPTION_KEY, those that are stored in clear too. */
@@ -26,14 +27,13 @@ export async function rotateEncryptionKey({ db, config }: Pick<Deps, 'db' | 'con
     const rows = await listSecretsForUpdate(trx);
     let resealed = 0;
     for (const row of rows) {
+      if (storedValues(row).every((stored) => sealedWith(stored) === keyIdOf(key))) continue;
       try {
-        const secret = resealOne(row.secret, config, key) as string;
-        const previous_secret = resealOne(row.previous_secret, config, key);
-        const authorization_value = resealOne(row.authorization_value, config, key);
-        if (secret === row.secret && previous_secret === row.previous_secret) {
-          if (authorization_value === row.authorization_value) continue;
-        }
-        await updateSecrets(trx, row.webhook_id, { secret, previous_secret, authorization_value });
+        await updateSecrets(trx, row.webhook_id, {
+          secret: resealOne(row.secret, config, key),
+          previous_secret: resealOne(row.previous_secret, config, key),
+          authorization_value: resealOne(row.authorization_value, config, key),
+        });
         resealed++;
       } catch (error) {
         if (!(error instanceof SealedError)) throw error;

@@ -35,7 +35,11 @@ export function readSecrets(row: SecretColumns, keys: SealingKeys, now: Date): S
 }
 
 /** Of a row: what it keeps of secrets, sealed or in clear. */
-export function storedValues({ secret, previous_secret, authorization_value }: SecretColumns): string[] {
+export function storedValues({
+  secret,
+  previous_secret,
+  authorization_value,
+}: Omit<SecretColumns, 'previous_secret_until'>): string[] {
   return [secret, previous_secret, authorization_value].filter((value) => value !== null);
 }
 
