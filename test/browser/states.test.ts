@@ -208,6 +208,18 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
+  test.each([
+    ['the catalogue', '#/', '**/metrics/catalog/'],
+    ['the feed', '#/events', '**/client-api/events/**'],
+  ])('an answer for %s without data is a sentence, too', async (_, view, path) => {
+    const { page, close } = await place.open({ view });
+    await settle(page);
+    await page.route(path, (route) => route.fulfill({ json: {} }));
+    await page.reload();
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('not what this page expects');
+    await close();
+  });
+
   test('a limit that is over in a moment is waited for', async () => {
     const { page, close } = await place.open();
     await settle(page);

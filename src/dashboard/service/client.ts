@@ -3,7 +3,7 @@ import { addDays } from '../view/days.ts';
 import { dayOf } from '../words/periods.ts';
 import type { Catalogue, FeedPage, Metrics } from './answers.ts';
 import { Failure, unexpectedAnswer } from './failure.ts';
-import { request, requestJson } from './request.ts';
+import { type Ask, request, requestJson } from './request.ts';
 
 const API = 'api/v1/client-api';
 const FRESH_MS = 60_000;
@@ -35,9 +35,14 @@ export interface CsvFile {
   blob: Blob;
 }
 
+async function requestData<T extends { data: unknown }>(ask: Ask): Promise<T> {
+  const body = await requestJson<Partial<T>>(ask);
+  if (!body.data) throw unexpectedAnswer();
+  return body as T;
+}
+
 export async function askCatalogue(signal?: AbortSignal): Promise<Catalogue> {
-  const { data } = await requestJson<{ data: Catalogue }>({ path: `${API}/metrics/catalog/`, signal });
-  return data;
+  return (await requestData<{ data: Catalogue }>({ path: `${API}/metrics/catalog/`, signal })).data;
 }
 
 interface ApiReference {
@@ -75,9 +80,7 @@ export function createClient(key: string): Client {
   });
 
   async function askChart(question: ChartQuestion): Promise<Metrics> {
-    const { data } = await requestJson<{ data?: Metrics }>(chartAsk(question));
-    if (!data) throw unexpectedAnswer();
-    return data;
+    return (await requestData<{ data: Metrics }>(chartAsk(question))).data;
   }
 
   /** Days that have not begun have no point: of yesterday to tomorrow the last one is today, whatever the app's zone. */
@@ -114,7 +117,7 @@ export function createClient(key: string): Client {
       const name = /filename="?([^";]+)/.exec(response.headers.get('content-disposition') ?? '')?.[1];
       return { name: name ?? 'chart.csv', blob: await collect(response, onProgress) };
     },
-    listEvents: (query, signal) => requestJson({ path: `${API}/events/?${new URLSearchParams(query)}`, key, signal }),
+    listEvents: (query, signal) => requestData({ path: `${API}/events/?${new URLSearchParams(query)}`, key, signal }),
     askToday(zone, signal) {
       const asked = todays.get(zone);
       const today = asked && Date.now() < asked.until ? asked : keepToday(zone);
