@@ -79,13 +79,15 @@ function isEqual(one: Buffer, other: Buffer): boolean {
 
 interface Event {
   event_type: string;
-  customer_user_id: string | null;
-  profile_id: string;
+  /** Of a test event both are missing. */
+  customer_user_id?: string | null;
+  profile_id?: string;
   event_properties?: { access_level_id?: string; expires_at?: string | null };
 }
 
 function describe({ event_type, customer_user_id, profile_id, event_properties }: Event): string {
   const level = event_properties?.access_level_id;
   const end = event_properties?.expires_at ?? 'no end';
-  return `webhook received: ${event_type} of ${customer_user_id ?? profile_id}${level ? `, ${level} (${end})` : ''}, signature checked`;
+  const who = customer_user_id ?? profile_id;
+  return `webhook received: ${event_type}${who ? ` of ${who}` : ''}${level ? `, ${level} (${end})` : ''}, signature checked`;
 }
