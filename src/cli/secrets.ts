@@ -1,5 +1,6 @@
 // sps secrets: what is kept encrypted.
 import type { Command } from 'commander';
+import { counted } from '../lib/counted.ts';
 import { rotateEncryptionKey } from '../webhooks/reseal.ts';
 import type { Perform } from './perform.ts';
 
@@ -12,10 +13,9 @@ export function addCommands(program: Command, perform: Perform): void {
     .action(() =>
       perform(async ({ deps }) => {
         const answer = await rotateEncryptionKey(deps);
-        return {
-          answer,
-          text: `Encrypted the secrets of ${answer.resealed} of ${answer.webhooks} webhooks with the key ${answer.key_id}.`,
-        };
+        const { resealed, webhooks, key_id } = answer;
+        const text = `Encrypted the secrets of ${resealed} of ${counted(webhooks, 'webhook', 'webhooks')} with the key ${key_id}.`;
+        return { answer, text };
       }),
     );
 }

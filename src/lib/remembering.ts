@@ -1,6 +1,6 @@
 // What is made of the same few texts again and again, made once. Pure.
 
-/** `make`, which gives the same for the same text, remembering what it made of as many texts; all are forgotten when there is another. Undefined is made anew. */
+/** Calls `make` once per text. Remembers up to `most` results, then forgets all of them; undefined is not remembered. */
 export function remembering<T>(most: number, make: (text: string) => T): (text: string) => T {
   const made = new Map<string, T>();
   return (text) => {

@@ -45,13 +45,12 @@ export async function checkWebhooks({ db, config, now }: Deps): Promise<Finding[
 
 function judgeWebhooks(facts: WebhookFacts): Finding {
   const { enabled, suspended, failing, waiting, oldest_waiting_seconds: oldest, ahead_of_clock: ahead, dead } = facts;
+  const waits = counted(waiting, 'delivery waits', 'deliveries wait');
   const faults = [
     ...(suspended > 0 ? [`${suspended} suspended (see \`sps webhook list\`, then \`sps webhook resume\`)`] : []),
     ...(failing > 0 ? [`${failing} failing (see \`sps webhook deliveries\`)`] : []),
     ...(oldest !== null && oldest > WAITING_WARNING_S
-      ? [
-          `${counted(waiting, 'delivery waits', 'deliveries wait')}, the oldest for ${Math.round(oldest / 60)} min (see \`sps webhook deliveries\`)`,
-        ]
+      ? [`${waits}, the oldest for ${Math.round(oldest / 60)} min (see \`sps webhook deliveries\`)`]
       : []),
     ...(ahead > 0
       ? [
@@ -60,14 +59,13 @@ function judgeWebhooks(facts: WebhookFacts): Finding {
       : []),
     ...(dead > 0 ? [`${counted(dead, 'dead delivery', 'dead deliveries')} (\`sps webhook replay\`)`] : []),
   ];
-  const delivered = waiting === 0 ? 'all is delivered' : `${counted(waiting, 'delivery waits', 'deliveries wait')}`;
   return {
     check: 'webhooks',
     state: suspended > 0 ? 'problem' : faults.length > 0 ? 'warning' : 'ok',
     words:
       faults.length > 0
         ? `Webhooks: ${faults.join(', ')}.`
-        : `${counted(enabled, 'webhook is', 'webhooks are')} enabled, ${delivered}.`,
+        : `${counted(enabled, 'webhook is', 'webhooks are')} enabled, ${waiting === 0 ? 'all is delivered' : waits}.`,
     figures: { ...facts },
   };
 }

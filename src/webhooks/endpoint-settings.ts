@@ -104,15 +104,14 @@ export async function changeWebhook(
   requireChange(change);
   checkInput(deps, change);
   if (change.authorization) await requireKey(deps);
+  const { authorization, events } = change;
   const url = change.url && toAddress(change.url);
-  const isElsewhere = change.url !== undefined || change.authorization !== undefined;
+  const isElsewhere = change.url !== undefined || authorization !== undefined;
   if (isElsewhere && verify !== false) {
     const present = openSecrets(deps, row);
-    const { authorization = present.authorization } = change;
-    const target = { webhook_id, url: url ?? row.url, authorization, signing: present.signing };
-    await sendTestEvent(deps, { ...target, knowsSecret: url === undefined }, edges);
+    const target = { webhook_id, url: url ?? row.url, knowsSecret: url === undefined };
+    await sendTestEvent(deps, { ...target, ...present, ...(authorization !== undefined && { authorization }) }, edges);
   }
-  const { authorization, events } = change;
   const changed = await updateWebhook(deps.db, webhook_id, {
     ...(url !== undefined && { url }),
     ...(authorization !== undefined && { authorization_value: toStored(authorization, deps.config) }),

@@ -44,7 +44,7 @@ export async function openEmbeddedDatabase(options: EmbeddedOptions): Promise<Da
   const rejoin = async () => {
     const found = await join(cluster, options);
     if (found.connectionString !== current.connectionString) {
-      options.log.error({}, 'the embedded PostgreSQL lost its port to another program: restart the service');
+      options.log.error('the embedded PostgreSQL lost its port to another program: restart the service');
     }
     return found;
   };
