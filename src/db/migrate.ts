@@ -9,6 +9,7 @@ import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { applySettings, KEEP_ALIVE, splitAddress } from './client.ts';
 import { createClient } from './client-class.ts';
 import { failConnecting, isLockTimeout } from './failures.ts';
+import { SHARES_SESSIONS, sharesSessions } from './shared-sessions.ts';
 import type { DB } from './types.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
@@ -153,6 +154,8 @@ export async function migrateToLatest(connectionString: string, patience: Patien
   client.on('error', () => undefined);
   await client.connect().catch(failConnecting);
   try {
+    // Before anything is left in a session of others.
+    if (await sharesSessions(connectionString)) throw new MigrationError(SHARES_SESSIONS);
     await applySettings(client, SETTINGS);
     await refuseEncoding(client);
     await refuseHomeless(client);

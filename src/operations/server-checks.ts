@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Kysely } from 'kysely';
 import { compareMigrations, refusalOfEncoding } from '../db/migrate.ts';
+import { SHARES_SESSIONS, sharesSessions } from '../db/shared-sessions.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { countConnections } from '../pools.ts';
@@ -17,6 +18,9 @@ const FREE_WARNING = { bytes: 5 * GIB, part: 0.1 };
 const FREE_PROBLEM_BYTES = GIB;
 
 export async function checkServer({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<Finding[]> {
+  if (config.DATABASE_URL && (await sharesSessions(config.DATABASE_URL))) {
+    return [{ check: 'database', state: 'problem', words: SHARES_SESSIONS }];
+  }
   const before = Date.now();
   const facts = await readServerFacts(db);
   return [

@@ -1,0 +1,45 @@
+// Whether an address leads through a pooler that lends one session of the server to several clients, as PgBouncer does in transaction and in
+// statement mode. What a session keeps (locks, prepared statements, settings, notifications) would be somebody else's there.
+import { splitAddress } from './client.ts';
+import { createClient } from './client-class.ts';
+
+export const SHARES_SESSIONS =
+  'DATABASE_URL leads through a pooler that shares sessions (PgBouncer in transaction mode): use its session mode or the server itself.';
+
+/** Of two processes of a pooler behind one address, two of three clients have the same. */
+const CLIENTS = 3;
+const TIMES = 2;
+/** A pooler may have no session left for the next client. */
+const LONGEST_MS = 3_000;
+/** Process ids alone may be the same on two servers. */
+const SESSION = `select pg_backend_pid() || ' ' || pg_postmaster_start_time() as session`;
+
+/**
+ * A session of one's own stays the same, and is nobody else's while it lasts. One that is shared goes to the client that asks next, or, where it is made
+ * clean first or others take it, does not come back to the same one at once. Where it cannot be told it is not said; whoever connects next hears why.
+ */
+export async function sharesSessions(connectionString: string): Promise<boolean> {
+  const { address, options } = splitAddress(connectionString);
+  const clients = Array.from({ length: CLIENTS }, () =>
+    createClient({
+      connectionString: address,
+      ...(options.length > 0 && { options: options.join(' ') }),
+      connectionTimeoutMillis: LONGEST_MS,
+      query_timeout: LONGEST_MS,
+      application_name: 'sps-sessions',
+    }).on('error', () => undefined),
+  );
+  const seen = clients.map(() => new Set<string>());
+  try {
+    await Promise.all(clients.map((client) => client.connect()));
+    for (const [i, client] of clients.entries()) {
+      for (let time = 0; time < TIMES; time++) seen[i]?.add((await client.query(SESSION)).rows[0].session);
+    }
+  } catch {
+    // What was seen until then counts.
+  } finally {
+    await Promise.allSettled(clients.map((client) => client.end()));
+  }
+  const sessions = seen.flatMap((some) => [...some]);
+  return seen.some(({ size }) => size > 1) || new Set(sessions).size < sessions.length;
+}

@@ -1,0 +1,134 @@
+// A real PgBouncer before the database: in session mode it is as good as the server, one that shares sessions is refused before anything is left in
+// them. Skipped where there is no PgBouncer.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { chooseAccount } from '../../src/db/embedded/account.ts';
+import { migrateToLatest } from '../../src/db/migrate.ts';
+import { SHARES_SESSIONS, sharesSessions } from '../../src/db/shared-sessions.ts';
+import { createSps } from '../cli/sps.ts';
+import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
+import { type Program, startProgram } from '../setup/processes.ts';
+
+const PGBOUNCER = '/usr/sbin/pgbouncer';
+
+describe.skipIf(!existsSync(PGBOUNCER))('a pooler', { timeout: 120_000 }, () => {
+  let database: TestDatabase;
+  let folder: string;
+  const running: Pick<Program, 'child'>[] = [];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    folder = await mkdtemp(join(tmpdir(), 'sps-pooler-'));
+    // The pooler's user, if we are root, must pass through.
+    await chmod(folder, 0o711);
+  });
+  afterEach(async () => {
+    for (const { child } of running.splice(0)) {
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    }
+  });
+  afterAll(async () => {
+    await database.close();
+    await rm(folder, { recursive: true });
+  });
+
+  async function findPort(): Promise<number> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    return port;
+  }
+
+  async function hasBegun(child: ChildProcess): Promise<void> {
+    let said = '';
+    await new Promise<void>((resolve, reject) => {
+      child.stderr?.on('data', (text) => {
+        said += text;
+        if (said.includes('process up')) resolve();
+      });
+      child.on('error', reject).on('exit', () => reject(new Error(said)));
+    });
+  }
+
+  /** The address of the database by way of a pooler of its own. */
+  async function by(settings: Record<string, string | number>): Promise<string> {
+    const url = new URL(database.url);
+    const port = await findPort();
+    const way = { host: url.hostname, port: url.port || '5432', user: url.username, password: url.password };
+    const lines = [
+      '[databases]',
+      `* = ${Object.entries(way)
+        .map(([name, value]) => (value ? `${name}=${decodeURIComponent(value)}` : ''))
+        .join(' ')}`,
+      '[pgbouncer]',
+      ...Object.entries({
+        listen_addr: '127.0.0.1',
+        listen_port: port,
+        auth_type: 'any',
+        unix_socket_dir: '',
+        ...settings,
+      }).map(([name, value]) => `${name} = ${value}`),
+    ];
+    const file = join(folder, `${port}.ini`);
+    await writeFile(file, lines.join('\n'));
+    // As PostgreSQL, it does not run as root.
+    const { ids } = await chooseAccount(join(folder, 'nothing'));
+    const child = spawn(PGBOUNCER, [file], { stdio: ['ignore', 'ignore', 'pipe'], ...ids });
+    running.push({ child });
+    await hasBegun(child);
+    return `postgres://sps@127.0.0.1:${port}${url.pathname}`;
+  }
+
+  async function examine(DATABASE_URL: string): Promise<{ is_well: boolean; findings: { words: string }[] }> {
+    const { stdout } = await createSps({ DATABASE_URL }).run('doctor', '--json');
+    return JSON.parse(stdout);
+  }
+
+  it.each(['transaction', 'statement'])('in %s mode is refused, and no lock is left behind it', async (pool_mode) => {
+    const DATABASE_URL = await by({ pool_mode });
+    await expect(migrateToLatest(DATABASE_URL)).rejects.toThrow(SHARES_SESSIONS);
+    const service = startProgram('dist/main.js', [], { DATABASE_URL, PORT: '0' });
+    running.push(service);
+    expect(await service.ended).toBe(1);
+    expect(service.stderr()).toContain(`\n${SHARES_SESSIONS}\n`);
+    const doctor = await examine(DATABASE_URL);
+    expect(doctor.is_well).toBe(false);
+    expect(doctor.findings[0]).toEqual({ check: 'database', state: 'problem', words: SHARES_SESSIONS });
+    const { rows } = await sql`
+      select from pg_locks join pg_database d on d.oid = database
+      where locktype = 'advisory' and datname = current_database()`.execute(database.db);
+    expect(rows).toEqual([]);
+  });
+
+  it('in session mode is as good as the server', async () => {
+    const DATABASE_URL = await by({ pool_mode: 'session', default_pool_size: 60 });
+    const service = startProgram('dist/main.js', [], { DATABASE_URL, PORT: '0' });
+    running.push(service);
+    await service.printed(/^ready: /);
+    expect(await examine(DATABASE_URL)).toMatchObject({ is_well: true });
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+  });
+
+  it.each([
+    ['takes sessions in turn', { server_round_robin: 1 }],
+    ['cleans each before it is lent again', { server_reset_query_always: 1 }],
+    ['has a single one', { default_pool_size: 1 }],
+  ])('that shares them is known also where it %s', async (_what, settings) => {
+    const url = await by({ pool_mode: 'transaction', ...settings });
+    for (let time = 0; time < 10; time++) expect(await sharesSessions(url)).toBe(true);
+  });
+
+  it('in session mode that has but one for all is not taken for one that shares it', async () => {
+    expect(await sharesSessions(await by({ pool_mode: 'session', default_pool_size: 1 }))).toBe(false);
+  });
+});
