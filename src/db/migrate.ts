@@ -107,15 +107,30 @@ function refuseGaps(missing: readonly Migration[], applied: readonly { name: str
   }
 }
 
+/** Who holds the lock, for the operator to find; what they may not know of another role's session is left out. */
+async function nameHolder(client: pg.Client): Promise<string> {
+  const { rows } = await client.query(
+    `select concat_ws(', ', 'pid ' || pid, nullif(application_name, ''), state, 'from ' || host(client_addr)) as holder
+    from pg_locks join pg_stat_activity using (pid)
+    where locktype = 'advisory' and classid = 0 and objid = $1 and objsubid = 1 and granted
+      and pg_locks.database = (select oid from pg_database where datname = current_database())`,
+    [MIGRATION_LOCK],
+  );
+  return rows[0] ? ` (${rows[0].holder})` : '';
+}
+
 /** Several may start at once; one that waits for another says so, and gives up where that would be for ever. */
 async function takeTurn(client: pg.Client, { log, longestMs = LONGEST_MS }: Patience): Promise<void> {
   const { rows } = await client.query('select pg_try_advisory_lock($1) as is_free', [MIGRATION_LOCK]);
   if (rows[0].is_free) return;
-  log?.info('waiting for another process that migrates the database');
+  log?.info(`waiting for another process that migrates the database${await nameHolder(client)}`);
   await client.query(`set lock_timeout = ${longestMs}`);
-  await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]).catch((error: unknown) => {
+  await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]).catch(async (error: unknown) => {
     if (!isLockTimeout(error)) throw error;
-    throw new MigrationError('Another process holds the lock of migrations: end it, or wait for it and start again.');
+    const holder = await nameHolder(client);
+    throw new MigrationError(
+      `Another process${holder} holds the lock of migrations: end it, or wait for it and start again.`,
+    );
   });
   await client.query('set lock_timeout = 0');
 }
@@ -170,6 +185,8 @@ export async function migrateToLatest(connectionString: string, patience: Patien
     for (const migration of missing) await apply(client, migration);
     return missing.map(({ name }) => name);
   } finally {
+    // Behind a pooler the session may outlive us.
+    await client.query('select pg_advisory_unlock_all()').catch(() => undefined);
     await client.end();
   }
 }

@@ -100,12 +100,19 @@ test('a migration whose text was changed after it was applied is refused', async
   await expect(migrateToLatest(url.href)).rejects.toThrow(/0001_apps\.sql differs/);
 });
 
-test('whoever waits for another process says so, and gives up in the end', async () => {
+test('whoever waits for another process says for which, and gives up in the end', async () => {
   await client.query('select pg_advisory_lock($1)', [0x5b5f_0001]);
   const said: string[] = [];
   const log = { info: (words: string) => said.push(words) } as never;
-  await expect(migrateToLatest(url.href, { log, longestMs: 200 })).rejects.toThrow(/^Another process holds the lock/);
-  expect(said).toEqual(['waiting for another process that migrates the database']);
+  const refusal = await migrateToLatest(url.href, { log, longestMs: 200 }).catch(({ message }) => message);
+  const { rows } = await client.query(
+    `select concat_ws(', ', 'pid ' || pg_backend_pid(), 'idle', 'from ' || host(inet_client_addr())) as holder`,
+  );
+  const [{ holder }] = rows;
+  expect(refusal).toBe(
+    `Another process (${holder}) holds the lock of migrations: end it, or wait for it and start again.`,
+  );
+  expect(said).toEqual([`waiting for another process that migrates the database (${holder})`]);
   await client.query('select pg_advisory_unlock($1)', [0x5b5f_0001]);
 });
 
