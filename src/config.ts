@@ -93,14 +93,21 @@ const SSL_MODES: readonly (string | null)[] = ['disable', 'prefer', 'require', '
 // The driver would take settings of our sessions from there.
 delete process.env.PGOPTIONS;
 
+/** Of them the driver does not look for the one that takes writes, as libpq does. */
+const SEVERAL_HOSTS = /^\w+:\/\/[^/?#]*,[^@/?#]*(?:[/?#]|$)|[?&](?:host|port)=[^&#]*,/;
+
 /** Whether the driver can read it, which takes more than a URL may have, such as a bare percent sign, but no broken escape. */
 function isDatabaseAddress(value: string): boolean {
+  if (SEVERAL_HOSTS.test(value)) throw new Problem('names several hosts: give the one that takes writes');
   if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
   const { searchParams } = new URL(value);
   const proof = searchParams.get(PROOF_PARAMETER) ?? PROOF_METHOD;
   if (proof !== PROOF_METHOD) throw new Problem(`has a ${PROOF_PARAMETER} other than ${PROOF_METHOD}`);
   if (searchParams.has('sslmode') && !SSL_MODES.includes(searchParams.get('sslmode'))) {
     throw new Problem(`has an sslmode other than ${SSL_MODES.join(', ')}`);
+  }
+  if ((searchParams.get('target_session_attrs') ?? 'any') !== 'any') {
+    throw new Problem('has a target_session_attrs other than any: give the host that takes writes');
   }
   try {
     new pg.Client({ connectionString: value });

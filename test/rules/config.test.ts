@@ -87,6 +87,25 @@ test('a way to use TLS that is not known is refused, too', () => {
   expect(() => loadConfig(address(''))).toThrow('DATABASE_URL has an sslmode other than ');
 });
 
+test.each(['a:1,b:2/x', 'u:p@a,b/x', 'a/x?host=a,b', 'a/x?sslmode=require&port=1,2'])(
+  'one host is wanted, not several as in %s',
+  (address) => {
+    const words = 'DATABASE_URL names several hosts: give the one that takes writes';
+    expect(() => loadConfig({ DATABASE_URL: `postgres://${address}` })).toThrow(words);
+  },
+);
+
+test('a comma elsewhere in the address of the database is none between hosts', () => {
+  const DATABASE_URL = 'postgres://u:p,w@a/x,y?options=-c%20search_path%3Da,b';
+  expect(loadConfig({ DATABASE_URL })).toMatchObject({ DATABASE_URL });
+});
+
+test('nothing looks for the server that takes writes', () => {
+  const address = (wanted: string) => ({ DATABASE_URL: `postgres://u@db/x?target_session_attrs=${wanted}` });
+  expect(loadConfig(address('any'))).toMatchObject(address('any'));
+  expect(() => loadConfig(address('read-write'))).toThrow('DATABASE_URL has a target_session_attrs other than any: ');
+});
+
 test('a certificate that the address of the database names must be there', () => {
   const DATABASE_URL = 'postgres://u:hunter2@db/x?sslmode=verify-full&sslrootcert=/nowhere/ca.pem';
   const words = 'DATABASE_URL names the file /nowhere/ca.pem, which cannot be read (ENOENT)';
