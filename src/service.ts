@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 import { openClock } from './db/clock.ts';
 import { migrateToLatest } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
-import { createServerRun } from './db/server-run.ts';
+import { createServerRun, TAKES_NO_WRITES, takesWrites } from './db/server-run.ts';
 import type { Deps } from './deps.ts';
 import { createSteps } from './lib/steps.ts';
 import { OperatorError } from './operator-error.ts';
@@ -75,6 +75,8 @@ async function startParts(
     ),
   );
   const clock = await openClock(pools.db, log);
+  // It waits, not ready, until the replica takes over.
+  if (!(await takesWrites(pools.db))) log.warn(TAKES_NO_WRITES);
   const deps: Deps = { ...pools, serverRun, config, log, now: clock.now };
   // At once, as each may take long.
   const works: Stop[] = [];

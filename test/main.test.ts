@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { TAKES_NO_WRITES } from '../src/db/server-run.ts';
 import { statusOf, useMainProgram } from './setup/main-program.ts';
 
-const { start, startReady } = useMainProgram();
+const { databaseUrl, start, startReady } = useMainProgram();
 
 describe('the service', { timeout: 60_000 }, () => {
   it('prints one line when it is ready and ends with 0 when told to', async () => {
@@ -45,6 +46,14 @@ describe('the service', { timeout: 60_000 }, () => {
     }
     expect(await statusOf(`${service.url}/healthz`)).toBe(200);
     expect(service.stderr()).not.toMatch(/ECONNRESET|EPIPE/);
+  });
+
+  it('says once that its database takes no writes, and is not ready', async () => {
+    const url = new URL(databaseUrl());
+    url.searchParams.set('options', '-c default_transaction_read_only=on');
+    const service = await startReady({ DATABASE_URL: url.href });
+    expect(await statusOf(`${service.url}/readyz`)).toBe(503);
+    expect(service.stderr().split(TAKES_NO_WRITES)).toHaveLength(2);
   });
 
   it('names every problem of the configuration', async () => {

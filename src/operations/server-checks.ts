@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Kysely } from 'kysely';
 import { compareMigrations, refusalOfEncoding } from '../db/migrate.ts';
+import { TAKES_NO_WRITES } from '../db/server-run.ts';
 import { SHARES_SESSIONS, sharesSessions } from '../db/shared-sessions.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
@@ -42,8 +43,7 @@ export function judgeVersion({
   const size = `${(database_bytes / GIB).toFixed(2)} GiB`;
   const figures = { version, database_bytes };
   if (!takes_writes) {
-    const words = 'The database takes no writes: it is a replica, or was made read-only.';
-    return { check: 'database', state: 'problem', words, figures };
+    return { check: 'database', state: 'problem', words: TAKES_NO_WRITES, figures };
   }
   const refusal = refusalOfEncoding(encoding);
   if (refusal) return { check: 'database', state: 'problem', words: refusal, figures };
