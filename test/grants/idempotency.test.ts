@@ -133,17 +133,19 @@ test('a key holds for its operation and profile, whichever identifier names the 
   expect(elsewhere.json.data.customer_user_id).toBe(other);
 });
 
-test('a name that goes to another profile while the request waits: nothing is done to that', async () => {
+test('a name that goes to another profile while the request waits: it is done to that, and the key is kept there', async () => {
   const { db } = service.database;
   const trx = await db.startTransaction().execute();
   await lockChain(trx, service.app, { app_id: service.appId, ...ownPeriod() });
   const waiting = send(SET, ownPeriod(), 'key');
   await waitForBlocked(service);
   await createProfile(service, { profile: profileId, customer: `${customer}-renamed` });
-  await createProfile(service, { customer });
+  const next = await createProfile(service, { customer });
   await trx.commit().execute();
-  expect(await waiting).toMatchObject({ status: 404, json: { error_code: 'profile_does_not_exist' } });
-  expect((await readProfile(service, { customer })).json.data.subscriptions).toBeNull();
+  const answer = await waiting;
+  expect(answer).toMatchObject({ status: 200, json: { data: { profile_id: next.json.data.profile_id } } });
+  expect((await send(SET, ownPeriod(), 'key')).text).toBe(answer.text);
+  expect((await readProfile(service, { profile: profileId })).json.data.subscriptions).toBeNull();
 });
 
 test('only successes are kept: what was refused is tried anew', async () => {
