@@ -19,12 +19,10 @@ export interface DueEvents {
 
 /** The profile as if what lapsed had begun before the moment: it was told to be running, and an import may have set its end on its beginning. */
 function beganBefore(state: ProfileState, lapsed: readonly ChainTransaction[], moment: string): ProfileState {
-  const hasLapsed = (purchase: PurchaseState) =>
-    lapsed.some(
-      ({ store, store_transaction_id: id }) => store === purchase.store && id === purchase.store_transaction_id,
-    );
+  const isLapsed = ({ store, store_transaction_id: id }: PurchaseState) =>
+    lapsed.some((one) => one.store === store && one.store_transaction_id === id);
   const began = (purchase: PurchaseState) =>
-    fromDatabase(purchase.purchased_at) > moment && hasLapsed(purchase)
+    fromDatabase(purchase.purchased_at) > moment && isLapsed(purchase)
       ? { ...purchase, purchased_at: toDatabase(moment) }
       : purchase;
   return { ...state, purchases: state.purchases.map(began) };
