@@ -36,14 +36,25 @@ function shuffle<T>(items: readonly T[], random: Random): T[] {
   return order.sort((a, b) => a.place - b.place).map(({ item }) => item);
 }
 
-/** A sample of the unfiltered questions; all of them without `count`. */
-export function listPlain(end: number, count: number | undefined): Question[] {
+function listUnfiltered(ranges: readonly Range[], count: number | undefined): Question[] {
   const all = CHART_IDS.filter((id) => id !== 'arppu').flatMap((chart_id) =>
     [null, ...segmentationsOf(chart(chart_id))].flatMap((segmentation) =>
-      listRanges(end).map((range): Question => ({ chart_id, ...range, segmentation, filters: {} })),
+      ranges.map((range): Question => ({ chart_id, ...range, segmentation, filters: {} })),
     ),
   );
   return count === undefined ? all : shuffle(all, randomOf(6, 1)).slice(0, count);
+}
+
+/** A sample of the unfiltered questions; all of them without `count`. */
+export function listPlain(end: number, count: number | undefined): Question[] {
+  return listUnfiltered(listRanges(end), count);
+}
+
+/** The same of the last twelve months with the one that is not over. On its first day there is nothing of it yet. */
+export function listOpen(end: number, count: number | undefined): Question[] {
+  const [months] = listRanges(end, -1);
+  const yesterday = formatDate(Math.floor(end / DAY_MS) - 1);
+  return listUnfiltered([{ ...months!, last: yesterday }], count);
 }
 
 const OFFERS: Partial<Record<DimensionName, readonly string[]>> = {

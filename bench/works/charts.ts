@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CHART_IDS } from '../../src/analytics/catalogue.ts';
 import { type Asker, createAsker } from '../charts/ask.ts';
 import { askAll, type Compared, compareAnswers } from '../charts/compare.ts';
-import { askedEarlier, describe, listFiltered, listPlain, type Question } from '../charts/questions.ts';
+import { askedEarlier, describe, listFiltered, listOpen, listPlain, type Question } from '../charts/questions.ts';
 import { type Context, issueKeys, type Keys, RUN_SEED, type Work } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
 import { FACTS, warm } from '../data/warm.ts';
@@ -61,10 +61,12 @@ async function waitUntilSettled({ url }: Dataset): Promise<void> {
 }
 
 function listQuestions({ size, isAll }: Context, { end }: Dataset) {
-  const plain = listPlain(end, isAll ? undefined : size.questions);
+  const count = isAll ? undefined : size.questions;
+  const plain = listPlain(end, count);
+  const open = listOpen(end, count);
   const filtered = listFiltered(end, { charts: ADDITIVE, count: size.questions, seed: 1 });
   const payers = listFiltered(end, { charts: PAYERS, count: Math.ceil(size.questions / 3), least: 0, seed: 2 });
-  return { plain, filtered, payers };
+  return { plain, open, filtered, payers };
 }
 
 /** Of an earlier time, so that no answer is kept for the questions themselves. */
@@ -76,13 +78,11 @@ interface Goal {
   id: string;
   work: string;
   goal: string;
-  /** Of the medians. */
-  mostRatio: number;
-  /** Of a single answer. */
-  mostMs: number;
+  /** Of the medians, and of a single answer; absent where the figure is reported alone. */
+  most?: { ratio: number; ms: number };
 }
 
-function rowOf(compared: readonly Compared[], { id, work, goal, mostRatio, mostMs }: Goal): Row {
+function rowOf(compared: readonly Compared[], { id, work, goal, most }: Goal): Row {
   const service = compared.map(({ serviceMs }) => serviceMs);
   const duck = compared.map(({ duckMs }) => duckMs);
   const ratio = median(service) / median(duck);
@@ -93,7 +93,7 @@ function rowOf(compared: readonly Compared[], { id, work, goal, mostRatio, mostM
     against: `DuckDB: median ${inMs(median(duck))}, at most ${inMs(Math.max(...duck))}`,
     ratio,
     goal,
-    isReached: ratio <= mostRatio && Math.max(...service) <= mostMs,
+    ...(most && { isReached: ratio <= most.ratio && Math.max(...service) <= most.ms }),
   };
 }
 
@@ -107,15 +107,17 @@ function noteSlowest({ note }: Context, id: string, compared: readonly Compared[
 
 async function besideDuck(context: Context, charting: Charting, duck: Duck): Promise<Row[]> {
   const { dataset, asker } = charting;
-  const { plain, filtered, payers } = listQuestions(context, dataset);
+  const { plain, open, filtered, payers } = listQuestions(context, dataset);
   const parts = { asker, duck, end: dataset.end };
   const answers = {
     plain: await compareAnswers(plain, parts),
+    open: await compareAnswers(open, parts),
     filtered: await compareAnswers(filtered, parts),
     payers: await compareAnswers(payers, parts),
   };
   for (const [id, name] of [
     ['6', 'plain'],
+    ['6c', 'open'],
     ['7', 'filtered'],
     ['7b', 'payers'],
   ] as const)
@@ -127,17 +129,16 @@ async function besideDuck(context: Context, charting: Charting, duck: Duck): Pro
       id: '6',
       work: 'charts, unfiltered',
       goal: 'median at or below DuckDB’s',
-      mostRatio: 1,
-      mostMs: Number.POSITIVE_INFINITY,
+      most: { ratio: 1, ms: Number.POSITIVE_INFINITY },
     }),
+    rowOf(answers.open, { id: '6c', work: '6 by month, with the month that is not over', goal: 'reported' }),
     rowOf(answers.filtered, {
       id: '7',
       work: 'charts, one to three filters',
       goal: '≤ 3 ×, none over 1 s',
-      mostRatio: 3,
-      mostMs: 1000,
+      most: { ratio: 3, ms: 1000 },
     }),
-    rowOf(answers.payers, { id: '7b', work: 'arppu', goal: '≤ 5 ×, none over 2 s', mostRatio: 5, mostMs: 2000 }),
+    rowOf(answers.payers, { id: '7b', work: 'arppu', goal: '≤ 5 ×, none over 2 s', most: { ratio: 5, ms: 2000 } }),
     {
       id: '7c',
       work: `6 in another zone (${OTHER_ZONE})`,
@@ -167,7 +168,11 @@ async function runCharts(context: Context): Promise<Row[]> {
   }
 }
 
-export const charts: Work = { name: 'charts', words: 'rows 6, 7, 7b, 7c and 8: charts beside DuckDB', run: runCharts };
+export const charts: Work = {
+  name: 'charts',
+  words: 'rows 6, 6c, 7, 7b, 7c and 8: charts beside DuckDB',
+  run: runCharts,
+};
 
 const BUSY_SECONDS = 600;
 
