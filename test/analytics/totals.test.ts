@@ -6,6 +6,7 @@ import { refreshInstallColumns } from '../../src/facts/install-columns.ts';
 import { readKind } from '../../src/facts/kind.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
+import { raiseVersion } from '../../src/facts/version.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { APP_ZONE, EXAMPLE } from './examples.ts';
 import { history, NOW, PRODUCTS } from './histories.ts';
@@ -317,6 +318,23 @@ test('columns that are made while a fact has gone to another label and country a
     const { json } = await askChart(home, { chart_id: 'revenue', filters });
     expect(json.data.revenue.value, String(status)).toBe(value);
   }
+});
+
+test('by campaign, of which totals are kept by month, this month is read from columns', async () => {
+  const home = await addApp(service, { name: 'This month', timezone: APP_ZONE });
+  await importProfiles(home, [{ customer_user_id: 'u', attribution: { status: 'non_organic', campaign: 'spring' } }]);
+  const bought = (purchased_at: string) =>
+    coins('u', { purchased_at, store_transaction_id: purchased_at, store_original_transaction_id: purchased_at });
+  await importTransactions(home, [bought('2025-01-15T12:00:00Z'), bought('2025-04-10T12:00:00Z')]);
+  await completeTotals();
+  await completeColumns();
+  // Whoever still reads facts finds none.
+  const { app_key } = home.app;
+  await service.deps.db.deleteFrom('fact_transaction').where('app_key', '=', app_key).execute();
+  await raiseVersion(service.deps.db, app_key);
+  const question = { segmentation: 'attribution_campaign', filters: { date: ['2025-01-01', '2025-04-20'] } };
+  const { json } = await askChart(home, { chart_id: 'revenue', ...question });
+  expect(json.data.revenue.value).toBe(10);
 });
 
 test('who has bought nothing after all is no payer, though columns have the purchase and take it off', async () => {

@@ -3,7 +3,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
 import { giveWay } from '../../lib/slices.ts';
-import { appToday } from '../app-days.ts';
+import { appDaysOf, appToday } from '../app-days.ts';
 import { countBuckets, cutSpan } from '../calendar.ts';
 import { isPer } from '../catalogue.ts';
 import type { Cell } from '../cells.ts';
@@ -15,6 +15,7 @@ import { partRows } from '../parts.ts';
 import type { CellsRequest } from '../queries.ts';
 import { numberSegments, type Segments } from '../segments.ts';
 import type { AskedSpan, Source, Sql } from '../sources.ts';
+import { isMonthly, totalsHorizon } from '../total-home.ts';
 import { hasTotals } from '../totals.ts';
 import { listCells, type SummedSpan } from './cells.ts';
 import { isInColumns, listGroups, listMonths, planScan } from './groups.ts';
@@ -55,7 +56,13 @@ export async function readColumns(
 }
 
 function isScanned(source: Source, entries: Entries): boolean {
-  return isInColumns(source, entries) && !hasTotals(source, entries);
+  return isInColumns(source, entries) && (!hasTotals(source, entries) || isOfOpenMonth(source));
+}
+
+/** Whether totals would leave this month, which columns have, to be read fact by fact. */
+function isOfOpenMonth(source: Source): boolean {
+  const horizon = totalsHorizon(source);
+  return isMonthly(source) && appDaysOf(source).end > horizon && source.state.months.transaction.includes(horizon);
 }
 
 /** Installs that are in no columns are read in so many statements, each of which fits beside the scan of a month. */
