@@ -299,7 +299,7 @@ describeInBrowser('for everybody', (place) => {
     await settle(page);
     const read = (property: string) =>
       page.evaluate(
-        `[...document.querySelectorAll('.legend .swatch')].map((one) => getComputedStyle(one).${property})`,
+        `[...document.querySelectorAll('.legend .swatch')].filter((one) => one.checkVisibility()).map((one) => getComputedStyle(one).${property})`,
       );
     const colours = (await read('backgroundColor')) as string[];
     expect(colours.length).toBeGreaterThan(4);
