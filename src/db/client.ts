@@ -55,13 +55,13 @@ const SESSION_PARAMETERS = [
   'query_timeout',
 ];
 
-/** An address without settings, which would hold instead of ours, and its `options`, which may hold beside them. */
-export function splitAddress(connectionString: string): { address: string; options: string[] } {
-  const url = new URL(connectionString);
-  if (!SESSION_PARAMETERS.some((name) => url.searchParams.has(name))) return { address: connectionString, options: [] };
+/** What the driver is given of an address: it without settings, which would hold instead of ours, and its `options`, which may hold beside them. */
+export function splitAddress(address: string): { connectionString: string; options?: string } {
+  const url = new URL(address);
+  if (!SESSION_PARAMETERS.some((name) => url.searchParams.has(name))) return { connectionString: address };
   const options = url.searchParams.getAll('options');
   for (const name of SESSION_PARAMETERS) url.searchParams.delete(name);
-  return { address: url.href, options };
+  return { connectionString: url.href, ...(options.length > 0 && { options: options.join(' ') }) };
 }
 
 /**
@@ -80,7 +80,7 @@ export async function applySettings(client: pg.ClientBase, settings: Record<stri
 
 /** A pool with lock, statement and idle-in-transaction time-outs; `onError` hears of idle connections that break. */
 export function createPool(settings: PoolSettings, onError: (error: Error) => void): pg.Pool {
-  const { address, options } = splitAddress(settings.connectionString);
+  const target = splitAddress(settings.connectionString);
   const { statementTimeoutMs, lockTimeoutMs = 10_000, onConnect } = settings;
   const sessionSettings = {
     statement_timeout: String(statementTimeoutMs),
@@ -101,11 +101,10 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     ...settings.settings,
   };
   const pool = new pg.Pool({
-    Client: clientClass(address),
-    connectionString: address,
+    ...target,
+    Client: clientClass(target.connectionString),
     max: settings.max,
     application_name: settings.applicationName,
-    ...(options.length > 0 && { options: options.join(' ') }),
     connectionTimeoutMillis: CONNECTING_MS,
     idleTimeoutMillis: 60_000,
     ...KEEP_ALIVE,

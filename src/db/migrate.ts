@@ -157,10 +157,8 @@ const MIGRATION_TABLE = `create table if not exists schema_migration (
 /** Applies what is missing and returns the names of what was applied. */
 export async function migrateToLatest(connectionString: string, patience: Patience = {}): Promise<string[]> {
   const known = await listMigrations();
-  const { address, options } = splitAddress(connectionString);
   const client = createClient({
-    connectionString: address,
-    ...(options.length > 0 && { options: options.join(' ') }),
+    ...splitAddress(connectionString),
     connectionTimeoutMillis: 10_000,
     application_name: 'sps-migrate',
     ...KEEP_ALIVE,

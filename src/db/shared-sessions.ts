@@ -19,11 +19,9 @@ const SESSION = `select pg_backend_pid() || ' ' || pg_postmaster_start_time() as
  * clean first or others take it, does not come back to the same one at once. Where it cannot be told it is not said; whoever connects next hears why.
  */
 export async function sharesSessions(connectionString: string): Promise<boolean> {
-  const { address, options } = splitAddress(connectionString);
   const clients = Array.from({ length: CLIENTS }, () =>
     createClient({
-      connectionString: address,
-      ...(options.length > 0 && { options: options.join(' ') }),
+      ...splitAddress(connectionString),
       connectionTimeoutMillis: LONGEST_MS,
       query_timeout: LONGEST_MS,
       application_name: 'sps-sessions',
