@@ -27,10 +27,12 @@ const SETTINGS = {
   transaction_timeout: '0',
 };
 
-interface Patience {
+interface MigrationOptions {
   /** Is told that there is another process. */
   log?: Pick<Logger, 'info'>;
   longestMs?: number;
+  /** Whether it is our own server, which no pooler stands before. */
+  isEmbedded?: boolean;
 }
 
 interface Migration {
@@ -120,7 +122,7 @@ async function nameHolder(client: pg.Client): Promise<string> {
 }
 
 /** Several may start at once; one that waits for another says so, and gives up where that would be for ever. */
-async function takeTurn(client: pg.Client, { log, longestMs = LONGEST_MS }: Patience): Promise<void> {
+async function takeTurn(client: pg.Client, { log, longestMs = LONGEST_MS }: MigrationOptions): Promise<void> {
   const { rows } = await client.query('select pg_try_advisory_lock($1) as is_free', [MIGRATION_LOCK]);
   if (rows[0].is_free) return;
   log?.info(`waiting for another process that migrates the database${await nameHolder(client)}`);
@@ -155,7 +157,7 @@ const MIGRATION_TABLE = `create table if not exists schema_migration (
   name text primary key, sha256 text not null, applied_at timestamptz not null default now())`;
 
 /** Applies what is missing and returns the names of what was applied. */
-export async function migrateToLatest(connectionString: string, patience: Patience = {}): Promise<string[]> {
+export async function migrateToLatest(connectionString: string, options: MigrationOptions = {}): Promise<string[]> {
   const known = await listMigrations();
   const client = createClient({
     ...splitAddress(connectionString),
@@ -168,11 +170,11 @@ export async function migrateToLatest(connectionString: string, patience: Patien
   await client.connect().catch(failConnecting);
   try {
     // Before anything is left in a session of others.
-    if (await sharesSessions(connectionString)) throw new MigrationError(SHARES_SESSIONS);
+    if (!options.isEmbedded && (await sharesSessions(connectionString))) throw new MigrationError(SHARES_SESSIONS);
     await applySettings(client, SETTINGS);
     await refuseEncoding(client);
     await refuseHomeless(client);
-    await takeTurn(client, patience);
+    await takeTurn(client, options);
     const { rows: made } = await client.query(`select to_regclass('schema_migration') as found`);
     // Where nothing is to be done nothing is written: a command can look at a database that takes no writes.
     if (made[0].found === null) await client.query(MIGRATION_TABLE);
