@@ -2,7 +2,7 @@
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { describeInBrowser, settle } from './browser.ts';
+import { describeInBrowser, holdCharts, settle } from './browser.ts';
 import { CHARTS } from './world.ts';
 
 const VIEWS = [
@@ -104,14 +104,7 @@ describeInBrowser('for everybody', (place) => {
       globalThis.said = [];
       new MutationObserver(() => said.push(status.textContent)).observe(status, { childList: true, characterData: true, subtree: true });
     })()`);
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route(`**${CHARTS}`, async (route) => {
-      await released;
-      await route.continue();
-    });
+    const release = await holdCharts(page);
     await page.getByLabel('Period unit').selectOption('week');
     await page.getByText('Loading MRR, 4 s').waitFor();
     release();

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { createWorld, type World } from './world.ts';
+import { CHARTS, createWorld, type World } from './world.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 const FLAGS = [
@@ -58,6 +58,20 @@ export async function settle(page: Page): Promise<void> {
   await page.evaluate('(async () => { for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame); })()');
   await page.locator('#content h1').waitFor();
   await page.locator('[aria-busy="true"], .waiting').first().waitFor({ state: 'detached' });
+}
+
+/** Keeps charts from being answered until it is called; `onAsked` hears of each that is asked meanwhile. */
+export async function holdCharts(page: Page, onAsked = () => {}): Promise<() => void> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(`**${CHARTS}`, async (route) => {
+    onAsked();
+    await released;
+    await route.continue();
+  });
+  return release;
 }
 
 /** Tests with a service and a browser of their own; skipped, with the reason, where there is no browser. */

@@ -1,6 +1,6 @@
 // What is shown while there is no answer: that it is awaited, that there is nothing, or why there is none.
 import { expect, test } from 'vitest';
-import { describeInBrowser, settle } from './browser.ts';
+import { describeInBrowser, holdCharts, settle } from './browser.ts';
 import { CHARTS, lastDays } from './world.ts';
 
 describeInBrowser('without an answer', (place) => {
@@ -69,15 +69,9 @@ describeInBrowser('without an answer', (place) => {
     await page.reload();
     await settle(page);
     await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 61_000; })()');
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
     let asked = 0;
-    await page.route(`**${CHARTS}`, async (route) => {
+    const release = await holdCharts(page, () => {
       asked++;
-      await released;
-      await route.continue();
     });
     await page.getByLabel('Days', { exact: true }).selectOption('Custom range…');
     await expect.poll(() => asked).toBe(1);
@@ -98,14 +92,7 @@ describeInBrowser('without an answer', (place) => {
     const { page, close } = await place.open({ view: '#/charts/installs' });
     await settle(page);
     const before = await page.locator('.headline-value').textContent();
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route(`**${CHARTS}`, async (route) => {
-      await released;
-      await route.continue();
-    });
+    const release = await holdCharts(page);
     await page.getByLabel('Days', { exact: true }).selectOption('last_90_days');
     await page.getByRole('progressbar').waitFor();
     expect(await page.locator('.headline-value').textContent()).toBe(before);
