@@ -1,7 +1,7 @@
 // Confirmed attributions survive kill -9 of the service and of the embedded database server with all its processes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createApp } from '../../src/apps/service.ts';
 import { createDb } from '../../src/db/client.ts';
 import type { DB } from '../../src/db/types.ts';
@@ -13,10 +13,10 @@ const CONFIRMED_BEFORE_KILL = 4_000;
 const ROUNDS = 5;
 
 let folder: Folder;
-beforeAll(async () => {
+beforeEach(async () => {
   folder = await createFolder();
 });
-afterAll(() => folder.remove());
+afterEach(() => folder.remove());
 
 /** On a connection of the test's own to the running embedded server. */
 async function withDb<T>(work: (db: Kysely<DB>) => Promise<T>): Promise<T> {

@@ -60,7 +60,8 @@ export interface GrantLoad {
   processes: readonly ServiceProcess[];
   key: string;
   customers: readonly string[];
-  count: number;
+  /** Asked before each grant with the number of those begun: no more are made once it says so. */
+  isEnough: (begun: number) => boolean;
   clients: number;
   /** Between two grants of a client. */
   pauseMs: number;
@@ -68,12 +69,12 @@ export interface GrantLoad {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Makes that many grants, each with an end of its own by which it is known, and gives those that were confirmed. */
+/** Makes grants, each with an end of its own by which it is known, and gives those that were confirmed. */
 export async function grantUnderLoad({
   processes,
   key,
   customers,
-  count,
+  isEnough,
   clients,
   pauseMs,
 }: GrantLoad): Promise<Set<string>> {
@@ -98,7 +99,7 @@ export async function grantUnderLoad({
   }
 
   async function client(): Promise<void> {
-    while (next < count) {
+    while (!isEnough(next)) {
       const n = next++;
       const expires_at = new Date(Date.UTC(2090, 0, 1) + n * 1000).toISOString().replace('Z', '000+0000');
       while (!(await grant(n, expires_at).catch(() => false))) await pause(50);
