@@ -9,7 +9,7 @@ import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { applySettings, KEEP_ALIVE, splitAddress } from './client.ts';
 import { createClient } from './client-class.ts';
 import { failConnecting, isLockTimeout } from './failures.ts';
-import { SHARES_SESSIONS, sharesSessions } from './shared-sessions.ts';
+import { leadsThroughPooler, SHARES_SESSIONS, sharesSessions } from './shared-sessions.ts';
 import type { DB } from './types.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
@@ -31,8 +31,6 @@ interface MigrationOptions {
   /** Is told that there is another process. */
   log?: Pick<Logger, 'info'>;
   longestMs?: number;
-  /** Whether it is our own server, which no pooler stands before. */
-  isEmbedded?: boolean;
 }
 
 interface Migration {
@@ -170,7 +168,8 @@ export async function migrateToLatest(connectionString: string, options: Migrati
   await client.connect().catch(failConnecting);
   try {
     // Before anything is left in a session of others.
-    if (!options.isEmbedded && (await sharesSessions(connectionString))) throw new MigrationError(SHARES_SESSIONS);
+    const mayShare = await leadsThroughPooler(client);
+    if (mayShare && (await sharesSessions(connectionString))) throw new MigrationError(SHARES_SESSIONS);
     await applySettings(client, SETTINGS);
     await refuseEncoding(client);
     await refuseHomeless(client);

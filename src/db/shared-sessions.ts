@@ -1,5 +1,6 @@
 // Whether an address leads through a pooler that lends one session of the server to several clients, as PgBouncer does in transaction and in
 // statement mode. What a session keeps (locks, prepared statements, settings, notifications) would be somebody else's there.
+import type pg from 'pg';
 import { splitAddress } from './client.ts';
 import { createClient } from './client-class.ts';
 
@@ -13,6 +14,12 @@ const TIMES = 2;
 const LONGEST_MS = 3_000;
 /** Process ids alone may be the same on two servers. */
 const SESSION = `select pg_backend_pid() || ' ' || pg_postmaster_start_time() as session`;
+
+/** The server names a session's process when it begins. A pooler does not know yet which session it will lend, and gives a number of its own. */
+export async function leadsThroughPooler(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query('select pg_backend_pid() as pid');
+  return rows[0].pid !== (client as pg.Client & { processID: number | null }).processID;
+}
 
 /**
  * A session of one's own stays the same, and is nobody else's while it lasts. One that is shared goes to the client that asks next, or, where it is made

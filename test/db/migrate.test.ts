@@ -31,6 +31,13 @@ test('of several that start at once one applies them, the others find nothing to
   expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
 });
 
+test('a server that is no pooler is not looked at twice: one connection is all', async () => {
+  const way = await createCuttableWay();
+  await migrateToLatest(way.throughProxy(url.href));
+  expect(way.opened()).toBe(1);
+  await way.close();
+});
+
 test('time-outs of the role or the address do not cut migrations short', async () => {
   const own = `${name}_slow`;
   await server.query(`drop database if exists ${own} with (force)`);

@@ -4,6 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export interface CuttableWay {
   /** The same database by way of the proxy. */
   throughProxy: (databaseUrl: string) => string;
+  /** How many connections were opened. */
+  opened: () => number;
   /** Breaks every connection, and refuses new ones. */
   cut: () => Promise<void>;
   mend: () => Promise<void>;
@@ -19,7 +21,9 @@ export async function createCuttableWay(): Promise<CuttableWay> {
   const sockets = new Set<Socket>();
   const pairs = new Set<{ near: Socket; far: Socket }>();
   let isSwallowing = false;
+  let opened = 0;
   const server = createServer((near) => {
+    opened += 1;
     const far = connect(target);
     for (const socket of [near, far]) {
       sockets.add(socket);
@@ -67,6 +71,7 @@ export async function createCuttableWay(): Promise<CuttableWay> {
       url.port = String(port);
       return url.href;
     },
+    opened: () => opened,
     cut,
     mend: () => listen(port),
     swallow,
