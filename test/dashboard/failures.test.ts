@@ -20,6 +20,8 @@ test.each([
   [404, null],
   [408, ''],
   [400, { errors: 'rubbish' }],
+  [400, { errors: ['rubbish'] }],
+  [400, { errors: [null] }],
   [400, {}],
 ])('status %d with %o is no answer of the service', (status, body) => {
   const { kind, message, details } = toFailure(status, body);

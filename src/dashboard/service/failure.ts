@@ -29,7 +29,7 @@ interface Envelope {
 /** Nothing of a body that is no envelope of the service. */
 function listDetails(body: unknown): string[] {
   const { errors } = (body ?? {}) as Partial<Envelope>;
-  if (!Array.isArray(errors)) return [];
+  if (!Array.isArray(errors) || !errors.every((one) => Array.isArray(one?.errors))) return [];
   return errors.flatMap(({ source, errors: messages }) =>
     messages.map((message) => (source && source !== 'non_field_errors' ? `${source}: ${message}` : message)),
   );
