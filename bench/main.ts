@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createContext, FULL, SMALL, type Work } from './context.ts';
 import { openServer } from './database.ts';
+import { stopAll } from './processes.ts';
 import { describeRun, type Row, toText, writeResults } from './report.ts';
 import { attribution } from './works/attribution.ts';
 import { busy, charts, growth } from './works/charts.ts';
@@ -58,6 +59,7 @@ try {
       rows.push(...(await work.run(context)));
     } catch (error) {
       process.exitCode = 1;
+      await stopAll();
       notes.push(`${work.words}: failed: ${(error as Error).message}`);
       console.error(error);
     }

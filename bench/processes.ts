@@ -15,11 +15,21 @@ export interface Running {
   stop: () => Promise<void>;
 }
 
+const children = new Set<ChildProcess>();
+
 /** However this process ends, the other one ends with it. */
 function endWithUs(child: ChildProcess): void {
-  const end = () => child.kill('SIGKILL');
-  process.once('exit', end);
-  child.once('exit', () => process.off('exit', end));
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+}
+
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+/** What a work that failed left running would run beside the next, and keep this process from its end. */
+export async function stopAll(): Promise<void> {
+  await Promise.all([...children].map(stopChild));
 }
 
 async function stopChild(child: ChildProcess): Promise<void> {

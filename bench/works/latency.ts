@@ -26,6 +26,8 @@ async function run(context: Context): Promise<Row[]> {
     });
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  // A work that fails leaves it open: that keeps nobody from the end.
+  receiver.unref();
   await removeEndpoints(dataset);
   await addEndpoints(dataset, [`http://127.0.0.1:${(receiver.address() as { port: number }).port}/`]);
   const service = await startService({ databaseUrl: dataset.url, logFile: join(folder, 'service.log') });
