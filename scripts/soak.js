@@ -1,4 +1,5 @@
 // npm run soak -- --minutes 10: a mixed load through kills and restarts, and the account of it (test/soak/). Ends with 1 on any loss.
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runnerImport } from 'vite';
 
@@ -16,5 +17,6 @@ if (!(options.minutes > 0 && options.minutes <= 1440 && options.rate > 0 && Numb
   process.stderr.write('Usage: npm run soak -- [--minutes 10] [--rate 100] [--seed 1]; at most 1440 minutes\n');
   process.exit(2);
 }
-const { module } = await runnerImport(new URL('../test/soak/main.ts', import.meta.url).pathname, { logLevel: 'error' });
+const main = fileURLToPath(new URL('../test/soak/main.ts', import.meta.url));
+const { module } = await runnerImport(main, { logLevel: 'error' });
 process.exit((await module.soak(options)) ? 0 : 1);
