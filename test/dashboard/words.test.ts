@@ -1,13 +1,7 @@
 // Figures, changes and periods as they are read.
 import { describe, expect, test } from 'vitest';
-import {
-  bucketDays,
-  bucketNote,
-  formatMoment,
-  formatRange,
-  isWhole,
-  periodTitle,
-} from '../../src/dashboard/words/periods.ts';
+import { formatMoment } from '../../src/dashboard/words/moment.ts';
+import { bucketDays, bucketNote, formatRange, isWhole, periodTitle } from '../../src/dashboard/words/periods.ts';
 import { listTerms } from '../../src/dashboard/words/terms.ts';
 import { describeChange, formatMarks, formatValue } from '../../src/dashboard/words/values.ts';
 

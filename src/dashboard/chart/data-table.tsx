@@ -2,14 +2,14 @@
 import type { DayRange } from '../view/days.ts';
 import type { PeriodUnit } from '../view/view.ts';
 import { bucketDays, bucketNote, dayOf, periodTitle } from '../words/periods.ts';
-import { formatValue } from '../words/values.ts';
+import { formatValue, type Unit } from '../words/values.ts';
 import type { ChartAnswer } from './question.ts';
 import { type KeyedSeries, TOTAL } from './series.ts';
 
 interface DataTableProps {
   answer: ChartAnswer;
   series: readonly KeyedSeries[];
-  unit: 'USD' | 'count';
+  unit: Unit;
   caption: string;
 }
 

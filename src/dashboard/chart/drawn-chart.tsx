@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
 import { bucketDays, bucketNote, dayOf, formatRange, isWhole, periodTitle } from '../words/periods.ts';
-import { formatValue } from '../words/values.ts';
+import { formatValue, type Unit } from '../words/values.ts';
 import { listStarts } from './axis.ts';
 import { listLayers, usualDrawing } from './layers.ts';
 import { type Place, Plot } from './plot.tsx';
@@ -16,7 +16,7 @@ interface DrawnChartProps {
   /** The series that are switched on. */
   series: readonly KeyedSeries[];
   drawing: ChartAnswer['view']['drawing'];
-  unit: 'USD' | 'count';
+  unit: Unit;
   label: string;
 }
 
@@ -87,7 +87,7 @@ export function DrawnChart(props: DrawnChartProps) {
     () => listLayers({ series, drawing: drawing ?? usualDrawing(chart.kind), addsUp: chart.kind !== 'ratio' }),
     [series, drawing, chart],
   );
-  const ownStarts = series[0]?.values.map(({ x }) => dayOf(x)) ?? [];
+  const ownStarts = starts.filter((day) => day !== '');
   // Days that have not begun have no bucket; the compared ones may have.
   const usual = Math.max(ownStarts.length - 1, 0);
   const at = place?.at ?? usual;

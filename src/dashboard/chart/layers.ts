@@ -1,5 +1,6 @@
 // What is painted, in order: segments that add up lie on each other, the outermost first, so that each covers the part
 // that is not its own. Pure.
+import type { ChartRecord } from '../service/answers.ts';
 import type { Drawing } from '../view/view.ts';
 import { type Colour, type KeyedSeries, TOTAL } from './series.ts';
 
@@ -81,9 +82,9 @@ export function listLayers(input: LayerInput): Layer[] {
   return layers;
 }
 
-const USUAL: Record<'flow' | 'stock' | 'ratio', Drawing> = { flow: 'bars', stock: 'area', ratio: 'line' };
+const USUAL: Record<ChartRecord['kind'], Drawing> = { flow: 'bars', stock: 'area', ratio: 'line' };
 
 /** What suits a kind of chart: amounts per period as bars, states over time as areas. */
-export function usualDrawing(kind: 'flow' | 'stock' | 'ratio'): Drawing {
+export function usualDrawing(kind: ChartRecord['kind']): Drawing {
   return USUAL[kind];
 }

@@ -1,7 +1,7 @@
 // The series with their values over the whole range; each name is a switch.
 import { useState } from 'preact/hooks';
 import { Change } from '../parts/change.tsx';
-import { formatValue } from '../words/values.ts';
+import { formatValue, type Unit } from '../words/values.ts';
 import { type KeyedSeries, TOTAL } from './series.ts';
 import { Swatch } from './swatch.tsx';
 
@@ -10,7 +10,7 @@ const FIRST = 12;
 interface LegendProps {
   series: readonly KeyedSeries[];
   drawn: readonly string[];
-  unit: 'USD' | 'count';
+  unit: Unit;
   isLoss: boolean;
   onSwitch: (key: string) => void;
 }

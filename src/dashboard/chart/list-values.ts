@@ -6,7 +6,7 @@ import { type ChartView, chartView, toRequest } from '../view/view.ts';
 import { NONE, tellApart, type Value } from './filter-values.ts';
 import { metricOf } from './question.ts';
 
-export interface Asked {
+interface DimensionOfChart {
   chart: ChartRecord;
   view: ChartView;
   /** The dimension. */
@@ -24,7 +24,11 @@ export function findDimension({ catalogue }: Service, name: string): DimensionRe
 }
 
 /** The values in the chart's days; of a chart that is not segmented so, those of revenue, which is segmented by all. */
-async function listSeen(client: Client, { chart, view, name }: Asked, signal: AbortSignal): Promise<Value[]> {
+async function listSeen(
+  client: Client,
+  { chart, view, name }: DimensionOfChart,
+  signal: AbortSignal,
+): Promise<Value[]> {
   const chart_id = chart.segmentations.includes(name) ? chart.chart_id : 'revenue';
   const { range, zone, date_type } = view;
   const asked: ChartView = { ...chartView(chart_id), range, zone, date_type, period_unit: 'year', segmentation: name };
@@ -36,7 +40,7 @@ async function listSeen(client: Client, { chart, view, name }: Asked, signal: Ab
 }
 
 /** All there are, or those that were seen. */
-export async function listValues(service: Service, asked: Asked, signal: AbortSignal): Promise<Value[]> {
+export async function listValues(service: Service, asked: DimensionOfChart, signal: AbortSignal): Promise<Value[]> {
   const all = findDimension(service, asked.name)?.values;
   const list = all ? [...all, NONE] : await listSeen(service.client, asked, signal);
   const titles = tellApart(list);
@@ -44,14 +48,14 @@ export async function listValues(service: Service, asked: Asked, signal: AbortSi
 }
 
 /** About the same values, asked so that the service need not go through what happened: it has totals of the app's own days. */
-function asTotalled({ chart, view, name }: Asked): Asked {
+function asTotalled({ chart, view, name }: DimensionOfChart): DimensionOfChart {
   // Who paid has to be counted; where they paid is where the revenue is.
   const chart_id = chart.chart_id === 'arppu' ? 'revenue' : chart.chart_id;
   return { chart: { ...chart, chart_id }, view: { ...view, zone: null, date_type: 'purchase_date' }, name };
 }
 
 /** Those of which the titles are not the values. */
-export async function listTitled(service: Service, asked: Asked, signal: AbortSignal): Promise<Value[]> {
+export async function listTitled(service: Service, asked: DimensionOfChart, signal: AbortSignal): Promise<Value[]> {
   if (findDimension(service, asked.name)?.values) return listValues(service, asked, signal);
   return TITLED.includes(asked.name) ? listSeen(service.client, asTotalled(asked), signal) : [];
 }

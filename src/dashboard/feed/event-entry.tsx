@@ -1,6 +1,6 @@
 // One event: a line, and on click its payload and deliveries.
 import type { FeedDelivery, FeedEvent } from '../service/answers.ts';
-import { formatMoment } from '../words/periods.ts';
+import { formatMoment } from '../words/moment.ts';
 
 const STATES: Record<FeedDelivery['state'], string> = { pending: 'Pending', delivered: 'Delivered', dead: 'Dead' };
 const WORST_FIRST = ['dead', 'pending', 'delivered'] as const;

@@ -5,7 +5,7 @@ import { PassingButton } from '../parts/passing-button.tsx';
 import { Status } from '../parts/status.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import { show } from '../view/use-view.ts';
-import type { FeedView } from '../view/view.ts';
+import { type FeedView, filtersOf } from '../view/view.ts';
 import { EventEntry } from './event-entry.tsx';
 import { FeedFilters } from './feed-filters.tsx';
 import { useEvents } from './use-events.ts';
@@ -24,8 +24,7 @@ function NoEvents({ isFiltered }: { isFiltered: boolean }) {
 
 export function EventFeed({ view }: { view: FeedView }) {
   const { answer, isOutdated, lacksMore, failure, isAsking, askAgain, askMore, stop } = useEvents(view);
-  const { page: _, ...filters } = view;
-  const isFiltered = Object.values(filters).some((value) => value !== null);
+  const isFiltered = filtersOf(view).length > 0;
   const notice = failure && <FailureNotice failure={failure} onRetry={askAgain} />;
   return (
     <>

@@ -4,7 +4,7 @@ import type { FeedEvent } from '../service/answers.ts';
 import type { Client } from '../service/client.ts';
 import { type Asked, useAnswer } from '../service/use-answer.ts';
 import { useService } from '../service/use-service.ts';
-import type { FeedView } from '../view/view.ts';
+import { type FeedView, filtersOf } from '../view/view.ts';
 
 const PAGE_SIZE = 50;
 
@@ -44,9 +44,9 @@ interface Feed extends Asked<Events> {
   askMore: () => void;
 }
 
-export function useEvents({ page: _, ...members }: FeedView): Feed {
+export function useEvents(view: FeedView): Feed {
   const { client } = useService();
-  const filters = JSON.stringify(Object.entries(members).filter(([, value]) => value !== null));
+  const filters = JSON.stringify(filtersOf(view));
   const [depth, setDepth] = useState<Depth>({ filters, pages: 1 });
   const pages = depth.filters === filters ? depth.pages : 1;
   const asked = useAnswer(`${filters} ${pages}`, (signal) => listPages(client, { filters, pages }, signal));

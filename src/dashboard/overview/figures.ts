@@ -2,8 +2,8 @@
 import { metricOf } from '../chart/question.ts';
 import type { ChartRecord } from '../service/answers.ts';
 import type { Client } from '../service/client.ts';
-import { daysBefore } from '../view/days.ts';
-import { chartView, rangeOf, toRequest } from '../view/view.ts';
+import { chartView, previousRange, toRequest } from '../view/view.ts';
+import type { Unit } from '../words/values.ts';
 
 export const FIGURES = [
   'revenue',
@@ -15,7 +15,7 @@ export const FIGURES = [
 ] as const;
 
 export interface Figure {
-  unit: 'USD' | 'count';
+  unit: Unit;
   value: number;
   before: number;
   /** A value for each day. */
@@ -29,7 +29,6 @@ const ys = (points: readonly { y: number }[] | null | undefined) => (points ?? [
 export async function askFigure(client: Client, chart: ChartRecord, signal: AbortSignal): Promise<Figure> {
   const today = await client.askToday(null, signal);
   const view = chartView(chart.chart_id);
-  const range = rangeOf(view, today);
   const ask = async (asked: typeof view) =>
     metricOf(await client.askChart({ body: toRequest(asked, today), zone: null, signal }), 'revenue');
   if (chart.compares) {
@@ -43,7 +42,7 @@ export async function askFigure(client: Client, chart: ChartRecord, signal: Abor
       lineBefore: ys(total?.compare_values),
     };
   }
-  const [now, before] = await Promise.all([ask(view), ask({ ...view, range: daysBefore(range) })]);
+  const [now, before] = await Promise.all([ask(view), ask({ ...view, range: previousRange(view, today) })]);
   return {
     unit: now.unit,
     value: now.value,

@@ -1,4 +1,5 @@
 // What the operations answer, as far as the page reads it (analytics.md 4, decisions.md 7; the catalogue's own schema).
+import type { Unit } from '../words/values.ts';
 
 export interface Point {
   x: string;
@@ -16,10 +17,7 @@ export interface Series {
 
 /** One chart on one money basis; the first series is the total. */
 export interface Metric {
-  title: string;
-  metric_name: string;
-  description: string;
-  unit: 'USD' | 'count';
+  unit: Unit;
   value: number;
   value_from: number | null;
   value_to: number | null;
@@ -35,7 +33,7 @@ export interface ChartRecord {
   description: string;
   group: string;
   kind: 'flow' | 'stock' | 'ratio';
-  unit: 'USD' | 'count';
+  unit: Unit;
   segmentations: string[];
   filters: string[];
   /** Whether it takes `filters.compare_date`. */

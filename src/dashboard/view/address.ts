@@ -8,6 +8,7 @@ import {
   DATE_TYPES,
   DRAWINGS,
   FEED,
+  filtersOf,
   MONEY_BASES,
   PERIOD_UNITS,
   type View,
@@ -103,9 +104,7 @@ export function readAddress(fragment: string): View {
 export function writeAddress(view: View): string {
   if (view.page === 'overview') return '#/';
   if (view.page === 'chart') return withMembers(`#/charts/${view.chart_id}`, writeChart(view));
-  const { page, ...filters } = view;
-  const given = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== null);
-  return withMembers(`#/${page}`, new URLSearchParams(given));
+  return withMembers('#/events', new URLSearchParams(filtersOf(view)));
 }
 
 function withMembers(path: string, members: URLSearchParams): string {

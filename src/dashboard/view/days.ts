@@ -93,7 +93,7 @@ export function presetBefore(preset: Preset, today: string): DayRange {
 }
 
 /** As many days, directly before. */
-export function daysBefore(range: DayRange): DayRange {
+function daysBefore(range: DayRange): DayRange {
   const last = addDays(range.first, -1);
   return { first: addDays(last, 1 - countDays(range)), last };
 }

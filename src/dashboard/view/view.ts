@@ -43,6 +43,11 @@ export type View = { page: 'overview' } | ChartView | FeedView;
 
 export const FEED: FeedView = { page: 'events', event_type: null, customer_user_id: null, profile_id: null };
 
+/** What a feed is filtered by, as the request names it. */
+export function filtersOf({ page: _, ...filters }: FeedView): [string, string][] {
+  return Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== null);
+}
+
 /** The chart as it is first shown; the overview asks over the same days. */
 export function chartView(chart_id: string): ChartView {
   return {
