@@ -1,7 +1,8 @@
 // The overview: six figures as the operation answers them.
 import { expect, test } from 'vitest';
+import { periodTitle } from '../../src/dashboard/words/periods.ts';
 import { describeChange, formatValue } from '../../src/dashboard/words/values.ts';
-import { describeInBrowser, settle } from './browser.ts';
+import { describeInBrowser, settle, signIn } from './browser.ts';
 import { CHARTS, lastDays } from './world.ts';
 
 const FIGURES = [
@@ -36,6 +37,27 @@ describeInBrowser('the overview', (place) => {
     expect(messages).toEqual([]);
     await close();
   });
+
+  test.each([
+    ['slow', -1],
+    ['fast', 1],
+  ])(
+    'what day it is the service says to a computer whose clock is a day %s, and of more it is told',
+    async (_, way) => {
+      const hours = (count: number) => Date.now() + way * count * 3_600_000;
+      const { page, close } = await place.open({ view: '#/charts/installs?date=last_7_days', key: null });
+      await page.clock.setSystemTime(hours(72));
+      await signIn(page, place.world.key);
+      await expect.poll(() => page.getByRole('alert').textContent()).toContain('differ by more than a day');
+      await page.clock.setSystemTime(hours(23));
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await settle(page);
+      const days = await page.locator('.data-table tbody th').allTextContents();
+      const titles = lastDays(7).map((day) => periodTitle(day, 'day'));
+      expect([days.length, days[0], days.at(-1)]).toEqual([7, titles[0], `${titles[1]}so far`]);
+      await close();
+    },
+  );
 
   test('a chart is asked twice only where it has no comparison', async () => {
     const { page, close } = await place.open();

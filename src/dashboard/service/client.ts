@@ -83,15 +83,22 @@ export function createClient(key: string): Client {
     return (await requestData<{ data: Metrics }>(chartAsk(question))).data;
   }
 
-  /** Days that have not begun have no point: of yesterday to tomorrow the last one is today, whatever the app's zone. */
+  /**
+   * Days that have not begun have no point: of days around today the last one that has is today. Where this computer's clock is a day off
+   * and the zone another, it is two days from the day that it is here.
+   */
   async function findToday(zone: string | null): Promise<string> {
     const utcDay = new Date().toISOString().slice(0, 10);
-    const filters = { date: [addDays(utcDay, -1), addDays(utcDay, 1)] };
+    const [first, end] = [addDays(utcDay, -2), addDays(utcDay, 3)];
+    const filters = { date: [first, end] };
     // Many wait for this one answer, so none of them can give it up.
     const metrics = await askChart({ body: { chart_id: 'installs', period_unit: 'day', filters }, zone });
     const last = metrics.common?.data[0]?.values.at(-1);
-    if (!last) throw new Failure('broken', 'The clocks of this computer and of the service differ by more than a day.');
-    return dayOf(last.x);
+    const today = last && dayOf(last.x);
+    if (today === undefined || today === end) {
+      throw new Failure('broken', 'The clocks of this computer and of the service differ by more than a day.');
+    }
+    return today;
   }
 
   function forget(zone: string | null, today: Today): void {
