@@ -137,6 +137,18 @@ describeInBrowser('a chart', (place) => {
     const heading = page.locator('.data-table .series-name').nth(1);
     expect(await heading.getAttribute('title')).toContain('a campaign');
     expect((await heading.boundingBox())?.width).toBeLessThanOrEqual(12 * 14);
+    await page.setViewportSize({ width: 1400, height: 800 });
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1400);
+    await close();
+  });
+
+  test('a filter by names that are written from right to left has each by itself', async () => {
+    const names = ['\u202e2026', 'حملة الربيع', 'Spring'];
+    const filters = new URLSearchParams(names.map((name) => ['filters.attribution_campaign', name]));
+    const { page, close } = await place.open({ view: `#/charts/installs?${filters}` });
+    await settle(page);
+    expect(await page.locator('.chip bdi').allTextContents()).toEqual(names);
     await close();
   });
 });

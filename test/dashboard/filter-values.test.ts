@@ -38,6 +38,7 @@ test('a value has the title of the list, in whatever case; one that is not there
   expect(entitle('fr', COUNTRIES)).toEqual({ value: 'fr', title: 'fr' });
   expect(entitle('', [])).toEqual({ value: '', title: 'Unknown' });
   expect(entitle('SPRING', CAMPAIGNS)).toEqual({ value: 'SPRING', title: 'SPRING' });
+  expect(entitle('  ', CAMPAIGNS)).toEqual({ value: '  ', title: '"  "' });
 });
 
 test('titles that are alike have their value beside them', () => {
@@ -48,6 +49,7 @@ test('titles that are alike have their value beside them', () => {
     'Unknown (no value)',
   ]);
   expect(tellApart([NONE])).toEqual(['Unknown']);
+  expect(tellApart([{ value: '  ', title: '  ' }])).toEqual(['"  "']);
 });
 
 test.each([

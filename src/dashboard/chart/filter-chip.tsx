@@ -1,4 +1,5 @@
 // A filter that holds: its values by their titles, a way to change it and one to remove it.
+import { Fragment } from 'preact';
 import type { ChartRecord } from '../service/answers.ts';
 import { useAnswer } from '../service/use-answer.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
@@ -22,11 +23,18 @@ export function FilterChip({ chart, view, name, onEdit, onRemove }: FilterChipPr
     listTitled(service, { chart, view, name }, signal),
   );
   const title = dimensionTitle(service.catalogue, name);
-  const values = view.filters[name]?.map((value) => entitle(value, answer).title).join(', ') ?? '';
+  const titles = view.filters[name]?.map((value) => entitle(value, answer).title) ?? [];
   return (
     <Chip name={`filter ${title}`} onRemove={onRemove}>
-      <button type="button" title={values} onClick={onEdit}>
-        <span class="muted">{title}:</span> {values}
+      <button type="button" title={titles.join(', ')} onClick={onEdit}>
+        <span class="muted">{title}:</span>{' '}
+        {titles.map((one, i) => (
+          // A name that is written from right to left leaves its neighbours where they are.
+          <Fragment key={one}>
+            {i > 0 && ', '}
+            <bdi>{one}</bdi>
+          </Fragment>
+        ))}
       </button>
     </Chip>
   );

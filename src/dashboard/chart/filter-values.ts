@@ -8,13 +8,16 @@ export interface Value {
 /** As the service calls a segment of nothing. */
 export const NONE: Value = { value: '', title: 'Unknown' };
 
+/** Blanks are told as such: nobody sees them. */
+const visible = (title: string) => (title !== '' && title.trim() === '' ? JSON.stringify(title) : title);
+
 /**
  * Titles of which no two are alike: with their value beside them where they were. What has no value and the value `unknown` of a status
  * have one title, and an app may name a campaign like them.
  */
 export function tellApart(list: readonly Value[]): string[] {
   return list.map(({ value, title }) =>
-    list.filter((other) => other.title === title).length > 1 ? `${title} (${value || 'no value'})` : title,
+    list.filter((other) => other.title === title).length > 1 ? `${title} (${value || 'no value'})` : visible(title),
   );
 }
 
@@ -24,7 +27,7 @@ const isSame = (one: string, other: string) => one.toLowerCase() === other.toLow
 export function entitle(value: string, list: readonly Value[]): Value {
   const known =
     list.find((one) => one.value === value) ?? list.find((one) => one.title !== one.value && isSame(one.value, value));
-  return { value, title: known?.title ?? (value === '' ? NONE.title : value) };
+  return { value, title: known?.title ?? (value === '' ? NONE.title : visible(value)) };
 }
 
 /** Whether the text can be a value that was not seen: countries are asked for by their codes (analytics.md 3). */
