@@ -62,7 +62,7 @@ async function startParts(
   stops.push(database.close);
   ending.throwIfAborted();
   const { connectionString } = database;
-  const migrated = await migrateToLatest(connectionString, { log });
+  const migrated = await migrateToLatest(connectionString, { say: (words) => log.info(words) });
   if (migrated.length > 0) log.info({ migrations: migrated }, 'database migrated');
   ending.throwIfAborted();
 

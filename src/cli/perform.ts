@@ -71,7 +71,7 @@ export function watchSignals(endsInOrder: boolean): Ending {
     interrupt(new InterruptedError('Interrupted.'));
   };
   const endInOrder = () => {
-    process.stderr.write('Ending after what is being written; once more ends at once.\n');
+    say('Ending after what is being written; once more ends at once.');
     inOrder.abort();
   };
   const ignore = onInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP'], {
@@ -81,6 +81,9 @@ export function watchSignals(endsInOrder: boolean): Ending {
   return { signal: inOrder.signal, interrupted, ignore };
 }
 
+/** Beside the answer, which `--json` prints for programs. */
+const say = (words: string) => process.stderr.write(`${words}\n`);
+
 type Surroundings = Pick<Operator, 'connectionString' | 'signal'> & Pick<Deps, 'config' | 'log'>;
 
 async function operate<T>(
@@ -88,7 +91,7 @@ async function operate<T>(
   { connectionString, signal, config, log }: Surroundings,
   migrates: boolean,
 ): Promise<T> {
-  const migrated = migrates ? await migrateToLatest(connectionString) : [];
+  const migrated = migrates ? await migrateToLatest(connectionString, { say }) : [];
   const db = createDb(
     { connectionString, max: 4, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-cli' },
     (err) => log.debug({ err }, 'a database connection broke'),

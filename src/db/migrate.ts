@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
-import type { Logger } from 'pino';
 import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { applySettings, KEEP_ALIVE, splitAddress } from './client.ts';
 import { createClient } from './client-class.ts';
@@ -29,7 +28,7 @@ const SETTINGS = {
 
 interface MigrationOptions {
   /** Is told that there is another process. */
-  log?: Pick<Logger, 'info'>;
+  say?: (words: string) => void;
   longestMs?: number;
 }
 
@@ -120,10 +119,10 @@ async function nameHolder(client: pg.Client): Promise<string> {
 }
 
 /** Several may start at once; one that waits for another says so, and gives up where that would be for ever. */
-async function takeTurn(client: pg.Client, { log, longestMs = LONGEST_MS }: MigrationOptions): Promise<void> {
+async function takeTurn(client: pg.Client, { say, longestMs = LONGEST_MS }: MigrationOptions): Promise<void> {
   const { rows } = await client.query('select pg_try_advisory_lock($1) as is_free', [MIGRATION_LOCK]);
   if (rows[0].is_free) return;
-  log?.info(`waiting for another process that migrates the database${await nameHolder(client)}`);
+  say?.(`waiting for another process that migrates the database${await nameHolder(client)}`);
   await client.query(`set lock_timeout = ${longestMs}`);
   await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]).catch(async (error: unknown) => {
     if (!isLockTimeout(error)) throw error;

@@ -110,8 +110,8 @@ test('a migration whose text was changed after it was applied is refused', async
 test('whoever waits for another process says for which, and gives up in the end', async () => {
   await client.query('select pg_advisory_lock($1)', [0x5b5f_0001]);
   const said: string[] = [];
-  const log = { info: (words: string) => said.push(words) } as never;
-  const refusal = await migrateToLatest(url.href, { log, longestMs: 200 }).catch(({ message }) => message);
+  const say = (words: string) => said.push(words);
+  const refusal = await migrateToLatest(url.href, { say, longestMs: 200 }).catch(({ message }) => message);
   const { rows } = await client.query(
     `select concat_ws(', ', 'pid ' || pg_backend_pid(), 'idle', 'from ' || host(inet_client_addr())) as holder`,
   );

@@ -6,8 +6,10 @@ import { mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import pg from 'pg';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MIGRATION_LOCK } from '../../src/db/advisory-locks.ts';
 import { createSps, type Ended, ended } from '../cli/sps.ts';
 import { createFolder, type Folder } from '../db/embedded-world.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
@@ -66,6 +68,18 @@ describe('on a given database', { timeout: 120_000 }, () => {
       .deleteFrom('schema_migration' as never)
       .where('name' as never, '=', '9999_later.sql' as never)
       .execute();
+  });
+
+  it('says for whom it waits while another process migrates', async () => {
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    await other.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const child = createSps({ DATABASE_URL: database.url }).start('app', 'list', '--json');
+    const end = ended(child);
+    const [said] = await once(child.stderr as Readable, 'data');
+    expect(String(said)).toMatch(/^waiting for another process that migrates the database \(pid \d+, .*\)\n$/);
+    await other.end();
+    expect(await end).toMatchObject({ code: 0, stdout: expect.stringContaining('Shop') });
   });
 
   it('doctor says so where the database does not answer, and names no password', async () => {
