@@ -149,6 +149,24 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
+  test('a file is awaited until it is stopped, or until one signs out', async () => {
+    const { page, close } = await place.open({ view: '#/charts/arpu' });
+    await settle(page);
+    let aborted = 0;
+    page.on('requestfailed', () => aborted++);
+    await page.route(`**${CHARTS}`, () => undefined);
+    const download = page.getByRole('button', { name: 'Download ARPU as CSV' });
+    await download.dblclick();
+    await page.getByRole('button', { name: 'Stop the download' }).press('Enter');
+    await expect.poll(() => aborted).toBe(1);
+    await download.waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await download.click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await expect.poll(() => aborted).toBe(2);
+    await close();
+  });
+
   test.each([
     [500, 'The service could not answer.'],
     [503, 'The service is busy or its database is away.'],

@@ -1,5 +1,5 @@
 // The chart that is shown as a CSV file, by the same operation. The file is made here from the answer: no address holds the key.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
 import { useService } from '../service/use-service.ts';
 import { type ChartView, toRequest } from '../view/view.ts';
@@ -29,22 +29,28 @@ export function Download({ chart, view, answer }: DownloadProps) {
   const [bytes, setBytes] = useState<number | null>(null);
   const [words, setWords] = useState('');
   const [problem, setProblem] = useState('');
+  const running = useRef<AbortController | null>(null);
+  // Of a part that is gone nobody waits for the file any more.
+  useEffect(() => () => running.current?.abort(), []);
   // What was wrong with one question says nothing about the next.
   useEffect(() => setProblem(''), [questionOf(view)]);
 
   async function download() {
-    if (bytes !== null) return;
+    const controller = new AbortController();
+    const { signal } = controller;
+    running.current = controller;
     setBytes(0);
     setWords('Downloading');
     setProblem('');
     try {
       // The days that are shown, also where another day has begun since.
       const isShown = questionOf(answer.view) === questionOf(view);
-      const today = isShown ? answer.today : await client.askToday(view.zone);
-      const { name, blob } = await client.fetchCsv({ body: toRequest(view, today), zone: view.zone }, setBytes);
+      const today = isShown ? answer.today : await client.askToday(view.zone, signal);
+      const { name, blob } = await client.fetchCsv({ body: toRequest(view, today), zone: view.zone, signal }, setBytes);
       save(blob, name);
       setWords(`Saved ${name}`);
     } catch (error) {
+      if (signal.aborted) return;
       const { message, details } = takeFailure(error);
       setWords('');
       setProblem([message, ...details].join(' '));
@@ -52,15 +58,26 @@ export function Download({ chart, view, answer }: DownloadProps) {
     setBytes(null);
   }
 
+  function stop() {
+    running.current?.abort();
+    setBytes(null);
+    setWords('Stopped');
+  }
+
+  function switchDownload({ detail }: MouseEvent) {
+    if (bytes === null) download();
+    // The second click of a double one was not meant for what the first made of the button.
+    else if (detail < 2) stop();
+  }
+
   return (
     <div class="download">
       <button
         type="button"
-        aria-disabled={bytes !== null}
-        onClick={download}
-        aria-label={`Download ${chart.metric_name} as CSV`}
+        onClick={switchDownload}
+        aria-label={bytes === null ? `Download ${chart.metric_name} as CSV` : 'Stop the download'}
       >
-        {bytes === null ? 'CSV' : `CSV… ${formatSize(bytes)}`}
+        {bytes === null ? 'CSV' : `Stop, ${formatSize(bytes)}`}
       </button>
       <span class="unseen" role="status">
         {words}
