@@ -88,6 +88,20 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
+  test('dates that come late are those before the days that are chosen by then', async () => {
+    const { page, close } = await place.open({ view: '#/charts/mrr' });
+    await settle(page);
+    await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 61_000; })()');
+    const release = await holdCharts(page);
+    await page.getByLabel('Compared with').selectOption('Custom range…');
+    await page.getByLabel('Days', { exact: true }).selectOption('last_7_days');
+    await page.getByRole('progressbar').waitFor();
+    release();
+    await page.getByLabel('Compared from').waitFor();
+    expect(new URL(page.url()).hash).toContain(`compare_date=${lastDays(7, { before: 7 }).join('_to_')}`);
+    await close();
+  });
+
   test('the old answer stays, dimmed, until the new one is there', async () => {
     const { page, close } = await place.open({ view: '#/charts/installs' });
     await settle(page);

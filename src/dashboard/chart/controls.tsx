@@ -1,4 +1,5 @@
 // What is asked: days, period unit, segmentation, comparison, date type, money basis, zone. Only what the chart takes.
+import { useRef } from 'preact/hooks';
 import { type Option, Select } from '../parts/select.tsx';
 import type { ChartRecord } from '../service/answers.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
@@ -48,7 +49,13 @@ interface ControlsProps {
 
 export function Controls({ chart, view, onChange }: ControlsProps) {
   const { client, catalogue } = useService();
-  const askToday = () => client.askToday(view.zone);
+  const current = useRef(view);
+  current.current = view;
+  // Other days may be chosen while what day it is is awaited.
+  const suggest = async (range: typeof rangeOf) => {
+    const today = await client.askToday(view.zone);
+    return range(current.current, today);
+  };
   const segmentations = chart.segmentations.map((value) => ({ value, title: dimensionTitle(catalogue, value) }));
   return (
     <form class="controls" aria-label="What the chart shows" onSubmit={(event) => event.preventDefault()}>
@@ -57,7 +64,7 @@ export function Controls({ chart, view, onChange }: ControlsProps) {
         ends={{ first: 'First day', last: 'Last day' }}
         value={view.range}
         options={RANGES}
-        suggested={async () => rangeOf(view, await askToday())}
+        suggested={() => suggest(rangeOf)}
         onChange={(range) => onChange({ range })}
       />
       <Select
@@ -78,7 +85,7 @@ export function Controls({ chart, view, onChange }: ControlsProps) {
           ends={{ first: 'Compared from', last: 'Compared to' }}
           value={view.compare ?? ''}
           options={COMPARISONS}
-          suggested={async () => previousRange(view, await askToday())}
+          suggested={() => suggest(previousRange)}
           onChange={(compare) => onChange({ compare: compare || null })}
         />
       )}
