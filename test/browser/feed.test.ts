@@ -56,6 +56,19 @@ describeInBrowser('the event feed', (place) => {
     await close();
   });
 
+  test('event types that could not be had are asked for again', async () => {
+    const { page, close } = await place.open({ view: '#/events' });
+    await settle(page);
+    await page.route('**/openapi.json', (route) => route.abort());
+    await page.reload();
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('event types are missing');
+    await page.unroute('**/openapi.json');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByLabel('Event type').selectOption('access_level_updated');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await close();
+  });
+
   test('events of other filters are told by their look while those of these are awaited', async () => {
     const { page, close } = await place.open({ view: '#/events?customer_user_id=user-1' });
     await settle(page);

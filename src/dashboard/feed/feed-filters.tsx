@@ -27,7 +27,7 @@ export function FeedFilters({ view, onChange, onRefresh }: FeedFiltersProps) {
   const [draft, setDraft] = useState(view);
   // The same form for every address: in one that is made anew nothing has the focus.
   useEffect(() => setDraft(view), [view]);
-  const { answer: known = [] } = useAnswer('event types', askEventTypes);
+  const { answer: known = [], failure, askAgain } = useAnswer('event types', askEventTypes);
   const types = [...new Set([...known, ...(draft.event_type === null ? [] : [draft.event_type])])];
   return (
     <form
@@ -35,6 +35,7 @@ export function FeedFilters({ view, onChange, onRefresh }: FeedFiltersProps) {
       aria-label="Which events"
       onSubmit={(event) => {
         event.preventDefault();
+        if (failure) askAgain();
         const next = trim(draft);
         setDraft(next);
         if (JSON.stringify(next) === JSON.stringify(view)) onRefresh();
@@ -60,6 +61,11 @@ export function FeedFilters({ view, onChange, onRefresh }: FeedFiltersProps) {
         </label>
       ))}
       <button type="submit">Show</button>
+      {failure && (
+        <p class="hint" role="alert">
+          The event types are missing. Show asks for them again.
+        </p>
+      )}
     </form>
   );
 }
