@@ -87,6 +87,9 @@ export function Page() {
     return (
       <main class="opening" tabIndex={-1}>
         {failure ? <FailureNotice failure={failure} onRetry={askAgain} /> : <Waiting what="the charts" />}
+        <button type="button" class="quiet" onClick={signOut}>
+          Sign out
+        </button>
       </main>
     );
   }

@@ -236,6 +236,8 @@ describeInBrowser('without an answer', (place) => {
     await page.route(path, (route) => route.fulfill({ json: {} }));
     await page.reload();
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('not what this page expects');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Secret key').waitFor();
     await close();
   });
 
