@@ -48,6 +48,11 @@ describeInBrowser('asking a chart', (place) => {
     // The address follows a click, and the page the address.
     await expect.poll(heads).toEqual(['Period', ...expected.slice(1, 10).map(([title]: string[]) => title)]);
     expect(await page.getByRole('button', { name: 'Total', exact: true }).getAttribute('aria-pressed')).toBe('false');
+    // A filter that is not changed changes nothing.
+    await page.getByRole('button', { name: '+ Filter' }).click();
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await settle(page);
+    expect(await heads()).toEqual(['Period', ...expected.slice(1, 10).map(([title]: string[]) => title)]);
     expect(messages).toEqual([]);
     await close();
   });

@@ -2,10 +2,11 @@
 import { useRef, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
 import type { Unapplied } from '../view/unapplied.ts';
-import type { ChartView } from '../view/view.ts';
+import { type ChartView, changeView } from '../view/view.ts';
 import { Chip } from './chip.tsx';
 import { FilterChip } from './filter-chip.tsx';
 import { FilterDialog } from './filter-dialog.tsx';
+import { questionOf } from './question.ts';
 
 interface FiltersProps {
   chart: ChartRecord;
@@ -20,7 +21,8 @@ export function Filters({ chart, view, unapplied, onChange }: FiltersProps) {
   const adding = useRef<HTMLButtonElement>(null);
 
   function apply(filters: ChartView['filters']) {
-    onChange({ filters, series: null });
+    // Of the same question the chosen series stay.
+    if (questionOf(changeView(view, { filters })) !== questionOf(view)) onChange({ filters, series: null });
     setEdited(null);
     // The filter that had the focus may be gone.
     if (Object.values(filters).some((values) => values.length === 0)) adding.current?.focus();
