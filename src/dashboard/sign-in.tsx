@@ -27,6 +27,8 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
   const [typed, setTyped] = useState('');
   const [isTrying, setTrying] = useState(false);
   const [problem, setProblem] = useState(reason);
+  /** Whether the problem is the key, and not the way to the service. */
+  const [isWrongKey, setWrongKey] = useState(reason !== null);
   const field = useRef<HTMLInputElement>(null);
   // Before it is painted, so that nothing typed is lost.
   useLayoutEffect(() => {
@@ -40,6 +42,7 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
     const key = typed.trim();
     const wrongForm = judgeForm(key);
     setProblem(wrongForm);
+    setWrongKey(wrongForm !== null);
     if (wrongForm) return;
     setTrying(true);
     tryKey(key).then(
@@ -49,6 +52,7 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
         setProblem(
           kind === 'refused_key' ? 'This key is not accepted: it is unknown, revoked or not a secret key.' : message,
         );
+        setWrongKey(kind === 'refused_key');
         setTrying(false);
       },
     );
@@ -67,7 +71,7 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
             spellcheck={false}
             placeholder="secret_live_…"
             value={typed}
-            aria-invalid={problem !== null}
+            aria-invalid={isWrongKey}
             aria-describedby="key-help key-problem"
             onInput={(event) => setTyped(event.currentTarget.value)}
           />

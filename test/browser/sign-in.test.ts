@@ -6,6 +6,7 @@ import { describeInBrowser, settle, signIn } from './browser.ts';
 describeInBrowser('signing in', (place) => {
   test('a wrong key gets a sentence, a public one another', async () => {
     const { page, close } = await place.open({ key: null });
+    const isInvalid = () => page.getByLabel('Secret key').getAttribute('aria-invalid');
     await signIn(page, '');
     await expect.poll(() => page.getByRole('alert').textContent()).toBe('Paste a secret key first.');
     await signIn(page, place.world.service.publicKey);
@@ -14,7 +15,12 @@ describeInBrowser('signing in', (place) => {
       await signIn(page, wrong);
       await expect.poll(() => page.getByRole('alert').textContent()).toContain('This key is not accepted');
       expect(await page.evaluate('document.activeElement.textContent')).toBe('Sign in');
+      expect(await isInvalid()).toBe('true');
     }
+    await page.route('**/metrics/analytics/', (route) => route.abort());
+    await signIn(page, place.world.key);
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('cannot be reached');
+    expect(await isInvalid()).toBe('false');
     await close();
   });
 
