@@ -15,9 +15,12 @@ describeInBrowser('without an answer', (place) => {
     await expect
       .poll(() => page.locator('.waiting-words').textContent(), { timeout: 6_000 })
       .toMatch(/Loading ARPU, [2-5] s/);
+    // Another question is another wait.
+    await page.getByLabel('Days', { exact: true }).selectOption('last_7_days');
+    await expect.poll(() => page.locator('.waiting-words').count()).toBe(0);
     await page.getByRole('button', { name: 'Stop' }).click();
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('Stopped before the answer came.');
-    await expect.poll(() => aborted).toBe(1);
+    await expect.poll(() => aborted).toBe(2);
     await page.unroute(`**${CHARTS}`);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('.headline-value').waitFor();

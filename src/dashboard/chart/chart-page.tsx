@@ -47,7 +47,7 @@ export function ChartPage({ chart, view: asked }: ChartPageProps) {
         words={answer ? sayHeadline(chart, answer, metricOf(answer.metrics, view.money)) : ''}
       />
       <section class="card chart-card" tabIndex={-1} aria-label={`${chart.metric_name}, chart`} aria-busy={isAsking}>
-        {isAsking && <Waiting what={chart.metric_name} onStop={stop} />}
+        {isAsking && <Waiting key={questionOf(view)} what={chart.metric_name} onStop={stop} />}
         {failure && <FailureNotice failure={failure} onRetry={askAgain} />}
         {answer && <Answered chart={chart} view={view} answer={answer} onChange={change} />}
         {!answer && isAsking && <div class="plot-place" />}
