@@ -39,7 +39,7 @@ export function EventFeed({ view }: { view: FeedView }) {
         words={failure || !answer ? '' : `Events shown: ${answer.events.length}`}
       />
       <section class="card feed" tabIndex={-1} aria-label="Events" aria-busy={isAsking}>
-        {isAsking && <Waiting what="events" onStop={stop} />}
+        {isAsking && <Waiting key={filtersOf(view).join()} what="events" onStop={stop} />}
         {!lacksMore && notice}
         {answer?.events.length === 0 && <NoEvents isFiltered={isFiltered} />}
         <ul class={isOutdated ? 'outdated' : undefined}>
