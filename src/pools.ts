@@ -13,6 +13,8 @@ const GROUP_CONNECTIONS = 4;
 const GROUP_LOCK_TIMEOUT_MS = 250;
 const PROBE_CONNECTIONS = 1;
 const PROBE_TIMEOUT_MS = 5_000;
+/** Whether the database takes new connections only a new one tells; the probe's own, asked every few seconds, would never be given up as idle. */
+const PROBE_LIFETIME_MS = 30_000;
 /** On which the database tells of new deliveries. */
 const LISTENING_CONNECTIONS = 1;
 
@@ -31,8 +33,8 @@ export function openPools(
   const open = (
     applicationName: string,
     max: number,
-    timeouts: Pick<PoolSettings, 'statementTimeoutMs' | 'lockTimeoutMs'>,
-  ) => createDb({ ...shared, max, ...timeouts, applicationName }, onError);
+    times: Pick<PoolSettings, 'statementTimeoutMs' | 'lockTimeoutMs' | 'lifetimeMs'>,
+  ) => createDb({ ...shared, max, ...times, applicationName }, onError);
   const statementTimeoutMs = STATEMENT_TIMEOUT_MS;
   const db = open('sps', config.DATABASE_POOL_SIZE, { statementTimeoutMs, lockTimeoutMs: LOCK_TIMEOUT_MS });
   const lookupDb = open('sps-lookups', LOOKUP_CONNECTIONS, { statementTimeoutMs });
@@ -40,6 +42,9 @@ export function openPools(
   const analyticsDb = open('sps-analytics', config.ANALYTICS_POOL_SIZE, {
     statementTimeoutMs: config.ANALYTICS_TIMEOUT_MS,
   });
-  const probeDb = open('sps-probe', PROBE_CONNECTIONS, { statementTimeoutMs: PROBE_TIMEOUT_MS });
+  const probeDb = open('sps-probe', PROBE_CONNECTIONS, {
+    statementTimeoutMs: PROBE_TIMEOUT_MS,
+    lifetimeMs: PROBE_LIFETIME_MS,
+  });
   return { db, lookupDb, groupDb, analyticsDb, probeDb };
 }

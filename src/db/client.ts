@@ -33,6 +33,8 @@ export interface PoolSettings {
   statementTimeoutMs: number;
   /** Longest wait for a lock, in milliseconds: 10 s unless given. */
   lockTimeoutMs?: number | undefined;
+  /** After which a connection is replaced by another: unless given it lives as long as it is used. */
+  lifetimeMs?: number;
   /** Shown in pg_stat_activity. */
   applicationName: string;
   /** Whether its connections are used for COPY, beside which no statements can be under way at once (overlap.ts). */
@@ -81,7 +83,7 @@ export async function applySettings(client: pg.ClientBase, settings: Record<stri
 /** A pool with lock, statement and idle-in-transaction time-outs; `onError` hears of idle connections that break. */
 export function createPool(settings: PoolSettings, onError: (error: Error) => void): pg.Pool {
   const target = splitAddress(settings.connectionString);
-  const { statementTimeoutMs, lockTimeoutMs = 10_000, onConnect } = settings;
+  const { statementTimeoutMs, lockTimeoutMs = 10_000, lifetimeMs = 0, onConnect } = settings;
   const sessionSettings = {
     statement_timeout: String(statementTimeoutMs),
     lock_timeout: String(Math.min(statementTimeoutMs, lockTimeoutMs)),
@@ -107,6 +109,7 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     application_name: settings.applicationName,
     connectionTimeoutMillis: CONNECTING_MS,
     idleTimeoutMillis: 60_000,
+    maxLifetimeSeconds: lifetimeMs / 1000,
     ...KEEP_ALIVE,
     types: parsers,
     pipeline: !settings.takesCopy,

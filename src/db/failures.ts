@@ -6,6 +6,7 @@ const UNIQUE_VIOLATION = '23505';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const READ_ONLY = '25006';
+const TOO_MANY_CONNECTIONS = '53300';
 const CONFLICTS: readonly unknown[] = [SERIALIZATION_FAILURE, DEADLOCK_DETECTED];
 
 /** Connection exceptions, insufficient resources, operator intervention. */
@@ -62,6 +63,11 @@ export function isUniqueViolation(error: unknown): boolean {
 /** Whether a statement would have written where nothing is written. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === READ_ONLY;
+}
+
+/** Whether a connection was refused because others have all that there are. */
+export function isOutOfConnections(error: unknown): boolean {
+  return codeOf(error) === TOO_MANY_CONNECTIONS;
 }
 
 /** Whether a statement took too long, be it for a lock. */

@@ -2,7 +2,7 @@
 // out of rotation, it would leave its load to the others (docs/decisions/0014).
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
-import { isReadOnly } from '../db/failures.ts';
+import { isOutOfConnections, isReadOnly } from '../db/failures.ts';
 import { compareMigrations } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
@@ -25,6 +25,7 @@ async function canServe({ probeDb }: Deps): Promise<boolean> {
 export function registerHealth(app: FastifyInstance, deps: Deps): { startDraining: () => void } {
   let isDraining = false;
   let asking: Promise<boolean> | undefined;
+  let wasReady = false;
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async (request) => {
     if (isDraining) throw apiError('unavailable');
@@ -34,8 +35,10 @@ export function registerHealth(app: FastifyInstance, deps: Deps): { startDrainin
     });
     const isReady = await asking.catch((err: unknown) => {
       request.log.error({ err }, 'the database cannot be asked');
-      return false;
+      // The other pools may have connections, and every process would be told the same at once.
+      return isOutOfConnections(err) && wasReady;
     });
+    wasReady = isReady;
     if (!isReady) throw apiError('unavailable');
     return { status: 'ready' };
   });

@@ -1,4 +1,5 @@
 // /healthz says that the process runs, /readyz that it can serve: the database answers and has every migration.
+import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDb } from '../../src/db/client.ts';
@@ -8,8 +9,9 @@ import { POOL } from '../setup/database.ts';
 import { startService, type TestService } from '../setup/service.ts';
 
 let service: TestService;
+const lines: string[] = [];
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ onLog: (line) => lines.push(line) });
 });
 afterAll(() => service.close());
 
@@ -44,6 +46,69 @@ test('a database that takes no writes, as a replica, is not ready; a command may
     service.deps.probeDb = usual;
   }
   expect(await service.call('GET', '/readyz')).toMatchObject({ status: 200 });
+});
+
+/** Readiness is asked as a role of its own, on connections that live so long; `alter` changes what the role may. */
+async function askingAsRole(
+  lifetimeMs: number,
+  work: (alter: (option: string) => Promise<unknown>) => Promise<void>,
+): Promise<void> {
+  const { db, url } = service.database;
+  const [role, password] = [`prober_${randomBytes(4).toString('hex')}`, randomBytes(8).toString('hex')];
+  await sql.raw(`create role ${role} login password '${password}'`).execute(db);
+  await sql`do $$ begin execute format('grant %I to ${sql.raw(role)}', current_user); end $$`.execute(db);
+  const usual = service.deps.probeDb;
+  const { href } = Object.assign(new URL(url), { username: role, password });
+  service.deps.probeDb = createDb(
+    { connectionString: href, max: 1, lifetimeMs, statementTimeoutMs: 5_000, applicationName: 'sps-test' },
+    () => {},
+  );
+  try {
+    await work((option) => sql.raw(`alter role ${role} ${option}`).execute(db));
+  } finally {
+    await service.deps.probeDb.destroy();
+    service.deps.probeDb = usual;
+    const gone = async () => (await sql`select from pg_stat_activity where usename = ${role}`.execute(db)).rows.length;
+    await expect.poll(gone).toBe(0);
+    await sql.raw(`drop role ${role}`).execute(db);
+  }
+}
+
+const askReadiness = async () => (await service.call('GET', '/readyz')).status;
+
+test('a database that takes no new connections is not ready, though the one of the probe would live; then it is ready again', async () => {
+  await askingAsRole(200, async (alter) => {
+    expect(await askReadiness()).toBe(200);
+    await alter('nologin');
+    await expect.poll(askReadiness).toBe(503);
+    await alter('login');
+    expect(await askReadiness()).toBe(200);
+  });
+});
+
+test('one whose connections others have is as ready as it was', async () => {
+  await askingAsRole(200, async (alter) => {
+    expect(await askReadiness()).toBe(200);
+    await alter('connection limit 0');
+    await expect
+      .poll(async () => {
+        expect(await askReadiness()).toBe(200);
+        return lines.join('');
+      })
+      .toContain('too many connections for role');
+    await alter('nologin');
+    expect(await askReadiness()).toBe(503);
+    await alter('login');
+    expect(await askReadiness()).toBe(503);
+    await alter('connection limit -1');
+    expect(await askReadiness()).toBe(200);
+  });
+});
+
+test('the end of its connection fails no probe', async () => {
+  await askingAsRole(5, async () => {
+    for (let i = 0; i < 20; i++) expect(await askReadiness()).toBe(200);
+  });
 });
 
 test('a database that lacks a migration is not ready, but healthy', async () => {
