@@ -1,7 +1,7 @@
 // What an operator is told when a command fails: one sentence, or the stack where the fault is ours.
 import { ConfigError } from './config.ts';
 import { EmbeddedDatabaseError } from './db/embedded/problem.ts';
-import { isConflict, isDatabaseAway, isTimeout } from './db/failures.ts';
+import { isConflict, isDatabaseAway, isRefusal, isTimeout } from './db/failures.ts';
 import { MigrationError } from './db/migrate.ts';
 import { OperatorError } from './operator-error.ts';
 
@@ -28,8 +28,8 @@ export function inWords(error: unknown): string {
   if (FOR_OPERATORS.some((kind) => error instanceof kind)) return error.message;
   const { code = '', address, port, path } = error as SystemError;
   if (isTimeout(error) || isConflict(error)) return `The database is busy (${error.message}): try again in a while.`;
-  if (REFUSED_STATES.test(code)) return `The database refuses the connection: ${error.message}.`;
   if (UNABLE_STATES.test(code)) return `The database cannot do it now: ${error.message}.`;
+  if (REFUSED_STATES.test(code) || isRefusal(error)) return `The database refuses the connection: ${error.message}.`;
   if (path) return `Cannot use ${path} (${code}).`;
   if (isDatabaseAway(error)) {
     // A Unix socket has no port.

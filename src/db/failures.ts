@@ -1,4 +1,5 @@
 // What kind a failure of the database is; most are passing: the client may try again, and nothing is wrong with the request.
+import pg from 'pg';
 
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
@@ -68,6 +69,11 @@ export function isReadOnly(error: unknown): boolean {
 /** Whether a connection was refused because others have all that there are. */
 export function isOutOfConnections(error: unknown): boolean {
   return codeOf(error) === TOO_MANY_CONNECTIONS;
+}
+
+/** Whether the server itself did not let a connection be made: it is there, and says why. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && failuresToConnect.has(error);
 }
 
 /** Whether a statement took too long, be it for a lock. */

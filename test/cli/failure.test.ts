@@ -31,6 +31,22 @@ test('a server that takes connections and says nothing does not answer', async (
   mute.close();
 });
 
+test.each([
+  // PostgreSQL 15 without room on its disk.
+  ['XX000', 'could not write init file'],
+  ['57P03', 'the database system is starting up'],
+])('one that refuses a connection has answered: %s', async (state, words) => {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${state}\0M${words}\0\0`);
+  const refusal = Buffer.concat([Buffer.from('E\0\0\0'), Buffer.from([fields.length + 4]), fields]);
+  const refusing = createServer((socket) => socket.once('data', () => socket.end(refusal))).listen(0, '127.0.0.1');
+  await new Promise((resolve) => refusing.once('listening', resolve));
+  const { port } = refusing.address() as AddressInfo;
+  expect(inWords(await failureOf(migrateToLatest(`postgres://127.0.0.1:${port}/x`)))).toBe(
+    `The database refuses the connection: ${words}.`,
+  );
+  refusing.close();
+});
+
 test('one that has no time is busy', async () => {
   const slow = database.db.transaction().execute(async (trx) => {
     await sql`set local statement_timeout = 50`.execute(trx);
