@@ -61,7 +61,9 @@ export function createCsvForm(schema: object): CsvForm {
         if (!column) continue;
         const [outer, inner] = column.path as [string, string | undefined];
         if (inner === undefined) value[outer] = column.read(cell);
-        else value[outer] = { ...(value[outer] as object | undefined), [inner]: column.read(cell) };
+        // Text where members belong stays, whichever comes first, and is refused.
+        else if (typeof value[outer] !== 'string')
+          value[outer] = { ...(value[outer] as object | undefined), [inner]: column.read(cell) };
       }
       return value;
     },

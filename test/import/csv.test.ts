@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createCsvForm } from '../../src/import/columns.ts';
 import { readCsv } from '../../src/import/csv.ts';
 import { LONGEST_LINE_BYTES } from '../../src/import/lines.ts';
-import { ProfileRecordBody } from '../../src/import/profiles/record.ts';
+import { ProfileRecordBody, parseProfile } from '../../src/import/profiles/record.ts';
 import { NamedTransactionBody } from '../../src/import/transactions/record.ts';
 import { collect } from './collect.ts';
 
@@ -156,6 +156,16 @@ test('nested members are columns joined by _, free members too; an empty cell is
     customer_user_id: 'ann',
     attribution: { status: 'organic', ad_group: 'g', attribution_user_id: 'u-1' },
     custom_attributes: { plan: 'gold', a_b: '7' },
+  });
+});
+
+test.each([
+  ['before', { custom_attributes: 'abc', custom_attributes_plan: 'gold' }],
+  ['after', { custom_attributes_plan: 'gold', custom_attributes: 'abc' }],
+])('text in the column of a whole object, %s its members, is refused and not taken apart', (_, cells) => {
+  const { toValue: read } = createCsvForm(ProfileRecordBody);
+  expect(parseProfile(read({ customer_user_id: 'ann', ...cells }))).toMatchObject({
+    errors: [{ source: 'custom_attributes', message: 'Must be an object or an array or null.' }],
   });
 });
 
