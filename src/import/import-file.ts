@@ -6,7 +6,6 @@ import { analyzeApps, analyzeKeys, analyzeSmallTables } from '../db/statistics.t
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import type { FieldError } from '../errors.ts';
-import { OperatorError } from '../operator-error.ts';
 import type { TransactionRecord } from '../purchases/record.ts';
 import { type Batch, type Parse, readBatches } from './batches.ts';
 import { writeDespiteCollisions } from './collisions.ts';
@@ -15,7 +14,7 @@ import { lockFile } from './file-lock.ts';
 import { createLanes } from './lanes.ts';
 import { createPassedOver, MOST_NAMED } from './passed-over.ts';
 import { createRejects, type Reject, toReason } from './rejects.ts';
-import { openSource } from './source.ts';
+import { interrupted, openSource } from './source.ts';
 
 const LONGEST_STATEMENT_MS = 600_000;
 /** Tables are looked at again when so many times as much was read: each look takes longer than writing a hundred records. */
@@ -105,7 +104,8 @@ function listNames<T>({ items }: Batch<T>, namesOf: (record: T) => string[]): Re
 export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Promise<Summary> {
   const { connectionString, app, file, now, onProgress, signal } = options;
   const passedOver = createPassedOver(kind.schema);
-  const source = await openSource(file, { ...createCsvForm(kind.schema), onPassedOver: passedOver.add });
+  const form = { ...createCsvForm(kind.schema), onPassedOver: passedOver.add };
+  const source = await openSource(file, form, signal);
   const open = () =>
     openSession({ connectionString, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-import' });
   const first = await open().catch((error: unknown) => {
@@ -119,9 +119,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
   async function write({ items }: Batch<T>, session: Session, onHandedOver: () => void): Promise<Written> {
     const batch = items.map(({ record }) => record);
     return writeDespiteCollisions(batch, (records) => {
-      if (signal?.aborted) {
-        throw new OperatorError('Interrupted: what was written is kept; run the same import again to finish it.');
-      }
+      if (signal?.aborted) throw interrupted();
       return kind.write(session, { app, now, onHandedOver }, records);
     });
   }

@@ -1,8 +1,10 @@
 // The file that an import reads: its entries as they come, whatever its form.
 import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
+import { constants, createReadStream, openSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { extname } from 'node:path';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { OperatorError } from '../operator-error.ts';
 import { type CsvForm, readCsv } from './csv.ts';
 import type { Entry } from './entry.ts';
@@ -25,6 +27,18 @@ export function unreadable(file: string, error: unknown): OperatorError {
   return new OperatorError(`Cannot read ${file}: ${REASONS[code] ?? message}.`);
 }
 
+export function interrupted(): OperatorError {
+  return new OperatorError('Interrupted: what was written is kept; run the same import again to finish it.');
+}
+
+type ByteStream = Readable & { bytesRead: number };
+
+/** Of a pipe the event loop waits for a writer and what it writes: a thread that did could not be ended, nor the process without it. */
+async function openStream(file: string, isPipe: boolean): Promise<ByteStream> {
+  if (!isPipe) return createReadStream(file, { highWaterMark: CHUNK_BYTES });
+  return new Socket({ fd: openSync(file, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false });
+}
+
 export interface Source {
   entries: AsyncIterable<Entry[]>;
   sizeBytes: number;
@@ -33,23 +47,27 @@ export interface Source {
   close: () => void;
 }
 
-/** Opens a file as NDJSON or CSV by its ending; of a CSV `form` says how it is read. */
-export async function openSource(file: string, form: CsvForm): Promise<Source> {
+/** Opens a file as NDJSON or CSV by its ending; of a CSV `form` says how it is read. Nothing more is read once `signal` is aborted. */
+export async function openSource(file: string, form: CsvForm, signal?: AbortSignal): Promise<Source> {
   const ending = extname(file).toLowerCase();
   if (!['.ndjson', '.jsonl', '.csv'].includes(ending)) {
     throw new OperatorError(
       `Cannot tell the form of ${file}: its name must end in .ndjson, .jsonl or .csv. What another program writes is read from a named pipe (mkfifo) of such a name.`,
     );
   }
-  const stats = await stat(file).catch((error: unknown) => Promise.reject(unreadable(file, error)));
+  const fail = (error: unknown) => Promise.reject(signal?.aborted ? interrupted() : unreadable(file, error));
+  const stats = await stat(file).catch(fail);
   if (stats.isDirectory()) throw unreadable(file, { code: 'EISDIR' });
-  const stream = createReadStream(file, { highWaterMark: CHUNK_BYTES });
-  await once(stream, 'open').catch((error: unknown) => Promise.reject(unreadable(file, error)));
+  const stream = await openStream(file, stats.isFIFO()).catch(fail);
+  // Whoever reads hears of it; just now it may be nobody.
+  stream.on('error', () => undefined);
+  if (signal) addAbortSignal(signal, stream);
+  await once(stream, 'readable').catch(fail);
   async function* chunks(): AsyncGenerator<Buffer> {
     try {
       yield* stream;
     } catch (error) {
-      throw unreadable(file, error);
+      await fail(error);
     }
     // A pipe has the size 0.
     if (stream.bytesRead < stats.size) throw new OperatorError(`${file} was cut short while it was read.`);

@@ -1,9 +1,10 @@
 // sps import, as it is run by an operator. What is left when it is killed: test/failure/import-kill.test.ts.
-import { readFile, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createImportWorld, type ImportWorld, purchase } from './import-world.ts';
-import { PATIENCE } from './sps.ts';
+import { ended, PATIENCE } from './sps.ts';
 
 let world: ImportWorld;
 beforeAll(async () => {
@@ -47,6 +48,16 @@ test('a file of which nothing is accepted ends with status 1', PATIENCE, async (
   const outcome = await world.sps.run('import', 'transactions', file, '--app', world.app, '--json');
   const answer = { read: 2, written: 0, unchanged: 0, rejected: 2, rejects_file: `${file}.rejects.ndjson` };
   expect(outcome).toEqual({ code: 1, stderr: '', stdout: `${JSON.stringify(answer)}\n` });
+});
+
+test('a pipe that cannot be read is left, while its writer stays', PATIENCE, async () => {
+  const pipe = join(world.folder, 'odd.csv');
+  execFileSync('mkfifo', [pipe]);
+  const end = ended(world.sps.start('import', 'profiles', pipe, '--app', world.app));
+  const feed = await open(pipe, 'w');
+  await feed.write('a;b\n');
+  expect(await end).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('no column that is read ("a;b")') });
+  await feed.close();
 });
 
 test.each([
