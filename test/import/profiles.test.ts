@@ -232,6 +232,11 @@ describe('rejected, with line and reason, while the others are kept', () => {
       'custom_attributes: The key "a b" must have',
     ],
     [
+      'several faults',
+      { customer_user_id: 'x', country: 'GER', custom_attributes: { 'a b': 1 } },
+      'country: Must be a 2-letter country code. custom_attributes: The key "a b" must have',
+    ],
+    [
       'an attribute value',
       { customer_user_id: 'x', custom_attributes: { a: [] } },
       'custom_attributes: The value of a must be a string, a number or a boolean.',

@@ -3,10 +3,10 @@ import { type Static, Type } from '@sinclair/typebox';
 import { type Label, toLabel } from '../../attribution/label.ts';
 import { AttributionFields } from '../../attribution/schema.ts';
 import type { FieldError } from '../../errors.ts';
-import { compileCheck } from '../../http/ajv.ts';
+import { compileCheck, type Rules } from '../../http/ajv.ts';
 import { parseOptional } from '../../lib/datetime.ts';
 import { NullableText } from '../../lib/typebox.ts';
-import { type AttributeChanges, readAttributes } from '../../profile/attributes.ts';
+import { type AttributeChanges, attributeRules, readAttributes } from '../../profile/attributes.ts';
 import { CustomAttributes, InstallFields } from '../../profile/body.ts';
 import type { ProfileIdentity } from '../../profile/identity.ts';
 import { IdentityFields, identityRules, toIdentity } from '../identity.ts';
@@ -18,6 +18,8 @@ const Attribution = Type.Object({
   source: Type.Optional(NullableText(SOURCE_LENGTH)),
 });
 
+const rules: Rules = (body) => [...identityRules(body), ...attributeRules(body)];
+
 export const ProfileRecordBody = Type.Object(
   {
     ...IdentityFields,
@@ -27,7 +29,7 @@ export const ProfileRecordBody = Type.Object(
       Type.Unsafe<Static<typeof Attribution> | null>({ ...Attribution, type: ['object', 'null'] }),
     ),
   },
-  { rules: identityRules },
+  { rules },
 );
 
 export interface ProfileRecord extends ProfileIdentity {
