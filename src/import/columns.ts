@@ -53,7 +53,7 @@ export function createCsvForm(schema: object): CsvForm {
   }
 
   return {
-    isRead: (name) => findColumn(name) !== undefined,
+    columnOf: (name) => findColumn(name)?.path.join('_'),
     toValue(cells) {
       const value: Record<string, unknown> = {};
       for (const [name, cell] of Object.entries(cells)) {

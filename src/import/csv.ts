@@ -10,8 +10,8 @@ export type Cells = Record<string, string>;
 export interface CsvForm {
   /** Makes the value of an entry of its cells. */
   toValue: (cells: Cells) => unknown;
-  /** Whether a column of this name is read. */
-  isRead: (name: string) => boolean;
+  /** The full name of the column that is called so; undefined if it is not read. */
+  columnOf: (name: string) => string | undefined;
   /** Told of the columns that are not, once. */
   onPassedOver?: (names: readonly string[]) => void;
 }
@@ -27,18 +27,20 @@ function refuseForms(first: Line | undefined): void {
   throw new OperatorError('The lines of the CSV end in CR alone; they must end in LF or CRLF.');
 }
 
-function readHeader(cells: readonly string[], { isRead, onPassedOver }: CsvForm): readonly string[] {
+function readHeader(cells: readonly string[], { columnOf, onPassedOver }: CsvForm): readonly string[] {
   const names = cells.map((cell) => cell.trim());
-  if (!names.some(isRead)) {
+  const columns = names.map((name) => columnOf(name));
+  if (columns.every((column) => column === undefined)) {
     const shown = JSON.stringify(names.join(',').slice(0, LONGEST_SHOWN));
     throw new OperatorError(
       `The first line of the CSV has no column that is read (${shown}): it must name them, in small letters and separated by commas.`,
     );
   }
   // Columns without a name are passed over, as others that are not known.
-  const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index);
+  const full = names.map((name, index) => columns[index] ?? name);
+  const twice = full.find((name, index) => name !== '' && full.indexOf(name) !== index);
   if (twice !== undefined) throw new OperatorError(`The CSV has the column ${JSON.stringify(twice)} twice.`);
-  onPassedOver?.(names.filter((name) => name !== '' && !isRead(name)));
+  onPassedOver?.(names.filter((name, index) => name !== '' && columns[index] === undefined));
   return names;
 }
 

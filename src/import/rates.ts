@@ -39,7 +39,7 @@ function readRate(entry: Entry): Rate {
 export async function importRates({ db }: Pick<Deps, 'db'>, file: string): Promise<{ read: number }> {
   if (!file.endsWith('.csv'))
     throw new OperatorError(`Rates are read from a CSV: the name of ${file} must end in .csv.`);
-  const source = await openSource(file, { toValue: (cells) => cells, isRead: () => true });
+  const source = await openSource(file, { toValue: (cells) => cells, columnOf: (name) => name });
   try {
     // Not inTransaction, which begins anew after a conflict: the file is read once. There is none: writers of rates take turns.
     return await db.transaction().execute(async (trx) => {

@@ -7,7 +7,7 @@ import { NamedTransactionBody } from '../../src/import/transactions/record.ts';
 import { collect } from './collect.ts';
 
 function entriesOf(content: string | Buffer, size = 11) {
-  return collect(content, size, (lines) => readCsv(lines, { toValue: (cells) => cells, isRead: () => true }));
+  return collect(content, size, (lines) => readCsv(lines, { toValue: (cells) => cells, columnOf: (name) => name }));
 }
 
 test('cells stand under the names of the header; quoted ones hold commas, quotes and line ends', async () => {
@@ -117,6 +117,14 @@ test('cells that are not UTF-8 are told', async () => {
 
 test('a column that is there twice cannot be read', async () => {
   await expect(entriesOf('a,b,a\n1,2,3')).rejects.toThrow('The CSV has the column "a" twice.');
+});
+
+test.each([
+  'attribution_user_id,attribution_attribution_user_id',
+  'attribution_attribution_user_id,country,attribution_user_id',
+])('a column that is there under both of its names cannot be read: %s', async (header) => {
+  const read = collect(`${header}\n`, 11, (lines) => readCsv(lines, createCsvForm(ProfileRecordBody)));
+  await expect(read).rejects.toThrow('The CSV has the column "attribution_attribution_user_id" twice.');
 });
 
 test('columns without a name are passed over, however many', async () => {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSource } from '../../src/import/source.ts';
 
-const FORM = { toValue: (cells: unknown) => cells, isRead: () => true };
+const FORM = { toValue: (cells: unknown) => cells, columnOf: (name: string) => name };
 
 let folder: string;
 beforeAll(async () => {
