@@ -19,7 +19,7 @@ const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 /** A cell that is not of its type stays text, which the check of the record then refuses. */
 const READERS: Readonly<Record<string, Read>> = {
-  number: (cell) => (NUMBER.test(cell) ? Number(cell) : cell),
+  number: (cell) => (NUMBER.test(cell) && Number.isFinite(Number(cell)) ? Number(cell) : cell),
   boolean: (cell) => (/^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell),
 };
 

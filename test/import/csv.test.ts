@@ -199,6 +199,11 @@ test('numbers and booleans are read by the type of the member; what is neither s
   });
 });
 
+test('a number that JSON could not write into the rejects stays text', () => {
+  const { toValue: read } = createCsvForm(NamedTransactionBody);
+  expect(read({ price_value: '1E400' })).toEqual({ price: { value: '1E400' } });
+});
+
 test.each([
   ['semicolons', 'customer_user_id;country\nann;DE\n', 'customer_user_id;country'],
   ['tabs', 'customer_user_id\tcountry\nann\tDE\n', 'customer_user_id\\tcountry'],
