@@ -28,7 +28,6 @@ function rule(message: string): Fault {
 }
 
 const FAULTS: Record<string, (error: ErrorObject) => Fault> = {
-  required: ({ params }) => ({ code: 'missing', message: `The field ${params.missingProperty} is required.` }),
   type: ({ params }) => typeFault(params.type),
   enum: ({ params }) => ({
     code: 'enum',
@@ -57,9 +56,9 @@ function sourceOf({ instancePath, keyword, params }: ErrorObject): string {
 }
 
 function faultOf(error: ErrorObject, source: string): Fault {
-  // A type without null says that the field is required.
-  const isNullWhereRequired = error.data === null && error.keyword === 'type';
-  if (isNullWhereRequired) return { code: 'missing', message: `The field ${source} is required.` };
+  // A type without null says the same of a null.
+  const isRequired = error.keyword === 'required' || (error.data === null && error.keyword === 'type');
+  if (isRequired) return { code: 'missing', message: `The field ${source} is required.` };
   // Whatever else is wrong with it.
   if (error.data === NO_TEXT) return rule(UTF8_WORDS);
   if (error.data === REPEATED) return rule(REPEATED_WORDS);

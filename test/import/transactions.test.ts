@@ -226,6 +226,11 @@ describe('rejected, while the others are kept', () => {
     ['dates out of order', { expires_at: '2025-01-01T00:00:00Z' }, 'expires_at: Must be after purchased_at.'],
     ['a price below 0', { price: { ...MONTH.price, value: -1 } }, 'price.value: Must be at least 0.'],
     ['seven decimals', { price: { ...MONTH.price, value: 0.0000001 } }, 'price.value: Must have at most 6 decimals'],
+    [
+      'members of members that are absent or null, in the same words',
+      { offer: { category: 'introductory' }, price: { ...MONTH.price, value: null } },
+      'price.value: The field price.value is required. offer.type: The field offer.type is required.',
+    ],
     ['several faults', { store: null, renew_status: null }, 'store: The field store is required. renew_status:'],
   ];
 
