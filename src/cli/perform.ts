@@ -55,6 +55,9 @@ interface Ending {
   ignore: () => void;
 }
 
+/** Beside the answer, which `--json` prints for programs. */
+const say = (words: string) => process.stderr.write(`${words}\n`);
+
 /** The first signal asks a command that can to end in order; the next one, and any of the others' first, leaves it at once. */
 export function watchSignals(endsInOrder: boolean): Ending {
   const inOrder = new AbortController();
@@ -80,9 +83,6 @@ export function watchSignals(endsInOrder: boolean): Ending {
   });
   return { signal: inOrder.signal, interrupted, ignore };
 }
-
-/** Beside the answer, which `--json` prints for programs. */
-const say = (words: string) => process.stderr.write(`${words}\n`);
 
 type Surroundings = Pick<Operator, 'connectionString' | 'signal'> & Pick<Deps, 'config' | 'log'>;
 

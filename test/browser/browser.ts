@@ -61,6 +61,11 @@ export async function settle(page: Page): Promise<void> {
   await page.locator('[aria-busy="true"], .waiting').first().waitFor({ state: 'detached' });
 }
 
+/** On the page's clock, a little more: what day it is is asked anew then. */
+export async function passMinute(page: Page): Promise<void> {
+  await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 61_000; })()');
+}
+
 /** Keeps charts from being answered until it is called; `onAsked` hears of each that is asked meanwhile. */
 export async function holdCharts(page: Page, onAsked = () => {}): Promise<() => void> {
   let release = () => {};

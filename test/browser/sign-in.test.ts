@@ -1,7 +1,7 @@
 // Signing in and out: what becomes of the key.
 import { expect, test } from 'vitest';
 import { createKey, revokeKey } from '../../src/apps/service.ts';
-import { describeInBrowser, settle, signIn } from './browser.ts';
+import { describeInBrowser, passMinute, settle, signIn } from './browser.ts';
 
 describeInBrowser('signing in', (place) => {
   test('a wrong key gets a sentence, a public one another', async () => {
@@ -93,8 +93,8 @@ describeInBrowser('signing in', (place) => {
     const { key } = await createKey(deps, { appId, kind: 'secret', scope: 'analytics' });
     const { page, close } = await place.open({ view: '#/charts/arr', key });
     await settle(page);
-    // A minute later what day it is is asked anew, which nobody gives up.
-    await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 61_000; })()');
+    // What is asked then nobody gives up.
+    await passMinute(page);
     let refuse: (() => Promise<void>) | undefined;
     await page.route('**/metrics/analytics/', async (route) => {
       if (refuse) return route.continue();

@@ -1,6 +1,6 @@
 // What is shown while there is no answer: that it is awaited, that there is nothing, or why there is none.
 import { expect, test } from 'vitest';
-import { describeInBrowser, holdCharts, settle } from './browser.ts';
+import { describeInBrowser, holdCharts, passMinute, settle } from './browser.ts';
 import { CHARTS, lastDays } from './world.ts';
 
 describeInBrowser('without an answer', (place) => {
@@ -46,7 +46,7 @@ describeInBrowser('without an answer', (place) => {
     await settle(page);
     const [, last] = lastDays(28);
     // A minute later the service answers of another day.
-    await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 61_000; })()');
+    await passMinute(page);
     await page.route(`**${CHARTS}`, async (route) => {
       const body = route.request().postDataJSON();
       if (body.format === 'csv') return route.continue();
@@ -71,7 +71,7 @@ describeInBrowser('without an answer', (place) => {
       addEventListener('hashchange', (event) => isFollowing || event.stopImmediatePropagation());`);
     await page.reload();
     await settle(page);
-    await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 61_000; })()');
+    await passMinute(page);
     let asked = 0;
     const release = await holdCharts(page, () => {
       asked++;
@@ -94,7 +94,7 @@ describeInBrowser('without an answer', (place) => {
   test('dates that come late are those before the days that are chosen by then', async () => {
     const { page, close } = await place.open({ view: '#/charts/mrr' });
     await settle(page);
-    await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 61_000; })()');
+    await passMinute(page);
     const release = await holdCharts(page);
     await page.getByLabel('Compared with').selectOption('Custom range…');
     await page.getByLabel('Days', { exact: true }).selectOption('last_7_days');
