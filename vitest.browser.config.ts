@@ -9,6 +9,8 @@ export default defineConfig({
     // Real processes on a busy machine may miss a deadline once; a test that needed a second try is named as such.
     retry: process.env.CI ? 1 : 0,
     maxWorkers: 2,
+    // What is waited for has come long before on a machine that is not busy; the default is one second.
+    expect: { poll: { timeout: 15_000 } },
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -13,6 +13,8 @@ export default defineConfig({
     retry: process.env.CI ? 1 : 0,
     // One more than the processors of a small machine: many tests wait for a deadline or for another process.
     maxWorkers: 3,
+    // What is waited for has come long before on a machine that is not busy; the default is one second.
+    expect: { poll: { timeout: 10_000 } },
     testTimeout: 20_000,
     hookTimeout: 60_000,
   },
