@@ -1,5 +1,6 @@
 // The values of filters as the keys that facts have of them.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { jsonList } from '../db/lists.ts';
 import type { DB } from '../db/types.ts';
 import type { Filter } from './filters.ts';
 
@@ -21,12 +22,13 @@ function matchingKeys({ dimension: { home }, values, keys }: KeyedFilter): numbe
   );
 }
 
-/** The keys that stand for the values of a filter, at most so many. */
+/** The keys that stand for the values of a filter, at most so many; as a list, as a row for each label would hold other requests up where there are many. */
 export async function listKeys(db: Kysely<DB>, filter: KeyedFilter, most: number): Promise<number[]> {
   const keys = matchingKeys(filter);
   if (Array.isArray(keys)) return keys;
-  const { rows } = await sql<{ key: number }>`${keys} limit ${most}`.execute(db);
-  return rows.map(({ key }) => key);
+  const { rows } = await sql<{ keys: number[] }>`
+    select ${jsonList('key', 'keys')} from (${keys} limit ${most}) k`.execute(db);
+  return rows[0]!.keys;
 }
 
 export async function withKeys(db: Kysely<DB>, filters: readonly Filter[]): Promise<KeyedFilter[]> {

@@ -2,6 +2,7 @@
 // until there are too many rows.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dimension } from '../../src/analytics/dimensions.ts';
+import { listKeys } from '../../src/analytics/filter-keys.ts';
 import { MOST_KEYS, numberSegments } from '../../src/analytics/segments.ts';
 import { refreshColumns } from '../../src/facts/columns.ts';
 import { refreshTotals } from '../../src/facts/totals.ts';
@@ -148,6 +149,22 @@ describe('at most 500 series', () => {
     expect(await numberSegments(deps.db, { segmentation })).toBeUndefined();
     expect(await askAll()).toEqual(before);
     await deps.db.deleteFrom('dim_attribution').where('attribution_key', '>', MOST_KEYS).execute();
+  });
+
+  test('by a filter that hundreds of labels pass: they arrive as one row, of which the driver makes one object', async () => {
+    const arrived: number[] = [];
+    const db = service.deps.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        arrived.push(result.rows.length);
+        return result;
+      },
+    });
+    const filter = { dimension: dimension('attribution_channel'), values: ['even', 'odd'] };
+    expect(new Set(await listKeys(db, filter, MOST_KEYS)).size).toBe(CAMPAIGNS);
+    expect(await listKeys(db, filter, 3)).toHaveLength(3);
+    expect(await listKeys(db, { ...filter, values: ['none'] }, MOST_KEYS)).toEqual([]);
+    expect(arrived).toEqual([1, 1, 1]);
   });
 
   test('of a flow and a ratio, summed up from columns: the same', async () => {
