@@ -83,17 +83,17 @@ function drawLine(query: ChartQuery, { entries }: Sums, { key, per }: { key: num
   const show = (sum: bigint, count?: bigint) => (isMoney ? toMicros(sum, count) : sum);
   const sums = entries[key]!;
   if (chart.kind === 'ratio') {
-    const [whole, denominator] = [total(sums), per.perWhole ?? total(per.per)];
+    const [whole, denominator] = [sumOf(sums), per.perWhole ?? sumOf(per.per)];
     const values = sums.map((sum, i) => show(sum, per.per[i]));
     return { value: show(whole, denominator), values, ratio: { numerator: show(whole), denominator } };
   }
-  const isState = chart.kind === 'stock' && dateType === 'purchase_date';
-  const values = isState ? accumulate(sums) : sums;
-  const whole = isState ? (values.at(-1) ?? 0n) : total(sums);
+  const isOfChanges = chart.kind === 'stock' && dateType === 'purchase_date';
+  const values = isOfChanges ? accumulate(sums) : sums;
+  const whole = isOfChanges ? (values.at(-1) ?? 0n) : sumOf(sums);
   return { value: show(whole), values: values.map((sum) => show(sum)), ratio: null };
 }
 
-function total(sums: readonly bigint[]): bigint {
+function sumOf(sums: readonly bigint[]): bigint {
   return sums.reduce((sum, one) => sum + one, 0n);
 }
 

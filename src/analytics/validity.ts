@@ -19,9 +19,9 @@ function nextMidnight(zone: Zone, now: string): number {
 
 /** The moments of facts that make a difference when they pass. */
 function listMoments({ chart, dateType, span, compared }: ChartQuery): { of: Entries['of']; at: Moment }[] {
-  const isState = dateType === 'profile_install_date';
-  const reachesNow = isState || span.reachesNow || compared?.reachesNow === true;
-  const entries = isState || isPer(chart, 'installs') ? [...chart.entries, INSTALLS] : chart.entries;
+  const byInstall = dateType === 'profile_install_date';
+  const reachesNow = byInstall || span.reachesNow || compared?.reachesNow === true;
+  const entries = byInstall || isPer(chart, 'installs') ? [...chart.entries, INSTALLS] : chart.entries;
   return entries.flatMap(({ of, at, until, where }) => {
     const refund = where.includes('not_refunded') ? (['refunded'] as const) : [];
     const passing = reachesNow ? [at, ...(until ? [until] : [])] : [];

@@ -29,9 +29,9 @@ const MONTHS: readonly (readonly [Duration, number, number])[] = [
 const durationCode = (duration: Duration) => sql.lit(DURATIONS.indexOf(duration));
 const periodCode = (name: (typeof PERIODS)[number]) => sql.lit(PERIODS.indexOf(name));
 
-/** The code of a text expression: its position in the list. */
-export function codeOf(expression: string, list: readonly string[]): RawBuilder<unknown> {
-  return sql`array_position(array[${sql.join(list.map((name) => sql.lit(name)))}], ${sql.ref(expression)}) - 1`;
+/** The code of the text in a column: its position in the list. */
+export function codeOf(column: string, list: readonly string[]): RawBuilder<unknown> {
+  return sql`array_position(array[${sql.join(list.map((name) => sql.lit(name)))}], ${sql.ref(column)}) - 1`;
 }
 
 const CHAIN = sql`partition by profile_id, store, store_original_transaction_id, purchase_type`;

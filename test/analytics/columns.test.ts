@@ -72,9 +72,9 @@ describe('moments by day and quarter', () => {
     ['of none of the days', [1_800_000, 1_800_096]],
   ])('are in the buckets %s', (_, edges) => {
     const last = edges.length - 1;
-    const bucketAt = (quarter: number) => (quarter < edges[0]! ? BEFORE : bucketUntil(edges, quarter));
+    const bucketOfQuarter = (quarter: number) => (quarter < edges[0]! ? BEFORE : bucketUntil(edges, quarter));
     const bucketOfDay = (day: string) => (day === '' ? last : undefined);
-    const joined = joinBuckets({ days, quarters, bucketAt, bucketOfDay, last, place: 0 });
+    const joined = joinBuckets({ days, quarters, bucketOfQuarter, bucketOfDay, last, place: 0 });
     const told = [...joined.codes].map((code) => joined.numbers[code - CODE_OFFSET]);
     const expected = codes.map(([day, quarter]) => {
       const at = 96 * Number(DAYS[day]) + Number(QUARTERS[quarter]);

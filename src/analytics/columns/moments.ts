@@ -33,7 +33,7 @@ interface Joined {
   days: Read;
   quarters: Read;
   /** From BEFORE to the last; never less for a later quarter. */
-  bucketAt: (quarter: number) => number;
+  bucketOfQuarter: (quarter: number) => number;
   /** Of days whose quarters make no difference. */
   bucketOfDay?: (day: string) => number | undefined;
   last: number;
@@ -42,14 +42,14 @@ interface Joined {
 }
 
 /** The buckets of moments whose day and quarter are in two columns. Most days are within one bucket. */
-export function joinBuckets({ days, quarters, bucketAt, bucketOfDay, last, place }: Joined): Numbers {
+export function joinBuckets({ days, quarters, bucketOfQuarter, bucketOfDay, last, place }: Joined): Numbers {
   const offsets = quarters.values.filter((value) => value !== '').map(Number);
   const [first, end] = [Math.min(...offsets), Math.max(...offsets)];
   const width = quarters.values.length;
   const table = new Uint16Array(days.values.length * width);
   for (const [code, value] of days.values.entries()) {
     const from = code * width;
-    const at = (offset: number) => bucketAt(joinQuarter(Number(value), offset));
+    const at = (offset: number) => bucketOfQuarter(joinQuarter(Number(value), offset));
     const known = bucketOfDay?.(value) ?? (at(first) === at(end) ? at(first) : undefined);
     if (known !== undefined) table.fill(known - BEFORE, from, from + width);
     else for (let i = 0; i < width; i++) table[from + i] = at(Number(quarters.values[i])) - BEFORE;

@@ -132,7 +132,7 @@ function openingsOf(scan: Scan, read: ReadColumns, numbersOf: NumbersOf): Number
   return joinBuckets({
     days: read.get(`${at}_day`)!,
     quarters: read.get(`${at}_quarter`)!,
-    bucketAt: (quarter) => (quarter < edges[0]! && !isStock ? BEFORE : bucketUntil(edges, quarter)),
+    bucketOfQuarter: (quarter) => (quarter < edges[0]! && !isStock ? BEFORE : bucketUntil(edges, quarter)),
     last,
     place: read.size,
   });
@@ -147,7 +147,7 @@ function closingsOf(scan: Scan, read: ReadColumns, numbersOf: NumbersOf): Number
   return joinBuckets({
     days: read.get('active_until_day')!,
     quarters: read.get('active_until_quarter')!,
-    bucketAt: (quarter) => bucketUntil(edges, quarter),
+    bucketOfQuarter: (quarter) => bucketUntil(edges, quarter),
     bucketOfDay: (day) => (isOpen(day) ? last : undefined),
     last,
     place: read.size + 1,
