@@ -1,9 +1,13 @@
 // More segments than an answer has room for: JSON sums the rest up as "Other", recomputed from its facts; CSV has them all
 // until there are too many rows.
+import { Kysely, PostgresDialect } from 'kysely';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dimension } from '../../src/analytics/dimensions.ts';
 import { listKeys } from '../../src/analytics/filter-keys.ts';
 import { MOST_KEYS, numberSegments } from '../../src/analytics/segments.ts';
+import { createPool } from '../../src/db/client.ts';
+import type { DB } from '../../src/db/types.ts';
 import { refreshColumns } from '../../src/facts/columns.ts';
 import { refreshTotals } from '../../src/facts/totals.ts';
 import { raiseVersion } from '../../src/facts/version.ts';
@@ -12,6 +16,18 @@ import { askChart, importProfiles, importTransactions } from './import.ts';
 
 const CAMPAIGNS = 520;
 let service: TestService;
+
+/** What the payer of campaign n bought, for n USD. */
+const bought = (n: number, { id, purchased_at }: { id: string; purchased_at: string }) => ({
+  customer_user_id: `payer${n}`,
+  purchase_type: 'one_time_purchase',
+  store: 'stripe',
+  store_product_id: 'coins',
+  store_transaction_id: id,
+  store_original_transaction_id: id,
+  price: { country: 'DE', currency: 'USD', value: n },
+  purchased_at,
+});
 
 /** Campaign n has one profile that pays n USD on 10 January, and n % 3 further installs in February. */
 beforeAll(async () => {
@@ -29,16 +45,7 @@ beforeAll(async () => {
   ]);
   await importTransactions(
     service,
-    numbers.map((n) => ({
-      customer_user_id: `payer${n}`,
-      purchase_type: 'one_time_purchase',
-      store: 'stripe',
-      store_product_id: 'coins',
-      store_transaction_id: `t${n}`,
-      store_original_transaction_id: `t${n}`,
-      price: { country: 'DE', currency: 'USD', value: n },
-      purchased_at: '2025-01-10T00:00:00Z',
-    })),
+    numbers.map((n) => bought(n, { id: `t${n}`, purchased_at: '2025-01-10T00:00:00Z' })),
   );
 }, 60_000);
 afterAll(() => service.close());
@@ -129,6 +136,36 @@ describe('at most 500 series', () => {
       ['c3', 3],
       ['c1', 1],
     ]);
+  });
+
+  test('of arppu, counted in columns and beside them what was bought today: that arrives as one row', async () => {
+    const today = '2025-06-15';
+    await importTransactions(
+      service,
+      Array.from({ length: 30 }, (_, i) => bought(i + 1, { id: `today${i + 1}`, purchased_at: `${today}T01:00:00Z` })),
+    );
+    const usual = service.deps.analyticsDb;
+    const settings = { max: 1, statementTimeoutMs: 10_000, applicationName: 'charts' };
+    const pool = createPool({ ...settings, connectionString: service.database.url }, () => {});
+    let most = 0;
+    pool.on('connect', (client) => {
+      const query = client.query.bind(client) as (...query: unknown[]) => Promise<pg.QueryResult>;
+      const watched = async (...asked: unknown[]) => {
+        const result = await query(...asked);
+        if (result.fields.some(({ name }) => name.startsWith('profile'))) most = Math.max(most, result.rows.length);
+        return result;
+      };
+      Object.assign(client, { query: watched });
+    });
+    service.deps.analyticsDb = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+    try {
+      const [all] = await ask({ chart_id: 'arppu', filters: { date: ['2025-01-01', today] } });
+      expect(all!.values.at(-1)!.y).toBe(15.5);
+      expect(most).toBe(1);
+    } finally {
+      await service.deps.analyticsDb.destroy();
+      service.deps.analyticsDb = usual;
+    }
   });
 
   test('with more labels than the process holds, those of other apps included: the same', async () => {

@@ -1,6 +1,7 @@
 // Distinct payers from the columns instead of fact by fact. Distinct ones do not add up: profiles of which anything changed since the columns
 // were made are counted by themselves, fact by fact.
 import { type Kysely, sql } from 'kysely';
+import { jsonList } from '../../db/lists.ts';
 import { overlapping } from '../../db/overlap.ts';
 import type { DB } from '../../db/types.ts';
 import { CODE_OFFSET, PAGE } from '../../facts/column-chunk.ts';
@@ -18,23 +19,28 @@ import { TooMuch } from './sums.ts';
 /** With more profiles to count by themselves, it would be too much to hold. */
 const MOST_CHANGED = 200_000;
 
-interface Correction {
-  bucket: number;
-  key: number | null;
-  n: string | bigint;
-  profile_no: bigint;
+/** Lists side by side; as a row for each correction they would hold other requests up where there are many. */
+interface Corrections {
+  buckets: number[];
+  keys: (number | null)[];
+  purchases: number[];
+  profiles: number[];
 }
 
-async function readCorrections(db: Kysely<DB>, source: Source): Promise<Correction[]> {
+async function readCorrections(db: Kysely<DB>, source: Source): Promise<Corrections> {
   const kept = { horizon: appToday(source.query), months: listMonths(source, PURCHASES), byProfile: true };
   const parts = correctionRows(source, { ...PURCHASES, amount: 'one' }, kept);
-  if (parts.length === 0) return [];
-  const { rows } = await sql<Correction>`
-    select c.bucket, c.key, c.n, i.profile_no from (${sql.join(parts, sql` union all `)}) c
-    join fact_install i on i.app_key = ${source.owner.app_key} and i.profile_id = c.profile_id
-    limit ${MOST_CHANGED}`.execute(db);
-  if (rows.length === MOST_CHANGED) throw new TooMuch();
-  return rows;
+  if (parts.length === 0) return { buckets: [], keys: [], purchases: [], profiles: [] };
+  const { rows } = await sql<Corrections>`
+    select ${jsonList('bucket', 'buckets')}, ${jsonList('key', 'keys')}, ${jsonList('n', 'purchases')}, ${jsonList('profile_no', 'profiles')}
+    from (
+      select c.bucket, c.key, c.n, i.profile_no from (${sql.join(parts, sql` union all `)}) c
+      join fact_install i on i.app_key = ${source.owner.app_key} and i.profile_id = c.profile_id
+      limit ${MOST_CHANGED}
+    ) c`.execute(db);
+  const corrections = rows[0]!;
+  if (corrections.profiles.length === MOST_CHANGED) throw new TooMuch();
+  return corrections;
 }
 
 function codeAt(codes: string, row: number): number {
@@ -75,15 +81,15 @@ export async function startPayers(
   { values, segmentOf }: Segments,
 ): Promise<PayerCounts> {
   const payers = new PayerCounts(countBuckets(source.span), values.length);
-  const [corrections, taken] = await overlapping(db, (each) => [
+  const [{ buckets, keys, purchases, profiles }, taken] = await overlapping(db, (each) => [
     readCorrections(each, source),
     listTakenOff(each, source, listMonths(source, PURCHASES)),
   ]);
-  const changed = new Set([...taken, ...corrections.map(({ profile_no }) => Number(profile_no))]);
+  const changed = new Set([...taken, ...profiles]);
   if (changed.size > MOST_CHANGED) throw new TooMuch();
   for (const profile of changed) payers.setApart(profile);
-  for (const { bucket, key, n, profile_no } of corrections) {
-    payers.add(payers.placeOf(Number(profile_no)), bucket - 1, segmentOf(key), Number(n));
+  for (const [i, profile] of profiles.entries()) {
+    payers.add(payers.placeOf(profile), buckets[i]! - 1, segmentOf(keys[i] ?? null), purchases[i]!);
   }
   return payers;
 }
