@@ -64,6 +64,13 @@ const SAMPLED_TENTH = 3_000;
 /** Of more apps than these statistics have the most common ones, and an average for the others. */
 const MOST_COMMON = 100;
 
+/**
+ * How many rows the planner expects of an app that is not among the most common in the statistics `s` of the table `c`. Of many apps of about
+ * one size those that have no more than others never are: they would be looked for for ever.
+ */
+const AVERAGE_OF_OTHERS = sql`c.reltuples * (1 - (select sum(f) from unnest(s.most_common_freqs) f)) / greatest(
+  case when s.n_distinct < 0 then -s.n_distinct * c.reltuples else s.n_distinct end - cardinality(s.most_common_freqs), 1)`;
+
 interface Unknown {
   name: string;
   column: string;
@@ -72,21 +79,23 @@ interface Unknown {
   least: number;
 }
 
-/** Tables by app, of the given ones or all, whose statistics do not have an app, of the given one or all. */
+/** Tables by app, of the given ones or all, whose statistics do not have an app, of the given one or all, nor many rows of those that they do not have. */
 async function listUnknown(db: Kysely<DB>, { tables, appKey }: { tables?: readonly (keyof DB)[]; appKey?: number }) {
   const { rows } = await sql<Unknown>`
-    select c.relname as name, s.attname as column, v.value,
-      greatest(${LEAST_ROWS}::integer, ceil(c.reltuples / ${SAMPLED_TENTH}::float8)::integer) as least
+    select c.relname as name, s.attname as column, v.value, l.least
     from ${OURS}
     join pg_index i on i.indrelid = c.oid and i.indisprimary
     join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0] and a.attname in ('app_id', 'app_key')
     join pg_stats s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = a.attname
     cross join app
     cross join lateral (select case a.attname when 'app_id' then app.app_id::text else app.app_key::text end) v (value)
+    cross join lateral (
+      select greatest(${LEAST_ROWS}::integer, ceil(c.reltuples / ${SAMPLED_TENTH}::float8)::integer)) l (least)
     where ${isOneOf(tables)}
       and (${appKey ?? null}::integer is null or app.app_key = ${appKey ?? null})
       and cardinality(s.most_common_freqs) < ${MOST_COMMON}::integer
       and v.value <> all(s.most_common_vals::text::text[])
+      and ${AVERAGE_OF_OTHERS} < l.least
     order by 1, 3`.execute(db);
   return rows;
 }

@@ -141,6 +141,17 @@ describe('an app beside another one', () => {
     expect(await knownApps()).toEqual(apps);
   });
 
+  test('is not looked for where the planner expects as much of any other: among many alike it would be for ever', async () => {
+    await prepare();
+    await sql`insert into label_pending select 1000 + n % 120, gen_random_uuid(), 1, 2 from generate_series(1, 72_000) n`.execute(
+      service.deps.db,
+    );
+    await sql`analyze label_pending`.execute(service.deps.db);
+    await addOf(apps[1]!, 1_200);
+    await analyzeApps(service.deps.db);
+    expect(await knownApps()).not.toContain(apps[1]);
+  });
+
   test('becomes known by a service, and by an import into it', async () => {
     await prepare();
     await addOf(apps[1]!, 1_000);
