@@ -3,6 +3,8 @@
 /** Rests as multiples of the time worked. */
 const REST_WHEN_BUSY = 9;
 const REST_WHEN_QUIET = 1;
+/** What took so long that it would rest for more was held up itself, and how busy the process is by then nobody knows. */
+const LONGEST_REST_MS = 60_000;
 
 /** Makes a function that says in which share of the time since it was last asked the event loop was at work. */
 function watchLoop(): () => number {
@@ -16,12 +18,12 @@ function watchLoop(): () => number {
 }
 
 /**
- * Makes a function that says how long to rest, in milliseconds, after so many milliseconds of work. The process counts as busy when its
+ * Makes a function that says how long to rest, in milliseconds, after so many milliseconds of work: a minute at most. The process counts as busy when its
  * event loop was at work for more than the share `busy` of the time since it was last asked.
  */
 export function createRest(busy: number): (workedMs: number) => number {
   const shareAtWork = watchLoop();
-  return (workedMs) => workedMs * (shareAtWork() > busy ? REST_WHEN_BUSY : REST_WHEN_QUIET);
+  return (workedMs) => Math.min(workedMs * (shareAtWork() > busy ? REST_WHEN_BUSY : REST_WHEN_QUIET), LONGEST_REST_MS);
 }
 
 /**

@@ -1,7 +1,7 @@
 // A step that rests does nothing, and says for how long; what waits for a quiet process waits for a whole stretch.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createQuiet, resting } from '../../src/lib/rest.ts';
+import { createQuiet, createRest, resting } from '../../src/lib/rest.ts';
 
 const stopTheClock = () => vi.useFakeTimers({ toFake: ['performance'] });
 
@@ -23,6 +23,14 @@ test('a process is quiet when its event loop had little to do for a whole stretc
   expect(isQuiet()).toBe(false);
   await aStretch();
   expect(isQuiet()).toBe(true);
+});
+
+test.each([
+  ['quiet', 1, [1_000, 60_000]],
+  ['busy', -1, [9_000, 60_000]],
+])('a %s process rests as long as its work tells, a minute at most', (_, busy, rests) => {
+  const rest = createRest(busy);
+  expect([rest(1_000), rest(120_000)]).toEqual(rests);
 });
 
 test('one that failed rests, too', async () => {
