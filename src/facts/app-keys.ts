@@ -8,3 +8,15 @@ export async function listAppKeys(db: Kysely<DB>, condition: RawBuilder<unknown>
     select app_key from app where ${condition} order by app_key`.execute(db);
   return rows.map(({ app_key }) => app_key);
 }
+
+/** Whose turn it is: that of the app after the one that was served last; and whether the last round left any out. */
+export interface Turn {
+  after: number;
+  hasMore: boolean;
+}
+
+/** The same, from the one on whose turn it is. */
+export async function listInTurn(db: Kysely<DB>, condition: RawBuilder<unknown>, { after }: Turn): Promise<number[]> {
+  const appKeys = await listAppKeys(db, condition);
+  return [...appKeys.filter((key) => key > after), ...appKeys.filter((key) => key <= after)];
+}

@@ -5,7 +5,7 @@ import { tryInTransaction } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { createSteps } from '../lib/steps.ts';
-import { listAppKeys } from './app-keys.ts';
+import { listInTurn, type Turn } from './app-keys.ts';
 import { setLimits } from './totals.ts';
 
 /** Few: posts for the profiles of a batch wait until it is written. */
@@ -132,12 +132,6 @@ async function forgetRetotalled(db: Kysely<DB>): Promise<void> {
       select from label_pending w where w.app_key = r.app_key and w.queue_no = r.queue_no)`.execute(db);
 }
 
-/** Whose turn it is: that of the app after the one that was served last; and whether the last batch left any out. */
-export interface LabelTurn {
-  after: number;
-  hasMore: boolean;
-}
-
 /**
  * Re-labels so many profiles at most, of one app and then of the next; how many it was. None where another process is at their facts: they
  * wait for the next round. An app where it fails keeps none of the others from theirs.
@@ -145,14 +139,12 @@ export interface LabelTurn {
 export async function relabelBatch(
   db: Kysely<DB>,
   limit = LABELS_BATCH,
-  turn: LabelTurn = { after: 0, hasMore: false },
+  turn: Turn = { after: 0, hasMore: false },
 ): Promise<number> {
   turn.hasMore = false;
-  const appKeys = await listAppKeys(db, HAS_LABELS);
-  const [served, coming] = [appKeys.filter((key) => key <= turn.after), appKeys.filter((key) => key > turn.after)];
   const steps = createSteps();
   let count = 0;
-  for (const appKey of [...coming, ...served]) {
+  for (const appKey of await listInTurn(db, HAS_LABELS, turn)) {
     if (count === limit) break;
     count += await steps.attempt(relabelApp(db, appKey, { most: limit - count, turn }), 0);
     turn.after = appKey;
@@ -167,7 +159,7 @@ export async function relabelBatch(
 async function relabelApp(
   db: Kysely<DB>,
   appKey: number,
-  { most, turn }: { most: number; turn: LabelTurn },
+  { most, turn }: { most: number; turn: Turn },
 ): Promise<number> {
   const count = await tryInTransaction(db, LOCK_TIMEOUT_MS, async (trx) => {
     await setLimits(trx);

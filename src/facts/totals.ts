@@ -7,7 +7,7 @@ import { raiseTimeout } from '../db/deadline.ts';
 import type { DB } from '../db/types.ts';
 import { createSteps } from '../lib/steps.ts';
 import { addingImages, addingMoves } from './add-images.ts';
-import { listAppKeys } from './app-keys.ts';
+import { listAppKeys, listInTurn, type Turn } from './app-keys.ts';
 
 /** What a batch takes at most: whoever changes one of its facts waits until it is written. */
 export const TOTALS_BATCH = 10_000;
@@ -94,19 +94,30 @@ export interface Refreshed {
   longestMs: number;
 }
 
+/** A round that ends after the app with which it has taken so long: the others are first in the next one. */
+export interface Round extends Turn {
+  mostMs: number;
+}
+
+const wholeRound = (): Round => ({ after: 0, hasMore: false, mostMs: Number.POSITIVE_INFINITY });
+
 /**
  * Runs work on the totals of these apps, but for those that another process is at. An app whose work fails keeps none of the others
  * from theirs: what they failed with is thrown at the end.
  */
 async function refreshApps(
   db: Kysely<DB>,
-  appKeys: readonly number[],
+  { appKeys, round = wholeRound() }: { appKeys: readonly number[]; round?: Round },
   work: (trx: Kysely<DB>, appKey: number) => Promise<number>,
 ): Promise<Refreshed> {
   const refreshed = { count: 0, longestMs: 0 };
   const steps = createSteps();
-  for (const appKey of appKeys) {
+  const from = performance.now();
+  for (const [served, appKey] of appKeys.entries()) {
     const began = performance.now();
+    round.hasMore = served > 0 && began - from >= round.mostMs;
+    if (round.hasMore) break;
+    round.after = appKey;
     const count = withTotalsLocked(db, appKey, (connection) =>
       inSnapshot(connection, async (trx) => {
         await setLimits(trx);
@@ -124,8 +135,10 @@ const HAS_WORK = sql`exists (select from fact_pending p where p.app_key = app.ap
   or exists (select from fact_retired r where r.app_key = app.app_key)`;
 
 /** Runs a batch of every app that has work and that no other process is at. */
-export async function refreshTotals(db: Kysely<DB>, limit = TOTALS_BATCH): Promise<Refreshed> {
-  return refreshApps(db, await listAppKeys(db, HAS_WORK), (trx, appKey) => addToTotals(trx, appKey, limit));
+export async function refreshTotals(db: Kysely<DB>, limit = TOTALS_BATCH, round = wholeRound()): Promise<Refreshed> {
+  round.hasMore = false;
+  const appKeys = await listInTurn(db, HAS_WORK, round);
+  return refreshApps(db, { appKeys, round }, (trx, appKey) => addToTotals(trx, appKey, limit));
 }
 
 /**
@@ -155,5 +168,5 @@ async function addMoves(trx: Kysely<DB>, appKey: number): Promise<number> {
 export async function refreshMoves(db: Kysely<DB>, least = 1): Promise<Refreshed> {
   const hasMoves = sql`(
     select count(*) from (select from fact_moved m where m.app_key = app.app_key limit ${least}) m) = ${least}`;
-  return refreshApps(db, await listAppKeys(db, hasMoves), addMoves);
+  return refreshApps(db, { appKeys: await listAppKeys(db, hasMoves) }, addMoves);
 }

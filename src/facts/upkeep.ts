@@ -13,6 +13,8 @@ import { MOVES_BATCH, type Refreshed, refreshMoves, refreshTotals, sizeOfNextBat
 const IDLE_MS = 500;
 /** Shares of the event loop's time from which its process is busy. Charts lose more by late totals than by late labels. */
 const BUSY = { facts: 0.4, labels: 0.05 };
+/** A round over many apps goes on with the others after its rest, which is up to nine times as long as the round was. */
+const ROUND_MS = 2_000;
 /** A look that finds nothing rests so many times as long as it took, a minute at most: the look at installs counts all changes that wait each time. */
 const LOOKING_REST = { times: 100, mostMs: 60_000 };
 /** Moved facts wait no longer for more of them, while labels go on coming. */
@@ -33,6 +35,7 @@ function restAfterLooking(workedMs: number): number {
 export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET): Loop {
   const rest = createRest(BUSY.facts);
   let batch = TOTALS_BATCH;
+  const round = { after: 0, hasMore: false, mostMs: ROUND_MS };
 
   const failed = { facts: createFailedMonths(), installs: createFailedMonths() };
   /** While an app's labels cannot be brought to its facts, they do not count as work that is left: the others are tidied. */
@@ -66,7 +69,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET
     async run() {
       const began = performance.now();
       const steps = createSteps();
-      const totalled = await steps.attempt(refreshTotals(db, batch), undefined);
+      const totalled = await steps.attempt(refreshTotals(db, batch, round), undefined);
       const added = totalled?.count ?? 0;
       const isFull = added >= batch;
       batch = sizeOfNextBatch(batch, totalled);
@@ -77,7 +80,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET
       const labelsRestMs = labels.restsFor();
       // They wait until the totals have done what they have.
       const labelled = isFull ? 0 : await steps.attempt(labels.run(), 0);
-      const hasMore = isFull || columns > 0 || turn.hasMore;
+      const hasMore = isFull || round.hasMore || columns > 0 || turn.hasMore;
       if (isQuiet() && !hasMore) await steps.attempt(tidying.run(), 0);
       steps.throwFailures();
       if (added + columns + installed + labelled > 0) return restMs;

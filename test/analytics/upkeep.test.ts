@@ -114,6 +114,28 @@ test('nor does one whose labels cannot be brought to its facts keep those of the
   expect(await revenueOf(stuck)).toBe(15);
 });
 
+test('a round that has taken its time leaves the other apps to the next, which begins with them', async () => {
+  const { db } = service.deps;
+  const homes = [await addApp(service, { name: 'First' }), await addApp(service, { name: 'Second' })];
+  for (const home of homes) {
+    await importProfiles(home, labelled('organic'));
+    await importTransactions(home, coins());
+  }
+  const waiting = async () => {
+    const { rows } = await sql<{ app_key: number }>`
+      select distinct app_key from fact_pending where app_key <> ${broken.app.app_key} order by 1`.execute(db);
+    return rows.map(({ app_key }) => app_key);
+  };
+  const [first, second] = homes.map(({ app }) => app.app_key) as [number, number];
+  const round = { after: broken.app.app_key, hasMore: false, mostMs: 0 };
+  await refreshTotals(db, 1, round);
+  expect([await waiting(), round]).toEqual([[first, second], { after: first, hasMore: true, mostMs: 0 }]);
+  await refreshTotals(db, 3, round);
+  expect([await waiting(), round]).toEqual([[first], { after: second, hasMore: true, mostMs: 0 }]);
+  await refreshTotals(db, 3, { ...round, after: broken.app.app_key });
+  expect(await waiting()).toEqual([]);
+});
+
 test('columns to which much was appended are made anew when nothing else is to be done for a while, and answer the same', async () => {
   const { db } = service.deps;
   const home = await addApp(service, { name: 'Columns' });
