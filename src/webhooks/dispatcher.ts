@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Deps } from '../deps.ts';
 import { createBackoff } from '../lib/backoff.ts';
 import { createSignal } from '../lib/signal.ts';
+import { inSlices } from '../lib/slices.ts';
 import { createSender, type SenderEdges } from './delivery.ts';
 import { policyOf } from './destinations.ts';
 import { createLeases } from './leases.ts';
@@ -42,6 +43,8 @@ const LIMITS = { total: 2048, perEndpoint: 32, ahead: 224, ailingAfter: 5, ailin
 const POLL_MS = NOTICED_WITHIN_S * 1000;
 const LEASE_MS = 30_000;
 const EXTRA_ROWS = 256;
+/** To begin an attempt takes the event loop a third of a millisecond: to begin all that a claim may give, to many endpoints, would keep requests waiting. */
+const BEGUN_AT_ONCE = 100;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 const SETTLE_ON_STOP_MS = 5_000;
@@ -109,10 +112,8 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
       extraRows,
     });
     extraRows = putOffCount > 0 ? EXTRA_ROWS : 0;
-    for (const delivery of claimed) {
-      leases.hold(delivery, leaseUntil);
-      turns.take(delivery);
-    }
+    for (const delivery of claimed) leases.hold(delivery, leaseUntil);
+    await inSlices(claimed, BEGUN_AT_ONCE, turns.take);
     if (putOffCount > 0) {
       putOffUntil = began.getTime() + PUT_OFF_BEHIND_RUNNING_MS;
       // Others may be due behind those that were put off.

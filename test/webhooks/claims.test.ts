@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { disableWebhook, enableWebhook } from '../../src/webhooks/endpoints.ts';
+import { recordEvents } from '../../src/webhooks/outbox.ts';
 import { judgeAttempt } from '../../src/webhooks/outcome.ts';
 import {
   type Claimed,
@@ -337,6 +338,30 @@ describe('a dispatcher', () => {
     const rows = await db.selectFrom('webhook_delivery').select(['state', 'claim_id']).execute();
     expect(rows.filter(({ state }) => state === 'delivered')).toHaveLength(10);
     expect(rows.filter(({ claim_id }) => claim_id !== null)).toEqual([]);
+  });
+
+  it('lets the event loop turn after each hundred that it begins', async () => {
+    await world.addEndpoint('http://receiver.test/');
+    const events = Array.from({ length: 250 }, () => ({
+      event_id: randomUUID(),
+      event_type: 'access_level_updated' as const,
+      profile_id: randomUUID(),
+      customer_user_id: null,
+      payload: {},
+    }));
+    await recordEvents(db, world.service.app, events);
+    const begun: number[] = [];
+    let inThisTurn = 0;
+    const endTurn = () => {
+      begun.push(inThisTurn);
+      inThisTurn = 0;
+    };
+    const resolve = () => {
+      if (++inThisTurn === 1) setImmediate(endTurn);
+      return Promise.reject(new Error('unknown'));
+    };
+    world.dispatch({ resolve, limits: { perEndpoint: 500 } });
+    await eventually(() => expect(begun).toEqual([100, 100, 50]));
   });
 
   it('holds more of an endpoint that takes them fast, never sends more at once, and gives back what waits when one fails or it stops', async () => {
