@@ -2,15 +2,15 @@
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from 'kysely';
 import type { AccessLevel, ApiKey, App, DB, Product, StoreSetting } from '../db/types.ts';
 
-export async function findKeyByPrefix(db: Kysely<DB>, prefix: string) {
+export async function listKeysByPrefix(db: Kysely<DB>, prefixes: readonly string[]) {
   return db
     .selectFrom('api_key')
     .innerJoin('app', 'app.app_id', 'api_key.app_id')
-    .where('api_key.prefix', '=', prefix)
+    .where(sql<boolean>`api_key.prefix = any(${prefixes}::text[])`)
     .where('api_key.revoked_at', 'is', null)
-    .select(['api_key.key_id', 'api_key.kind', 'api_key.scope', 'api_key.sha256'])
+    .select(['api_key.prefix', 'api_key.key_id', 'api_key.kind', 'api_key.scope', 'api_key.sha256'])
     .select(['app.app_id', 'app.app_key', 'app.timezone', 'app.profile_shape', 'app.attribution_policy', 'app.sharing'])
-    .executeTakeFirst();
+    .execute();
 }
 
 export async function insertApp(db: Kysely<DB>, values: Insertable<App>): Promise<Selectable<App>> {

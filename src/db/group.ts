@@ -1,5 +1,6 @@
 // Group commit: while one group is being written the next one gathers, so that the cost of a commit is shared. Nobody waits
 // for others to come, no acknowledgement before the commit, a bounded queue. Apps take turns, so that a busy one does not delay the others.
+// Keys are looked up in the same way.
 import { apiError } from '../errors.ts';
 import { isDatabaseAway, isLockTimeout } from './failures.ts';
 import { createFairQueue } from './fair-queue.ts';
