@@ -8,14 +8,20 @@ import { pathToFileURL } from 'node:url';
 const TOLERANCE_S = 5 * 60;
 const LARGEST_BODY = 1024 * 1024;
 
+/** Anything else would be an empty key, or hardly one, and everybody could sign. */
+function keyOf(secret) {
+  if (!/^whsec_[A-Za-z0-9+/]{32,}=*$/.test(secret))
+    throw new Error('the secret must be whsec_… as `sps webhook add` shows it');
+  return Buffer.from(secret.slice('whsec_'.length), 'base64');
+}
+
 /** The event of a signed body; throws unless one of the signatures is by our secret and the message is recent. */
 export function verify(body, headers, secret, nowMs = Date.now()) {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers;
   // Written so that a timestamp that is no number fails too.
   if (!(Math.abs(nowMs / 1000 - Number(timestamp)) <= TOLERANCE_S)) throw new Error('too old, or not of this time');
-  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   // Over the bytes as they came: parsing and writing them again would change them.
-  const ours = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
+  const ours = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest();
   // Several, while a secret is being rotated.
   const isOurs = signatures.split(' ').some((entry) => {
     const [version, signature = ''] = entry.split(',');
@@ -29,7 +35,9 @@ export function verify(body, headers, secret, nowMs = Date.now()) {
 /** `onEvent` is told each event once; what it throws is answered 500, and the service sends it again. */
 export function createReceiver({ secret, onEvent }) {
   // Delivery is at least once, so what came already is known by its id. With several receivers: a unique column instead.
-  const known = new Set();
+  const told = new Map();
+  // Before it listens.
+  keyOf(secret);
 
   async function receive(request) {
     const chunks = [];
@@ -46,9 +54,13 @@ export function createReceiver({ secret, onEvent }) {
       return 401;
     }
     const id = request.headers['webhook-id'];
-    if (known.has(id)) return 200;
-    await onEvent(event, id);
-    known.add(id);
+    // It may come again while it is still being worked on.
+    if (!told.has(id)) {
+      const telling = (async () => onEvent(event, id))();
+      told.set(id, telling);
+      telling.catch(() => told.delete(id));
+    }
+    await told.get(id);
     return 200;
   }
 

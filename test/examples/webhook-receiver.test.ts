@@ -1,6 +1,8 @@
 // docs/examples/webhook-receiver.js as a program, sent to by the real dispatcher.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { verify } from '../../docs/examples/webhook-receiver.js';
+import { createReceiver, verify } from '../../docs/examples/webhook-receiver.js';
 import { rotateWebhookSecret, testWebhook } from '../../src/webhooks/endpoints.ts';
 import { signatureHeaders } from '../../src/webhooks/signature.ts';
 import { type Program, startProgram } from '../setup/processes.ts';
@@ -68,4 +70,40 @@ test('of a signed message, another body, another id, an old or a missing time fa
   expect(() => verify(body, { ...headers, 'webhook-id': 'b' }, secret, now)).toThrow('no signature fits');
   expect(() => verify(body, headers, secret, now + 301_000)).toThrow('too old');
   expect(() => verify(body, { ...headers, 'webhook-timestamp': 'x' }, secret, now)).toThrow('too old');
+});
+
+test.each(['', 'whsec_', 'secret', undefined])(
+  'without a secret (%j) there is no receiver, which would believe everybody',
+  (secret) => {
+    expect(() => createReceiver({ secret, onEvent: () => undefined })).toThrow('the secret must be whsec_…');
+    expect(() => verify('{}', { 'webhook-timestamp': String(Date.now() / 1000) }, secret)).toThrow(
+      'the secret must be',
+    );
+  },
+);
+
+test('what comes again while it is worked on is told once; what failed is told again', async () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  const told: string[] = [];
+  let arrived = 0;
+  const server = createReceiver({
+    secret,
+    onEvent: async (_event: object, id: string) => {
+      told.push(id);
+      await vi.waitUntil(() => arrived % 2 === 0, 5_000);
+      if (told.length === 1) throw new Error('not now');
+    },
+  }).listen(0, '127.0.0.1');
+  server.on('request', (request) => request.once('end', () => arrived++));
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const body = '{"event_type":"test"}';
+  const headers = signatureHeaders({ id: 'a', timestampS: Math.floor(Date.now() / 1000), body, secrets: [secret] });
+  const send = async () => (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })).status;
+  expect(await Promise.all([send(), send()])).toEqual([500, 500]);
+  expect(await Promise.all([send(), send()])).toEqual([200, 200]);
+  expect(await send()).toBe(200);
+  expect(told).toEqual(['a', 'a']);
+  server.closeAllConnections();
+  server.close();
 });
