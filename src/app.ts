@@ -5,6 +5,7 @@ import { attributionMetrics } from './attribution/metrics.ts';
 import { poolMetrics } from './db/metrics.ts';
 import type { Deps } from './deps.ts';
 import { factMetrics } from './facts/metrics.ts';
+import { registerAhead } from './http/ahead.ts';
 import { compileValidator } from './http/ajv.ts';
 import { registerArrival } from './http/arrival.ts';
 import { registerBodies } from './http/body.ts';
@@ -53,6 +54,7 @@ export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admi
   registerEnding(app, [logRequest, countRequest]);
   registerForwarded(app, config);
   const arrival = registerArrival(app);
+  registerAhead(app);
   registerPressure(app, config.MAX_LOOP_DELAY_MS);
   registerUnrouted(app);
   registerBodies(app);

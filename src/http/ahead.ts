@@ -1,0 +1,20 @@
+// Requests that a client sends ahead of the answers to earlier ones on the connection. Node takes all that come and keeps them until it is their
+// turn; it stops reading only once answers wait to be sent. So those beyond a few are answered at once.
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { apiError } from '../errors.ts';
+
+/** Hardly any client sends even one. */
+const MOST_AHEAD = 100;
+
+export function registerAhead(app: FastifyInstance): void {
+  const waiting = new WeakMap<Socket, number>();
+  app.addHook('onRequest', ({ raw: { socket } }, { raw: response }, done) => {
+    // Behind no other: the connection is its own.
+    if (response.socket) return done();
+    const ahead = (waiting.get(socket) ?? 0) + 1;
+    waiting.set(socket, ahead);
+    response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
+    done(ahead > MOST_AHEAD ? apiError('unavailable') : undefined);
+  });
+}
