@@ -1,5 +1,5 @@
-// Pricing the transactions of profiles. One whose price is what is stored keeps its amounts, whatever rates and commissions say by now: writing
-// sees to that, and here it is not refused for them.
+// Pricing transactions. One whose price is what is stored, also of a profile that its chain is to leave, keeps its amounts, whatever rates and
+// commissions say by now: writing sees to that, and here it is not refused for them.
 import { type Kysely, sql } from 'kysely';
 import { fixedColumns } from '../db/fixed.ts';
 import type { DB } from '../db/types.ts';
@@ -8,29 +8,21 @@ import type { FieldError } from '../errors.ts';
 import { AMOUNT_COLUMNS } from './columns.ts';
 import { type Amounts, type PriceBook, priceRecord } from './pricing.ts';
 import type { TransactionRecord } from './record.ts';
-import { isPricedAlike, stageValues } from './write.ts';
-
-interface Owned {
-  profile_id: string;
-  transaction: TransactionRecord;
-}
-
-const NO_AMOUNTS: Amounts = { revenue_nano: 0n, proceeds_nano: 0n, net_nano: 0n };
+import { isPricedAlike, stageValues, withChains } from './write.ts';
 
 /** The stored amounts of those that are priced as what is stored, by their positions. */
 async function findStored(
   trx: Kysely<DB>,
   app: App,
-  placed: readonly (Owned & { position: number })[],
+  placed: readonly (TransactionRecord & { position: number })[],
 ): Promise<Map<number, Amounts>> {
-  const staged = stageValues(
-    placed.map(({ profile_id, transaction, position }) => ({ ...NO_AMOUNTS, ...transaction, profile_id, position })),
-  );
   const { rows } = await sql<Amounts & { position: bigint }>`
     select s.position, ${fixedColumns(AMOUNT_COLUMNS, 'old.')}
-    from ${staged} s join purchase old using (profile_id, store, store_original_transaction_id, store_transaction_id)
-    where old.app_id = ${app.app_id}
-      and ${isPricedAlike('old.', 's.')}`.execute(trx);
+    from ${withChains(app, stageValues(placed))}
+    join purchase old on old.app_id = c.app_id and old.profile_id = c.profile_id and old.store = c.store
+      and old.store_original_transaction_id = c.store_original_transaction_id
+      and old.store_transaction_id = s.store_transaction_id
+    where ${isPricedAlike('old.', 's.')}`.execute(trx);
   return new Map(rows.map(({ position, ...amounts }) => [Number(position), amounts]));
 }
 
@@ -38,11 +30,11 @@ async function findStored(
 export async function priceTransactions(
   trx: Kysely<DB>,
   { app, book }: { app: App; book: PriceBook },
-  owned: readonly Owned[],
+  transactions: readonly TransactionRecord[],
 ): Promise<(Amounts | FieldError)[]> {
-  const priced = owned.map(({ transaction }) => priceRecord(transaction, book));
+  const priced = transactions.map((transaction) => priceRecord(transaction, book));
   const faulty = priced.flatMap((one, position) =>
-    'source' in one ? [{ ...(owned[position] as Owned), position }] : [],
+    'source' in one ? [{ ...(transactions[position] as TransactionRecord), position }] : [],
   );
   if (faulty.length === 0) return priced;
   const stored = await findStored(trx, app, faulty);

@@ -117,7 +117,7 @@ export function setTransaction(
       if (other && !mayMove(app, other.is_deleted)) throw foreignChain();
       if (other && !isLocked) throw new StaleReadError('an import gave the name to another profile meanwhile');
       const key = { ...chain, profile_id };
-      const priced = await priceTransactions(trx, { app, book }, [{ transaction: record, profile_id }]);
+      const priced = await priceTransactions(trx, { app, book }, [record]);
       const amounts = priced[0]!;
       if ('source' in amounts) throw validationError([amounts]);
       const staged = stageValues([{ ...record, ...amounts, position: 0, profile_id }]);

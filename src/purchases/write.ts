@@ -7,6 +7,7 @@ import { deriveFacts, removeFacts } from '../facts/derive.ts';
 import { hiddenApp } from '../facts/hidden-app.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS, type StagedTransaction } from './columns.ts';
 import { PRICING_COLUMNS } from './pricing.ts';
+import type { TransactionRecord } from './record.ts';
 
 /** A table or subquery with STAGED_COLUMNS, whose profiles the caller has locked in the order of profile_id. */
 export type Staged = RawBuilder<unknown>;
@@ -40,8 +41,8 @@ const AMOUNT_ASSIGNMENTS = fixed(
   ),
 );
 
-/** Staged transactions given as values: for a request, where a temporary table would cost more than it saves. */
-export function stageValues(transactions: readonly StagedTransaction[]): Staged {
+/** Staged transactions given as values: for a request, where a temporary table would cost more than it saves. What is left out is null. */
+export function stageValues(transactions: readonly (TransactionRecord & Partial<StagedTransaction>)[]): Staged {
   const json = JSON.stringify(transactions, (_, value) => (typeof value === 'bigint' ? String(value) : value));
   return sql`(select * from jsonb_to_recordset(${json}::jsonb) as given (${DEFINITION}))`;
 }
@@ -70,7 +71,7 @@ export async function claimChains(execute: Execute, app: App, chains: readonly C
 }
 
 /** A part of `from`: staged transactions `s`, each with its chain `c`. */
-function withChains(app: App, staged: Staged): RawBuilder<unknown> {
+export function withChains(app: App, staged: Staged): RawBuilder<unknown> {
   return sql`${hiddenApp(app)} cross join ${staged} s
     cross join lateral (
       select * from purchase_chain

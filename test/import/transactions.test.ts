@@ -403,6 +403,18 @@ describe('money', () => {
     expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }]);
   });
 
+  test('also where its chain comes from a deleted profile', async () => {
+    await world.profiles({ customer_user_id: 'gone' });
+    const taxed = { ...MONTH, store: 'site', price: { ...MONTH.price, tax_usd: 9.5 } };
+    await world.transactions({ ...taxed, customer_user_id: 'gone' });
+    await sql`update profile set deleted_at = now() where profile_id = ${await world.profileIdOf('gone')}`.execute(
+      world.database.db,
+    );
+    await setStore(world.database, world.app.app_id, { store: 'site', commission: '0.2' });
+    expect(await world.transactions(taxed)).toMatchObject({ written: 1, rejected: 0 });
+    expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }]);
+  });
+
   test.each([
     ['one batch', 'near', 0],
     ['two batches', 'far', 1_000],

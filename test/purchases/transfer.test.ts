@@ -1,5 +1,6 @@
 // An app with --sharing transfer: a chain goes to the profile that brings a transaction of it.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setStore } from '../../src/apps/catalogue.ts';
 import { createProfile, readProfile } from '../profile/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProduct } from '../setup/world.ts';
@@ -71,6 +72,16 @@ test('access that leaves with its chain is told as ended; what is watched of oth
     event_type: 'access_level_updated',
     payload: { event_properties: { is_active: false, profile_has_access_level: false } },
   });
+});
+
+test('it is taken over at the amounts that it had, also where there would be no proceeds left by the commission of today', async () => {
+  for (const customer of ['emma', 'finn']) await createProfile(service, { customer });
+  const price = { country: 'US', currency: 'USD', value: 5, tax_usd: 4.5 };
+  const taxed = period({ store: 'web', store_original_transaction_id: 'taxed', price });
+  await setTransaction(service, 'emma', taxed);
+  await setStore(service.database, service.appId, { store: 'web', commission: '0.2' });
+  expect(await setTransaction(service, 'finn', taxed)).toMatchObject({ status: 200 });
+  expect((await readProfile(service, { customer: 'finn' })).json.data).toMatchObject({ total_revenue_usd: 5 });
 });
 
 test('a chain that goes back and forth between many profiles at once ends with one of them', async () => {

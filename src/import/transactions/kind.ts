@@ -39,8 +39,9 @@ async function price(
     refused.set(position, named.fault);
     return [];
   });
-  const book = await loadPriceBook(trx, app, transactionsOf(owned));
-  const amounts = await priceTransactions(trx, { app, book }, owned);
+  const transactions = transactionsOf(owned);
+  const book = await loadPriceBook(trx, app, transactions);
+  const amounts = await priceTransactions(trx, { app, book }, transactions);
   return owned.flatMap((one, index) => {
     const priced = amounts[index]!;
     if (!('source' in priced)) return [{ amounts: priced, ...one }];
