@@ -115,7 +115,7 @@ export function setTransaction(
     async work(trx, profile_id, { book, owner, isLocked }) {
       const other = owner?.profile_id === profile_id ? undefined : owner;
       if (other && !mayMove(app, other.is_deleted)) throw foreignChain();
-      if (other && !isLocked) throw new StaleReadError('an import gave the name to another profile meanwhile');
+      if (other && !isLocked) throw new StaleReadError('a name went to another profile meanwhile');
       const key = { ...chain, profile_id };
       const priced = await priceTransactions(trx, { app, book }, [record]);
       const amounts = priced[0]!;
