@@ -28,8 +28,9 @@ const QUIET = { busy: 0.2, stretchMs: 60_000 };
 
 const NOTHING: Refreshed = { count: 0, longestMs: 0 };
 
-function restAfterLooking(workedMs: number): number {
-  return Math.min(LOOKING_REST.times * workedMs, LOOKING_REST.mostMs);
+/** What failed had found something. */
+function restAfterLooking(workedMs: number, done: number | undefined): number {
+  return done === 0 ? Math.min(LOOKING_REST.times * workedMs, LOOKING_REST.mostMs) : 0;
 }
 
 export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET): Loop {
@@ -52,15 +53,12 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET
     return count + moved.count;
   }, createRest(BUSY.labels));
 
-  const installs = resting(
-    () => refreshInstallColumns(db, {}, failed.installs),
-    (workedMs, done) => (done === 0 ? restAfterLooking(workedMs) : 0),
-  );
+  const installs = resting(() => refreshInstallColumns(db, {}, failed.installs), restAfterLooking);
 
   const isQuiet = createQuiet(quiet);
   const tidying = resting(
     () => tidyColumns(db),
-    (workedMs, done) => Math.max(done === 0 ? restAfterLooking(workedMs) : 0, TIDYING_REST * workedMs),
+    (workedMs, done) => Math.max(restAfterLooking(workedMs, done), TIDYING_REST * workedMs),
   );
 
   return startLoop({

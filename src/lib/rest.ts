@@ -51,10 +51,10 @@ export interface RestingStep {
   run: () => Promise<number>;
 }
 
-/** `restAfter` is told how long the step took, in milliseconds, and how much it did. */
+/** `restAfter` is told how long the step took, in milliseconds, and how much it did, unless it failed. */
 export function resting(
   step: () => Promise<number>,
-  restAfter: (workedMs: number, done: number) => number,
+  restAfter: (workedMs: number, done?: number) => number,
 ): RestingStep {
   let from = 0;
   const restsFor = () => from - performance.now();
@@ -63,14 +63,14 @@ export function resting(
     async run() {
       if (restsFor() > 0) return 0;
       const began = performance.now();
-      let done = 0;
+      let done: number | undefined;
       try {
         done = await step();
+        return done;
       } finally {
         const ended = performance.now();
         from = ended + restAfter(ended - began, done);
       }
-      return done;
     },
   };
 }

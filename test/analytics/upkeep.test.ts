@@ -259,3 +259,44 @@ test('a month whose columns cannot be made anew keeps no other waiting, whatever
     expect(await listAppended(home)).toEqual([2, 0, 2]);
   }, 10_000);
 });
+
+/** Looks of a service at the months that need columns, which take so many milliseconds more. */
+function watchLooks({ deps }: TestService, words: string, extraMs: number) {
+  const looks = new Set<unknown>();
+  const db = deps.db.withPlugin({
+    transformQuery({ node, queryId }) {
+      if (JSON.stringify(node).includes(words)) looks.add(queryId);
+      return node;
+    },
+    async transformResult({ result, queryId }) {
+      if (looks.has(queryId)) await sleep(extraMs);
+      return result;
+    },
+  });
+  return { db, looks };
+}
+
+test('a look that finds a month which then fails does not rest as one that found nothing: the other months are waiting', async () => {
+  const failing = await startService();
+  const homes = [await addApp(failing, { name: 'Fails' }), await addApp(failing, { name: 'Three months' })];
+  const installs = ['2025-01', '2025-02', '2025-03'].map((month) => ({
+    customer_user_id: month,
+    installed_at: `${month}-02T00:00:00Z`,
+  }));
+  await importProfiles(homes[0]!, installs.slice(0, 1));
+  await importProfiles(homes[1]!, installs);
+  await sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`.execute(
+    failing.deps.db,
+  );
+  await sql`create trigger refuse before delete on install_column_change for each row
+    when (old.app_key = ${sql.lit(homes[0]!.app.app_key)}) execute function refuse()`.execute(failing.deps.db);
+  const { db } = watchLooks(failing, 'left join install_column_month', 300);
+  const upkeep = startUpkeep({ db, log: failing.deps.log });
+  const left = async () => {
+    const { rows } = await sql<{ app_key: number }>`select app_key from install_column_change`.execute(failing.deps.db);
+    return rows.map(({ app_key }) => app_key);
+  };
+  await vi.waitFor(async () => expect(await left()).toEqual([homes[0]!.app.app_key]), 10_000);
+  await upkeep.stop();
+  await failing.close();
+});

@@ -35,14 +35,13 @@ test.each([
 
 test('one that failed rests, too', async () => {
   stopTheClock();
-  const step = resting(
-    async () => {
-      vi.advanceTimersByTime(5);
-      throw new Error('failed');
-    },
-    (workedMs) => 2 * workedMs,
-  );
+  const restAfter = vi.fn((workedMs: number) => 2 * workedMs);
+  const step = resting(async () => {
+    vi.advanceTimersByTime(5);
+    throw new Error('failed');
+  }, restAfter);
   await expect(step.run()).rejects.toThrow('failed');
+  expect(restAfter).toHaveBeenCalledExactlyOnceWith(5, undefined);
   expect(step.restsFor()).toBe(10);
 });
 
@@ -52,7 +51,7 @@ test('a step rests after it was run, by what it took and did', async () => {
     vi.advanceTimersByTime(5);
     return 3;
   });
-  const restAfter = vi.fn((workedMs: number, done: number) => workedMs * done);
+  const restAfter = vi.fn((workedMs: number, done = 0) => workedMs * done);
   const step = resting(work, restAfter);
   expect(step.restsFor()).toBeLessThanOrEqual(0);
 
