@@ -15,8 +15,11 @@ const IDLE_MS = 500;
 const BUSY = { facts: 0.4, labels: 0.05 };
 /** A round over many apps goes on with the others after its rest, which is up to nine times as long as the round was. */
 const ROUND_MS = 2_000;
-/** A look that finds nothing rests so many times as long as it took, a minute at most: the look at installs counts all changes that wait each time. */
-const LOOKING_REST = { times: 100, mostMs: 60_000 };
+/**
+ * A look that finds nothing rests so many times as long as it took, a minute at most: the look at installs counts all changes that wait each
+ * time, that at facts all months of all apps. Charts of new facts do not wait for their columns as long as that.
+ */
+const LOOKING_REST = { times: 100, mostMs: 60_000, mostMsOfFacts: 5_000 };
 /** Moved facts wait no longer for more of them, while labels go on coming. */
 const MOVES_WAIT_MS = 5 * 60_000;
 /**
@@ -29,8 +32,8 @@ const QUIET = { busy: 0.2, stretchMs: 60_000 };
 const NOTHING: Refreshed = { count: 0, longestMs: 0 };
 
 /** What failed had found something. */
-function restAfterLooking(workedMs: number, done: number | undefined): number {
-  return done === 0 ? Math.min(LOOKING_REST.times * workedMs, LOOKING_REST.mostMs) : 0;
+function restAfterLooking(workedMs: number, done: number | undefined, mostMs = LOOKING_REST.mostMs): number {
+  return done === 0 ? Math.min(LOOKING_REST.times * workedMs, mostMs) : 0;
 }
 
 export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET): Loop {
@@ -53,6 +56,10 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET
     return count + moved.count;
   }, createRest(BUSY.labels));
 
+  const columns = resting(
+    () => refreshColumns(db, {}, failed.facts),
+    (workedMs, done) => restAfterLooking(workedMs, done, LOOKING_REST.mostMsOfFacts),
+  );
   const installs = resting(() => refreshInstallColumns(db, {}, failed.installs), restAfterLooking);
 
   const isQuiet = createQuiet(quiet);
@@ -71,17 +78,17 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET
       const added = totalled?.count ?? 0;
       const isFull = added >= batch;
       batch = sizeOfNextBatch(batch, totalled);
-      const columns = await steps.attempt(refreshColumns(db, {}, failed.facts), 0);
+      const made = await steps.attempt(columns.run(), 0);
       const installed = await steps.attempt(installs.run(), 0);
       // Labels rest by themselves, and much longer: new facts do not wait for that.
       const restMs = rest(performance.now() - began);
       const labelsRestMs = labels.restsFor();
       // They wait until the totals have done what they have.
       const labelled = isFull ? 0 : await steps.attempt(labels.run(), 0);
-      const hasMore = isFull || round.hasMore || columns > 0 || turn.hasMore;
+      const hasMore = isFull || round.hasMore || made > 0 || turn.hasMore;
       if (isQuiet() && !hasMore) await steps.attempt(tidying.run(), 0);
       steps.throwFailures();
-      if (added + columns + installed + labelled > 0) return restMs;
+      if (added + made + installed + labelled > 0) return restMs;
       return labelsRestMs > 0 ? Math.min(labelsRestMs, IDLE_MS) : IDLE_MS;
     },
   });

@@ -300,3 +300,15 @@ test('a look that finds a month which then fails does not rest as one that found
   await upkeep.stop();
   await failing.close();
 });
+
+test('a look for months that need columns, which finds none, rests in proportion to what it took', async () => {
+  const idle = await startService();
+  const { db, looks } = watchLooks(idle, 'left join fact_column_month', 30);
+  const upkeep = startUpkeep({ db, log: idle.deps.log });
+  await vi.waitFor(() => expect(looks.size).toBe(1), 10_000);
+  await sleep(2_000);
+  expect(looks.size).toBe(1);
+  await vi.waitFor(() => expect(looks.size).toBe(2), 10_000);
+  await upkeep.stop();
+  await idle.close();
+});
