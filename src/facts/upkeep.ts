@@ -15,11 +15,10 @@ const IDLE_MS = 500;
 const BUSY = { facts: 0.4, labels: 0.05 };
 /** A round over many apps goes on with the others after its rest, which is up to nine times as long as the round was. */
 const ROUND_MS = 2_000;
-/**
- * A look that finds nothing rests so many times as long as it took, a minute at most: the look at installs counts all changes that wait each
- * time, that at facts all months of all apps. Charts of new facts do not wait for their columns as long as that.
- */
-const LOOKING_REST = { times: 100, mostMs: 60_000, mostMsOfFacts: 5_000 };
+/** A look that finds nothing rests so many times as long as it took: at installs it counts all changes that wait each time, at facts all months of all apps. */
+const LOOKING_REST = 100;
+/** Charts of new facts wait for their columns. */
+const LONGEST_LOOKING_REST_MS = { facts: 5_000, installs: 60_000, tidying: 60_000 };
 /** Moved facts wait no longer for more of them, while labels go on coming. */
 const MOVES_WAIT_MS = 5 * 60_000;
 /**
@@ -32,8 +31,9 @@ const QUIET = { busy: 0.2, stretchMs: 60_000 };
 const NOTHING: Refreshed = { count: 0, longestMs: 0 };
 
 /** What failed had found something. */
-function restAfterLooking(workedMs: number, done: number | undefined, mostMs = LOOKING_REST.mostMs): number {
-  return done === 0 ? Math.min(LOOKING_REST.times * workedMs, mostMs) : 0;
+function restAfterLooking(at: keyof typeof LONGEST_LOOKING_REST_MS) {
+  return (workedMs: number, done?: number) =>
+    done === 0 ? Math.min(LOOKING_REST * workedMs, LONGEST_LOOKING_REST_MS[at]) : 0;
 }
 
 export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET): Loop {
@@ -56,16 +56,14 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET
     return count + moved.count;
   }, createRest(BUSY.labels));
 
-  const columns = resting(
-    () => refreshColumns(db, {}, failed.facts),
-    (workedMs, done) => restAfterLooking(workedMs, done, LOOKING_REST.mostMsOfFacts),
-  );
-  const installs = resting(() => refreshInstallColumns(db, {}, failed.installs), restAfterLooking);
+  const columns = resting(() => refreshColumns(db, {}, failed.facts), restAfterLooking('facts'));
+  const installs = resting(() => refreshInstallColumns(db, {}, failed.installs), restAfterLooking('installs'));
 
   const isQuiet = createQuiet(quiet);
+  const tidyingLooked = restAfterLooking('tidying');
   const tidying = resting(
     () => tidyColumns(db),
-    (workedMs, done) => Math.max(restAfterLooking(workedMs, done), TIDYING_REST * workedMs),
+    (workedMs, done) => Math.max(tidyingLooked(workedMs, done), TIDYING_REST * workedMs),
   );
 
   return startLoop({
