@@ -143,7 +143,7 @@ describe('an app beside another one', () => {
 
   test('is not looked for where the planner expects as much of any other: among many alike it would be for ever', async () => {
     await prepare();
-    await sql`insert into label_pending select 1000 + n % 120, gen_random_uuid(), 1, 2 from generate_series(1, 72_000) n`.execute(
+    await sql`insert into label_pending select 1000 + n % 120, gen_random_uuid(), 1, 2 from generate_series(1, 72000) n`.execute(
       service.deps.db,
     );
     await sql`analyze label_pending`.execute(service.deps.db);
