@@ -2,11 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { setStore } from '../../src/apps/catalogue.ts';
 import { DURATIONS } from '../../src/facts/codes.ts';
-import { importRates } from '../../src/import/rates.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
-import { createWorld, MONTH, RENEWAL, type World } from './world.ts';
+import { createWorld, listFacts, MONTH, RENEWAL, type World } from './world.ts';
 
 const BOB_ID = randomUUID();
 
@@ -23,9 +21,7 @@ afterAll(() => world.close());
 
 const OFFER = { category: 'promotional', type: 'pay_up_front' };
 
-function facts() {
-  return world.database.db.selectFrom('fact_transaction').selectAll().orderBy('purchased_at').execute();
-}
+const facts = () => listFacts(world);
 
 async function everything(): Promise<string> {
   const { rows } = await sql<{ state: string }>`
@@ -350,104 +346,5 @@ describe('what an unconfigured product sells', () => {
       grace_period_expires_at: '2025-02-20T00:00:00Z',
     });
     expect(await facts()).toMatchObject([{ grace_at: null, billing_issue_at: null }]);
-  });
-});
-
-describe('money', () => {
-  test('a rate of the day of purchase or one of the seven before it makes it dollars', async () => {
-    const rates = await world.file('rates.csv', 'date,currency,usd_per_unit\n2025-01-02,EUR,1.5\n2025-01-10,EUR,9\n');
-    await importRates(world.database, rates);
-    const euros = { ...MONTH, price: { country: 'DE', currency: 'EUR', value: 10 } };
-    await world.transactions(euros);
-    expect(await facts()).toMatchObject([{ revenue: 15_000_000_000n }]);
-    const later = { ...euros, purchased_at: '2025-01-18T12:00:00Z', store_transaction_id: 'later' };
-    expect(await world.transactions(later)).toMatchObject({ rejected: 1 });
-  });
-
-  test('of several rates the last one up to the UTC day of purchase holds', async () => {
-    const rates = '2025-01-02,CHF,1.5\n2025-01-08,CHF,1.1\n2025-01-09,CHF,7\n';
-    await importRates(world.database, await world.file('rates.csv', `date,currency,usd_per_unit\n${rates}`));
-    const price = { country: 'CH', currency: 'CHF', value: 10 };
-    // The 8th in UTC.
-    const at = '2025-01-09T01:30:00+02:00';
-    await world.transactions({ ...MONTH, price, purchased_at: at, originally_purchased_at: at });
-    expect(await facts()).toMatchObject([{ revenue: 11_000_000_000n }]);
-  });
-
-  test('the commission of the store is taken off; money that is recorded stays as it is', async () => {
-    const stripe = { ...MONTH, store: 'stripe' };
-    await world.transactions(stripe);
-    await setStore(world.database, world.app.app_id, { store: 'stripe', commission: '0.15' });
-    await world.transactions(stripe, {
-      ...stripe,
-      store_transaction_id: 'new',
-      purchased_at: RENEWAL.purchased_at,
-      expires_at: RENEWAL.expires_at,
-    });
-    expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }, { proceeds: 8_500_000_000n }]);
-  });
-
-  test('and stays so where it would be none by the commission of today', async () => {
-    const taxed = { ...MONTH, store: 'web', price: { ...MONTH.price, tax_usd: 9.5 } };
-    const other = { ...taxed, store_transaction_id: 'w2', store_original_transaction_id: 'w2' };
-    await world.transactions(taxed);
-    await setStore(world.database, world.app.app_id, { store: 'web', commission: '0.2' });
-    const dearer = { ...taxed, price: { ...taxed.price, value: 10.1 } };
-    const summary = await world.transactions(other, taxed, dearer, { ...taxed, paywall_id: 'p1' });
-    expect(summary).toMatchObject({ written: 1, unchanged: 1, rejected: 2 });
-    const reason = 'price.tax_usd: Must not be more than the proceeds.';
-    expect(await world.rejects('transactions.ndjson')).toMatchObject([
-      { line: 1, reason },
-      { line: 3, reason },
-    ]);
-    expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }]);
-  });
-
-  test('also where its chain comes from a deleted profile', async () => {
-    await world.profiles({ customer_user_id: 'gone' });
-    const taxed = { ...MONTH, store: 'site', price: { ...MONTH.price, tax_usd: 9.5 } };
-    await world.transactions({ ...taxed, customer_user_id: 'gone' });
-    await sql`update profile set deleted_at = now() where profile_id = ${await world.profileIdOf('gone')}`.execute(
-      world.database.db,
-    );
-    await setStore(world.database, world.app.app_id, { store: 'site', commission: '0.2' });
-    expect(await world.transactions(taxed)).toMatchObject({ written: 1, rejected: 0 });
-    expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }]);
-  });
-
-  test.each([
-    ['one batch', 'near', 0],
-    ['two batches', 'far', 1_000],
-  ])('two states of one transaction change nothing of it the second time: in %s', async (_, store, between) => {
-    const bought = { ...MONTH, store };
-    const states = [bought, ...Array(between).fill({}), { ...bought, paywall_id: 'p1' }];
-    await world.transactions(...states);
-    const before = await facts();
-    await setStore(world.database, world.app.app_id, { store, commission: '0.5' });
-    await world.transactions(...states);
-    expect(await facts()).toEqual(before);
-    // What is refunded is so with the amounts that it had.
-    const refund = { refunded_at: '2025-01-20T00:00:00Z', cancellation_reason: 'refund' };
-    await world.transactions({ ...bought, ...refund });
-    expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }]);
-    await world.transactions({ ...bought, price: { ...bought.price, tax_usd: 1 } });
-    expect(await facts()).toMatchObject([{ proceeds: 5_000_000_000n, net: 4_000_000_000n }]);
-  });
-
-  test('a rate prices anew what is bought on another day, in UTC', async () => {
-    const rates = async (rate: number) =>
-      importRates(
-        world.database,
-        await world.file('rates.csv', `date,currency,usd_per_unit\n2025-01-08,NOK,${rate}\n`),
-      );
-    const price = { country: 'NO', currency: 'NOK', value: 10 };
-    const bought = { ...MONTH, price, purchased_at: '2025-01-09T23:59:59Z' };
-    await rates(1);
-    await world.transactions(bought);
-    await rates(2);
-    await world.transactions({ ...bought, purchased_at: '2025-01-10T00:30:00+01:00' });
-    expect(await facts()).toMatchObject([{ revenue: 10_000_000_000n }]);
-    await world.transactions({ ...bought, purchased_at: '2025-01-10T00:30:00Z' });
-    expect(await facts()).toMatchObject([{ revenue: 20_000_000_000n }]);
   });
 });

@@ -54,6 +54,11 @@ export function toNdjson(records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join('');
 }
 
+/** What charts count of the transactions, in the order of purchase. */
+export function listFacts({ database: { db } }: World) {
+  return db.selectFrom('fact_transaction').selectAll().orderBy('purchased_at').execute();
+}
+
 export async function createWorld(newApp: Partial<NewApp> = {}): Promise<World> {
   const database = await createTestDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'sps-import-'));
