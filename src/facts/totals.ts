@@ -113,10 +113,13 @@ async function refreshApps(
   const refreshed = { count: 0, longestMs: 0 };
   const steps = createSteps();
   const from = performance.now();
+  round.hasMore = false;
   for (const [served, appKey] of appKeys.entries()) {
     const began = performance.now();
-    round.hasMore = served > 0 && began - from >= round.mostMs;
-    if (round.hasMore) break;
+    if (served > 0 && began - from >= round.mostMs) {
+      round.hasMore = true;
+      break;
+    }
     round.after = appKey;
     const count = withTotalsLocked(db, appKey, (connection) =>
       inSnapshot(connection, async (trx) => {
@@ -136,7 +139,6 @@ const HAS_WORK = sql`exists (select from fact_pending p where p.app_key = app.ap
 
 /** Runs a batch of every app that has work and that no other process is at. */
 export async function refreshTotals(db: Kysely<DB>, limit = TOTALS_BATCH, round = wholeRound()): Promise<Refreshed> {
-  round.hasMore = false;
   const appKeys = await listInTurn(db, HAS_WORK, round);
   return refreshApps(db, { appKeys, round }, (trx, appKey) => addToTotals(trx, appKey, limit));
 }
