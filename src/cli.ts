@@ -35,15 +35,8 @@ const program = new Command('sps')
   .configureHelp({ showGlobalOptions: true })
   .showHelpAfterError('(use --help for usage)');
 
-// What was to be done is done by then. A reader that has had enough, as `head`, need not be told.
-process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-  if (code === 'EPIPE') return;
-  process.stderr.write(`sps: What was asked for was done, but its answer cannot be written (${code}).\n`);
-  process.exitCode = 1;
-});
-
-// A terminal that was closed is no reason to leave anything half done.
-process.stderr.on('error', () => undefined);
+// A terminal that was closed is no reason to leave anything half done. Who writes an answer hears of it.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 try {
   const named = process.argv.slice(2).find((word) => Object.hasOwn(NOUNS, word));

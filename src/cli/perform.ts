@@ -11,6 +11,7 @@ import { onInterrupts } from '../lib/interrupts.ts';
 import { createLog } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 import { toJson } from './harmless.ts';
+import { print } from './print.ts';
 
 /** Products of a whole app may have their facts derived again. */
 const LONGEST_STATEMENT_MS = 3_600_000;
@@ -45,7 +46,11 @@ export interface PerformOptions {
   endsInOrder?: boolean;
 }
 
-export type Perform = (work: (operator: Operator) => Promise<CommandAnswer>, options?: PerformOptions) => Promise<void>;
+/** Work that prints by itself, as it goes, has no answer. */
+export type Perform = (
+  work: (operator: Operator) => Promise<CommandAnswer | undefined>,
+  options?: PerformOptions,
+) => Promise<void>;
 
 interface Ending {
   /** Aborted when the command is to end in order. */
@@ -132,10 +137,13 @@ async function withOperator<T>(
   }
 }
 
-export function printAnswer(program: Command, { answer, text }: CommandAnswer): void {
-  process.stdout.write(`${program.opts().json ? toJson(answer) : text}\n`);
+export function printAnswer(program: Command, { answer, text }: CommandAnswer): Promise<void> {
+  return print(program.opts().json ? toJson(answer) : text);
 }
 
 export function createPerform(program: Command): Perform {
-  return async (work, options = {}) => printAnswer(program, await withOperator(work, options));
+  return async (work, options = {}) => {
+    const answer = await withOperator(work, options);
+    if (answer) await printAnswer(program, answer);
+  };
 }

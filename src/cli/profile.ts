@@ -3,9 +3,9 @@ import { type Command, Option } from 'commander';
 import { getApp } from '../apps/service.ts';
 import { OperatorError } from '../operator-error.ts';
 import { exportProfile } from '../profile/export.ts';
-import { toJson } from './harmless.ts';
 import { appOption } from './options.ts';
 import type { Perform } from './perform.ts';
+import { startObject } from './print.ts';
 
 interface Named {
   app: string;
@@ -31,9 +31,10 @@ export function addCommands(program: Command, perform: Perform): void {
         if (customerUserId === undefined && profileId === undefined)
           throw new OperatorError('Name the profile: --customer-user-id or --profile-id.');
         const { app_id } = await getApp(deps, app);
-        const identity = { customer_user_id: customerUserId ?? null, profile_id: profileId ?? null };
-        const answer = await exportProfile(deps.db, app_id, identity);
-        return { answer, text: toJson(answer, 2) };
+        const named = { app_id, customer_user_id: customerUserId ?? null, profile_id: profileId ?? null };
+        const { member, end } = startObject(program.opts().json ? 0 : 2);
+        await exportProfile(deps.db, named, member);
+        await end();
       }),
     );
 }

@@ -15,6 +15,6 @@ export function addCommands(program: Command): void {
       await Promise.race([restore(folder, SPS_DATA_DIR, signal), interrupted]).finally(ignore);
       const answer = { data_dir: SPS_DATA_DIR };
       const text = `Restored to ${SPS_DATA_DIR}; the next start of the service takes it up.`;
-      printAnswer(program, { answer, text });
+      await printAnswer(program, { answer, text });
     });
 }

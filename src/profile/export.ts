@@ -1,73 +1,79 @@
-// Everything that is stored of one person, for whoever answers their request to know. By one statement, and so as of one moment. Columns are
-// named as the data model names them. Left out is what was computed: amounts in 10⁻⁹ USD, facts and totals of charts, the watch over lapses.
+// Everything that is stored of one person, for whoever answers their request to know. Of one snapshot, and so as of one moment; some rows at a
+// time, as a profile may have more events than one value of PostgreSQL holds. Columns are named as the data model names them. Left out is what
+// was computed: amounts in 10⁻⁹ USD, facts and totals of charts, the watch over lapses.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { isUuid } from '../lib/uuid.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ProfileIdentity } from './identity.ts';
 
-/** Members are named after columns; datetimes are ISO 8601 in UTC. */
-export interface ProfileExport {
-  profile: object;
-  /** The present record first, then up to ten that it superseded. */
-  attributions: object[];
-  access_grants: object[];
-  transactions: object[];
-  /** As receivers were told, with what came of it at each. */
-  events: object[];
-  /** Answers that are kept for a repeated request. */
-  kept_answers: object[];
-}
+/** Takes the members in their order: the profile itself, then lists, some rows at a time. Datetimes are ISO 8601 in UTC. */
+export type TakeMember = (name: string, value: object | AsyncIterable<object[]>) => Promise<void>;
+
+const ROWS_AT_ONCE = 100;
 
 const LEFT_OUT = sql`'{app_id,profile_id,purchase_no,revenue_nano,proceeds_nano,net_nano,place}'::text[]`;
 
-/** The rows of a subquery as a list, in the order of what it gives as `place`. */
-function listOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(select coalesce(jsonb_agg(to_jsonb(r) - ${LEFT_OUT} order by r.place), '[]') from (${rows}) r)`;
+const DELIVERIES = sql`(
+  select coalesce(jsonb_agg(to_jsonb(d) order by d.webhook_id), '[]') from (
+    select webhook_id, state, attempts, attempted_at, last_status, last_error, last_answer from webhook_delivery where sequence = e.sequence) d)`;
+
+/** The rows of each list, which `place` orders; `owned` is the condition that they are the profile's. */
+const LISTS: Readonly<Record<string, (owned: RawBuilder<unknown>) => RawBuilder<unknown>>> = {
+  /** The present record first, then up to ten that it superseded. */
+  attributions: (owned) => sql`
+    select d.status, d.channel, d.campaign, d.ad_group, d.ad_set, d.creative, d.source, s.attribution_user_id, s.recorded_at, s.place
+    from profile_attribution a
+    cross join lateral unnest(
+      a.attribution_key || a.superseded_keys, a.attribution_user_id || a.superseded_user_ids, a.recorded_at || a.superseded_at
+    ) with ordinality as s (attribution_key, attribution_user_id, recorded_at, place)
+    join dim_attribution d on d.attribution_key = s.attribution_key
+    where ${owned}`,
+  access_grants: (owned) => sql`select *, access_level_id as place from access_grant where ${owned}`,
+  transactions: (owned) => sql`select *, purchase_no as place from purchase where ${owned}`,
+  /** As receivers were told, with what came of it at each. */
+  events: (owned) => sql`
+    select event_id, event_type, created_at, payload, sequence as place, ${DELIVERIES} as deliveries from webhook_event e where ${owned}`,
+  /** Answers that are kept for a repeated request. */
+  kept_answers: (owned) => sql`
+    select operation, idempotency_key, kept_at, answer, kept_at as place from kept_answer where ${owned}`,
+};
+
+async function* readPages(trx: Kysely<DB>, rows: RawBuilder<unknown>): AsyncGenerator<object[]> {
+  await sql`declare listed no scroll cursor for
+    select to_jsonb(r) - ${LEFT_OUT} as row from (${rows}) r order by r.place`.execute(trx);
+  for (;;) {
+    const { rows: page } = await sql<{ row: object }>`fetch ${sql.lit(ROWS_AT_ONCE)} from listed`.execute(trx);
+    if (page.length === 0) break;
+    yield page.map(({ row }) => row);
+  }
+  await sql`close listed`.execute(trx);
 }
-
-/** The rows of a table that are the profile's. */
-function rowsOf(table: string, place: string): RawBuilder<unknown> {
-  return listOf(sql`select t.*, ${sql.ref(`t.${place}`)} as place from ${sql.table(table)} t
-    where t.app_id = p.app_id and t.profile_id = p.profile_id`);
-}
-
-const ATTRIBUTIONS = listOf(sql`
-  select d.status, d.channel, d.campaign, d.ad_group, d.ad_set, d.creative, d.source, s.attribution_user_id, s.recorded_at, s.place
-  from profile_attribution a
-  cross join lateral unnest(
-    a.attribution_key || a.superseded_keys, a.attribution_user_id || a.superseded_user_ids, a.recorded_at || a.superseded_at
-  ) with ordinality as s (attribution_key, attribution_user_id, recorded_at, place)
-  join dim_attribution d on d.attribution_key = s.attribution_key
-  where a.app_id = p.app_id and a.profile_id = p.profile_id`);
-
-const DELIVERIES = listOf(sql`
-  select webhook_id, state, attempts, attempted_at, last_status, last_error, last_answer, webhook_id as place
-  from webhook_delivery where sequence = e.sequence`);
-
-const EVENTS = listOf(sql`
-  select e.event_id, e.event_type, e.created_at, e.payload, e.sequence as place, ${DELIVERIES} as deliveries
-  from webhook_event e where e.app_id = p.app_id and e.profile_id = p.profile_id`);
-
-const KEPT_ANSWERS = listOf(sql`
-  select operation, idempotency_key, kept_at, answer, kept_at as place
-  from kept_answer where app_id = p.app_id and profile_id = p.profile_id`);
 
 /** Of a profile of the app, also of a deleted one by its id. Throws an OperatorError where there is none. */
-export async function exportProfile(
+export function exportProfile(
   db: Kysely<DB>,
-  appId: string,
-  { customer_user_id, profile_id }: ProfileIdentity,
-): Promise<ProfileExport> {
+  { app_id, customer_user_id, profile_id }: ProfileIdentity & { app_id: string },
+  take: TakeMember,
+): Promise<void> {
   const named =
     customer_user_id === null
       ? sql`${profile_id !== null && isUuid(profile_id) ? profile_id : null}::uuid`
-      : sql`(select profile_id from profile_identity where app_id = ${appId} and customer_user_id = ${customer_user_id})`;
-  const { rows } = await sql<ProfileExport>`
-    select to_jsonb(p) - 'app_id' as profile, ${ATTRIBUTIONS} as attributions,
-      ${rowsOf('access_grant', 'access_level_id')} as access_grants, ${rowsOf('purchase', 'purchase_no')} as transactions,
-      ${EVENTS} as events, ${KEPT_ANSWERS} as kept_answers
-    from profile p where p.app_id = ${appId} and p.profile_id = ${named}`.execute(db);
-  if (!rows[0]) throw new OperatorError('The app has no such profile.');
-  return rows[0];
+      : sql`(select profile_id from profile_identity where app_id = ${app_id} and customer_user_id = ${customer_user_id})`;
+  const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
+  return snapshot.execute(async (trx) => {
+    // Who reads what is written, as `less` does, may rest for long; and the cursors are read to their end.
+    await sql`select set_config('idle_in_transaction_session_timeout', '0', true), set_config('cursor_tuple_fraction', '1', true)`.execute(
+      trx,
+    );
+    const { rows } = await sql<{ profile_id: string; profile: object }>`
+      select profile_id, to_jsonb(p) - 'app_id' as profile from profile p where app_id = ${app_id} and profile_id = ${named}`.execute(
+      trx,
+    );
+    const [found] = rows;
+    if (!found) throw new OperatorError('The app has no such profile.');
+    await take('profile', found.profile);
+    const owned = sql`app_id = ${app_id} and profile_id = ${found.profile_id}`;
+    for (const [name, rowsOf] of Object.entries(LISTS)) await take(name, readPages(trx, rowsOf(owned)));
+  });
 }

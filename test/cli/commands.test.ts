@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Answer, type CallOptions, startService, type TestService } from '../setup/service.ts';
 import { answering, type Receiver, startReceiver } from '../webhooks/receiver.ts';
@@ -224,6 +225,45 @@ describe('profile export', PATIENCE, () => {
     });
     expect(left.stdout).not.toMatch(/ann|id-first|id-second/);
     await sps.json('webhook', 'remove', webhook_id);
+  });
+
+  describe('of one with more than is read at once', () => {
+    const ROWS = 250;
+    let named: string[];
+    beforeAll(async () => {
+      const { app_id, secret_key } = await sps.json('app', 'create', '--name', 'Long');
+      named = ['--app', app_id, '--customer-user-id', 'ann'];
+      await call('POST', `${API}profile/`, secret_key, { headers: CUSTOMER, body: {} });
+      await sql`insert into webhook_event (event_id, app_id, profile_id, customer_user_id, event_type, payload)
+        select gen_random_uuid(), app_id, profile_id, customer_user_id, 'written', json_build_object('line', e'a\nb', 'n', n)
+        from profile, generate_series(1, ${ROWS}::integer) n where app_id = ${app_id} order by n`.execute(
+        service.database.db,
+      );
+    }, PATIENCE.timeout);
+
+    test('prints each row once, in order, laid out as any JSON', async () => {
+      const { stdout } = await sps.attempt('profile', 'export', ...named);
+      const exported = JSON.parse(stdout);
+      expect(stdout).toBe(`${JSON.stringify(exported, null, 2)}\n`);
+      expect(exported.events.map(({ payload }: { payload: { n: number } }) => payload.n)).toEqual(
+        Array.from({ length: ROWS }, (_, i) => i + 1),
+      );
+      const { stdout: inOneLine } = await sps.attempt('profile', 'export', ...named, '--json');
+      expect(inOneLine).toBe(`${JSON.stringify(exported)}\n`);
+    });
+
+    test('fails if its reader leaves, as what was read is not all', async () => {
+      const child = sps.start('profile', 'export', ...named);
+      child.stdout?.destroy();
+      expect(await ended(child)).toMatchObject({ code: 1, stderr: 'sps: Not all of it could be written (EPIPE).\n' });
+    });
+
+    test.runIf(existsSync('/dev/full'))('fails if there is no room', async () => {
+      const full = openSync('/dev/full', 'w');
+      const child = sps.startInto(full, 'profile', 'export', ...named);
+      closeSync(full);
+      expect(await ended(child)).toMatchObject({ code: 1, stderr: 'sps: Not all of it could be written (ENOSPC).\n' });
+    });
   });
 
   test('asks for a name, of a profile of that app', async () => {

@@ -5,8 +5,9 @@ import { pathToFileURL } from 'node:url';
 const program = pathToFileURL(process.argv[2]);
 let printed = { stdout: '', stderr: '' };
 for (const name of ['stdout', 'stderr']) {
-  process[name].write = (text) => {
+  process[name].write = (text, written) => {
     printed[name] += text;
+    written?.();
     return true;
   };
 }

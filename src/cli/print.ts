@@ -1,0 +1,62 @@
+// Standard output: an answer at once, or an object that is too large for that.
+import { OperatorError } from '../operator-error.ts';
+import { toJson } from './harmless.ts';
+
+/** Rejects with the code of what went wrong, EPIPE where the reader has left. */
+function write(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+export async function print(text: string): Promise<void> {
+  try {
+    await write(`${text}\n`);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // A reader that has had enough, as `head`, need not be told.
+    if (code === 'EPIPE') return;
+    throw new OperatorError(`What was asked for was done, but its answer cannot be written (${code}).`);
+  }
+}
+
+export interface ObjectPrinter {
+  /** A list is given some rows at a time. */
+  member: (name: string, value: object | AsyncIterable<object[]>) => Promise<void>;
+  end: () => Promise<void>;
+}
+
+/** Prints an object as `toJson` writes it, member by member. What is cut off lacks its end, and so is no JSON. */
+export function startObject(indent: number): ObjectPrinter {
+  const line = (depth: number) => (indent > 0 ? `\n${' '.repeat(depth * indent)}` : '');
+  const nested = (value: unknown, depth: number) => toJson(value, indent).replaceAll('\n', line(depth));
+  let before = '{';
+
+  async function part(text: string): Promise<void> {
+    await write(text).catch(({ code }: NodeJS.ErrnoException) => {
+      throw new OperatorError(`Not all of it could be written (${code}).`);
+    });
+  }
+
+  async function list(pages: AsyncIterable<object[]>): Promise<void> {
+    let beforeRow = '[';
+    for await (const rows of pages) {
+      let text = '';
+      for (const row of rows) {
+        text += `${beforeRow}${line(2)}${nested(row, 2)}`;
+        beforeRow = ',';
+      }
+      await part(text);
+    }
+    await part(beforeRow === '[' ? '[]' : `${line(1)}]`);
+  }
+
+  return {
+    async member(name, value) {
+      await part(`${before}${line(1)}${toJson(name)}:${indent > 0 ? ' ' : ''}`);
+      before = ',';
+      await (Symbol.asyncIterator in value ? list(value) : part(nested(value, 1)));
+    },
+    end: () => part(`${line(0)}}\n`),
+  };
+}
