@@ -27,10 +27,7 @@ async function rederiveProfiles(db: Kysely<DB>, app: App, profileIds: readonly s
   });
 }
 
-/**
- * Derives anew the chains of those who have facts of which `narrowed` holds (joins and conditions without parameters, as a cursor takes none),
- * some profiles at a time, and gives how many there were.
- */
+/** Derives anew the chains of those who have facts of which `narrowed` (joins and conditions) holds, some at a time; gives how many there were. */
 async function rederiveEach(db: Kysely<DB>, app: App, narrowed: RawBuilder<unknown>): Promise<number> {
   return db.connection().execute(async (connection) => {
     // All are found in one pass over the facts, and kept by the database from commit to commit.
@@ -38,7 +35,7 @@ async function rederiveEach(db: Kysely<DB>, app: App, narrowed: RawBuilder<unkno
       declare outdated cursor with hold for
       select distinct f.profile_id
       from fact_transaction f join dim_store using (store_key) join dim_product using (product_key) ${narrowed}
-        and f.app_key = ${sql.lit(app.app_key)}`.execute(connection);
+        and f.app_key = ${app.app_key}`.execute(connection);
     try {
       for (let derived = 0; ; ) {
         const { rows } = await sql<{ profile_id: string }>`
@@ -58,7 +55,7 @@ async function rederiveEach(db: Kysely<DB>, app: App, narrowed: RawBuilder<unkno
 export async function rederiveProducts(db: Kysely<DB>, app: App): Promise<void> {
   const isOutdated = sql`
     join product using (store, store_product_id)
-    where product.app_id = ${sql.lit(app.app_id)} and f.duration <> ${codeOf('product.duration', DURATIONS)}`;
+    where product.app_id = ${app.app_id} and f.duration <> ${codeOf('product.duration', DURATIONS)}`;
   await rederiveEach(db, app, isOutdated);
 }
 
@@ -68,6 +65,6 @@ export function rederiveProduct(
   app: App,
   { store, store_product_id }: { store: string; store_product_id: string },
 ): Promise<number> {
-  const isOfProduct = sql`where store = ${sql.lit(store)} and store_product_id = ${sql.lit(store_product_id)}`;
+  const isOfProduct = sql`where store = ${store} and store_product_id = ${store_product_id}`;
   return rederiveEach(db, app, isOfProduct);
 }
