@@ -64,6 +64,8 @@ export function createBrokenRequestHandler(log: Logger): (error: Error & { code?
   const waiting = new WeakSet<Duplex>();
 
   return function handle(error, socket) {
+    // What still comes is dropped: if the connection were cut, the client would lose the answer.
+    if (wasRefused(socket)) return;
     const { code = '' } = error;
     const due = answerOf(socket);
     if (code !== 'ECONNRESET' && socket.writable && due?.req.complete) {

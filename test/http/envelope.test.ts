@@ -2,6 +2,8 @@
 import { once } from 'node:events';
 import { METHODS } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ATTRIBUTION, post } from '../attribution/world.ts';
 import { GRANT } from '../grants/world.ts';
@@ -242,6 +244,17 @@ describe('HTTP that is broken', () => {
       'request-id': expect.stringMatching(/^[0-9a-f]{32}$/),
     });
     await connection.ended;
+  });
+
+  test('a client that reads when it has sent all of it is answered', async () => {
+    const socket = connect({ port: service.port, host: '127.0.0.1' });
+    socket.on('error', () => {});
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nx-big: ');
+    for (let sent = 0; sent < 10; sent++) {
+      socket.write('x'.repeat(10_000));
+      await sleep(20);
+    }
+    expect(await text(socket)).toContain('HTTP/1.1 431');
   });
 
   test('a client that keeps its side open after that is cut off a second later', async () => {
