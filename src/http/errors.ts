@@ -30,8 +30,9 @@ function toApiError(error: unknown): ApiError {
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = toApiError(error);
   if (answer.statusCode >= 500 && answer !== error) request.log.error({ err: error }, 'request failed');
-  // Fastify would close the connection while the client still sends, which often loses the answer. Node reads what is left and drops it.
-  if (answer.statusCode === 413) reply.removeHeader('connection');
+  // After a body that is refused Fastify would close the connection, which loses the answer of a client that still sends, and the answers to
+  // requests sent ahead. Node reads what is left of the body and drops it.
+  reply.removeHeader('connection');
   return reply.code(answer.statusCode).headers(answer.headers).type(JSON_TYPE).send(answer.body);
 }
 

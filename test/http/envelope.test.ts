@@ -204,6 +204,16 @@ describe('bodies', () => {
     connection.close();
   });
 
+  test('behind a body that is no JSON the connection stays', async () => {
+    const connection = openRaw(service.port);
+    for (const body of ['{', JSON.stringify(record)]) {
+      connection.send([...headOfPost(), `Content-Length: ${body.length}`, '', body].join('\r\n'));
+    }
+    expect(await connection.next()).toMatchObject(envelope(400, 'parse_error'));
+    expect((await connection.next()).status).toBe(201);
+    connection.close();
+  });
+
   test('chunks are taken, and deep nesting disturbs nobody', async () => {
     const body = `{"status":"organic","customer_user_id":"anna","deep":${'['.repeat(30_000)}${']'.repeat(30_000)}}`;
     expect(await post(service, body)).toMatchObject({ status: 201 });
