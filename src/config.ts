@@ -151,7 +151,7 @@ export const VARIABLES = {
   REQUEST_TIMEOUT_MS: whole(
     [100, 600_000],
     30_000,
-    'Longest time in which a request must have arrived, in milliseconds; its headers within 10 s. A connection over which nothing moves for twice as long is closed.',
+    'Longest time in which a request must have arrived, in milliseconds; its headers within 10 s. A connection over which nothing moves for twice as long is closed; between requests, after 72 s.',
   ),
   SHUTDOWN_DELAY_MS: whole(
     [0, 600_000],

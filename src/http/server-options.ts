@@ -21,7 +21,7 @@ export function serverOptions({ config, log }: Pick<Deps, 'config' | 'log'>): Fa
     genReqId: newRequestId,
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Of a connection over which nothing moves (connections.ts); a request that does not come in time is told so before.
+    // Of a connection over which nothing moves (connections.ts), but between requests; a request that does not come in time is told so before.
     connectionTimeout: 2 * REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     http: {
