@@ -1,7 +1,7 @@
 // Finds keys for authentication. What was found, or not, is remembered for a moment shorter than the two seconds within which a
 // revoked key must be refused (decisions.md 2) and a changed app be heeded.
 import type { Kysely } from 'kysely';
-import { createGroupWriter } from '../db/group.ts';
+import { groupCalls } from '../db/group.ts';
 import type { DB } from '../db/types.ts';
 import type { Keyring, StoredKey } from '../http/auth.ts';
 import { listKeysByPrefix } from './queries.ts';
@@ -28,7 +28,7 @@ async function loadKeys(db: Kysely<DB>, prefixes: readonly string[]): Promise<(S
 export function createKeyring(db: Kysely<DB>): Keyring {
   const remembered = new Map<string, Remembered>();
   /** Together: whoever makes up keys, each of which is looked up, would else keep those waiting who have one. */
-  const loadKey = createGroupWriter((prefixes: readonly string[]) => loadKeys(db, prefixes));
+  const loadKey = groupCalls((prefixes: readonly string[]) => loadKeys(db, prefixes));
 
   function forgetOldest(): void {
     const oldest = remembered.keys().next();

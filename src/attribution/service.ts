@@ -1,7 +1,7 @@
 // Recording an attribution: answered once it is committed, together with whatever else arrived meanwhile.
 import type { Kysely } from 'kysely';
 import { inHastyTransaction } from '../db/client.ts';
-import { createGroupWriter } from '../db/group.ts';
+import { groupCalls } from '../db/group.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
@@ -127,7 +127,7 @@ export function createAttributionRecorder({
       inHastyTransaction(connection, FREE_WITHIN_MS, (trx) => record(trx, rows));
     const writing = (via: Kysely<DB>, how: RecordRows) => (posts: readonly Post[]) =>
       write(via, posts, { replaces, record: how });
-    return createGroupWriter(writing(groupDb, record), {
+    return groupCalls(writing(groupDb, record), {
       nameOf: waitingName,
       writeIfFree: writing(groupDb, recordIfFree),
       write: writing(db, record),

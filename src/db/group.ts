@@ -1,6 +1,6 @@
-// Group commit: while one group is being written the next one gathers, so that the cost of a commit is shared. Nobody waits
-// for others to come, no acknowledgement before the commit, a bounded queue. Apps take turns, so that a busy one does not delay the others.
-// Keys are looked up in the same way.
+// Group commit: while one group is being written the next one gathers, so that the cost of a commit is shared. Nobody waits for others to
+// come, nobody is answered before the commit, and the queue is bounded. Apps take turns, so that a busy one does not delay the others.
+// Keys are looked up in the same way: there `write` only reads.
 import { apiError } from '../errors.ts';
 import { isDatabaseAway, isLockTimeout } from './failures.ts';
 import { createFairQueue } from './fair-queue.ts';
@@ -18,8 +18,8 @@ function isAway(outcome: Outcome<unknown>): boolean {
   return 'error' in outcome && isDatabaseAway(outcome.error);
 }
 
-/** Turns `write`, which writes many items at once, into a function that writes one. */
-export function createGroupWriter<Item, Result>(
+/** Makes of `write`, which takes many items at once, a function that takes one: what it is called with meanwhile goes together. */
+export function groupCalls<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly Result[]>,
   patient?: Patient<Item, Result>,
 ): (lane: string, item: Item) => Promise<Result> {

@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely';
 import { accessEvent } from '../changes/access-event.ts';
 import { type Changed, type ChangeRequest, changeProfile } from '../changes/change.ts';
 import { changeProfiles, type Locked } from '../changes/group-change.ts';
-import { createGroupWriter } from '../db/group.ts';
+import { groupCalls } from '../db/group.ts';
 import { overlapping } from '../db/overlap.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
@@ -67,7 +67,7 @@ function grantAlone(deps: Pick<Deps, 'db' | 'now'>, request: GrantRequest): Prom
 
 /** Makes `grantAccessLevel(request)`: it gives the body of the answer, once the grant is committed. */
 export function createGrantor(deps: Pick<Deps, 'db' | 'now'>): (request: GrantRequest) => Promise<string> {
-  const enqueue = createGroupWriter((requests: readonly GrantRequest[]) => changeProfiles(deps, requests, writeGrants));
+  const enqueue = groupCalls((requests: readonly GrantRequest[]) => changeProfiles(deps, requests, writeGrants));
   return async (request) => {
     // A key is taken and its answer kept beside the profile: a frame of its own.
     const answer = request.once ? undefined : await enqueue(request.app.app_id, request);

@@ -1,12 +1,12 @@
 // Group commit (src/db/group.ts): what is written together, in which order, and what a failure takes with it.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createGroupWriter } from '../../src/db/group.ts';
+import { groupCalls } from '../../src/db/group.ts';
 import { ApiError } from '../../src/errors.ts';
 
 /** A writer whose groups end when they are told to. */
 function createSlowWriter() {
   const groups: { items: readonly string[]; end: () => void; fail: (error: Error) => void }[] = [];
-  const enqueue = createGroupWriter(
+  const enqueue = groupCalls(
     (items: readonly string[]) =>
       new Promise<readonly string[]>((resolve, reject) => {
         groups.push({ items, end: () => resolve(items.map((item) => `${item}!`)), fail: reject });
@@ -170,7 +170,7 @@ test('of more apps than a group has room for all have their turn', async () => {
 });
 
 test('one bad item fails alone', async () => {
-  const enqueue = createGroupWriter(async (items: readonly string[]) => {
+  const enqueue = groupCalls(async (items: readonly string[]) => {
     if (items.includes('bad')) throw new Error('a bad item');
     return items;
   });
@@ -180,7 +180,7 @@ test('one bad item fails alone', async () => {
 
 test('one that fails with no others is not tried again', async () => {
   let attempts = 0;
-  const enqueue = createGroupWriter(async () => {
+  const enqueue = groupCalls(async () => {
     attempts++;
     throw new Error('a bad item');
   });
@@ -192,7 +192,7 @@ test.each([
   ['waits for a lock too long', '55P03'],
   ['meets a deadlock', '40P01'],
 ])('one that %s fails alone', async (_, code) => {
-  const enqueue = createGroupWriter(async (items: readonly string[]) => {
+  const enqueue = groupCalls(async (items: readonly string[]) => {
     if (items.includes('held')) throw Object.assign(new Error('of one item'), { code });
     return items;
   });
@@ -221,7 +221,7 @@ describe('what somebody holds', () => {
     return items;
   }
   const createPatientWriter = () =>
-    createGroupWriter(writeUnlessHeld, {
+    groupCalls(writeUnlessHeld, {
       nameOf: (item) => item.split(' ')[0]!,
       writeIfFree: writeUnlessHeld,
       write: async (items) => {
@@ -277,7 +277,7 @@ describe('what somebody holds', () => {
 
   test('is refused where that takes too long, with all that wait for it, and no others', async () => {
     let isOver = false;
-    const enqueue = createGroupWriter(writeUnlessHeld, {
+    const enqueue = groupCalls(writeUnlessHeld, {
       nameOf: (item) => item.split(' ')[0]!,
       writeIfFree: writeUnlessHeld,
       write: async (items) => {
@@ -301,7 +301,7 @@ describe('what somebody holds', () => {
 
 test('while the database is away a group fails as a whole, at once', async () => {
   let attempts = 0;
-  const enqueue = createGroupWriter(async () => {
+  const enqueue = groupCalls(async () => {
     attempts++;
     throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
   });
@@ -312,7 +312,7 @@ test('while the database is away a group fails as a whole, at once', async () =>
 
 test('where the database goes away while they are tried one by one, the rest is not', async () => {
   const attempts: (readonly string[])[] = [];
-  const enqueue = createGroupWriter(async (items: readonly string[]) => {
+  const enqueue = groupCalls(async (items: readonly string[]) => {
     attempts.push(items);
     if (items.length > 1) throw Object.assign(new Error('of one item'), { code: '55P03' });
     if (items[0] !== 'a') throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
