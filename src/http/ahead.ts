@@ -10,7 +10,7 @@ const MOST_AHEAD = 100;
 export function registerAhead(app: FastifyInstance): void {
   const waiting = new WeakMap<Socket, number>();
   app.addHook('onRequest', ({ raw: { socket } }, { raw: response }, done) => {
-    // Behind no other: the connection is its own.
+    // It has the connection already: no earlier request is unanswered.
     if (response.socket) return done();
     const ahead = (waiting.get(socket) ?? 0) + 1;
     waiting.set(socket, ahead);
