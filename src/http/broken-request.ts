@@ -26,8 +26,6 @@ export function wasRefused(socket: Duplex): boolean {
 
 function refuse(log: Logger, socket: Duplex, { error, cause }: { error: ApiError; cause: string }): void {
   refused.add(socket);
-  // Node has let go of some, as after CONNECT: without this a client that resets one would end the process.
-  socket.on('error', () => socket.destroy());
   const requestId = newRequestId();
   const text = JSON.stringify(error.body);
   const headers = {
@@ -88,11 +86,20 @@ export function createBrokenRequestHandler(log: Logger): (error: Error & { code?
   };
 }
 
+/** Once the requests that came before on the connection are answered; never if it breaks before. */
+function afterAnswers(socket: Duplex, refuseNext: () => void): void {
+  const due = answerOf(socket);
+  if (due) due.once('close', () => afterAnswers(socket, refuseNext));
+  else refuseNext();
+}
+
 /** What Node would answer by itself with an empty body, or not at all. */
 export function answerOddRequests(server: Server, log: Logger): void {
   server.on('connect', (_request, socket) => {
+    // Node has let go of it: without this a client that resets it would end the process.
+    socket.on('error', () => socket.destroy());
     const error = apiError('method_not_allowed', 'CONNECT', { allow: 'GET, HEAD, POST, PATCH, DELETE' });
-    refuse(log, socket, { error, cause: 'CONNECT' });
+    afterAnswers(socket, () => refuse(log, socket, { error, cause: 'CONNECT' }));
   });
   // An unknown Expect may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));

@@ -1,5 +1,6 @@
 // Broken HTTP behind a whole request: that one takes effect, so its own answer comes first.
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rawGrant } from '../grants/world.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';
@@ -27,6 +28,28 @@ test('those before it are answered in their order, then it is refused', async ()
   expect(await connection.next()).toMatchObject({ status: 400, json: { error_code: 'parse_error' } });
   await connection.ended;
   await expect(connection.next()).rejects.toThrow('ended without an answer');
+});
+
+test('a CONNECT waits for the answers before it, too', async () => {
+  const letGo = await holdProfile(service, 'anna');
+  const connection = openRaw(service.port);
+  connection.send(`${rawGrant(service)}${rawGrant(service)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await waitForBlocked(service, 2);
+  await letGo();
+  expect((await connection.next()).status).toBe(200);
+  expect((await connection.next()).status).toBe(200);
+  expect((await connection.next()).status).toBe(405);
+  await connection.ended;
+});
+
+test('a client that goes while its CONNECT waits disturbs nobody', async () => {
+  const letGo = await holdProfile(service, 'anna');
+  const socket = connect({ port: service.port, host: '127.0.0.1' });
+  socket.write(`${rawGrant(service)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await waitForBlocked(service);
+  socket.resetAndDestroy();
+  await letGo();
+  expect((await service.call('GET', '/healthz')).status).toBe(200);
 });
 
 test('bytes behind a last request are passed over', async () => {
