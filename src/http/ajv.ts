@@ -50,7 +50,7 @@ function listFieldErrors(schema: ObjectSchema, errors: readonly ErrorObject[], b
   const found = [...toFieldErrors(errors), ...(schema.rules?.(body as Record<string, unknown>) ?? [])];
   if (found.length === 0) return found;
   const order = listFields(schema);
-  // Unknown ones are the last.
+  // An unknown one has the index -1, which becomes the largest number: those are the last.
   const rank = ({ source }: FieldError) => order.indexOf(source) >>> 0;
   const fields = [...new Map(found.toReversed().map((field) => [field.source, field])).values()].toReversed();
   return fields.sort((a, b) => rank(a) - rank(b));

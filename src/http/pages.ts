@@ -27,9 +27,13 @@ const SECURITY_HEADERS = {
   'x-frame-options': 'DENY',
 };
 
-/** The addresses in the page are relative, so its own must end in a slash. */
-function setOut(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+function setSecurityHeaders(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   reply.headers(SECURITY_HEADERS);
+  done();
+}
+
+/** The addresses in the page are relative, so its own must end in a slash. */
+function redirectToSlash(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const [path, ...query] = request.url.split('?');
   if (path === PATH) reply.redirect(['dashboard/', ...query].join('?'), 308);
   else done();
@@ -42,7 +46,8 @@ export async function registerPages(app: FastifyInstance): Promise<void> {
     return;
   }
   await app.register(async (pages) => {
-    pages.addHook('onRequest', setOut);
+    pages.addHook('onRequest', setSecurityHeaders);
+    pages.addHook('onRequest', redirectToSlash);
     await pages.register(staticFiles, {
       root: FILES,
       prefix: `${PATH}/`,
