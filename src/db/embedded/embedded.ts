@@ -33,7 +33,7 @@ export interface EmbeddedOptions {
 
 export async function openEmbeddedDatabase(options: EmbeddedOptions): Promise<Database> {
   const cluster = await findOrMakeCluster(options);
-  let current = await join(cluster, options);
+  let current = await joinServer(cluster, options);
   let isClosing = false;
   let restoring = Promise.resolve();
 
@@ -42,7 +42,7 @@ export async function openEmbeddedDatabase(options: EmbeddedOptions): Promise<Da
       if (!isClosing) restoring = restore();
     });
   const rejoin = async () => {
-    const found = await join(cluster, options);
+    const found = await joinServer(cluster, options);
     if (found.connectionString !== current.connectionString) {
       options.log.error('the embedded PostgreSQL lost its port to another program: restart the service');
     }
@@ -66,7 +66,7 @@ export async function openEmbeddedDatabase(options: EmbeddedOptions): Promise<Da
   const close = async () => {
     isClosing = true;
     await restoring;
-    await leave(cluster, current.client, options.log);
+    await leaveServer(cluster, current.client, options.log);
   };
   return { connectionString: current.connectionString, close };
 }
@@ -98,14 +98,14 @@ async function make(server: ServerPackage, dataDir: string, log: Logger): Promis
 }
 
 /** Connects and claims; a server that its last user is just stopping is awaited and started again. */
-async function join(cluster: Cluster, { role, dataDir, log }: EmbeddedOptions): Promise<Attachment> {
+async function joinServer(cluster: Cluster, { role, dataDir, log }: EmbeddedOptions): Promise<Attachment> {
   for (;;) {
     const attachment = await attach(cluster, log, `sps ${role}, process ${process.pid}`);
     try {
       if (await claim(attachment.client, role, dataDir)) return attachment;
     } catch (error) {
       if (!isDatabaseAway(error)) {
-        await leave(cluster, attachment.client, log);
+        await leaveServer(cluster, attachment.client, log);
         throw error;
       }
       log.debug({ err: error }, 'the embedded PostgreSQL went away while we joined');
@@ -121,7 +121,7 @@ async function claim(client: pg.Client, role: Role, dataDir: string): Promise<bo
   return true;
 }
 
-async function leave(cluster: Cluster, client: pg.Client, log: Logger): Promise<void> {
+async function leaveServer(cluster: Cluster, client: pg.Client, log: Logger): Promise<void> {
   if (await leaveUsers(client).catch(() => false)) {
     const failure = await stopServer(cluster);
     if (failure) log.warn(`the embedded PostgreSQL did not stop: ${failure}`);
