@@ -1,11 +1,12 @@
 // The parts of the embedded server that need none.
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { backUp } from '../../src/db/embedded/backup.ts';
+import { provideBinaries } from '../../src/db/embedded/binaries.ts';
 import { isOfAnother, parsePostmaster, readLastPort } from '../../src/db/embedded/postmaster.ts';
 import { firstComplaint } from '../../src/db/embedded/problem.ts';
 import { serverSettings, settingArguments } from '../../src/db/embedded/settings.ts';
@@ -35,6 +36,13 @@ describe('files of a folder', () => {
     await writeFile(join(folder, 'postmaster.opts'), '/bin/postgres "-D" "/port=5/cluster" "-c" "port=25226"\n');
     expect(await readLastPort(folder)).toBe(25_226);
     expect(await readLastPort(join(folder, 'nowhere'))).toBe(0);
+  });
+
+  it('a copy of the programs that fails leaves nothing behind', async () => {
+    const home = await mkdtemp(join(folder, 'home-'));
+    const server = { root: join(folder, 'nowhere'), version: '18.0', major: 18 };
+    await expect(provideBinaries(server, { name: 'ours' }, home)).rejects.toThrow('ENOENT');
+    expect(await readdir(home)).toEqual([]);
   });
 
   it('a postmaster.pid may be of the folder that this is a copy of', async () => {

@@ -54,10 +54,16 @@ function tryPostgres(account: Account, bin: string) {
 
 async function copyServer(server: ServerPackage, copy: string): Promise<void> {
   const made = await mkdtemp(`${copy}.new-`);
-  await cp(join(server.root, 'native'), join(made, 'native'), { recursive: true, verbatimSymlinks: true });
-  await makeReadable(made);
-  await makeLinks(made);
-  await rename(made, copy).catch(() => rm(made, { recursive: true, force: true }));
+  try {
+    await cp(join(server.root, 'native'), join(made, 'native'), { recursive: true, verbatimSymlinks: true });
+    await makeReadable(made);
+    await makeLinks(made);
+    await rename(made, copy);
+  } catch (error) {
+    await rm(made, { recursive: true, force: true });
+    // Unless another process was quicker.
+    if (!existsSync(copy)) throw error;
+  }
 }
 
 /** Whatever the umask of the installation was: the server's user must read it, and only we may write. On disk: what is there is whole. */
