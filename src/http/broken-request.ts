@@ -1,6 +1,6 @@
 // Answers what never becomes a Fastify request: broken HTTP, headers too large, requests too slow, CONNECT.
 // A parser's error holds the bytes of the request, key included: only its code is logged.
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
@@ -24,6 +24,11 @@ export function wasRefused(socket: Duplex): boolean {
   return refused.has(socket);
 }
 
+function endSoftly(socket: Duplex, last = ''): void {
+  socket.end(last);
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
 function refuse(log: Logger, socket: Duplex, { error, cause }: { error: ApiError; cause: string }): void {
   refused.add(socket);
   const requestId = newRequestId();
@@ -37,8 +42,10 @@ function refuse(log: Logger, socket: Duplex, { error, cause }: { error: ApiError
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end([`HTTP/1.1 ${error.statusCode} ${STATUS_CODES[error.statusCode]}`, ...lines, '', text].join('\r\n'));
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  endSoftly(
+    socket,
+    [`HTTP/1.1 ${error.statusCode} ${STATUS_CODES[error.statusCode]}`, ...lines, '', text].join('\r\n'),
+  );
   countRefused(error.statusCode);
   log.info({ request_id: requestId, status: error.statusCode, cause }, 'request');
 }
@@ -54,6 +61,12 @@ export function hasAnswerBegun(socket: Duplex): boolean {
 
 export function isAnswerDue(socket: Duplex): boolean {
   return answerOf(socket)?.headersSent === false;
+}
+
+/** Whether the request that still comes has had its answer, as one has whose key is wrong. */
+function isAnswered(socket: Duplex): boolean {
+  const { parser } = socket as { parser?: { incoming?: IncomingMessage | null } | null };
+  return parser?.incoming?.complete === false && !answerOf(socket);
 }
 
 /** Fastify's clientErrorHandler. */
@@ -82,7 +95,9 @@ export function createBrokenRequestHandler(log: Logger): (error: Error & { code?
       socket.destroy();
       return;
     }
-    refuse(log, socket, { error: apiError(CONDITIONS_BY_CODE[code] ?? 'malformed_request'), cause: code });
+    // A second answer would be taken for that of the next request.
+    if (isAnswered(socket)) endSoftly(socket);
+    else refuse(log, socket, { error: apiError(CONDITIONS_BY_CODE[code] ?? 'malformed_request'), cause: code });
   };
 }
 

@@ -135,6 +135,23 @@ test('a body that comes too slowly has one line', async () => {
   expect(requestsSince(before)).toMatchObject([{ status: 408 }]);
 });
 
+test.each([
+  ['does not come', ''],
+  ['is broken', 'broken\r\n'],
+])(
+  'a request that was answered before its body has one line, and no second answer, when the body %s',
+  async (_words, rest) => {
+    const before = lines.length;
+    const connection = openRaw(service.port);
+    connection.send(`POST ${GRANT} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    expect(await connection.next()).toMatchObject({ status: 401 });
+    connection.send(rest);
+    await connection.ended;
+    await expect(connection.next()).rejects.toThrow('ended without an answer');
+    expect(requestsSince(before)).toMatchObject([{ status: 401 }]);
+  },
+);
+
 test('what is logged while a request is answered has its id too', async () => {
   await sql`alter table profile_attribution rename to elsewhere`.execute(service.database.db);
   const { status, headers } = await post(service, record);
