@@ -27,9 +27,15 @@ function toApiError(error: unknown): ApiError {
   return apiError(isDatabaseUnavailable(error) ? 'unavailable' : 'internal');
 }
 
+/** A stream, as compressed answers are, ends so where its client goes before any of it was sent. */
+function isLeft({ raw }: FastifyReply, error: unknown): boolean {
+  return raw.destroyed && (error as { code?: string }).code === 'ERR_STREAM_PREMATURE_CLOSE';
+}
+
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = toApiError(error);
-  if (answer.statusCode >= 500 && answer !== error) request.log.error({ err: error }, 'request failed');
+  if (answer.statusCode >= 500 && answer !== error && !isLeft(reply, error))
+    request.log.error({ err: error }, 'request failed');
   // After a body that is refused Fastify would close the connection, which loses the answer of a client that still sends, and the answers to
   // requests sent ahead. Node reads what is left of the body and drops it.
   reply.removeHeader('connection');

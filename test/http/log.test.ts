@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createKey, revokeKey } from '../../src/apps/service.ts';
+import { askChart, CHARTS_PATH } from '../analytics/import.ts';
 import { ATTRIBUTION, post } from '../attribution/world.ts';
 import { connectTo } from '../db/one-connection.ts';
 import { GRANT, grant, rawGrant } from '../grants/world.ts';
@@ -70,6 +71,12 @@ const requestsSince = (before: number) =>
     .map((line) => JSON.parse(line))
     .filter(({ msg }) => msg === 'request');
 
+const warningsSince = (before: number) =>
+  lines
+    .slice(before)
+    .map((line) => JSON.parse(line))
+    .filter(({ level }) => level > 30);
+
 test('a client that leaves before its answers has a line for each and is counted, as 499; what it asked for is done', async () => {
   const letGo = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
@@ -108,8 +115,30 @@ test('a client that leaves while its key is looked up is no error, though it has
   await trx.commit().execute();
   await holder.destroy();
   await new Promise((resolve) => setTimeout(resolve, 200));
-  const levels = lines.slice(before).map((line) => JSON.parse(line).level);
-  expect(levels.filter((level) => level > 30)).toEqual([]);
+  expect(warningsSince(before)).toEqual([]);
+});
+
+test('a client that leaves before any of a compressed answer was sent is no error', async () => {
+  const question = { chart_id: 'mrr', period_unit: 'day', filters: { date: ['2026-01-01', '2026-03-31'] } };
+  await askChart(service, question);
+  const holder = connectTo(service.database.url);
+  const trx = await holder.startTransaction().execute();
+  // Read to see whether the kept answer still stands.
+  await sql`lock table fact_version in access exclusive mode`.execute(trx);
+  const body = JSON.stringify(question);
+  const connection = openRaw(service.port);
+  connection.send(
+    `POST ${CHARTS_PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Api-Key ${service.secretKey}\r\nContent-Type: application/json\r\n` +
+      `Accept-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await waitForBlocked(service);
+  const before = lines.length;
+  connection.close();
+  await vi.waitFor(() => expect(requestsSince(before)).toMatchObject([{ status: 499 }]), 5_000);
+  await trx.commit().execute();
+  await holder.destroy();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(warningsSince(before)).toEqual([]);
 });
 
 test('a connection over which nothing comes is closed without an answer, and has no line', async () => {
