@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import staticFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { inTurn } from './ahead.ts';
 
 /** From src/http and from dist/http alike. */
 const FILES = fileURLToPath(new URL('../../dist/dashboard/', import.meta.url));
@@ -46,6 +47,7 @@ export async function registerPages(app: FastifyInstance): Promise<void> {
     return;
   }
   await app.register(async (pages) => {
+    pages.addHook('onRequest', inTurn);
     pages.addHook('onRequest', setSecurityHeaders);
     pages.addHook('onRequest', redirectToSlash);
     await pages.register(staticFiles, {

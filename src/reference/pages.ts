@@ -2,6 +2,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import { inTurn } from '../http/ahead.ts';
 import { JSON_TYPE } from '../http/json-type.ts';
 import type { Route } from '../http/operation.ts';
 import { VERSION } from '../version.ts';
@@ -29,6 +30,7 @@ export async function registerReference(
   const text = JSON.stringify(document);
   app.get('/openapi.json', async (_request, reply) => reply.type(JSON_TYPE).send(text));
   await app.register(async (pages) => {
+    pages.addHook('onRequest', inTurn);
     await pages.register(swagger, { mode: 'static', specification: { document: document as never } });
     await pages.register(swaggerUi, {
       routePrefix: '/docs',

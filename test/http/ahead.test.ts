@@ -1,6 +1,9 @@
 // Requests that come ahead of the answers to earlier ones on their connection.
+import { readdir, readlink } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { connectTo } from '../db/one-connection.ts';
 import { waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -28,4 +31,24 @@ test('a hundred wait for their turn; further ones are 503 at once, and the conne
   connection.send(request.repeat(50));
   for (let i = 0; i < 50; i++) expect((await connection.next()).status).toBe(200);
   connection.close();
+});
+
+async function countOpen(file: string): Promise<number> {
+  const links = await Promise.all(
+    (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+  );
+  return links.filter((path) => path.endsWith(file)).length;
+}
+
+test.skipIf(process.platform !== 'linux')('a file that is asked for is opened when it is its turn', async () => {
+  const socket = connect({ port: service.port, host: '127.0.0.1' });
+  socket.write('GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(30));
+  await sleep(500);
+  expect(await countOpen('swagger-ui-bundle.js')).toBeLessThanOrEqual(1);
+  let answers = 0;
+  socket.on('data', (chunk) => {
+    answers += chunk.toString('latin1').split('HTTP/1.1 200 OK').length - 1;
+  });
+  await vi.waitFor(() => expect(answers).toBeGreaterThanOrEqual(29), 10_000);
+  socket.destroy();
 });
