@@ -32,3 +32,20 @@ test('made-up keys are looked up together, so that whoever has one does not wait
   expect(found.slice(0, madeUp.length).every((key) => key === undefined)).toBe(true);
   expect(statements).toBeLessThan(50);
 });
+
+test('a look-up that failed is not remembered: the key is right again as soon as the database is', async () => {
+  const { app, public_key } = await createApp(database, { name: 'Away' });
+  let isAway = true;
+  const failing: KyselyPlugin = {
+    transformQuery({ node }) {
+      if (isAway) throw new Error('away');
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  const keyring = createKeyring(database.db.withPlugin(failing));
+  const [prefix] = public_key.split('.') as [string];
+  await expect(keyring.findKey(prefix)).rejects.toThrow('away');
+  isAway = false;
+  expect(await keyring.findKey(prefix)).toMatchObject({ app: { app_id: app.app_id } });
+});
