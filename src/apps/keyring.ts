@@ -1,6 +1,7 @@
 // Finds keys for authentication. What was found, or not, is remembered for a moment shorter than the two seconds within which a
 // revoked key must be refused (decisions.md 2) and a changed app be heeded.
 import type { Kysely } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import { groupCalls } from '../db/group.ts';
 import type { DB } from '../db/types.ts';
 import type { Keyring, StoredKey } from '../http/auth.ts';
@@ -10,11 +11,6 @@ const FRESH_MS = 1_500;
 const MOST_REMEMBERED = 10_000;
 /** Whose key it is nobody knows yet. */
 const LANE = 'keys';
-
-interface Remembered {
-  key: Promise<StoredKey | undefined>;
-  until: number;
-}
 
 /** The key of each prefix, in the same order. */
 async function loadKeys(db: Kysely<DB>, prefixes: readonly string[]): Promise<(StoredKey | undefined)[]> {
@@ -26,25 +22,17 @@ async function loadKeys(db: Kysely<DB>, prefixes: readonly string[]): Promise<(S
 }
 
 export function createKeyring(db: Kysely<DB>): Keyring {
-  const remembered = new Map<string, Remembered>();
+  const remembered = new LRUCache<string, Promise<StoredKey | undefined>>({ max: MOST_REMEMBERED, ttl: FRESH_MS });
   /** Together: whoever makes up keys, each of which is looked up, would else keep those waiting who have one. */
   const loadKey = groupCalls((prefixes: readonly string[]) => loadKeys(db, prefixes));
 
-  function forgetOldest(): void {
-    const oldest = remembered.keys().next();
-    if (!oldest.done) remembered.delete(oldest.value);
-  }
-
   return {
     findKey(prefix) {
-      const now = performance.now();
       const known = remembered.get(prefix);
-      if (known && known.until > now) return known.key;
+      if (known) return known;
       const key = loadKey(LANE, prefix);
       key.catch(() => remembered.delete(prefix));
-      remembered.delete(prefix);
-      if (remembered.size >= MOST_REMEMBERED) forgetOldest();
-      remembered.set(prefix, { key, until: now + FRESH_MS });
+      remembered.set(prefix, key);
       return key;
     },
   };
