@@ -32,11 +32,15 @@ function createRun() {
 
 it('sends an endpoint few at once, the next when one is delivered, and does not let others wait for it', async () => {
   const { take, answer, sentNow } = createRun();
-  for (const sequence of [1n, 2n, 3n, 4n]) take(sequence);
-  take(5n, 'b');
-  expect(sentNow()).toEqual([1n, 2n, 5n]);
+  for (const sequence of [1n, 2n, 3n, 4n, 5n, 6n]) take(sequence);
+  take(7n, 'b');
+  expect(sentNow()).toEqual([1n, 2n, 7n]);
   await answer(true);
-  expect(sentNow()).toEqual([1n, 2n, 5n, 3n]);
+  expect(sentNow()).toEqual([1n, 2n, 7n, 3n]);
+  await Promise.all([answer(true), answer(true)]);
+  expect(sentNow()).toEqual([1n, 2n, 7n, 3n, 4n]);
+  await Promise.all([answer(true), answer(true)]);
+  expect(sentNow()).toEqual([1n, 2n, 7n, 3n, 4n, 5n, 6n]);
 });
 
 it('gives back what waits for an endpoint that fails, and what waits for others stays', async () => {
