@@ -19,11 +19,12 @@ test('members that no record has are named once, those of members too, and what 
     { ...ann, Country: 'FR', attribution: null, __proto: 1 },
     { record: ann, reason: 'mended', line: 1 },
     { ...ann, reason: 'no reject', line: 1 },
+    { ...ann, attribution: 'organic' },
     ['0'],
   ];
   const path = await world.file('misspelt.ndjson', toNdjson(records));
   expect(await world.summaryOf(PROFILES, path)).toMatchObject({
-    ...{ read: 5, rejected: 1 },
+    ...{ read: 6, rejected: 2 },
     passed_over: ['attribution.adgroup', 'Country', '__proto', 'reason', 'line'],
   });
   const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`x${index}`, 1]));
