@@ -55,6 +55,15 @@ it('are listed newest first, by state, with the last answer', async () => {
   await expect(listDeliveries(deps, 'none')).rejects.toThrow('There is no webhook none');
 });
 
+it('are of their endpoint alone', async () => {
+  const { webhook_id: other } = await world.addEndpoint(receiver.url);
+  expect(await listDeliveries(deps, other)).toEqual([]);
+  expect(await replayDeliveries(deps, { webhookId: other, since: '2020-01-01T00:00:00Z' })).toEqual({ replayed: 0 });
+  const [newest] = await listDeliveries(deps, webhookId);
+  const deliveryId = newest!.delivery_id.replace(webhookId, other);
+  await expect(replayDeliveries(deps, { deliveryId })).rejects.toThrow('There is no delivery');
+});
+
 it('go out again from a datetime on, and one by one; with the same webhook-id', async () => {
   const [newest, middle, oldest] = await listDeliveries(deps, webhookId);
   const ids = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
@@ -97,4 +106,7 @@ it('keep no answer that came after their profile was deleted', async () => {
     const [newest] = await listDeliveries(deps, webhookId);
     expect(newest).toMatchObject({ attempts: 1, last_status: 500, last_answer: null });
   });
+  // Nor are they sent again while they are still to be tried.
+  const [newest] = await listDeliveries(deps, webhookId);
+  await expect(replayDeliveries(deps, { deliveryId: newest!.delivery_id })).rejects.toThrow('dead or delivered');
 });
