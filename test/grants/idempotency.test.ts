@@ -100,6 +100,21 @@ describe.each<[string, string, () => object, () => object]>([
   });
 });
 
+test('a first that is still running is in the way of no other key, operation or profile', async () => {
+  await grantOnce('before');
+  const other = `${customer}-other`;
+  await createProfile(service, { customer: other });
+  const release = await holdProfile(service, customer);
+  const first = grantOnce('key');
+  await waitForBlocked(service);
+  const elsewhere = await send(GRANT, { access_level_id: 'premium' }, 'key', { 'service-customer-user-id': other });
+  const others = [send(REVOKE, { access_level_id: 'premium' }, 'key'), grantOnce('another key')];
+  await waitForBlocked(service, 3);
+  await release();
+  expect(elsewhere.status).toBe(200);
+  for (const one of [first, ...others]) expect((await one).status).toBe(200);
+});
+
 test('white space, the order of members and members that are null do not make another body', async () => {
   const first = await send(GRANT, '{"access_level_id":"premium","expires_at":null}', 'key');
   const again = await send(GRANT, '{ "expires_at": null,\n "access_level_id": "premium" }', 'key');
