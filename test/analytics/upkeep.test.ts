@@ -134,6 +134,9 @@ test('a round that has taken its time leaves the other apps to the next, which b
   expect([await waiting(), round]).toEqual([[first], { after: second, hasMore: true, mostMs: 0 }]);
   await refreshTotals(db, 3, { ...round, after: broken.app.app_key });
   expect(await waiting()).toEqual([]);
+  // The last leaves none out.
+  await expect(refreshTotals(db, 3, round)).rejects.toThrow('not_of_this_app');
+  expect(round.hasMore).toBe(false);
 });
 
 test('columns to which much was appended are made anew when nothing else is to be done for a while, and answer the same', async () => {
