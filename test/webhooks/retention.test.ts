@@ -188,7 +188,6 @@ it('keeps what was delivered no longer than that, however few the days', async (
 
 it('sweeps by itself, and forgets a secret that was replaced once it signs no longer', async () => {
   const { deps, appId, world, db } = inWorld();
-  await record(11);
   const rotate = async () => {
     const { webhook_id } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
     await rotateWebhookSecret(deps, webhook_id);
@@ -198,6 +197,7 @@ it('sweeps by itself, and forgets a secret that was replaced once it signs no lo
   world.pass(DAY / 2);
   const later = await rotate();
   world.pass(DAY / 2 + 1);
+  await record(11);
   const retention = startRetention(deps);
   await vi.waitFor(async () => {
     const kept = await db.selectFrom('webhook').select('webhook_id').where('previous_secret', 'is not', null).execute();
