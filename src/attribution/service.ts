@@ -127,13 +127,14 @@ export function createAttributionRecorder({
       inHastyTransaction(connection, FREE_WITHIN_MS, (trx) => record(trx, rows));
     const writing = (via: Kysely<DB>, how: RecordRows) => (posts: readonly Post[]) =>
       write(via, posts, { replaces, record: how });
-    return groupCalls(writing(groupDb, record), {
+    const patient = {
       nameOf: waitingName,
       writeIfFree: writing(groupDb, recordIfFree),
       write: writing(db, record),
       // Others need connections, too; there are two such writers.
       atOnce: Math.max(1, Math.floor(config.DATABASE_POOL_SIZE / 4)),
-    });
+    };
+    return groupCalls(writing(groupDb, record), { patient });
   }
 
   const enqueue = { first: createWriter(false), last: createWriter(true) };

@@ -11,8 +11,14 @@ const MOST_PER_GROUP = 200;
 /** So many cost hardly more than half of them. */
 const NEVER_SPLIT = 16;
 const MOST_WRITING = 4;
-/** A group that takes longer waits for a lock or for a distant database, not for a processor: another is written beside it. */
 const SLOW_MS = 8;
+
+interface GroupOptions<Item, Result> {
+  /** For items that somebody may hold for long. */
+  patient?: Patient<Item, Result>;
+  /** A group that takes longer waits for a lock or for a distant database, not for a processor: another is written beside it. */
+  slowMs?: number;
+}
 
 function isAway(outcome: Outcome<unknown>): boolean {
   return 'error' in outcome && isDatabaseAway(outcome.error);
@@ -21,7 +27,7 @@ function isAway(outcome: Outcome<unknown>): boolean {
 /** Makes of `write`, which takes many items at once, a function that takes one: what it is called with meanwhile goes together. */
 export function groupCalls<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly Result[]>,
-  patient?: Patient<Item, Result>,
+  { patient, slowMs = SLOW_MS }: GroupOptions<Item, Result> = {},
 ): (lane: string, item: Item) => Promise<Result> {
   const queue = createFairQueue<Queued<Item, Result>>();
   const held = patient && createHeld(patient);
@@ -95,7 +101,7 @@ export function groupCalls<Item, Result>(
       writing++;
       isSlow = false;
       clearTimeout(timer);
-      timer = setTimeout(noteSlow, SLOW_MS);
+      timer = setTimeout(noteSlow, slowMs);
       const tellGroup = await writeGroup(takeGroup());
       writing--;
       // The next group is on its way before these are answered, which takes longer than sending it.

@@ -4,13 +4,14 @@ import { groupCalls } from '../../src/db/group.ts';
 import { ApiError } from '../../src/errors.ts';
 
 /** A writer whose groups end when they are told to. */
-function createSlowWriter() {
+function createSlowWriter(options = {}) {
   const groups: { items: readonly string[]; end: () => void; fail: (error: Error) => void }[] = [];
   const enqueue = groupCalls(
     (items: readonly string[]) =>
       new Promise<readonly string[]>((resolve, reject) => {
         groups.push({ items, end: () => resolve(items.map((item) => `${item}!`)), fail: reject });
       }),
+    options,
   );
   return { enqueue, groups };
 }
@@ -100,6 +101,19 @@ test('beside a group that takes long another is written, four at most', async ()
   groups[2]?.end();
   await turn();
   expect(sizes()).toEqual([1, 2, 3, 4, 5]);
+  for (const { end } of groups) end();
+  await Promise.all(all);
+});
+
+test('how long that is may be said', async () => {
+  const { enqueue, groups } = createSlowWriter({ slowMs: 40 });
+  const all = [enqueue('app', 'a')];
+  await turn();
+  all.push(enqueue('app', 'b'));
+  await pass(39);
+  expect(groups).toHaveLength(1);
+  await pass(1);
+  expect(groups).toHaveLength(2);
   for (const { end } of groups) end();
   await Promise.all(all);
 });
@@ -222,14 +236,16 @@ describe('what somebody holds', () => {
   }
   const createPatientWriter = () =>
     groupCalls(writeUnlessHeld, {
-      nameOf: (item) => item.split(' ')[0]!,
-      writeIfFree: writeUnlessHeld,
-      write: async (items) => {
-        together.push(items);
-        await free;
-        return items.map((item) => `${item} at last`);
+      patient: {
+        nameOf: (item) => item.split(' ')[0]!,
+        writeIfFree: writeUnlessHeld,
+        write: async (items) => {
+          together.push(items);
+          await free;
+          return items.map((item) => `${item} at last`);
+        },
+        atOnce: 2,
       },
-      atOnce: 2,
     });
 
   test('waits beside the groups, which go on; it is tried once, and written together', async () => {
@@ -278,14 +294,16 @@ describe('what somebody holds', () => {
   test('is refused where that takes too long, with all that wait for it, and no others', async () => {
     let isOver = false;
     const enqueue = groupCalls(writeUnlessHeld, {
-      nameOf: (item) => item.split(' ')[0]!,
-      writeIfFree: writeUnlessHeld,
-      write: async (items) => {
-        await free;
-        if (!isOver && items[0]!.startsWith('held1')) throw Object.assign(new Error('held'), { code: '55P03' });
-        return items;
+      patient: {
+        nameOf: (item) => item.split(' ')[0]!,
+        writeIfFree: writeUnlessHeld,
+        write: async (items) => {
+          await free;
+          if (!isOver && items[0]!.startsWith('held1')) throw Object.assign(new Error('held'), { code: '55P03' });
+          return items;
+        },
+        atOnce: 1,
       },
-      atOnce: 1,
     });
     const of = (name: string, count: number) => Array.from({ length: count }, (_, i) => enqueue('app', `${name} ${i}`));
     const one = Promise.allSettled(of('held1', 300));
