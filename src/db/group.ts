@@ -18,6 +18,8 @@ interface GroupOptions<Item, Result> {
   patient?: Patient<Item, Result>;
   /** A group that takes longer waits for a lock or for a distant database, not for a processor: another is written beside it. */
   slowMs?: number;
+  /** As soon as so many wait, they are written beside a group. */
+  besideFrom?: number;
 }
 
 function isAway(outcome: Outcome<unknown>): boolean {
@@ -27,7 +29,7 @@ function isAway(outcome: Outcome<unknown>): boolean {
 /** Makes of `write`, which takes many items at once, a function that takes one: what it is called with meanwhile goes together. */
 export function groupCalls<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { patient, slowMs = SLOW_MS }: GroupOptions<Item, Result> = {},
+  { patient, slowMs = SLOW_MS, besideFrom = Number.POSITIVE_INFINITY }: GroupOptions<Item, Result> = {},
 ): (lane: string, item: Item) => Promise<Result> {
   const queue = createFairQueue<Queued<Item, Result>>();
   const held = patient && createHeld(patient);
@@ -88,7 +90,8 @@ export function groupCalls<Item, Result>(
 
   /** What waits meanwhile makes a larger group, of which each costs less. */
   function isWorthwhile(): boolean {
-    return queue.size() > 0 && (writing === 0 || (isSlow && writing < MOST_WRITING));
+    if (queue.size() === 0) return false;
+    return writing === 0 || (isSlow && writing < MOST_WRITING) || (writing === 1 && queue.size() >= besideFrom);
   }
 
   function noteSlow(): void {

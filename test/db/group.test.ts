@@ -118,6 +118,22 @@ test('how long that is may be said', async () => {
   await Promise.all(all);
 });
 
+test('so may how many are written beside a group at once, one group of them', async () => {
+  const { enqueue, groups } = createSlowWriter({ besideFrom: 3 });
+  const sizes = () => groups.map(({ items }) => items.length);
+  const all: Promise<string>[] = [];
+  for (const size of [[1], [1], [1], [1, 3], [1, 3], [1, 3], [1, 3]]) {
+    all.push(enqueue('app', 'a'));
+    await turn();
+    expect(sizes()).toEqual(size);
+  }
+  groups[0]?.end();
+  await turn();
+  expect(sizes()).toEqual([1, 3, 3]);
+  for (const { end } of groups) end();
+  await Promise.all(all);
+});
+
 test('nothing is answered before its group is written', async () => {
   const { enqueue, groups } = createSlowWriter();
   let isAnswered = false;
