@@ -17,20 +17,21 @@ const CONDITIONS_BY_CODE: Record<string, ConditionName> = {
 /** Time for the client to read the answer before the connection is cut. */
 const LINGER_MS = 1_000;
 
-const refused = new WeakSet<object>();
+const ended = new WeakSet<object>();
 
-/** Whether the connection ended with an answer from here. */
-export function wasRefused(socket: Duplex): boolean {
-  return refused.has(socket);
+/** Whether the connection was ended from here. */
+export function wasEnded(socket: Duplex): boolean {
+  return ended.has(socket);
 }
 
+/** With what its client still has to read. */
 function endSoftly(socket: Duplex, last = ''): void {
+  ended.add(socket);
   socket.end(last);
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
 function refuse(log: Logger, socket: Duplex, { error, cause }: { error: ApiError; cause: string }): void {
-  refused.add(socket);
   const requestId = newRequestId();
   const text = JSON.stringify(error.body);
   const headers = {
@@ -76,7 +77,7 @@ export function createBrokenRequestHandler(log: Logger): (error: Error & { code?
 
   return function handle(error, socket) {
     // What still comes is dropped: if the connection were cut, the client would lose the answer.
-    if (wasRefused(socket)) return;
+    if (wasEnded(socket)) return;
     const { code = '' } = error;
     const due = answerOf(socket);
     if (code !== 'ECONNRESET' && socket.writable && due?.req.complete) {

@@ -1,7 +1,7 @@
 // The end of every request. Fastify's onResponse tells of answers that left alone, not of a client that went before its own.
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { wasRefused } from './broken-request.ts';
+import { wasEnded } from './broken-request.ts';
 
 /** As nginx has it: the connection ended before the answer had left, whatever became of the work. Mostly the client has gone. */
 const CLIENT_GONE = 499;
@@ -22,7 +22,7 @@ export function registerEnding(app: FastifyInstance, listeners: readonly EndList
     socket.once('close', () => {
       for (const reply of replies) {
         // What the parser refused while the body was still coming has been told of.
-        if (!wasRefused(socket) || reply.request.raw.complete) tell(reply, CLIENT_GONE);
+        if (!wasEnded(socket) || reply.request.raw.complete) tell(reply, CLIENT_GONE);
       }
       replies.clear();
     });

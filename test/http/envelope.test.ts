@@ -256,15 +256,24 @@ describe('HTTP that is broken', () => {
     await connection.ended;
   });
 
-  test('a client that reads when it has sent all of it is answered', async () => {
+  test.each([
+    ['headers that are too large', 431, 'GET / HTTP/1.1\r\nHost: x\r\nx-big: ', 'x'.repeat(10_000)],
+    [
+      'a broken body behind a 401',
+      401,
+      `POST ${GRANT} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      'x\r\n',
+    ],
+  ])('a client that reads when it has sent all of it is answered: %s', async (_words, status, begun, piece) => {
     const socket = connect({ port: service.port, host: '127.0.0.1' });
     socket.on('error', () => {});
-    socket.write('GET / HTTP/1.1\r\nHost: x\r\nx-big: ');
+    socket.write(begun);
+    await sleep(100);
     for (let sent = 0; sent < 10; sent++) {
-      socket.write('x'.repeat(10_000));
+      socket.write(piece);
       await sleep(20);
     }
-    expect(await text(socket)).toContain('HTTP/1.1 431');
+    expect(await text(socket)).toContain(`HTTP/1.1 ${status}`);
   });
 
   test('a client that keeps its side open after that is cut off a second later', async () => {
