@@ -2,6 +2,7 @@
 // chunk per column. One group is in memory at a time.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
+import { readByCursor } from '../db/cursor.ts';
 import type { DB } from '../db/types.ts';
 import { DAY_MS } from '../lib/datetime.ts';
 import { giveWay } from '../lib/slices.ts';
@@ -75,14 +76,8 @@ async function* readGroups(trx: Kysely<DB>, { columns }: Keeper, { rows }: Writt
   const lists = Object.entries(columns).map(
     ([name, column]) => sql`string_agg(coalesce((${column})::text, ''), ',') as ${sql.ref(name)}`,
   );
-  await sql`declare column_group no scroll cursor for
-    select ${sql.join(lists)} from ${rows} f group by row_group`.execute(trx);
-  for (;;) {
-    const { rows: groups } = await sql<Group>`fetch 1 from column_group`.execute(trx);
-    if (!groups[0]) break;
-    yield groups[0];
-  }
-  await sql`close column_group`.execute(trx);
+  const query = sql<Group>`select ${sql.join(lists)} from ${rows} f group by row_group`;
+  for await (const groups of readByCursor(trx, query, 1)) yield* groups;
 }
 
 /** Adds rows to the chunks of a month, as groups of their own; how many rows it was. */

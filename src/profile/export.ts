@@ -2,6 +2,7 @@
 // time, as a profile may have more events than one value of PostgreSQL holds. Columns are named as the data model names them. Left out is what
 // was computed: amounts in 10⁻⁹ USD, facts and totals of charts, the watch over lapses.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { readByCursor } from '../db/cursor.ts';
 import type { DB } from '../db/types.ts';
 import { isUuid } from '../lib/uuid.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -39,15 +40,9 @@ const LISTS: Readonly<Record<string, (owned: RawBuilder<unknown>) => RawBuilder<
     select operation, idempotency_key, kept_at, answer, kept_at as place from kept_answer where ${owned}`,
 };
 
-async function* readPages(trx: Kysely<DB>, rows: RawBuilder<unknown>): AsyncGenerator<object[]> {
-  await sql`declare listed no scroll cursor for
-    select to_jsonb(r) - ${LEFT_OUT} as row from (${rows}) r order by r.place`.execute(trx);
-  for (;;) {
-    const { rows: page } = await sql<{ row: object }>`fetch ${sql.lit(ROWS_AT_ONCE)} from listed`.execute(trx);
-    if (page.length === 0) break;
-    yield page.map(({ row }) => row);
-  }
-  await sql`close listed`.execute(trx);
+async function* readList(trx: Kysely<DB>, rows: RawBuilder<unknown>): AsyncGenerator<object[]> {
+  const query = sql<{ row: object }>`select to_jsonb(r) - ${LEFT_OUT} as row from (${rows}) r order by r.place`;
+  for await (const page of readByCursor(trx, query, ROWS_AT_ONCE)) yield page.map(({ row }) => row);
 }
 
 /** Of a profile of the app, also of a deleted one by its id. Throws an OperatorError where there is none. */
@@ -74,6 +69,6 @@ export function exportProfile(
     if (!found) throw new OperatorError('The app has no such profile.');
     await take('profile', found.profile);
     const owned = sql`app_id = ${app_id} and profile_id = ${found.profile_id}`;
-    for (const [name, rowsOf] of Object.entries(LISTS)) await take(name, readPages(trx, rowsOf(owned)));
+    for (const [name, rowsOf] of Object.entries(LISTS)) await take(name, readList(trx, rowsOf(owned)));
   });
 }

@@ -1,0 +1,18 @@
+// The rows of a query, some at a time.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { DB } from './types.ts';
+
+/** By a cursor of the transaction, which has one at a time. */
+export async function* readByCursor<Row>(
+  trx: Kysely<DB>,
+  query: RawBuilder<Row>,
+  atOnce: number,
+): AsyncGenerator<Row[]> {
+  await sql`declare read_by_cursor no scroll cursor for ${query}`.execute(trx);
+  for (;;) {
+    const { rows } = await sql<Row>`fetch ${sql.lit(atOnce)} from read_by_cursor`.execute(trx);
+    if (rows.length === 0) break;
+    yield rows;
+  }
+  await sql`close read_by_cursor`.execute(trx);
+}
