@@ -65,7 +65,7 @@ function grantAlone(deps: Pick<Deps, 'db' | 'now'>, request: GrantRequest): Prom
   });
 }
 
-/** With its five round trips a group takes longer than one of posts. Two at once are faster if they are no smaller for it: what a group costs by itself is then paid as rarely. */
+/** With its five round trips a group takes longer than one of posts. Two at once are faster where they need not be smaller for it. */
 const GROUPS = { slowMs: 40, besideFrom: 14 };
 
 /** Makes `grantAccessLevel(request)`: it gives the body of the answer, once the grant is committed. */
