@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LABELS_BATCH, relabelBatch } from '../../src/facts/relabel.ts';
 import { post } from '../attribution/world.ts';
-import { holdProfile, waitForBlocked } from '../setup/locks.ts';
+import { holdProfile, holdTable, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { COINS, importProfiles, importTransactions } from './import.ts';
 
@@ -38,13 +38,12 @@ test('a profile whose facts somebody writes just now waits: they would have the 
 test('a label that is posted while the one before is brought to the facts is brought to them next', async () => {
   await label('organic');
   // Profiles are read and locked before this table is written; whoever waits for it gives up after half a second.
-  const holder = await service.database.db.startTransaction().execute();
-  await sql`lock table label_retotalled in access exclusive mode`.execute(holder);
+  const letGo = await holdTable(service, 'label_retotalled');
   const relabelling = relabel();
   await Promise.race([relabelling, waitForBlocked(service).catch(() => undefined)]);
   const posting = post(service, { status: 'unknown', customer_user_id: 'u' });
   await Promise.race([posting, waitForBlocked(service, 2).catch(() => undefined)]);
-  await holder.commit().execute();
+  await letGo();
   await relabelling;
   expect(await posting).toMatchObject({ status: 201 });
   while ((await relabel()) > 0);

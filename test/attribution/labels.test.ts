@@ -1,12 +1,11 @@
 // Labels that are known need no look at the database, also those that were written before this process began.
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Label } from '../../src/attribution/label.ts';
 import { createLabels } from '../../src/attribution/labels.ts';
 import { createAttributionRecorder } from '../../src/attribution/service.ts';
 import { createDb } from '../../src/db/client.ts';
 import { createTestDatabase } from '../setup/database.ts';
-import { waitForBlocked } from '../setup/locks.ts';
+import { holdTable, waitForBlocked } from '../setup/locks.ts';
 import { startService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
 import { readRecord } from './world.ts';
@@ -87,14 +86,13 @@ test('a post whose label was looked up on an earlier run of the server is refuse
     const profileId = await addProfile(service, 'anna');
     const serverRun = { number: 0 };
     const record = createAttributionRecorder({ ...service.deps, groupDb: db, serverRun });
-    const trx = await db.startTransaction().execute();
-    await sql`lock table dim_attribution in access exclusive mode`.execute(trx);
+    const letGo = await holdTable(service, 'dim_attribution');
     const posted = record(service.app, { status: 'organic', customer_user_id: 'anna' });
     const refused = expect(posted).rejects.toMatchObject({ statusCode: 503 });
     // The label is looked for, and the newest ones are recalled.
     await waitForBlocked(service, 2);
     serverRun.number++;
-    await trx.commit().execute();
+    await letGo();
     await refused;
     expect(await readRecord(service, profileId)).toBeUndefined();
   } finally {

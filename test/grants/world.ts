@@ -1,4 +1,5 @@
 // What the tests of grant access level share.
+import { rawPost } from '../http/raw.ts';
 import type { Answer, CallOptions, TestService } from '../setup/service.ts';
 
 export const GRANT = '/api/v2/server-side-api/purchase/profile/grant/access-level/';
@@ -19,16 +20,7 @@ export function grant(
 
 /** The bytes of a grant to anna, for `openRaw`. */
 export function rawGrant({ secretKey }: TestService): string {
-  const body = JSON.stringify({ access_level_id: 'premium' });
-  const head = [
-    `POST ${GRANT} HTTP/1.1`,
-    'Host: x',
-    `Authorization: Api-Key ${secretKey}`,
-    'Content-Type: application/json',
-    'service-customer-user-id: anna',
-    `Content-Length: ${body.length}`,
-  ];
-  return [...head, '', body].join('\r\n');
+  return rawPost(GRANT, secretKey, JSON.stringify({ access_level_id: 'premium' }), 'service-customer-user-id: anna');
 }
 
 /** Revokes from the profile that the headers name. */

@@ -2,10 +2,8 @@
 import { readdir, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { connectTo } from '../db/one-connection.ts';
-import { waitForBlocked } from '../setup/locks.ts';
+import { holdTable, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { openRaw } from './raw.ts';
 
@@ -16,15 +14,12 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 test('a hundred wait for their turn; further ones are 503 at once, and the connection is as good as before', async () => {
-  const holder = connectTo(service.database.url);
-  const trx = await holder.startTransaction().execute();
-  await sql`lock table schema_migration in access exclusive mode`.execute(trx);
+  const letGo = await holdTable(service, 'schema_migration');
   const connection = openRaw(service.port);
   const request = 'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n';
   connection.send(request.repeat(150));
   await waitForBlocked(service);
-  await trx.commit().execute();
-  await holder.destroy();
+  await letGo();
   const statuses: number[] = [];
   for (let i = 0; i < 150; i++) statuses.push((await connection.next()).status);
   expect(statuses).toEqual([...Array(101).fill(200), ...Array(49).fill(503)]);

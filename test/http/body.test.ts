@@ -1,8 +1,8 @@
 // How bodies arrive: in pieces of any size, as large as an operation takes, and no longer in memory than they are needed.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { holdTable } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
 import { openRaw } from './raw.ts';
@@ -55,8 +55,7 @@ function heapMib(): number {
 }
 
 test('members that nobody reads are not kept while a post waits', async () => {
-  const holder = await service.database.db.startTransaction().execute();
-  await sql`lock table profile_attribution in access exclusive mode`.execute(holder);
+  const letGo = await holdTable(service, 'profile_attribution');
   const body = JSON.stringify({ status: 'organic', customer_user_id: 'ann', x: Array(20_000).fill({}) });
   const before = heapMib();
   const posts = Array.from({ length: 100 }, () => service.call('POST', PATH, { key: service.publicKey, body }));
@@ -65,7 +64,7 @@ test('members that nobody reads are not kept while a post waits', async () => {
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   const held = heapMib() - before;
   expect(answered).toBe(0);
-  await holder.rollback().execute();
+  await letGo();
   expect(new Set((await Promise.all(posts)).map(({ status }) => status))).toEqual(new Set([201]));
   expect(held).toBeLessThan(40);
 });

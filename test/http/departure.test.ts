@@ -1,8 +1,7 @@
 // Whoever has gone is not worked for any longer.
-import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CHARTS_PATH } from '../analytics/import.ts';
-import { waitForBlocked } from '../setup/locks.ts';
+import { holdTable, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 
 let service: TestService;
@@ -15,8 +14,7 @@ test.each([
   ['chart', CHARTS_PATH, 'fact_transaction', { filters: { date: ['2025-01-01'] } }],
   ['page of events', '/api/v1/client-api/events/', 'webhook_event', undefined],
 ])('the statement of a %s is cancelled', async (_, path, table, body) => {
-  const trx = await service.database.db.startTransaction().execute();
-  await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(trx);
+  const letGo = await holdTable(service, table);
   const leaving = new AbortController();
   const headers = { authorization: `Api-Key ${service.secretKey}`, 'content-type': 'application/json' };
   const method = body ? 'POST' : 'GET';
@@ -29,5 +27,5 @@ test.each([
   await waitForBlocked(service, 0);
   // The lock would be waited for 10 s.
   expect(performance.now() - began).toBeLessThan(5_000);
-  await trx.rollback().execute();
+  await letGo();
 });

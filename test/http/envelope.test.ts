@@ -9,7 +9,7 @@ import { ATTRIBUTION, post } from '../attribution/world.ts';
 import { GRANT } from '../grants/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
-import { openRaw, sendRaw } from './raw.ts';
+import { headOfPost, openRaw, rawPost, sendRaw } from './raw.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -147,13 +147,6 @@ describe('methods', () => {
 });
 
 /** Of a request that goes on with how its body is framed. */
-const headOfPost = () => [
-  `POST ${ATTRIBUTION} HTTP/1.1`,
-  'Host: x',
-  `Authorization: Api-Key ${service.publicKey}`,
-  'Content-Type: application/json',
-];
-
 describe('bodies', () => {
   test.each([
     'text/plain',
@@ -184,14 +177,14 @@ describe('bodies', () => {
     expect(largest).toHaveLength(64 * 1024);
     expect(await post(service, largest)).toMatchObject({ status: 201 });
     expect(await post(service, `${largest} `)).toMatchObject(envelope(413, 'request_too_large'));
-    const head = headOfPost();
+    const head = headOfPost(ATTRIBUTION, service.publicKey);
     const chunk = `${(70_000).toString(16)}\r\n${'x'.repeat(70_000)}\r\n0\r\n\r\n`;
     const chunked = [...head, 'Transfer-Encoding: chunked', '', chunk].join('\r\n');
     expect(await sendRaw(service.port, chunked)).toMatchObject(envelope(413, 'request_too_large'));
   });
 
   test('a body far too large is read and dropped, and the connection stays', async () => {
-    const head = headOfPost();
+    const head = headOfPost(ATTRIBUTION, service.publicKey);
     const megabytes = 'x'.repeat(8 * 1024 * 1024);
     const connection = openRaw(service.port);
     for (const [framing, body] of [
@@ -207,7 +200,7 @@ describe('bodies', () => {
   test('behind a body that is no JSON the connection stays', async () => {
     const connection = openRaw(service.port);
     for (const body of ['{', JSON.stringify(record)]) {
-      connection.send([...headOfPost(), `Content-Length: ${body.length}`, '', body].join('\r\n'));
+      connection.send(rawPost(ATTRIBUTION, service.publicKey, body));
     }
     expect(await connection.next()).toMatchObject(envelope(400, 'parse_error'));
     expect((await connection.next()).status).toBe(201);

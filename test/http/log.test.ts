@@ -4,12 +4,11 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createKey, revokeKey } from '../../src/apps/service.ts';
 import { askChart, CHARTS_PATH } from '../analytics/import.ts';
 import { ATTRIBUTION, post } from '../attribution/world.ts';
-import { connectTo } from '../db/one-connection.ts';
 import { GRANT, grant, rawGrant } from '../grants/world.ts';
-import { holdProfile, waitForBlocked } from '../setup/locks.ts';
+import { holdProfile, holdTable, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';
-import { openRaw, sendRaw } from './raw.ts';
+import { openRaw, rawPost, sendRaw } from './raw.ts';
 
 let service: TestService;
 const lines: string[] = [];
@@ -97,48 +96,31 @@ test('a client that leaves before its answers has a line for each and is counted
   });
 });
 
-test('a client that leaves while its key is looked up is no error, though it has no address by which to limit it', async () => {
-  const { key } = await createKey(service.deps, { appId: service.appId, kind: 'public' });
-  const holder = connectTo(service.database.url);
-  const trx = await holder.startTransaction().execute();
-  await sql`lock table api_key in access exclusive mode`.execute(trx);
-  const body = JSON.stringify(record);
+/** Sends a request, and leaves while what it needs is held; that is no error. */
+async function leaveWhileHeld(table: string, request: string): Promise<void> {
+  const letGo = await holdTable(service, table);
   const connection = openRaw(service.port);
-  connection.send(
-    `POST ${ATTRIBUTION} HTTP/1.1\r\nHost: x\r\nAuthorization: Api-Key ${key}\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${body.length}\r\n\r\n${body}`,
-  );
+  connection.send(request);
   await waitForBlocked(service);
   const before = lines.length;
   connection.close();
   await vi.waitFor(() => expect(requestsSince(before)).toMatchObject([{ status: 499 }]), 5_000);
-  await trx.commit().execute();
-  await holder.destroy();
+  await letGo();
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(warningsSince(before)).toEqual([]);
+}
+
+test('a client that leaves while its key is looked up is no error, though it has no address by which to limit it', async () => {
+  const { key } = await createKey(service.deps, { appId: service.appId, kind: 'public' });
+  await leaveWhileHeld('api_key', rawPost(ATTRIBUTION, key, JSON.stringify(record)));
 });
 
 test('a client that leaves before any of a compressed answer was sent is no error', async () => {
   const question = { chart_id: 'mrr', period_unit: 'day', filters: { date: ['2026-01-01', '2026-03-31'] } };
   await askChart(service, question);
-  const holder = connectTo(service.database.url);
-  const trx = await holder.startTransaction().execute();
+  const request = rawPost(CHARTS_PATH, service.secretKey, JSON.stringify(question), 'Accept-Encoding: gzip');
   // Read to see whether the kept answer still stands.
-  await sql`lock table fact_version in access exclusive mode`.execute(trx);
-  const body = JSON.stringify(question);
-  const connection = openRaw(service.port);
-  connection.send(
-    `POST ${CHARTS_PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Api-Key ${service.secretKey}\r\nContent-Type: application/json\r\n` +
-      `Accept-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-  );
-  await waitForBlocked(service);
-  const before = lines.length;
-  connection.close();
-  await vi.waitFor(() => expect(requestsSince(before)).toMatchObject([{ status: 499 }]), 5_000);
-  await trx.commit().execute();
-  await holder.destroy();
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  expect(warningsSince(before)).toEqual([]);
+  await leaveWhileHeld('fact_version', request);
 });
 
 test('a connection over which nothing comes is closed without an answer, and has no line', async () => {

@@ -26,6 +26,16 @@ function parseOne(text: string): { answer: RawAnswer; rest: string } | undefined
   return { answer, rest: text.slice(bodyEnd) };
 }
 
+/** The lines of a request that sends JSON, but for those that frame its body. */
+export function headOfPost(path: string, key: string): string[] {
+  return [`POST ${path} HTTP/1.1`, 'Host: x', `Authorization: Api-Key ${key}`, 'Content-Type: application/json'];
+}
+
+/** The bytes of such a request. */
+export function rawPost(path: string, key: string, body: string, ...headers: string[]): string {
+  return [...headOfPost(path, key), ...headers, `Content-Length: ${body.length}`, '', body].join('\r\n');
+}
+
 export interface RawConnection {
   send: (bytes: string | Buffer) => void;
   /** The next answer; rejects if the connection ends before it. */

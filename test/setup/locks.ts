@@ -1,6 +1,7 @@
-// Holding the lock of a profile, so that an operation on it stands still where a test wants it to.
+// Holding locks, so that an operation stands still where a test wants it to.
 import { sql } from 'kysely';
 import { expect, vi } from 'vitest';
+import { connectTo } from '../db/one-connection.ts';
 import type { TestDatabase } from './database.ts';
 import type { TestService } from './service.ts';
 
@@ -13,6 +14,17 @@ export async function holdProfile(
   await sql`select from profile where customer_user_id = ${customerUserId} for no key update`.execute(trx);
   return async () => {
     await trx.commit().execute();
+  };
+}
+
+/** Locks a table, so that nobody reads it; on a connection of its own. The answer lets go of it. */
+export async function holdTable({ database: { url } }: TestService, table: string): Promise<() => Promise<void>> {
+  const holder = connectTo(url);
+  const trx = await holder.startTransaction().execute();
+  await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(trx);
+  return async () => {
+    await trx.commit().execute();
+    await holder.destroy();
   };
 }
 

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/apps/service.ts';
 import { recordEvents } from '../../src/webhooks/outbox.ts';
-import { waitForBlocked } from '../setup/locks.ts';
+import { holdTable, waitForBlocked } from '../setup/locks.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;
@@ -208,9 +208,8 @@ describe('what is refused', () => {
 });
 
 it('is no longer read for a client that has left', async () => {
-  const { url, secretKey, database } = world.service;
-  const trx = await database.db.startTransaction().execute();
-  await sql`lock table webhook_event in access exclusive mode`.execute(trx);
+  const { url, secretKey } = world.service;
+  const letGo = await holdTable(world.service, 'webhook_event');
   const leaving = new AbortController();
   const answer = fetch(`${url}/api/v1/client-api/events/`, {
     headers: { authorization: `Api-Key ${secretKey}` },
@@ -223,7 +222,7 @@ it('is no longer read for a client that has left', async () => {
   await waitForBlocked(world.service, 0);
   // Well before the statement would be given up.
   expect(performance.now() - left).toBeLessThan(5_000);
-  await trx.rollback().execute();
+  await letGo();
   expect(await numbers('?limit=1')).toEqual([24]);
 });
 
