@@ -1,7 +1,9 @@
 // A private PostgreSQL for one run of the tests, in a temporary folder: fast and forgetful.
+import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { chooseAccount } from '../../src/db/embedded/account.ts';
 import { getServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
 import { type Cluster, connectionStringOf, createCluster, dataFolder } from '../../src/db/embedded/cluster.ts';
@@ -39,7 +41,8 @@ export async function startTemporaryServer(given?: string): Promise<{ url: strin
     url: await connectionStringOf(cluster, await readLastPort(dataFolder(home))),
     stop: async () => {
       await stopServer(cluster);
-      await rm(folder, { recursive: true, force: true });
+      // A hundred thousand files, for which Node.js takes three times as long.
+      await promisify(execFile)('rm', ['-rf', folder]);
     },
   };
 }
