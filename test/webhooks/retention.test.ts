@@ -129,6 +129,27 @@ it('makes due what comes next also where its event is old: it was replayed', asy
   ]);
 });
 
+it('makes due what comes next for the same endpoint and profile, not what waits for others', async () => {
+  const { deps, appId, db } = inWorld();
+  const { webhook_id: other } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
+  const { webhook_id: ours } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:10/', verify: false });
+  const profileId = randomUUID();
+  await record(12, { state: 'pending', profileId });
+  await record(9, { state: 'pending' });
+  for (const daysAgo of [8, 7]) await record(daysAgo, { state: 'pending', profileId });
+  // Of the old event ours alone is left to be sent, of the one after it that of the other endpoint.
+  await sql`
+    update webhook_delivery d set state = 'delivered' from webhook_event e
+    where e.sequence = d.sequence
+      and (e.payload->>'daysAgo', webhook_id) in (('12', ${other}::uuid), ('8', ${ours}::uuid))`.execute(db);
+  await sql`update webhook_delivery set due_at = now() + interval '8 hours'`.execute(db);
+  expect(await sweepEvents(deps)).toEqual({ died: 1, pruned: 0 });
+  const due = await sql`
+    select e.payload->>'daysAgo' as days_ago, webhook_id from webhook_delivery d join webhook_event e using (sequence)
+    where due_at <= ${deps.now()}`.execute(db);
+  expect(due.rows).toEqual([{ days_ago: '7', webhook_id: ours }]);
+});
+
 it('counts the wait of a delivery that was replayed from then on', async () => {
   const { deps, appId } = inWorld();
   const { webhook_id: webhookId } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
