@@ -116,7 +116,7 @@ export function createSettler(
   }
 
   async function run(): Promise<void> {
-    while (waiting.length + returned.length > 0 && !hasGivenUp) {
+    do {
       const before = returned.slice();
       try {
         await writeNext();
@@ -125,7 +125,7 @@ export function createSettler(
         log.warn({ err: error }, 'webhook results cannot be written; trying again');
         await sleep(RETRY_MS);
       }
-    }
+    } while (waiting.length + returned.length > 0 && !hasGivenUp);
     running = undefined;
   }
 

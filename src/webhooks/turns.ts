@@ -124,8 +124,7 @@ export function createTurns({ atOnce, ahead, send, giveBack, clock = () => perfo
       return counts;
     },
     async stop() {
-      const waiting = [...lanes.values()].flatMap(takeWaiting);
-      if (waiting.length > 0) giveBack(waiting);
+      giveBack([...lanes.values()].flatMap(takeWaiting));
       await Promise.all(sending);
     },
   };
