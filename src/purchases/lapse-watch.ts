@@ -86,10 +86,10 @@ export async function moveWatch(
     with gone as (
       delete from lapse_watch
       where app_id = ${app_id} and profile_id = ${profile_id} and purchase_no = any(${numbers}::bigint[])
-      returning app_id, purchase_no, check_at, retry_at
+      returning app_id, purchase_no, check_at
     )
-    insert into lapse_watch (app_id, profile_id, purchase_no, check_at, retry_at)
-    select app_id, ${to}::uuid, purchase_no, check_at, retry_at from gone`.execute(trx);
+    insert into lapse_watch (app_id, profile_id, purchase_no, check_at)
+    select app_id, ${to}::uuid, purchase_no, check_at from gone`.execute(trx);
 }
 
 /** Watches transactions, each until its moment; one that is watched already gets the new moment. */
