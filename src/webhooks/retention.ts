@@ -36,13 +36,12 @@ async function sweepBatch(db: Kysely<DB>, after: string, { cutoff, now }: { cuto
         and (d.claim_id is null or d.due_at <= ${now})
       returning d.sequence, d.webhook_id, d.profile_id
     ), freed as (
-      -- What comes next is due now, as after an attempt; not what dies with it, as a statement changes a row once.
+      -- What comes next is due now, as after an attempt; not what dies, with it or in a later batch: a statement changes a row once.
       update webhook_delivery d set due_at = ${now}
       from died cross join lateral (
         select later.sequence from webhook_delivery later
         where later.webhook_id = died.webhook_id and later.profile_id = died.profile_id and later.state = 'pending'
-          and later.sequence > died.sequence
-          and (later.queued_at >= ${cutoff} or later.sequence not in (select sequence from old))
+          and later.sequence > died.sequence and later.queued_at >= ${cutoff}
         order by later.sequence limit 1
       ) next
       where d.sequence = next.sequence and d.webhook_id = died.webhook_id and d.claim_id is null and d.attempts = 0
