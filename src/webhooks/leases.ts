@@ -1,6 +1,6 @@
-// What this process has claimed, and until when each claim holds.
+// What this process has claimed, and until when each claim held when it was made.
 import type { Deps } from '../deps.ts';
-import { type Claimed, claimName, renewLeases } from './queue.ts';
+import { type Claimed, renewLeases } from './queue.ts';
 
 export interface Leases {
   readonly size: number;
@@ -8,7 +8,10 @@ export interface Leases {
   count: () => Map<string, number>;
   hold: (delivery: Claimed, until: Date) => void;
   release: (delivery: Claimed) => void;
-  /** Whether the lease is far from its end, as it is if it was renewed in time. Else another process may be about to send the delivery, and what follows it. */
+  /**
+   * Whether the lease with which it was claimed is far from its end, as it is unless the process stood still. Else another may be about to send
+   * the delivery, and what follows it.
+   */
   isSafe: (delivery: Claimed) => boolean;
   stop: () => void;
 }
@@ -21,15 +24,8 @@ export function createLeases({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>,
   function renew(): void {
     if (held.size === 0) return;
     const until = new Date(now().getTime() + leaseMs);
-    const byName = new Map([...held.keys()].map((delivery) => [claimName(delivery), delivery]));
-    renewLeases(db, [...held.keys()], until).then(
-      (renewed) => {
-        for (const key of renewed) {
-          const delivery = byName.get(claimName(key));
-          if (delivery && held.has(delivery)) held.set(delivery, until);
-        }
-      },
-      (error) => log.warn({ err: error }, 'webhook leases cannot be renewed'),
+    renewLeases(db, [...held.keys()], until).catch((error) =>
+      log.warn({ err: error }, 'webhook leases cannot be renewed'),
     );
   }
 

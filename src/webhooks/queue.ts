@@ -130,19 +130,17 @@ function claimRelation(claims: readonly ClaimKey[]): RawBuilder<unknown> {
   ) as t (sequence, webhook_id, claim_id))`;
 }
 
-/** Prolongs the lease of what this process still holds; of which claims it did. */
-export async function renewLeases(db: Kysely<DB>, claims: readonly ClaimKey[], leaseUntil: Date): Promise<ClaimKey[]> {
+/** Prolongs the lease of what this process still holds. */
+export async function renewLeases(db: Kysely<DB>, claims: readonly ClaimKey[], leaseUntil: Date): Promise<void> {
   // Rows that are just being settled are skipped: two statements that lock many rows would deadlock now and then.
-  const { rows } = await sql<ClaimKey>`
+  await sql`
     with mine as (
       select d.sequence, d.webhook_id
       from webhook_delivery d join ${claimRelation(claims)} held using (sequence, webhook_id, claim_id)
       for update of d skip locked
     )
     update webhook_delivery d set due_at = ${leaseUntil}
-    from mine where d.sequence = mine.sequence and d.webhook_id = mine.webhook_id
-    returning d.sequence, d.webhook_id, d.claim_id`.execute(db);
-  return rows;
+    from mine where d.sequence = mine.sequence and d.webhook_id = mine.webhook_id`.execute(db);
 }
 
 /** Gives a claim back without an attempt having been made. */

@@ -93,9 +93,9 @@ describe('a claim', () => {
     const { claimed } = await claim();
     world.pass(29);
     const until = new Date(world.service.deps.now().getTime() + 30_000);
-    const kept = claimed.slice(0, 1).map(({ sequence, webhook_id, claim_id }) => ({ sequence, webhook_id, claim_id }));
+    const kept = claimed.slice(0, 1);
     const lost = kept.map((key) => ({ ...key, sequence: claimed[1]?.sequence as bigint, claim_id: randomUUID() }));
-    expect(await renewLeases(db, [...kept, ...lost], until)).toEqual(kept);
+    await renewLeases(db, [...kept, ...lost], until);
     world.pass(2);
     const later = await claim();
     expect(later.claimed.map(({ sequence }) => sequence)).toEqual([claimed[1]?.sequence]);
