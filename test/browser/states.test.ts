@@ -1,6 +1,6 @@
 // What is shown while there is no answer: that it is awaited, that there is nothing, or why there is none.
 import { expect, test } from 'vitest';
-import { describeInBrowser, holdCharts, passMinute, settle } from './browser.ts';
+import { describeInBrowser, holdCharts, passMinute, settle, signIn } from './browser.ts';
 import { CHARTS, lastDays } from './world.ts';
 
 describeInBrowser('without an answer', (place) => {
@@ -272,6 +272,25 @@ describeInBrowser('without an answer', (place) => {
     await settle(page);
     expect(await page.locator('.notice').textContent()).toBe(words);
     expect(messages).toEqual([]);
+    await close();
+  });
+
+  test('a ratio that only the whole range has is not said to be zero', async () => {
+    const { page, close } = await place.open({ view: '#/charts/arpu', key: null });
+    await page.route(`**${CHARTS}`, async (route) => {
+      const response = await route.fetch();
+      const { data } = await response.json();
+      // As of days with revenue and without installs beside days with installs and without revenue.
+      if (route.request().postDataJSON().chart_id === 'arpu') {
+        for (const point of data.revenue.data[0].values) point.y = 0;
+      }
+      await route.fulfill({ response, json: { data } });
+    });
+    await signIn(page, place.world.key);
+    await settle(page);
+    expect(await page.locator('.headline-value').textContent()).not.toBe('$0.00');
+    expect(await page.locator('.notice').count()).toBe(0);
+    expect(await page.locator('.data-table tbody tr').count()).toBe(28);
     await close();
   });
 

@@ -22,8 +22,12 @@ interface AnsweredProps {
   onChange: (part: Partial<ChartView>) => void;
 }
 
+/** A ratio has a value over days in none of which it has one: installs on some of them, revenue on others. */
 function isEmpty({ data }: Metric): boolean {
-  return data.every(({ values, compare_values }) => [...values, ...(compare_values ?? [])].every(({ y }) => y === 0));
+  return data.every(
+    ({ value, values, compare_value, compare_values }) =>
+      value === 0 && !compare_value && [...values, ...(compare_values ?? [])].every(({ y }) => y === 0),
+  );
 }
 
 export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
