@@ -1,7 +1,7 @@
 // What is drawn of an answer: which series, in which order, on top of which, and the marks of the axes.
 import { describe, expect, test } from 'vitest';
 import { listMarks, listMarkWords, listStarts, VALUE_STEPS, valueRange } from '../../src/dashboard/chart/axis.ts';
-import { barExtent } from '../../src/dashboard/chart/bar-extent.ts';
+import { barBreadth, barExtent } from '../../src/dashboard/chart/bar-extent.ts';
 import { listLayers, stack } from '../../src/dashboard/chart/layers.ts';
 import { drawnKeys, keySeries, switchKey } from '../../src/dashboard/chart/series.ts';
 import { HEIGHT, linePath } from '../../src/dashboard/overview/line-path.ts';
@@ -141,6 +141,19 @@ describe('bars, zero being 100 pixels down', () => {
     ['the end of one below zero is its lower one', 130.3, 2, [128, 2]],
   ] as const)('%s', (_, end, height, extent) => {
     expect(barExtent(end, 100, height)).toEqual(extent);
+  });
+
+  test('side by side they share the room of their bucket', () => {
+    const [left, right] = [0, 1].map((index) => barBreadth(50, 20, { index, of: 2 }));
+    expect([left, right]).toEqual([
+      [40, 10],
+      [50, 10],
+    ]);
+  });
+
+  test('more than there are pixels stay at their bucket all the same', () => {
+    const bars = Array.from({ length: 8 }, (_, index) => barBreadth(50, 2, { index, of: 8 }));
+    expect(bars.every(([left, width]) => left >= 49 && left <= 51 && width === 1)).toBe(true);
   });
 });
 

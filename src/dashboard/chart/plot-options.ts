@@ -3,7 +3,7 @@ import type uPlot from 'uplot';
 import type { PeriodUnit } from '../view/view.ts';
 import { formatMarks, type Unit } from '../words/values.ts';
 import { listMarks, listMarkWords, VALUE_STEPS, valueRange } from './axis.ts';
-import { barExtent } from './bar-extent.ts';
+import { barBreadth, barExtent } from './bar-extent.ts';
 import type { Layer } from './layers.ts';
 import { mix, type Theme } from './theme.ts';
 
@@ -34,14 +34,13 @@ function drawBars({ slot }: Layer, height?: number): uPlot.Series.PathBuilder {
     const ys = plot.data[seriesIndex]!;
     const bucket = plot.valToPos(1, 'x', true) - plot.valToPos(0, 'x', true);
     const whole = Math.min(bucket * BAR_SHARE, WIDEST_BAR * devicePixelRatio * slot.of);
-    const width = Math.max(whole / slot.of, 1);
     const zero = plot.valToPos(0, 'y', true);
     for (let i = first; i <= last; i++) {
       const y = ys[i];
       if (!y) continue;
-      const left = plot.valToPos(i, 'x', true) - whole / 2 + slot.index * width;
+      const [left, width] = barBreadth(plot.valToPos(i, 'x', true), whole, slot);
       const [upper, extent] = barExtent(plot.valToPos(y, 'y', true), zero, height && height * devicePixelRatio);
-      path.rect(Math.round(left), upper, Math.max(Math.round(width), 1), extent);
+      path.rect(left, upper, width, extent);
     }
     return { stroke: null, fill: path, flags: 1 };
   };
