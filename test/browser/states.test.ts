@@ -152,6 +152,18 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
+  test('dates that cannot be had are said to be, with the reason, until something else is asked', async () => {
+    const { page, close } = await place.open({ view: '#/charts/revenue?zone=Nowhere' });
+    await settle(page);
+    const problem = page.locator('.controls').getByRole('alert');
+    await page.getByLabel('Days', { exact: true }).selectOption('Custom range…');
+    await expect.poll(() => problem.textContent()).toContain('service-tz: Must be the IANA name of a time zone');
+    await page.getByLabel('Time zone').selectOption('UTC');
+    await page.locator('.headline-value').waitFor();
+    expect(await problem.count()).toBe(0);
+    await close();
+  });
+
   test('a file that cannot be had is said to be, in sight', async () => {
     const { page, close } = await place.open({ view: '#/charts/arpu' });
     await settle(page);

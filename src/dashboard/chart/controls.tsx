@@ -14,6 +14,7 @@ import {
   rangeOf,
 } from '../view/view.ts';
 import { BASIS_TITLES, DATE_TYPE_TITLES } from '../words/terms.ts';
+import { questionOf } from './question.ts';
 import { RangeChoice } from './range-choice.tsx';
 import { listZoneOptions } from './zones.ts';
 
@@ -64,6 +65,7 @@ export function Controls({ chart, view, onChange }: ControlsProps) {
         ends={{ first: 'First day', last: 'Last day' }}
         value={view.range}
         options={RANGES}
+        question={questionOf(view)}
         suggested={() => suggest(rangeOf)}
         onChange={(range) => onChange({ range })}
       />
@@ -85,6 +87,7 @@ export function Controls({ chart, view, onChange }: ControlsProps) {
           ends={{ first: 'Compared from', last: 'Compared to' }}
           value={view.compare ?? ''}
           options={COMPARISONS}
+          question={questionOf(view)}
           suggested={() => suggest(previousRange)}
           onChange={(compare) => onChange({ compare: compare || null })}
         />

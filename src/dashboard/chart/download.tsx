@@ -1,6 +1,7 @@
 // The chart that is shown as a CSV file, by the same operation. The file is made here from the answer: no address holds the key.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
+import { inOneLine } from '../service/failure.ts';
 import { useService } from '../service/use-service.ts';
 import { type ChartView, toRequest } from '../view/view.ts';
 import { type ChartAnswer, questionOf } from './question.ts';
@@ -51,9 +52,8 @@ export function Download({ chart, view, answer }: DownloadProps) {
       setWords(`Saved ${name}`);
     } catch (error) {
       if (signal.aborted) return;
-      const { message, details } = takeFailure(error);
       setWords('');
-      setProblem([message, ...details].join(' '));
+      setProblem(inOneLine(takeFailure(error)));
     }
     setBytes(null);
   }

@@ -1,6 +1,7 @@
 // A choice among named ranges, or two dates.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type Option, Select } from '../parts/select.tsx';
+import { inOneLine } from '../service/failure.ts';
 import { useService } from '../service/use-service.ts';
 import { type DayRange, isDay } from '../view/days.ts';
 
@@ -15,6 +16,8 @@ interface RangeChoiceProps<T extends string> {
   ends: Ends;
   value: T | DayRange;
   options: readonly (Option & { value: T })[];
+  /** What the chart is asked, with this range and all else. */
+  question: string;
   /** What the two dates are at first. */
   suggested: () => Promise<DayRange>;
   onChange: (value: T | DayRange) => void;
@@ -79,13 +82,15 @@ function Dates({ label, ends, range, onChange }: DatesProps) {
 }
 
 export function RangeChoice<T extends string>(props: RangeChoiceProps<T>) {
-  const { label, ends, value, options, suggested, onChange } = props;
+  const { label, ends, value, options, question, suggested, onChange } = props;
   const chosen = typeof value === 'string' ? value : OWN;
   const { takeFailure } = useService();
   const [problem, setProblem] = useState('');
   const choices = useRef(0);
   // Of a part that is gone nothing is chosen any more.
   useEffect(() => () => void choices.current++, []);
+  // What was wrong with one question says nothing about the next.
+  useEffect(() => setProblem(''), [question]);
   async function choose(next: string) {
     const choice = ++choices.current;
     setProblem('');
@@ -93,8 +98,8 @@ export function RangeChoice<T extends string>(props: RangeChoiceProps<T>) {
       const range = next === OWN ? await suggested() : (next as T);
       if (choice === choices.current) onChange(range);
     } catch (error) {
-      const { message } = takeFailure(error);
-      if (choice === choices.current) setProblem(message);
+      const failure = takeFailure(error);
+      if (choice === choices.current) setProblem(inOneLine(failure));
     }
   }
   return (

@@ -22,6 +22,11 @@ export class Failure extends Error {
   }
 }
 
+/** All that is said of it. */
+export function inOneLine({ message, details }: Failure): string {
+  return [message, ...details].join(' ');
+}
+
 interface Envelope {
   errors: { source: string | null; errors: string[] }[];
 }
