@@ -2,17 +2,20 @@
 // Forward only: a database that knows migrations this program does not is refused.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
 import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { applySettings, KEEP_ALIVE, splitAddress } from './client.ts';
 import { createClient } from './client-class.ts';
-import { failConnecting, isLockTimeout } from './failures.ts';
+import { failConnecting, isConflict, isLockTimeout } from './failures.ts';
 import { leadsThroughPooler, SHARES_SESSIONS, sharesSessions } from './shared-sessions.ts';
 import type { DB } from './types.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 const LONGEST_MS = 30 * 60_000;
+/** Whatever a running service asks of a table queues behind the lock that is waited for: less than it waits itself before it answers 503. */
+const LOCK_WAIT_MS = 3_000;
 /** duplicate_table, duplicate_object, duplicate_function. */
 const ALREADY_THERE: readonly string[] = ['42P07', '42710', '42723'];
 
@@ -27,9 +30,10 @@ const SETTINGS = {
 };
 
 interface MigrationOptions {
-  /** Is told that there is another process. */
+  /** Is told for whom is waited. */
   say?: (words: string) => void;
   longestMs?: number;
+  lockWaitMs?: number;
 }
 
 interface Migration {
@@ -106,16 +110,30 @@ function refuseGaps(missing: readonly Migration[], applied: readonly { name: str
   }
 }
 
-/** Who holds the lock, for the operator to find; what they may not know of another role's session is left out. */
+/** For the operator to find; what they may not know of another role's session is left out. */
+const SESSION = `concat_ws(', ', 'pid ' || pid, nullif(application_name, ''), state, 'from ' || host(client_addr)) as session`;
+
+/** Who holds the lock. */
 async function nameHolder(client: pg.Client): Promise<string> {
   const { rows } = await client.query(
-    `select concat_ws(', ', 'pid ' || pid, nullif(application_name, ''), state, 'from ' || host(client_addr)) as holder
-    from pg_locks join pg_stat_activity using (pid)
+    `select ${SESSION} from pg_locks join pg_stat_activity using (pid)
     where locktype = 'advisory' and classid = 0 and objid = $1 and objsubid = 1 and granted
       and pg_locks.database = (select oid from pg_database where datname = current_database())`,
     [MIGRATION_LOCK],
   );
-  return rows[0] ? ` (${rows[0].holder})` : '';
+  return rows[0] ? ` (${rows[0].session})` : '';
+}
+
+/** Whose transaction was open all the time that a lock was waited for. */
+async function nameOldest(client: pg.Client, waitedMs: number): Promise<string> {
+  const { rows } = await client.query(
+    `select ${SESSION} from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and xact_start < now() - $1 * interval '1 ms'
+      and pid in (select pid from pg_locks where locktype = 'relation')
+    order by xact_start limit 1`,
+    [waitedMs],
+  );
+  return rows[0] ? ` (the longest is open in ${rows[0].session})` : '';
 }
 
 /** Several may start at once; one that waits for another says so, and gives up where that would be for ever. */
@@ -143,11 +161,38 @@ function nameExisting(migration: string, error: unknown): never {
   );
 }
 
-async function apply(client: pg.Client, { name, sql, sha256 }: Migration): Promise<void> {
+async function applyOnce(client: pg.Client, { name, sql, sha256 }: Migration, lockWaitMs: number): Promise<void> {
   await client.query('begin');
-  await client.query(sql).catch((error: unknown) => nameExisting(name, error));
+  await client.query(`set local lock_timeout = ${lockWaitMs}`);
+  await client.query(sql);
   await client.query('insert into schema_migration (name, sha256) values ($1, $2)', [name, sha256]);
   await client.query('commit');
+}
+
+/** Where other transactions are in its way, it lets by what queues behind it, and begins anew. */
+async function apply(
+  client: pg.Client,
+  migration: Migration,
+  { say, longestMs = LONGEST_MS, lockWaitMs = LOCK_WAIT_MS }: MigrationOptions,
+): Promise<void> {
+  const { name } = migration;
+  const until = performance.now() + longestMs;
+  for (let isTold = false; ; isTold = true) {
+    try {
+      return await applyOnce(client, migration, lockWaitMs);
+    } catch (error) {
+      if (!isLockTimeout(error) && !isConflict(error)) nameExisting(name, error);
+      await client.query('rollback');
+      const oldest = await nameOldest(client, lockWaitMs);
+      if (performance.now() > until) {
+        throw new MigrationError(
+          `The migration ${name} needs a lock that other transactions${oldest} hold: end them, or wait for them and start again.`,
+        );
+      }
+      if (!isTold) say?.(`the migration ${name} waits for a lock that other transactions${oldest} hold`);
+    }
+    await sleep(lockWaitMs);
+  }
 }
 
 const MIGRATION_TABLE = `create table if not exists schema_migration (
@@ -180,7 +225,7 @@ export async function migrateToLatest(connectionString: string, options: Migrati
     refuseStrangers(known, applied);
     const missing = known.filter(({ name }) => !applied.some((one) => one.name === name));
     refuseGaps(missing, applied);
-    for (const migration of missing) await apply(client, migration);
+    for (const migration of missing) await apply(client, migration, options);
     return missing.map(({ name }) => name);
   } finally {
     // Behind a pooler the session may outlive us.

@@ -72,6 +72,34 @@ test('a database that something else uses is refused with a sentence', async () 
   await server.query(`drop database ${foreign} with (force)`);
 });
 
+test('a migration that waits for a lock says for whom, lets by what queues behind it, and is done once it is free', async () => {
+  const own = `${name}_locked`;
+  await server.query(`create database ${own}`);
+  const address = Object.assign(new URL(url), { pathname: own }).href;
+  const [holder, passer] = [new pg.Client(address), new pg.Client(address)];
+  await Promise.all([holder.connect(), passer.connect()]);
+  await holder.query('create table schema_migration (name text, sha256 text)');
+  // It can be read, and each migration writes it.
+  const lock = 'begin; lock table schema_migration in share mode';
+  await holder.query(lock);
+  const { rows } = await holder.query(
+    `select concat_ws(', ', 'pid ' || pg_backend_pid(), 'idle in transaction', 'from ' || host(inet_client_addr())) as session`,
+  );
+  const others = `that other transactions (the longest is open in ${rows[0].session}) hold`;
+  const said: string[] = [];
+  const options = { say: (words: string) => said.push(words), lockWaitMs: 200 };
+  await expect(migrateToLatest(address, { ...options, longestMs: 0 })).rejects.toThrow(
+    `The migration 0001_apps.sql needs a lock ${others}: end them, or wait for them and start again.`,
+  );
+  const migrated = migrateToLatest(address, options);
+  while (said.length === 0) await passer.query(`${lock}; rollback`);
+  expect(said).toEqual([`the migration 0001_apps.sql waits for a lock ${others}`]);
+  await holder.end();
+  expect((await migrated).length).toBeGreaterThan(3);
+  await passer.end();
+  await server.query(`drop database ${own} with (force)`);
+});
+
 test('a migration that fails leaves no trace, and those before it stay', async () => {
   await client.query(`delete from schema_migration where name = (select max(name) from schema_migration)`);
   const before = await client.query('select * from schema_migration order by name');
