@@ -37,6 +37,26 @@ test('one that met somebody who wrote the same is written by halves', async () =
   expect(attempts).toEqual([3, 2, 1]);
 });
 
+test('what is said of the records of the halves is said of the whole', async () => {
+  const write = async (records: readonly string[]) => {
+    if (records.length === 5) throw failureOf('23505');
+    const refused = new Map(
+      records.flatMap((record, index) =>
+        record.startsWith('bad') ? [[index, { source: record, code: 'value_error' as const, message: '' }]] : [],
+      ),
+    );
+    const unconfigured = records.map((store_product_id) => ({ store: 'app_store' as const, store_product_id }));
+    return { written: records.length - refused.size, refused, unconfigured };
+  };
+  const { refused, unconfigured, ...counts } = await writeDespiteCollisions(['a', 'bad b', 'c', 'd', 'bad e'], write);
+  expect(counts).toEqual({ written: 3 });
+  expect([...refused].map(([index, { source }]) => [index, source])).toEqual([
+    [1, 'bad b'],
+    [4, 'bad e'],
+  ]);
+  expect(unconfigured?.map(({ store_product_id }) => store_product_id)).toEqual(['a', 'bad b', 'c', 'd', 'bad e']);
+});
+
 test('what else fails is no collision', async () => {
   const { write, attempts } = failing(1, '22003');
   await expect(writeDespiteCollisions([1], write)).rejects.toMatchObject({ code: '22003' });
