@@ -187,13 +187,15 @@ it('prunes an event that nobody wanted', async () => {
   expect(await left()).toEqual({ events: [], deliveries: [] });
 });
 
-it('walks in batches, also past old events that must stay', async () => {
+it('walks in batches, also past old events that must stay, and ends after one when it is to stop', async () => {
   const { deps, appId } = inWorld();
   await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
   await record(25, { count: 2_500 });
   await record(24, { count: 10 });
   await record(1, { count: 5 });
-  expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 2_510 });
+  let batches = 0;
+  expect(await sweepEvents(deps, () => batches++ === 1)).toEqual({ died: 0, pruned: 1_000 });
+  expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 1_510 });
   expect((await left()).events).toEqual([1, 1, 1, 1, 1]);
 });
 
