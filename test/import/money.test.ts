@@ -50,6 +50,15 @@ test('the commission of the store is taken off; money that is recorded stays as 
   expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }, { proceeds: 8_500_000_000n }]);
 });
 
+test('and is that of no other transaction of its chain, of the same price and day', async () => {
+  await importRates(world.database, await world.file('rates.csv', 'date,currency,usd_per_unit\n2025-01-08,NOK,0.1\n'));
+  const kroner = { ...MONTH, price: { country: 'NO', currency: 'NOK', value: 10 } };
+  await world.transactions(kroner);
+  await world.database.db.deleteFrom('currency_rate').where('currency', '=', 'NOK').execute();
+  const summary = await world.transactions(kroner, { ...kroner, store_transaction_id: 'other' });
+  expect(summary).toMatchObject({ unchanged: 1, rejected: 1 });
+});
+
 test('and stays so where it would be none by the commission of today', async () => {
   const taxed = { ...MONTH, store: 'web', price: { ...MONTH.price, tax_usd: 9.5 } };
   const other = { ...taxed, store_transaction_id: 'w2', store_original_transaction_id: 'w2' };

@@ -134,6 +134,18 @@ test('one that was renewed in time does not lapse; the next period does', async 
   expect((await types()).slice(1)).toEqual(['subscription_expired', 'access_level_updated']);
 });
 
+test('of a chain of which two ends are due at once both are told', async () => {
+  const gold = { store_product_id: 'gold monthly', purchased_at: inDays(-1), expires_at: inDays(35) };
+  await set(period({ ...ids(), expires_at: inDays(5) }));
+  await set(period({ ...ids('2'), ...gold }));
+  const before = await told();
+  await pass(40);
+  await sweep();
+  const properties = (await told()).slice(before.length).map(({ payload }) => payload.event_properties);
+  const ends = properties.filter(({ is_active }) => is_active === false);
+  expect(ends.map(({ access_level_id }) => access_level_id).sort()).toEqual(['gold', 'premium']);
+});
+
 test('of a chain that came back after a lapse the next one alone is told', async () => {
   await set(period({ ...ids(), expires_at: inDays(1) }));
   await pass(2);

@@ -79,6 +79,12 @@ test('when it comes where an import put it off', async () => {
   expect(await toldLater()).toEqual(END);
 });
 
+test('and the grace period, which begins before the end that an import brought', async () => {
+  await setAndImport({ billing_issue_detected_at: inDays(-0.5), grace_period_expires_at: inDays(20) });
+  await pass(service, 11, [profileId]);
+  expect(await toldLater()).toEqual([['access_level_updated', true]]);
+});
+
 test('and is not taken for the beginning, which the import moves with it', async () => {
   await setAndImport({ purchased_at: inDays(-0.9), refunded_at: inDays(-0.5), cancellation_reason: 'refund' });
   expect(await toldLater()).toEqual(END);
