@@ -63,7 +63,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   /** When what was put off is due again, should whatever it waits behind have ended unseen: in milliseconds since 1970. */
   let putOffUntil = 0;
 
-  const settler = createSettler({ ...deps, queueDb, mostHeld: limits.total }, (deliveries) => {
+  const settler = createSettler({ ...deps, queueDb }, (deliveries) => {
     for (const delivery of deliveries) leases.release(delivery);
     signal.wake();
   });

@@ -39,13 +39,11 @@ function logResults(log: Logger, group: readonly Result[]): void {
 
 interface SettlerDeps extends Pick<Deps, 'db' | 'log' | 'now'> {
   queueDb: Kysely<DB>;
-  /** The most deliveries that the process may hold, hence the largest group: results that were added before something is given back are written first. */
-  mostHeld: number;
 }
 
 /** `onSettled` is told of each group that has been written or let go of. */
 export function createSettler(
-  { db, queueDb, log, now, mostHeld }: SettlerDeps,
+  { db, queueDb, log, now }: SettlerDeps,
   onSettled: (deliveries: readonly Claimed[]) => void,
 ): Settler {
   const waiting: Result[] = [];
@@ -101,7 +99,7 @@ export function createSettler(
   }
 
   async function writeNext(): Promise<void> {
-    const group = waiting.slice(0, mostHeld);
+    const group = waiting.slice();
     if (group.length === 0) return;
     await write(group);
     waiting.splice(0, group.length);

@@ -180,9 +180,7 @@ describe('a claim', () => {
     const { deps } = world.service;
     const settled: unknown[] = [];
     // Its connections do not wait long for a lock.
-    const settler = createSettler({ ...deps, db: deps.groupDb, queueDb: db, mostHeld: 10 }, (group) =>
-      settled.push(...group),
-    );
+    const settler = createSettler({ ...deps, db: deps.groupDb, queueDb: db }, (group) => settled.push(...group));
     const { claimed } = await claim();
     const failures = async () => (await db.selectFrom('webhook').select('failed_attempts').execute())[0];
     const trx = await db.startTransaction().execute();
@@ -199,7 +197,7 @@ describe('a claim', () => {
   it('that was made before the endpoint failed ends its failures when it succeeds', async () => {
     const { deps } = world.service;
     const settled: unknown[] = [];
-    const settler = createSettler({ ...deps, queueDb: db, mostHeld: 10 }, (group) => settled.push(...group));
+    const settler = createSettler({ ...deps, queueDb: db }, (group) => settled.push(...group));
     const { claimed } = await claim();
     const endpoint = db.selectFrom('webhook').select(['failed_attempts', 'first_failure_at']);
     addResult(settler, claimed[0], 422);
@@ -213,7 +211,7 @@ describe('a claim', () => {
   it('that another process has taken over says nothing of the endpoint', async () => {
     const { deps } = world.service;
     const settled: unknown[] = [];
-    const settler = createSettler({ ...deps, queueDb: db, mostHeld: 10 }, (group) => settled.push(...group));
+    const settler = createSettler({ ...deps, queueDb: db }, (group) => settled.push(...group));
     const { claimed } = await claim();
     await db.updateTable('webhook_delivery').set({ claim_id: randomUUID() }).execute();
     addResult(settler, claimed[0], 410);
