@@ -1,6 +1,6 @@
 // More segments than an answer has room for: JSON sums the rest up as "Other", recomputed from its facts; CSV has them all
 // until there are too many rows.
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dimension } from '../../src/analytics/dimensions.ts';
@@ -12,7 +12,7 @@ import { refreshColumns } from '../../src/facts/columns.ts';
 import { refreshTotals } from '../../src/facts/totals.ts';
 import { raiseVersion } from '../../src/facts/version.ts';
 import { startService, type TestService } from '../setup/service.ts';
-import { askChart, importProfiles, importTransactions } from './import.ts';
+import { addApp, askChart, importProfiles, importTransactions } from './import.ts';
 
 const CAMPAIGNS = 520;
 let service: TestService;
@@ -223,6 +223,20 @@ describe('at most 500 series', () => {
     expect(series).toHaveLength(500);
     expect(series.at(-1)).toMatchObject({ type: 'c1', value: 1 });
   });
+});
+
+test('a filter finds those with any of its labels, also where these are more than a statement lists', async () => {
+  const home = await addApp(service, { name: 'Many labels' });
+  await sql`
+    insert into dim_attribution (tuple_hash, channel)
+    select convert_to('many ' || n, 'utf8'), 'many' from generate_series(1, 1001) n`.execute(service.deps.db);
+  const attribution = { status: 'organic', channel: 'many' };
+  await importProfiles(home, [{ customer_user_id: 'u', installed_at: '2025-01-05T00:00:00Z', attribution }]);
+  const { json } = await askChart(home, {
+    chart_id: 'installs',
+    filters: { date: ['2025-01-01', '2025-01-31'], attribution_channel: ['many'] },
+  });
+  expect(json.data.common.value).toBe(1);
 });
 
 describe('at most 50,000 points', () => {
