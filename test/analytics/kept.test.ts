@@ -4,7 +4,7 @@ import { buildApp } from '../../src/app.ts';
 import { configureProducts, setStore } from '../../src/apps/catalogue.ts';
 import { period, setTransaction } from '../purchases/world.ts';
 import { type CallOptions, startService, type TestService } from '../setup/service.ts';
-import { askChart, CHARTS_PATH, importProfiles, importTransactions } from './import.ts';
+import { addApp, askChart, CHARTS_PATH, importProfiles, importTransactions } from './import.ts';
 
 const START = '2025-06-15T12:00:00.000Z';
 const PROFILE = '/api/v2/server-side-api/profile/';
@@ -76,6 +76,31 @@ test('the same question again is answered without computing', async () => {
   expect(await total(REVENUE)).toBe(10);
   expect(await total({ ...REVENUE, period_unit: 'year' })).toBe(20);
   await forge(10_000_000_000n);
+});
+
+test('so it is where it reaches now, and something has happened today already', async () => {
+  const ids = { store_transaction_id: 'today', store_original_transaction_id: 'today' };
+  await buy('ada', { ...ids, purchased_at: '2025-06-15T11:00:00Z', expires_at: '2025-07-15T11:00:00Z' });
+  const body = question('revenue', ['2025-06-15', '2025-06-15']);
+  expect(await total(body)).toBe(10);
+  await forge(20_000_000_000n);
+  expect(await total(body)).toBe(10);
+  await forge(10_000_000_000n);
+});
+
+test('it is not given to another app that asks the same, though its facts have changed as often', async () => {
+  const told: number[] = [];
+  for (const count of [1, 2]) {
+    const home = await addApp(service, { name: 'Asks the same' });
+    const profile = (i: number) => ({ customer_user_id: `p${i}`, installed_at: '2025-01-05T00:00:00Z' });
+    await importProfiles(
+      home,
+      Array.from({ length: count }, (_, i) => profile(i)),
+    );
+    const { json } = await askChart(home, question('installs', ['2025-01-05', '2025-01-05']));
+    told.push(json.data.common.value);
+  }
+  expect(told).toEqual([1, 2]);
 });
 
 test('an answer is not given again where the clock was set back since', async () => {
