@@ -24,8 +24,8 @@ export interface CachedAnswer {
  * The question as asked: of whom, in which zone, with which body. It is looked up before it is validated, as what was answered is valid. One more
  * member makes it another question, even if it is null: a name that does not exist is refused whatever it holds.
  */
-export function questionKey({ app_id }: App, { appZone, zoneHeader, body }: ChartRequest): string {
-  const question = [app_id, appZone, zoneHeader?.value ?? null, body];
+export function questionKey({ app_id }: App, { zoneHeader, body }: ChartRequest): string {
+  const question = [app_id, zoneHeader?.value ?? null, body];
   return createHash('sha256')
     .update(canonicalText(question, { nullIsNone: false }))
     .digest('base64');
