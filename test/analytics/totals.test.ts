@@ -337,6 +337,39 @@ test('by campaign, of which totals are kept by month, this month is read from co
   expect(json.data.revenue.value).toBe(10);
 });
 
+test('beside columns each fact counts once: one that waits, one whose refund is to come, and what ended today', async () => {
+  const home = await addApp(service, { name: 'Other months', timezone: APP_ZONE });
+  await importProfiles(home, [{ customer_user_id: 'u' }]);
+  const subscribed = (id: string, purchased_at: string, more: object = {}) =>
+    coins('u', {
+      purchase_type: 'subscription',
+      store_transaction_id: id,
+      store_original_transaction_id: id,
+      purchased_at,
+      originally_purchased_at: purchased_at,
+      expires_at: '2025-03-20T12:00:00Z',
+      renew_status: false,
+      ...more,
+    });
+  const toCome = { refunded_at: '2025-05-10T12:00:00Z', cancellation_reason: 'refund' };
+  const endedToday = { expires_at: '2025-04-20T12:00:00Z' };
+  await importTransactions(home, [
+    ...['t1', 't2', 't3'].map((id) => subscribed(id, '2025-01-15T12:00:00Z')),
+    subscribed('t4', '2025-02-15T12:00:00Z', toCome),
+    subscribed('t5', '2025-02-15T12:00:00Z', endedToday),
+  ]);
+  await completeTotals();
+  // January has columns, and they a change; February has none.
+  await refreshMonth();
+  await importTransactions(home, [subscribed('t6', '2025-01-15T12:00:00Z', endedToday)]);
+  await completeTotals();
+  await importTransactions(home, [subscribed('t7', '2025-02-15T12:00:00Z')]);
+  const filters = { date: ['2025-02-20', '2025-04-20'], country: ['us'], store: ['stripe'] };
+  const question = { chart_id: 'subscriptions_active', date_type: 'purchase_date', period_unit: 'month' };
+  const told = await ask(home, { ...question, filters }, APP_ZONE);
+  expect(Object.values(told)[0]![0]!.y).toEqual([7, 2, 0]);
+});
+
 test('who has bought nothing after all is no payer, though columns have the purchase and take it off', async () => {
   const home = await addApp(service, { name: 'Taken off', timezone: APP_ZONE });
   await importProfiles(home, [{ customer_user_id: 'u' }, { customer_user_id: 'v' }]);
