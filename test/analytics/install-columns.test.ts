@@ -120,6 +120,23 @@ test('what is written while columns are made is in the changes of the next time'
   expect(await ask({ country: ['DE'] })).toMatchObject({ total: [2, 3] });
 });
 
+test('installs of today count once, before their month has columns and after', async () => {
+  const home = await addApp(service, { name: 'Today' });
+  const installAt = (id: string, installed_at: string) => importProfiles(home, [install(id, installed_at, 'mail')]);
+  const told: number[] = [];
+  for (const [id, day] of [
+    ['a', '2025-03-10'],
+    ['b', '2025-04-10'],
+  ]) {
+    for (const n of [1, 2, 3]) await installAt(`${id}${n}`, `${day}T00:00:00Z`);
+    while ((await refreshMonth()) > 0);
+    await installAt(`today ${id}`, '2025-04-20T11:00:00Z');
+    const { json } = await askChart(home, { chart_id: 'installs', filters: { date: ['2025-03-01', '2025-04-20'] } });
+    told.push(json.data.common.value);
+  }
+  expect(told).toEqual([4, 8]);
+});
+
 test('an app that another process is at keeps none of the others from their columns', async () => {
   const other = await addApp(service, { name: 'Other' });
   const add = (home: Home, ids: readonly string[]) =>
