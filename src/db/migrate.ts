@@ -1,18 +1,14 @@
 // Runs migrations/*.sql in order, each in a transaction, under one advisory lock so that several processes may start at once.
 // Forward only: a database that knows migrations this program does not is refused.
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
 import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { applySettings, KEEP_ALIVE, splitAddress } from './client.ts';
 import { createClient } from './client-class.ts';
 import { failConnecting, isConflict, isLockTimeout } from './failures.ts';
+import { listMigrations, type Migration } from './migration-files.ts';
 import { leadsThroughPooler, SHARES_SESSIONS, sharesSessions } from './shared-sessions.ts';
-import type { DB } from './types.ts';
 
-const FOLDER = new URL('../../migrations/', import.meta.url);
 const LONGEST_MS = 30 * 60_000;
 /** Whatever a running service asks of a table queues behind the lock that is waited for: less than it waits itself before it answers 503. */
 const LOCK_WAIT_MS = 3_000;
@@ -36,32 +32,9 @@ interface MigrationOptions {
   lockWaitMs?: number;
 }
 
-interface Migration {
-  name: string;
-  sql: string;
-  sha256: string;
-}
-
 /** A database that this program cannot use; the message says what to do. */
 export class MigrationError extends Error {
   override name = 'MigrationError';
-}
-
-let names: Promise<string[]> | undefined;
-
-/** Those of this program, in their order; the folder is read once. */
-function listNames(): Promise<string[]> {
-  names ??= readdir(FOLDER).then((all) => all.filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort());
-  return names;
-}
-
-async function listMigrations(): Promise<Migration[]> {
-  return Promise.all(
-    (await listNames()).map(async (name) => {
-      const sql = await readFile(new URL(name, FOLDER), 'utf8');
-      return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
-    }),
-  );
 }
 
 /** In another encoding not every text of a request could be kept, nor its length be counted; undefined where it can. */
@@ -232,24 +205,4 @@ export async function migrateToLatest(connectionString: string, options: Migrati
     await client.query('select pg_advisory_unlock_all()').catch(() => undefined);
     await client.end();
   }
-}
-
-/** Whether migrations were ever applied. */
-export async function isMigrated(db: Kysely<DB>): Promise<boolean> {
-  const { rows } = await sql<{
-    is_there: boolean;
-  }>`select to_regclass('schema_migration') is not null as is_there`.execute(db);
-  return rows[0]?.is_there === true;
-}
-
-/** Names of migrations that the database has, that it still lacks, and that this program does not know, as a newer one made them. */
-export async function compareMigrations(db: Kysely<DB>): Promise<Record<'applied' | 'missing' | 'strange', string[]>> {
-  const { rows } = await sql<{ name: string }>`select name from schema_migration order by name`.execute(db);
-  const applied = rows.map(({ name }) => name);
-  const known = await listNames();
-  return {
-    applied,
-    missing: known.filter((name) => !applied.includes(name)),
-    strange: applied.filter((name) => !known.includes(name)),
-  };
 }

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { isOutOfConnections, isReadOnly } from '../db/failures.ts';
-import { compareMigrations } from '../db/migrate.ts';
+import { compareMigrations } from '../db/migration-files.ts';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 

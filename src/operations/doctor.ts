@@ -1,6 +1,6 @@
 // Looks at everything an operator would look at. A check that fails is a finding itself, and the others still run.
 import { findHome } from '../db/embedded/home.ts';
-import { isMigrated } from '../db/migrate.ts';
+import { isMigrated } from '../db/migration-files.ts';
 import type { Deps } from '../deps.ts';
 import type { Finding } from './finding.ts';
 import { checkDisk, checkMigrations, checkServer } from './server-checks.ts';
