@@ -363,7 +363,11 @@ test('beside columns each fact counts once: one that waits, one whose refund is 
   await refreshMonth();
   await importTransactions(home, [subscribed('t6', '2025-01-15T12:00:00Z', endedToday)]);
   await completeTotals();
-  await importTransactions(home, [subscribed('t7', '2025-02-15T12:00:00Z')]);
+  const dearer = { price: { ...COINS.price, value: 6 } };
+  await importTransactions(home, [
+    subscribed('t5', '2025-02-15T12:00:00Z', { ...endedToday, ...dearer }),
+    subscribed('t7', '2025-02-15T12:00:00Z'),
+  ]);
   const filters = { date: ['2025-02-20', '2025-04-20'], country: ['us'], store: ['stripe'] };
   const question = { chart_id: 'subscriptions_active', date_type: 'purchase_date', period_unit: 'month' };
   const told = await ask(home, { ...question, filters }, APP_ZONE);
