@@ -9,7 +9,7 @@ import type { OracleSeries } from './oracle.ts';
 import type { World } from './oracle-facts.ts';
 import { ask } from './questions.ts';
 
-const HISTORIES = Number(process.env.HISTORIES ?? 2);
+const HISTORIES = Number(process.env.HISTORIES ?? 1);
 const RANGE = ['2024-12-03', '2025-04-20'];
 const ZONE = 'America/New_York';
 const FLOWS = CHART_IDS.filter((id) => chart(id).kind === 'flow');
