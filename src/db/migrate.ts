@@ -134,12 +134,20 @@ function nameExisting(migration: string, error: unknown): never {
   );
 }
 
-async function applyOnce(client: pg.Client, { name, sql, sha256 }: Migration, lockWaitMs: number): Promise<void> {
-  await client.query('begin');
-  await client.query(`set local lock_timeout = ${lockWaitMs}`);
-  await client.query(sql);
-  await client.query('insert into schema_migration (name, sha256) values ($1, $2)', [name, sha256]);
-  await client.query('commit');
+/** Whether it was applied; other transactions may have been in its way. */
+async function tryToApply(client: pg.Client, { name, sql, sha256 }: Migration, lockWaitMs: number): Promise<boolean> {
+  try {
+    await client.query('begin');
+    await client.query(`set local lock_timeout = ${lockWaitMs}`);
+    await client.query(sql);
+    await client.query('insert into schema_migration (name, sha256) values ($1, $2)', [name, sha256]);
+    await client.query('commit');
+    return true;
+  } catch (error) {
+    if (!isLockTimeout(error) && !isConflict(error)) nameExisting(name, error);
+    await client.query('rollback');
+    return false;
+  }
 }
 
 /** Where other transactions are in its way, it lets by what queues behind it, and begins anew. */
@@ -150,20 +158,16 @@ async function apply(
 ): Promise<void> {
   const { name } = migration;
   const until = performance.now() + longestMs;
-  for (let isTold = false; ; isTold = true) {
-    try {
-      return await applyOnce(client, migration, lockWaitMs);
-    } catch (error) {
-      if (!isLockTimeout(error) && !isConflict(error)) nameExisting(name, error);
-      await client.query('rollback');
-      const oldest = await nameOldest(client, lockWaitMs);
-      if (performance.now() > until) {
-        throw new MigrationError(
-          `The migration ${name} needs a lock that other transactions${oldest} hold: end them, or wait for them and start again.`,
-        );
-      }
-      if (!isTold) say?.(`the migration ${name} waits for a lock that other transactions${oldest} hold`);
+  let isTold = false;
+  while (!(await tryToApply(client, migration, lockWaitMs))) {
+    const others = `other transactions${await nameOldest(client, lockWaitMs)}`;
+    if (performance.now() > until) {
+      throw new MigrationError(
+        `The migration ${name} needs a lock that ${others} hold: end them, or wait for them and start again.`,
+      );
     }
+    if (!isTold) say?.(`the migration ${name} waits for a lock that ${others} hold`);
+    isTold = true;
     await sleep(lockWaitMs);
   }
 }
