@@ -5,6 +5,7 @@ import { inOneLine } from '../service/failure.ts';
 import { useService } from '../service/use-service.ts';
 import { type ChartView, toRequest } from '../view/view.ts';
 import { type ChartAnswer, questionOf } from './question.ts';
+import { useProblem } from './use-problem.ts';
 
 function save(blob: Blob, name: string): void {
   const link = document.createElement('a');
@@ -29,12 +30,10 @@ export function Download({ chart, view, answer }: DownloadProps) {
   const { client, takeFailure } = useService();
   const [bytes, setBytes] = useState<number | null>(null);
   const [words, setWords] = useState('');
-  const [problem, setProblem] = useState('');
+  const [problem, setProblem] = useProblem(questionOf(view));
   const running = useRef<AbortController | null>(null);
   // Of a part that is gone nobody waits for the file any more.
   useEffect(() => () => running.current?.abort(), []);
-  // What was wrong with one question says nothing about the next.
-  useEffect(() => setProblem(''), [questionOf(view)]);
 
   async function download() {
     const controller = new AbortController();

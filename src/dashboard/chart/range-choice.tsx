@@ -4,6 +4,7 @@ import { type Option, Select } from '../parts/select.tsx';
 import { inOneLine } from '../service/failure.ts';
 import { useService } from '../service/use-service.ts';
 import { type DayRange, isDay } from '../view/days.ts';
+import { useProblem } from './use-problem.ts';
 
 interface Ends {
   first: string;
@@ -85,12 +86,10 @@ export function RangeChoice<T extends string>(props: RangeChoiceProps<T>) {
   const { label, ends, value, options, question, suggested, onChange } = props;
   const chosen = typeof value === 'string' ? value : OWN;
   const { takeFailure } = useService();
-  const [problem, setProblem] = useState('');
+  const [problem, setProblem] = useProblem(question);
   const choices = useRef(0);
   // Of a part that is gone nothing is chosen any more.
   useEffect(() => () => void choices.current++, []);
-  // What was wrong with one question says nothing about the next.
-  useEffect(() => setProblem(''), [question]);
   async function choose(next: string) {
     const choice = ++choices.current;
     setProblem('');
