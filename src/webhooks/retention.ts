@@ -36,7 +36,7 @@ async function sweepBatch(db: Kysely<DB>, after: string, { cutoff, now }: { cuto
         and (d.claim_id is null or d.due_at <= ${now})
       returning d.sequence, d.webhook_id, d.profile_id
     ), freed as (
-      -- What comes next is due now, as after an attempt; not what dies, with it or in a later batch: a statement changes a row once.
+      -- What comes next is due now, as after an attempt; not what dies too: in a later batch, or now, as a statement changes a row once.
       update webhook_delivery d set due_at = ${now}
       from died cross join lateral (
         select later.sequence from webhook_delivery later
