@@ -1,8 +1,8 @@
 // A private PostgreSQL for one run of the tests, in a temporary folder: fast and forgetful.
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { chooseAccount } from '../../src/db/embedded/account.ts';
 import { getServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
@@ -12,6 +12,9 @@ import { isAlive, readLastPort, readPostmaster, serves } from '../../src/db/embe
 import { launchServer, stopServer } from '../../src/db/embedded/server.ts';
 
 const PREFIX = 'sps-test-';
+const IN_MEMORY = '/dev/shm';
+/** A run writes two and a half gigabytes. */
+const ROOM = 6 * 2 ** 30;
 const FORGETFUL = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -26,7 +29,7 @@ const FORGETFUL = {
 /** Of the programs in the folder `given`, else of those that the service brings. */
 export async function startTemporaryServer(given?: string): Promise<{ url: string; stop: () => Promise<void> }> {
   await clearAway();
-  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  const folder = await mkdtemp(join(await choosePlace(), `${PREFIX}${process.pid}-`));
   // The server's user, if we are root, must pass through.
   await chmod(folder, 0o711);
   const account = await chooseAccount(join(folder, 'postgres'));
@@ -47,14 +50,28 @@ export async function startTemporaryServer(given?: string): Promise<{ url: strin
   };
 }
 
+/**
+ * Memory, where there is plenty of it and programs may run in it: of the hundred thousand files of a run ext4 makes a
+ * database's in 55 ms and removes them in 45, memory in 17 and 4.
+ */
+async function choosePlace(): Promise<string> {
+  const mounts = await readFile('/proc/mounts', 'utf8').catch(() => '');
+  if (!/^\S+ \/dev\/shm tmpfs (?!\S*noexec)/m.test(mounts)) return tmpdir();
+  const { bavail, bsize } = await statfs(IN_MEMORY);
+  return Math.min(bavail * bsize, process.availableMemory()) > ROOM ? IN_MEMORY : tmpdir();
+}
+
 /** What runs left behind that were killed: the name of the folder tells whose it was. */
 async function clearAway(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1] ?? 0);
-    if (!pid || isAlive(pid)) continue;
-    const folder = join(tmpdir(), name);
-    const postmaster = await readPostmaster(join(folder, 'postgres/cluster')).catch(() => undefined);
-    if (postmaster && (await serves(postmaster.pid, folder))) process.kill(postmaster.pid, 'SIGQUIT');
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
+  for (const place of [tmpdir(), IN_MEMORY]) {
+    for (const name of await readdir(place).catch(() => [])) await clearAwayIfLeft(join(place, name));
   }
+}
+
+async function clearAwayIfLeft(folder: string): Promise<void> {
+  const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(basename(folder))?.[1] ?? 0);
+  if (!pid || isAlive(pid)) return;
+  const postmaster = await readPostmaster(join(folder, 'postgres/cluster')).catch(() => undefined);
+  if (postmaster && (await serves(postmaster.pid, folder))) process.kill(postmaster.pid, 'SIGQUIT');
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
 }
