@@ -1,14 +1,17 @@
 // Lines that are gathered into blocks: all of them, each in one piece, and none waits long. What nobody takes is bounded.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { constants, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { writeInBlocks } from '../src/log-blocks.ts';
 
+const FOLDER = mkdtempSync(join(tmpdir(), 'sps-log-'));
+afterAll(() => rmSync(FOLDER, { recursive: true }));
+
 function openLog() {
-  const path = join(mkdtempSync(join(tmpdir(), 'sps-log-')), 'log');
+  const path = join(mkdtempSync(join(FOLDER, 'of-')), 'log');
   return { log: writeInBlocks(openSync(path, 'w'), { onLost: () => {} }), read: () => readFileSync(path, 'utf8') };
 }
 
@@ -37,7 +40,7 @@ test('a single line is written soon, and so are many, in their order', async () 
 });
 
 test('lines that nobody takes are lost beyond a bound, and counted when somebody does', async () => {
-  const path = join(mkdtempSync(join(tmpdir(), 'sps-log-')), 'pipe');
+  const path = join(FOLDER, 'pipe');
   spawnSync('mkfifo', [path]);
   const told: number[] = [];
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
