@@ -8,16 +8,30 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const INPUTS = ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json', 'scripts/build.js'];
+const DEPENDENCIES_CONFIG = 'scripts/dependencies.vite.config.js';
+const INPUTS = [
+  'src',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'package.json',
+  'package-lock.json',
+  'scripts/build.js',
+  DEPENDENCIES_CONFIG,
+];
 const DIST = join(ROOT, 'dist');
 const STAMP = '.stamp';
 
 /** What is built into `out`, in this order. */
-const STEPS = [buildServer, buildDashboard];
+const STEPS = [buildServer, buildDependencies, buildDashboard];
 
 function buildServer(out) {
   const args = ['-p', join(ROOT, 'tsconfig.build.json'), '--outDir', out];
   if (!runTool('typescript', 'bin/tsc', args)) throw new Error('the TypeScript compiler found errors');
+}
+
+function buildDependencies(out) {
+  const args = ['build', ROOT, '--config', join(ROOT, DEPENDENCIES_CONFIG), '--outDir', join(out, 'node_modules')];
+  if (!runTool('vite', 'bin/vite.js', args)) throw new Error('Vite found errors in the dependencies');
 }
 
 function buildDashboard(out) {
