@@ -1,4 +1,4 @@
-// A database of the test file's own, cloned from the template; all are dropped when the run ends (global.ts).
+// A database of the test file's own, cloned from the template; all go with their server when the run ends (global.ts).
 import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import pg from 'pg';
@@ -19,7 +19,7 @@ export const POOL = 5;
 export async function createTestDatabase(
   like = `template ${inject('templateName')} strategy file_copy`,
 ): Promise<TestDatabase> {
-  const name = inject('databasePrefix') + randomBytes(6).toString('hex');
+  const name = `sps_test_${randomBytes(6).toString('hex')}`;
   const client = new pg.Client({ connectionString: inject('postgresUrl') });
   await client.connect();
   try {
