@@ -3,9 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../db/failures.ts';
 import { ApiError, apiError, type ConditionName } from '../errors.ts';
 import { setCommonHeaders } from './arrival.ts';
+import { tellEnd } from './ending.ts';
 import { JSON_TYPE } from './json-type.ts';
-import { countRequest } from './metrics.ts';
-import { logRequest } from './request-log.ts';
 
 const FASTIFY_CODES: Record<string, ConditionName> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
@@ -46,8 +45,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
 export function answerUnroutable(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   setCommonHeaders(request, reply);
   sendError(error, request, reply);
-  logRequest(request, reply, reply.statusCode);
-  countRequest(request, reply, reply.statusCode);
+  tellEnd(reply, reply.statusCode);
 }
 
 export function registerErrors(app: FastifyInstance): void {
