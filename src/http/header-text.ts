@@ -1,15 +1,19 @@
 // Text in a header: its bytes are UTF-8, which Node hands over as Latin-1.
+import { isStorableText, TEXT_WORDS } from '../lib/text.ts';
+import { REPEATED_WORDS, type SentHeader } from './service-headers.ts';
 
 // A byte order mark is kept: nothing is stripped (decisions.md 1).
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export const UTF8_WORDS = 'Must be text in UTF-8.';
 
-/** Undefined where it is no UTF-8. */
-export function readHeaderText(raw: string): string | undefined {
+/** The text of a header, or what is wrong with it; whoever wants it knows how long it may be. */
+export function readHeaderText({ value, isRepeated }: SentHeader): { text: string } | { fault: string } {
+  if (isRepeated) return { fault: REPEATED_WORDS };
   try {
-    return utf8.decode(Buffer.from(raw, 'latin1'));
+    const text = utf8.decode(Buffer.from(value, 'latin1'));
+    return isStorableText(text) ? { text } : { fault: TEXT_WORDS };
   } catch {
-    return undefined;
+    return { fault: UTF8_WORDS };
   }
 }

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { valueError } from '../errors.ts';
 import { canonicalText } from '../lib/canonical-text.ts';
-import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
-import { readHeaderText, UTF8_WORDS } from './header-text.ts';
-import { findHeader, type Headers, REPEATED_WORDS, type SentHeader } from './service-headers.ts';
+import { lengthOf } from '../lib/text.ts';
+import { readHeaderText } from './header-text.ts';
+import { findHeader, type Headers, type SentHeader } from './service-headers.ts';
 
 export const IDEMPOTENCY_KEY = 'idempotency-key';
 
@@ -29,15 +29,13 @@ export interface Once {
   body_sha256: Buffer;
 }
 
-function readKey({ value, isRepeated }: SentHeader): string {
-  if (isRepeated) throw valueError(IDEMPOTENCY_KEY, REPEATED_WORDS);
-  const key = readHeaderText(value);
-  if (key === undefined) throw valueError(IDEMPOTENCY_KEY, UTF8_WORDS);
-  if (key === '' || lengthOf(key) > KEY_LENGTH) {
+function readKey(header: SentHeader): string {
+  const read = readHeaderText(header);
+  if ('fault' in read) throw valueError(IDEMPOTENCY_KEY, read.fault);
+  if (read.text === '' || lengthOf(read.text) > KEY_LENGTH) {
     throw valueError(IDEMPOTENCY_KEY, `Must have 1 to ${KEY_LENGTH} characters.`);
   }
-  if (!isStorableText(key)) throw valueError(IDEMPOTENCY_KEY, TEXT_WORDS);
-  return key;
+  return read.text;
 }
 
 /** Undefined where the request has no such header; a blank one is a mistake that would protect nobody. */

@@ -1,10 +1,10 @@
 // By what a request names a profile (decisions.md 3): the headers of server-side operations, and the form of identifiers.
 import { Type } from '@sinclair/typebox';
 import { apiError, type FieldError, validationError } from '../errors.ts';
-import { readHeaderText, UTF8_WORDS } from '../http/header-text.ts';
+import { readHeaderText } from '../http/header-text.ts';
 import { IdempotencyHeader } from '../http/idempotency.ts';
-import { findServiceHeader, type Headers, REPEATED_WORDS, type SentHeader } from '../http/service-headers.ts';
-import { isAbsent, isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
+import { findServiceHeader, type Headers, type SentHeader } from '../http/service-headers.ts';
+import { isAbsent, lengthOf } from '../lib/text.ts';
 
 export const CUSTOMER_USER_ID_LENGTH = 255;
 
@@ -58,16 +58,14 @@ export function readIdentity(message: Headers, aliases: readonly string[]): Sent
   return identity;
 }
 
-function readText(problems: FieldError[], { name, value, isRepeated }: SentHeader, longest = Infinity): string | null {
-  const text = readHeaderText(value);
+function readText(problems: FieldError[], header: SentHeader, longest = Infinity): string | null {
+  const read = readHeaderText(header);
   const note = (message: string) => {
-    problems.push({ source: name, code: 'value_error', message });
+    problems.push({ source: header.name, code: 'value_error', message });
     return null;
   };
-  if (isRepeated) return note(REPEATED_WORDS);
-  if (text === undefined) return note(UTF8_WORDS);
-  if (!isStorableText(text)) return note(TEXT_WORDS);
-  return lengthOf(text) > longest ? note(`Must have at most ${longest} characters.`) : text;
+  if ('fault' in read) return note(read.fault);
+  return lengthOf(read.text) > longest ? note(`Must have at most ${longest} characters.`) : read.text;
 }
 
 /** As readIdentity, for operations on an existing profile: one header is needed. */
