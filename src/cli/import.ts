@@ -1,7 +1,8 @@
 // sps import: profiles and transactions from files.
 import type { Command } from 'commander';
 import { getApp } from '../apps/service.ts';
-import { importFile, type Kind, type Summary } from '../import/import-file.ts';
+import { importFile, type Summary } from '../import/import-file.ts';
+import type { Kind } from '../import/kind.ts';
 import { MOST_NAMED } from '../import/passed-over.ts';
 import { PROFILES } from '../import/profiles/kind.ts';
 import { TRANSACTIONS } from '../import/transactions/kind.ts';

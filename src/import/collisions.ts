@@ -1,6 +1,6 @@
 // Somebody else makes a profile or a customer user id of a batch while it is being written, or holds it: the next attempt sees what came of it.
 import { isLockTimeout, isUniqueViolation } from '../db/failures.ts';
-import type { Written } from './import-file.ts';
+import type { Written } from './kind.ts';
 
 const ATTEMPTS = 5;
 

@@ -7,7 +7,8 @@ import { configureProducts, type NewProduct } from '../../src/apps/catalogue.ts'
 import { createApp, type NewApp } from '../../src/apps/service.ts';
 import type { DB } from '../../src/db/types.ts';
 import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
-import { importFile, type Kind, type Summary } from '../../src/import/import-file.ts';
+import { importFile, type Summary } from '../../src/import/import-file.ts';
+import type { Kind } from '../../src/import/kind.ts';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
 import type { TestService } from '../setup/service.ts';

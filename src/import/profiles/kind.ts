@@ -6,7 +6,7 @@ import { ONE_RUN } from '../../db/server-run.ts';
 import type { Session } from '../../db/session.ts';
 import { raiseVersion } from '../../facts/version.ts';
 import { timestampOf } from '../../lib/datetime.ts';
-import type { Kind, WriteContext, Written } from '../import-file.ts';
+import type { Kind, WriteContext, Written } from '../kind.ts';
 import { applyRecords, type KeyedRecord } from './apply.ts';
 import { lockNamedProfiles, writeProfiles } from './queries.ts';
 import { type ProfileRecord, ProfileRecordBody, parseProfile } from './record.ts';

@@ -14,7 +14,7 @@ import { AMOUNT_COLUMNS, RECORD_COLUMNS, STAGED_COLUMNS } from '../../purchases/
 import { loadPriceBook } from '../../purchases/price-book.ts';
 import type { TransactionRecord } from '../../purchases/record.ts';
 import { writeTransactions } from '../../purchases/write.ts';
-import type { Kind, WriteContext, Written } from '../import-file.ts';
+import type { Kind, WriteContext, Written } from '../kind.ts';
 import { watchingChanges } from './lapses.ts';
 import { type Priced, writeNewChains } from './new-chains.ts';
 import { listForeignFaults, lockNamed } from './profiles.ts';

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
-import type { ProductKey } from '../import-file.ts';
+import type { ProductKey } from '../kind.ts';
 
 function distinctProducts(records: readonly ProductKey[]): ProductKey[] {
   const products = new Map<string, ProductKey>();

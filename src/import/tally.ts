@@ -1,0 +1,37 @@
+// What has become of the records that an import has read.
+import type { Batch } from './batches.ts';
+import type { ProductKey, Written } from './kind.ts';
+import { MOST_NAMED } from './passed-over.ts';
+
+export interface Counts {
+  read: number;
+  written: number;
+  unchanged: number;
+  rejected: number;
+}
+
+interface Tally {
+  readonly counts: Readonly<Counts>;
+  add: <T>(batch: Batch<T>, outcome: Written) => void;
+  /** Products that the app does not have, the first MOST_NAMED. */
+  unconfigured: () => ProductKey[];
+}
+
+export function createTally(): Tally {
+  const counts: Counts = { read: 0, written: 0, unchanged: 0, rejected: 0 };
+  const products = new Map<string, ProductKey>();
+  return {
+    counts,
+    add({ items, rejects }, { written, refused, unconfigured = [] }) {
+      counts.read += items.length + rejects.length;
+      counts.written += written;
+      counts.unchanged += items.length - written - refused.size;
+      counts.rejected += rejects.length + refused.size;
+      for (const product of unconfigured) {
+        const { store, store_product_id } = product;
+        if (products.size < MOST_NAMED) products.set(JSON.stringify([store, store_product_id]), product);
+      }
+    },
+    unconfigured: () => [...products.values()],
+  };
+}
