@@ -21,20 +21,20 @@ async function deleteRows(
   await sql`delete from ${sql.table(table)} where app_id = ${app_id} and profile_id = ${profile_id}`.execute(trx);
 }
 
-async function buryRow(trx: Kysely<DB>, appId: string, profileId: string): Promise<void> {
+async function buryRow(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<void> {
   await sql`
     update profile set customer_user_id = null, custom_attributes = '{}', deleted_at = clock_timestamp()
-    where app_id = ${appId} and profile_id = ${profileId}`.execute(trx);
+    where app_id = ${app_id} and profile_id = ${profile_id}`.execute(trx);
 }
 
 /** Takes what names a deleted profile out of its events, also of those still to be delivered, and out of what receivers answered or will. */
-export async function scrubEventsOf(trx: Kysely<DB>, appId: string, profileId: string): Promise<void> {
+export async function scrubEventsOf(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<void> {
   await sql`
     with scrubbed as (
       update webhook_event set
         customer_user_id = null,
         payload = (payload::jsonb || '{"customer_user_id": null, "attributions": {}, "user_attributes": {}}')::json
-      where app_id = ${appId} and profile_id = ${profileId}
+      where app_id = ${app_id} and profile_id = ${profile_id}
       returning sequence
     )
     update webhook_delivery set last_answer = null, forgets_answer = true
@@ -48,8 +48,8 @@ export async function removeProfile(trx: Kysely<DB>, app: App, profile_id: strin
   await freeName(trx, gone);
   await relabelNow(trx, app, profile_id);
   for (const table of GONE) await deleteRows(trx, table, gone);
-  await buryRow(trx, app.app_id, profile_id);
-  await scrubEventsOf(trx, app.app_id, profile_id);
+  await buryRow(trx, gone);
+  await scrubEventsOf(trx, gone);
 }
 
 /** Throws profile_not_found where there is no such living profile. */

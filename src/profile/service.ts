@@ -12,7 +12,7 @@ import type { ProfileBody } from './body.ts';
 import type { ProfileIdentity, SentIdentity } from './identity.ts';
 import { lockKeepingPlans, lockProfile, lockProfileToRead } from './queries.ts';
 import { readShownState } from './read-state.ts';
-import type { ProfileState } from './state.ts';
+import type { ProfileKey, ProfileState } from './state.ts';
 import { claimCustomer, insertProfile, readAttributesOf, updateProfileRow, writeInstallOf } from './writes.ts';
 
 interface Target {
@@ -50,18 +50,12 @@ async function applyBody(
     ...(store && { store }),
   };
   const isInstallNamed = Object.keys(row).length > 0;
+  const key = { app_id: app.app_id, profile_id: profileId };
   const attributes = custom_attributes
-    ? mergedAttributes(await readAttributesOf(trx, app.app_id, profileId), custom_attributes)
+    ? mergedAttributes(await readAttributesOf(trx, key), custom_attributes)
     : undefined;
   if (isInstallNamed || attributes) {
-    await updateProfileRow(
-      trx,
-      { app_id: app.app_id, profile_id: profileId },
-      {
-        ...row,
-        ...(attributes && { custom_attributes: JSON.stringify(attributes) }),
-      },
-    );
+    await updateProfileRow(trx, key, { ...row, ...(attributes && { custom_attributes: JSON.stringify(attributes) }) });
   }
   if (isInstallNamed || isNew) {
     await writeInstallOf(trx, app, profileId);
@@ -72,7 +66,7 @@ async function applyBody(
 /** Gives the name to a profile that the caller has locked; another name of it is free from then on. */
 async function attachCustomer(
   trx: Kysely<DB>,
-  profile: { app_id: string; profile_id: string },
+  profile: ProfileKey,
   customer: { user_id: string; source: string },
 ): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -79,12 +79,12 @@ export async function updateProfileRow(
     .execute();
 }
 
-export async function readAttributesOf(trx: Kysely<DB>, appId: string, profileId: string): Promise<Attributes> {
+export async function readAttributesOf(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<Attributes> {
   const { custom_attributes } = await trx
     .selectFrom('profile')
     .select('custom_attributes')
-    .where('app_id', '=', appId)
-    .where('profile_id', '=', profileId)
+    .where('app_id', '=', app_id)
+    .where('profile_id', '=', profile_id)
     .executeTakeFirstOrThrow();
   return custom_attributes as Attributes;
 }

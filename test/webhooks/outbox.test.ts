@@ -148,7 +148,7 @@ it('an answer that comes while its profile is being deleted is forgotten', async
     .executeTakeFirstOrThrow();
   const result = { state: 'delivered', due_at: null, attempted_at: new Date(), status: 200, error: null } as const;
   const settling = await inTransaction(db, async (trx) => {
-    await scrubEventsOf(trx, app.app_id, profile_id);
+    await scrubEventsOf(trx, { app_id: app.app_id, profile_id });
     const under = settle(db, [{ sequence, webhook_id, claim_id, ...result, answer: 'hello ann' }], new Date());
     await sleep(300);
     return { under };
@@ -170,7 +170,7 @@ it('a deleted profile is taken out of its events and of the answers to them', as
   await recordEvents(db, app, [event({ profile_id, payload }), event({ profile_id: other, payload })]);
   await recordEvents(db, app, [event({ profile_id, payload: { ...payload, attributions: {} } })]);
   await db.updateTable('webhook_delivery').set({ last_answer: 'hello ann' }).execute();
-  await scrubEventsOf(db, app.app_id, profile_id);
+  await scrubEventsOf(db, { app_id: app.app_id, profile_id });
 
   const events = await db
     .selectFrom('webhook_event')
