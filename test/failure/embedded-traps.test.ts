@@ -123,7 +123,7 @@ describe('the embedded database', { timeout: 60_000 }, () => {
       const isNoLink = async (path: string) => !(await lstat(path)).isSymbolicLink();
       await cp(join(server.root, 'native'), join(root, 'native'), { recursive: true, filter: isNoLink });
       const postgres = join(root, 'native/bin/postgres');
-      const account = await chooseAccount('');
+      const account = await chooseAccount();
       expect((await runProgram(account, postgres, ['--version'])).output).toMatch(/shared libraries/);
       expect(await provideBinaries({ ...server, root }, account, join(root, 'home'))).toBe(join(root, 'native/bin'));
     } finally {

@@ -13,10 +13,10 @@ export interface Account {
 
 const FOR_ROOT = ['postgres', 'nobody'];
 
-/** The user for a new cluster, or the owner of the one in `cluster` when root opens it. */
-export async function chooseAccount(cluster: string): Promise<Account> {
+/** The owner of the cluster in a folder, when root opens it; the user for a new one, where there is none. */
+export async function chooseAccount(cluster?: string): Promise<Account> {
   if (process.getuid?.() !== 0) return { name: ownName() };
-  const owner = await stat(cluster).catch(() => undefined);
+  const owner = cluster === undefined ? undefined : await stat(cluster).catch(() => undefined);
   if (!owner) return accountForRoot();
   if (owner.uid === 0) {
     throw new EmbeddedDatabaseError(

@@ -35,11 +35,11 @@ export async function openEmbeddedDatabase(options: EmbeddedOptions): Promise<Da
   const cluster = await findOrMakeCluster(options);
   let current = await joinServer(cluster, options);
   let isClosing = false;
-  let restoring = Promise.resolve();
+  let restarting = Promise.resolve();
 
   const watch = () =>
     current.client.once('end', () => {
-      if (!isClosing) restoring = restore();
+      if (!isClosing) restarting = restart();
     });
   const rejoin = async () => {
     const found = await joinServer(cluster, options);
@@ -48,7 +48,7 @@ export async function openEmbeddedDatabase(options: EmbeddedOptions): Promise<Da
     }
     return found;
   };
-  const restore = async () => {
+  const restart = async () => {
     options.log.warn('the embedded PostgreSQL is gone; starting it again');
     while (!isClosing) {
       try {
@@ -65,7 +65,7 @@ export async function openEmbeddedDatabase(options: EmbeddedOptions): Promise<Da
 
   const close = async () => {
     isClosing = true;
-    await restoring;
+    await restarting;
     await leaveServer(cluster, current.client, options.log);
   };
   return { connectionString: current.connectionString, close };
@@ -86,7 +86,7 @@ async function findOrMakeCluster({ dataDir, log, mustExist }: EmbeddedOptions): 
 }
 
 async function make(server: ServerPackage, dataDir: string, log: Logger): Promise<string> {
-  const account = await chooseAccount('');
+  const account = await chooseAccount();
   await makeHome(dataDir, account, async (home) => {
     await createCluster({ home, account, bin: await provideBinaries(server, account, home) });
   });

@@ -36,7 +36,7 @@ export async function restore(from: string, dataDir: string, signal?: AbortSigna
   const isBackup = await lstat(join(dataFolder(backup), 'backup_label')).catch(() => undefined);
   if (!isBackup) throw new EmbeddedDatabaseError(`${backup} is not a backup made by \`sps backup\`.`);
   await refuseForeignCluster(backup, await getServerPackage());
-  const account = await chooseAccount('');
+  const account = await chooseAccount();
   const isOurs = await makeHome(dataDir, account, async (home) => {
     await copyAll(dataFolder(backup), dataFolder(home), signal);
     await copyDurably(join(backup, 'password'), join(home, 'password'), signal);
