@@ -1,7 +1,7 @@
 // What an operator says of an app's products and stores. Facts that are not of the duration of their product are derived again.
 import { type Static, Type } from '@sinclair/typebox';
 import type { Insertable, Kysely } from 'kysely';
-import { inTransaction } from '../db/client.ts';
+import { inTransaction } from '../db/transactions.ts';
 import type { DB, Product } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import type { FieldError } from '../errors.ts';

@@ -1,6 +1,6 @@
 // What an operator does to an app: make it, issue and revoke its keys, configure its access levels.
 import type { Kysely } from 'kysely';
-import { inTransaction, patiently } from '../db/client.ts';
+import { inTransaction, patiently } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { lockProducts } from '../facts/product-lock.ts';

@@ -1,7 +1,7 @@
 // Statements that find labels in dim_attribution and write new ones.
 import { type Kysely, type NotNull, sql } from 'kysely';
-import { inTransaction } from '../db/client.ts';
 import { executePrepared } from '../db/prepared.ts';
+import { inTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import { TOTALLED_ATTRIBUTES } from '../facts/totals-schema.ts';
 import type { Label } from './label.ts';

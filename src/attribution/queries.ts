@@ -1,7 +1,7 @@
 // Statements that record attributions, a whole group at a time.
 import { type Kysely, sql } from 'kysely';
-import { inTransaction } from '../db/client.ts';
 import { executePrepared } from '../db/prepared.ts';
+import { inTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import { raiseVersions } from '../facts/version.ts';
 import type { AppIdentity } from '../profile/identity.ts';

@@ -1,7 +1,7 @@
 // Recording an attribution: answered once it is committed, together with whatever else arrived meanwhile.
 import type { Kysely } from 'kysely';
-import { inHastyTransaction } from '../db/client.ts';
 import { groupCalls } from '../db/group.ts';
+import { inHastyTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';

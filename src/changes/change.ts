@@ -1,8 +1,8 @@
 // The frame of an operation that changes one profile and tells webhooks of it: one transaction that locks the profile, does
 // the work, stores the events and, under an Idempotency-Key, the answer.
 import type { Kysely, Transaction } from 'kysely';
-import { inTransaction } from '../db/client.ts';
 import { overlapping } from '../db/overlap.ts';
+import { inTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError, valueError } from '../errors.ts';

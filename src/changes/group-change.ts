@@ -2,7 +2,7 @@
 // the plain case alone. A request whose profile is not found, or just held by another transaction, or named by an earlier
 // request of the group, is left to a transaction of its own, which waits and knows every error.
 import type { Kysely } from 'kysely';
-import { inTransaction } from '../db/client.ts';
+import { inTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { isUuid } from '../lib/uuid.ts';

@@ -1,7 +1,7 @@
 // Indexes of tables that fill and empty. Such a table gives its pages back, its index does not: after an import of ten million transactions
 // that of fact_pending had 584 MB with nothing in it, all of which vacuum read once a minute.
 import { type Kysely, sql } from 'kysely';
-import { tryInTransaction } from './client.ts';
+import { tryInTransaction } from './transactions.ts';
 import type { DB } from './types.ts';
 
 /** What waits for the background (migrations/0021_queues.sql). */

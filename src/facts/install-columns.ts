@@ -1,7 +1,7 @@
 // Keeps the installs by column, as src/facts/columns.ts does the facts. Whoever writes an install leaves its images in install_column_change,
 // in the same transaction; the background takes them into columns, or sees that a month has too few installs to need any.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { inSnapshot } from '../db/client.ts';
+import { inSnapshot } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import {
   createFailedMonths,

@@ -1,7 +1,7 @@
 // Facts derived anew where the configuration that they were derived with has changed.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { inTransaction } from '../db/client.ts';
 import { planningAnew } from '../db/prepared.ts';
+import { inTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { codeOf } from './chains.ts';

@@ -1,7 +1,7 @@
 // Re-labels the facts of profiles whose attribution changed, in the background. Charts do not wait for it: until then they
 // take the label from label_pending. It goes gently, so that requests come first.
 import { type Kysely, sql } from 'kysely';
-import { tryInTransaction } from '../db/client.ts';
+import { tryInTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { createSteps } from '../lib/steps.ts';

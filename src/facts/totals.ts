@@ -2,8 +2,8 @@
 // background and in batches. Charts are exact at every moment: they add what is not yet totalled themselves.
 import { type Kysely, sql } from 'kysely';
 import { TOTALS_LOCK } from '../db/advisory-locks.ts';
-import { inSnapshot } from '../db/client.ts';
 import { raiseTimeout } from '../db/deadline.ts';
+import { inSnapshot } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import { createSteps } from '../lib/steps.ts';
 import { addingImages, addingMoves } from './add-images.ts';

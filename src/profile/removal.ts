@@ -1,7 +1,7 @@
 // Deleting a profile. Its row stays as a nameless tombstone with its purchases and facts, so that every chart keeps its
 // figures; what names or describes the user goes, here and in the tables of other features.
 import { type Kysely, sql } from 'kysely';
-import { inTransaction } from '../db/client.ts';
+import { inTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { relabelNow } from '../facts/relabel.ts';

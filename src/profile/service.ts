@@ -1,7 +1,7 @@
 // Making, reading and changing profiles.
 import type { Kysely } from 'kysely';
-import { inTransaction } from '../db/client.ts';
 import { forceGenericPlans } from '../db/prepared.ts';
+import { inTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError, validationError, valueError } from '../errors.ts';

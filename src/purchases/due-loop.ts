@@ -1,7 +1,7 @@
 // Tells webhooks of what time alone changes, when the time has come: subscriptions and trials that lapse, access that begins or ends. Any
 // number of processes may do so: each profile is told of under its lock, in a transaction of its own.
 import { type Kysely, sql } from 'kysely';
-import { inTransaction } from '../db/client.ts';
+import { inTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';

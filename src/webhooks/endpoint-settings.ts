@@ -1,7 +1,7 @@
 // Adding endpoints, and changing where they are and what they want. What is sent anywhere is tried with a test event first.
 import { randomUUID } from 'node:crypto';
 import { getApp } from '../apps/service.ts';
-import { inTransaction } from '../db/client.ts';
+import { inTransaction } from '../db/transactions.ts';
 import { OperatorError, requireChange } from '../operator-error.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
 import type { SenderEdges } from './delivery.ts';

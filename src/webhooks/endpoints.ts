@@ -2,7 +2,7 @@
 // each one's state, since when and why.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getApp } from '../apps/service.ts';
-import { inTransaction } from '../db/client.ts';
+import { inTransaction } from '../db/transactions.ts';
 import type { Deps } from '../deps.ts';
 import { DAY_MS, timestampOf, toDatabase, toWire } from '../lib/datetime.ts';
 import { isUuid } from '../lib/uuid.ts';

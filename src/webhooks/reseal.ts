@@ -1,6 +1,6 @@
 // Exchanging SPS_ENCRYPTION_KEY: every stored secret is opened with whichever key is its own and sealed with the current one.
 // All or nothing; services that know both keys read old and new meanwhile.
-import { inTransaction } from '../db/client.ts';
+import { inTransaction } from '../db/transactions.ts';
 import type { Deps } from '../deps.ts';
 import { OperatorError } from '../operator-error.ts';
 import { listSecretsForUpdate, updateSecrets } from './endpoint-queries.ts';

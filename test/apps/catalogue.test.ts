@@ -11,7 +11,7 @@ import {
 } from '../../src/apps/catalogue.ts';
 import { deleteAccessLevel, deleteProduct, lockGrants, upsertProducts } from '../../src/apps/queries.ts';
 import { addAccessLevel, changeApp, getApp, listAccessLevels, removeAccessLevel } from '../../src/apps/service.ts';
-import { inTransaction } from '../../src/db/client.ts';
+import { inTransaction } from '../../src/db/transactions.ts';
 import { DURATIONS } from '../../src/facts/codes.ts';
 import { type NewGrant, upsertGrants } from '../../src/grants/queries.ts';
 import { lockChain } from '../../src/purchases/chain.ts';

@@ -4,10 +4,11 @@ import { type AddressInfo, createConnection, createServer } from 'node:net';
 import { sql } from 'kysely';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDb, inSnapshot } from '../../src/db/client.ts';
+import { createDb } from '../../src/db/client.ts';
 import { isDatabaseAway } from '../../src/db/failures.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { openSession } from '../../src/db/session.ts';
+import { inSnapshot } from '../../src/db/transactions.ts';
 import { listenForNudges } from '../../src/webhooks/listener.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/apps/service.ts';
-import { inTransaction } from '../../src/db/client.ts';
+import { inTransaction } from '../../src/db/transactions.ts';
 import { scrubEventsOf } from '../../src/profile/removal.ts';
 import { disableWebhook, removeWebhook } from '../../src/webhooks/endpoints.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';

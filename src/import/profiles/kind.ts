@@ -1,9 +1,9 @@
 // Profiles as a kind of record to import.
 import { randomUUID } from 'node:crypto';
 import { createLabels } from '../../attribution/labels.ts';
-import { inTransaction } from '../../db/client.ts';
 import { ONE_RUN } from '../../db/server-run.ts';
 import type { Session } from '../../db/session.ts';
+import { inTransaction } from '../../db/transactions.ts';
 import { raiseVersion } from '../../facts/version.ts';
 import { timestampOf } from '../../lib/datetime.ts';
 import type { Kind, WriteContext, Written } from '../kind.ts';

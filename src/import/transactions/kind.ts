@@ -1,9 +1,9 @@
 // Transactions as a kind of record to import. They are staged by COPY and written by the statements that write single ones.
 import { type Kysely, sql } from 'kysely';
-import { inTransaction } from '../../db/client.ts';
 import type { CopyValue } from '../../db/copy-row.ts';
 import { planningAnew } from '../../db/prepared.ts';
 import type { Session } from '../../db/session.ts';
+import { inTransaction } from '../../db/transactions.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import type { FieldError } from '../../errors.ts';

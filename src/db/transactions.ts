@@ -1,0 +1,69 @@
+// Transactions, and what becomes of them where others are in their way: begun anew, or given up after a short wait.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { isConflict, isLockTimeout } from './failures.ts';
+import type { DB } from './types.ts';
+
+const ATTEMPTS = 4;
+
+/** Deadlocks and serialization failures are tried again, a few times. */
+async function despiteConflicts<T>(transact: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transact();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isConflict(error)) throw error;
+    }
+  }
+}
+
+/** Runs `work` in a transaction; again if others were in its way. */
+export function inTransaction<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
+  return despiteConflicts(() => db.transaction().execute(work));
+}
+
+/** The same with one snapshot for all statements: where what they write has changed since, it begins anew. */
+export function inSnapshot<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
+  return despiteConflicts(() => db.transaction().setIsolationLevel('repeatable read').execute(work));
+}
+
+/** As `inTransaction`, but waits for no lock longer than that. */
+export function inHastyTransaction<T>(
+  db: Kysely<DB>,
+  lockTimeoutMs: number,
+  work: (trx: Transaction<DB>) => Promise<T>,
+): Promise<T> {
+  return inTransaction(db, async (trx) => {
+    await sql`select set_config('lock_timeout', ${String(lockTimeoutMs)}, true)`.execute(trx);
+    return work(trx);
+  });
+}
+
+/** The same; undefined where it would have to wait longer. */
+export async function tryInTransaction<T>(
+  db: Kysely<DB>,
+  lockTimeoutMs: number,
+  work: (trx: Transaction<DB>) => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await inHastyTransaction(db, lockTimeoutMs, work);
+  } catch (error) {
+    if (isLockTimeout(error)) return undefined;
+    throw error;
+  }
+}
+
+const PATIENCE = { waitMs: 100, restMs: 200, attempts: 200 };
+
+/**
+ * Runs work that locks what all others need: it waits for the lock a moment at a time, as whoever comes later waits behind it. Throws once it
+ * has had no luck for a minute.
+ */
+export async function patiently<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
+  for (let attempt = 1; attempt < PATIENCE.attempts; attempt++) {
+    const done = await tryInTransaction(db, PATIENCE.waitMs, async (trx) => ({ result: await work(trx) }));
+    if (done) return done.result;
+    await sleep(PATIENCE.restMs);
+  }
+  return inHastyTransaction(db, PATIENCE.waitMs, work);
+}
