@@ -1,7 +1,7 @@
 // A background loop: runs, rests, runs again, until it is stopped. A failure is logged and tried again after a rest.
 import type { Logger } from 'pino';
 import { createBackoff } from './backoff.ts';
-import { createSignal } from './signal.ts';
+import { createWakeUp } from './wake-up.ts';
 
 export interface Loop {
   stop: () => Promise<void>;
@@ -21,7 +21,7 @@ interface LoopOptions {
 export function startLoop({ log, name, run }: LoopOptions): Loop {
   const backoff = createBackoff(REST_AFTER_FAILURE_MS, LONGEST_REST_AFTER_FAILURE_MS);
   let isStopped = false;
-  const signal = createSignal();
+  const wakeUp = createWakeUp();
 
   async function runOnce(): Promise<number> {
     try {
@@ -35,14 +35,14 @@ export function startLoop({ log, name, run }: LoopOptions): Loop {
   }
 
   async function go(): Promise<void> {
-    while (!isStopped) await signal.wait(await runOnce());
+    while (!isStopped) await wakeUp.wait(await runOnce());
   }
 
   const going = go();
   return {
     stop: async () => {
       isStopped = true;
-      signal.wake();
+      wakeUp.wake();
       await going;
     },
   };

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Deps } from '../deps.ts';
 import { createBackoff } from '../lib/backoff.ts';
-import { createSignal } from '../lib/signal.ts';
 import { inSlices } from '../lib/slices.ts';
+import { createWakeUp } from '../lib/wake-up.ts';
 import { createSender, type SenderEdges } from './delivery.ts';
 import { policyOf } from './destinations.ts';
 import { createLeases } from './leases.ts';
@@ -56,7 +56,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   const { random = Math.random, pollMs = POLL_MS, leaseMs = LEASE_MS, resolve, deadlineMs } = edges;
   const limits = { ...LIMITS, ...edges.limits };
   const sender = createSender({ policy: policyOf(config), now, resolve, deadlineMs });
-  const signal = createSignal();
+  const wakeUp = createWakeUp();
   const leases = createLeases(deps, leaseMs);
   let isStopping = false;
   let extraRows = 0;
@@ -65,11 +65,11 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
 
   const settler = createSettler({ ...deps, queueDb }, (deliveries) => {
     for (const delivery of deliveries) leases.release(delivery);
-    signal.wake();
+    wakeUp.wake();
   });
   const turns = createTurns({ atOnce: limits.perEndpoint, ahead: limits.ahead, send, giveBack: settler.giveBack });
   const setAside = createSetAside(deps);
-  const listener = listenForNudges(connectionString, signal.wake, log);
+  const listener = listenForNudges(connectionString, wakeUp.wake, log);
   const retention = startRetention(deps);
 
   /** Whether it was delivered. */
@@ -134,7 +134,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
         log.warn({ err: error }, 'the webhook queue cannot be read; trying again');
         waitMs = backoff.next();
       }
-      await signal.wait(waitMs);
+      await wakeUp.wait(waitMs);
     }
   }
 
@@ -142,7 +142,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   return {
     async stop() {
       isStopping = true;
-      signal.wake();
+      wakeUp.wake();
       await Promise.all([running, listener.stop(), retention.stop()]);
       await turns.stop();
       await settler.drain(SETTLE_ON_STOP_MS);

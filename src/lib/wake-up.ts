@@ -1,12 +1,12 @@
 // A wake-up for a loop: whoever finds something to do calls `wake`; a wake-up while nobody waits is kept.
 
-export interface Signal {
+interface WakeUp {
   wake: () => void;
   /** Resolves at the next wake-up, at once if there was one since the last wait, or after `timeoutMs`. */
   wait: (timeoutMs: number) => Promise<void>;
 }
 
-export function createSignal(): Signal {
+export function createWakeUp(): WakeUp {
   let isSet = false;
   let resume: (() => void) | undefined;
   return {
