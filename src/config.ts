@@ -93,7 +93,7 @@ const SSL_MODES: readonly (string | null)[] = ['disable', 'prefer', 'require', '
 // The driver would take settings of our sessions from there.
 delete process.env.PGOPTIONS;
 
-/** Of them the driver does not look for the one that takes writes, as libpq does. */
+/** Of several hosts libpq finds the one that takes writes, the driver does not. */
 const SEVERAL_HOSTS = /^\w+:\/\/[^/?#]*,[^@/?#]*(?:[/?#]|$)|[?&](?:host|port)=[^&#]*,/;
 
 /** Whether the driver can read it, which takes more than a URL may have, such as a bare percent sign, but no broken escape. */

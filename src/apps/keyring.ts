@@ -9,7 +9,7 @@ import { listKeysByPrefix } from './queries.ts';
 
 const FRESH_MS = 1_500;
 const MOST_REMEMBERED = 10_000;
-/** Whose key it is nobody knows yet. */
+/** One for all: whose key it is nobody knows yet. */
 const LANE = 'keys';
 
 /** The key of each prefix, in the same order. */
@@ -23,7 +23,7 @@ async function loadKeys(db: Kysely<DB>, prefixes: readonly string[]): Promise<(S
 
 export function createKeyring(db: Kysely<DB>): Keyring {
   const remembered = new LRUCache<string, Promise<StoredKey | undefined>>({ max: MOST_REMEMBERED, ttl: FRESH_MS });
-  /** Together: whoever makes up keys, each of which is looked up, would else keep those waiting who have one. */
+  /** In groups: else whoever makes up keys, each of which is looked up, would keep those waiting who have one. */
   const loadKey = groupCalls((prefixes: readonly string[]) => loadKeys(db, prefixes));
 
   return {

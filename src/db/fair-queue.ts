@@ -31,7 +31,7 @@ export function createFairQueue<T>(): FairQueue<T> {
       while (taken.length < most && lanes.size > 0) {
         const share = Math.max(1, Math.floor((most - taken.length) / lanes.size));
         for (const [lane, queue] of [...lanes]) {
-          // Those that had nothing stay in front.
+          // Lanes that got nothing this time stay in front.
           if (taken.length === most) break;
           taken.push(...queue.splice(0, Math.min(share, most - taken.length)));
           lanes.delete(lane);

@@ -79,7 +79,10 @@ interface Unknown {
   least: number;
 }
 
-/** Tables by app, of the given ones or all, whose statistics do not have an app, of the given one or all, nor many rows of those that they do not have. */
+/**
+ * Tables by app with the apps of which their statistics say nothing, where the planner expects few rows of such an app. Of the given tables and
+ * app, or of all.
+ */
 async function listUnknown(db: Kysely<DB>, { tables, appKey }: { tables?: readonly (keyof DB)[]; appKey?: number }) {
   const { rows } = await sql<Unknown>`
     select c.relname as name, s.attname as column, v.value, l.least

@@ -110,7 +110,7 @@ function monthly(column: string): RawBuilder<unknown> {
 
 /**
  * The facts of the purchases in the relation `counted` (whole chains, with `configured_duration` of the product), under
- * the names of fact_transaction's columns; dimensions still as texts, days still missing. Of `others` it has what `counted` has.
+ * the names of fact_transaction's columns; dimensions still as texts, days still missing. `others` are columns of `counted` that it has, too.
  */
 export function datedFacts(others: readonly string[] = []): RawBuilder<unknown> {
   return sql`

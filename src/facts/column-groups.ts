@@ -17,7 +17,7 @@ export const MOST_APPENDED = 0.5;
 export interface Month {
   app_key: number;
   month: number;
-  /** Whether its columns are there, and would still be mostly as they were made with the changes appended. */
+  /** Whether it has columns to which the changes can be appended: they would still be mostly as they were made. */
   has_room: boolean;
 }
 

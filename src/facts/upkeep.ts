@@ -30,7 +30,7 @@ const QUIET = { busy: 0.2, stretchMs: 60_000 };
 
 const NOTHING: Refreshed = { count: 0, longestMs: 0 };
 
-/** What failed had found something. */
+/** Only a look that found nothing rests: one that failed had found something. */
 function restAfterLooking(at: keyof typeof LONGEST_LOOKING_REST_MS) {
   return (workedMs: number, done?: number) =>
     done === 0 ? Math.min(LOOKING_REST * workedMs, LONGEST_LOOKING_REST_MS[at]) : 0;

@@ -73,7 +73,7 @@ export function createGrantor(deps: Pick<Deps, 'db' | 'now'>): (request: GrantRe
   const write = (requests: readonly GrantRequest[]) => changeProfiles(deps, requests, writeGrants);
   const enqueue = groupCalls(write, GROUPS);
   return async (request) => {
-    // A key is taken and its answer kept beside the profile: a frame of its own.
+    // Under an Idempotency-Key the answer is kept in the transaction of the grant, which is then one of its own.
     const answer = request.once ? undefined : await enqueue(request.app.app_id, request);
     return answer ?? grantAlone(deps, request);
   };

@@ -24,7 +24,7 @@ const IS_CHANGED = fixed(
 );
 const MOVED = fixedColumns(['purchase_no', 'purchase_id', ...WRITTEN, 'recorded_at']);
 
-/** Is all the same in these two from which the amounts of a record follow? */
+/** Whether two rows, by their prefixes, agree in all that the amounts of a record follow from. */
 export function isPricedAlike(one: string, other: string): RawBuilder<unknown> {
   const givenIn = (prefix: string) =>
     sql`(${fixedColumns(PRICING_COLUMNS, prefix)}, (${sql.ref(`${prefix}purchased_at`)} at time zone 'UTC')::date)`;
@@ -60,7 +60,7 @@ export function chainRelation(chains: readonly Chain[]): RawBuilder<unknown> {
     ${column('store_original_transaction_id')}::text[]) as t (profile_id, store, store_original_transaction_id))`;
 }
 
-/** Gives those of the chains that have no owner to their profiles; which were they? */
+/** Gives those of the chains that have no owner to the profiles that they name; they are returned. */
 export async function claimChains(execute: Execute, app: App, chains: readonly Chain[]): Promise<Chain[]> {
   return execute(sql<Chain>`
     insert into purchase_chain (app_id, store, store_original_transaction_id, profile_id)

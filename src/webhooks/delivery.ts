@@ -63,7 +63,7 @@ function toKeptText(bytes: Buffer): string {
 }
 
 function wordsOfFailure(error: unknown): string {
-  // Of TLS, which says more in its message about itself than about the fault.
+  // Errors of TLS have a `reason`; their message says more about TLS than about the fault.
   const { code, message, reason = message } = error as NodeJS.ErrnoException & { reason?: string };
   if (error instanceof AggregateError) return wordsOfFailure(error.errors[0]);
   return code === undefined || error instanceof DestinationRefused ? message : `${code}: ${reason}`;

@@ -93,7 +93,7 @@ async function writeIdentities(trx: Kysely<DB>, app: App, changes: readonly Chan
       and customer_user_id = any(${gone}::text[])`.execute(trx);
   }
   if (handedOver.length > 0) {
-    // For attributions that wait for such a name: a row that were made anew they would not find. The update alone would keep nobody waiting who
+    // Updated, as attributions that wait for such a name would not find a new row. Locked first: the update alone would keep nobody waiting who
     // writes to the former owner.
     await sql`select from profile_identity
       where app_id = ${app.app_id} and customer_user_id in (select customer_user_id from ${relation(handedOver)} given)
@@ -109,7 +109,7 @@ async function writeIdentities(trx: Kysely<DB>, app: App, changes: readonly Chan
   }
 }
 
-/** Where the first is kept, also one that was posted since the profiles were read. */
+/** Those that changed. An app that keeps the first keeps also one that was posted since the profiles were read. */
 async function writeAttributions(trx: Kysely<DB>, app: App, changes: readonly Change[]): Promise<void> {
   const labelled = changes.flatMap(({ before, after: { profile_id, attribution } }) => {
     const { attribution_key, attribution_user_id } = before?.attribution ?? {};

@@ -17,7 +17,7 @@ async function profilesOf(trx: Kysely<DB>, app: App, customerIds: readonly strin
   return new Map(rows.map(({ customer_user_id, profile_id }) => [customer_user_id, profile_id]));
 }
 
-/** Locks the living profiles of these in the order of profile_id: their customer ids by theirs. */
+/** Locks those of the profiles that are not deleted, in the order of profile_id; their customer user ids by their own. */
 async function lockLiving(trx: Kysely<DB>, app: App, ids: readonly string[]): Promise<Map<string, string | null>> {
   const { rows } = await sql<{ profile_id: string; customer_user_id: string | null }>`
     select profile_id, customer_user_id from profile
