@@ -5,7 +5,7 @@ import { openSession, type Session } from '../db/session.ts';
 import type { App } from '../deps.ts';
 import { type Batch, type Parse, readBatches } from './batches.ts';
 import { writeDespiteCollisions } from './collisions.ts';
-import { createCsvForm } from './columns.ts';
+import { createCsvForm } from './csv-form.ts';
 import { lockFile } from './file-lock.ts';
 import { createInforming } from './informing.ts';
 import type { Kind, ProductKey, Written } from './kind.ts';

@@ -1,6 +1,6 @@
 // Names that no record has: members of NDJSON, columns of a CSV. What they hold is passed over, and they are told when the import ends, as
 // one that is misspelt would be lost without a word.
-import type { MemberSchema } from './columns.ts';
+import type { MemberSchema } from './csv-form.ts';
 
 /** How many names of a kind an import tells, those that are met first: a file may have any number. */
 export const MOST_NAMED = 100;

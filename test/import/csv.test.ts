@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createCsvForm } from '../../src/import/columns.ts';
 import { readCsv } from '../../src/import/csv.ts';
+import { createCsvForm } from '../../src/import/csv-form.ts';
 import { LONGEST_LINE_BYTES } from '../../src/import/lines.ts';
 import { ProfileRecordBody, parseProfile } from '../../src/import/profiles/record.ts';
 import { NamedTransactionBody } from '../../src/import/transactions/record.ts';
