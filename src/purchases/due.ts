@@ -38,7 +38,7 @@ export async function tellDue(trx: Kysely<DB>, key: ProfileKey): Promise<DueEven
   if (!first) return { now, events: [] };
   const lapsed: ChainTransaction[] = [];
   for (const { numbers, ...name } of due) {
-    const chain = await readChain(trx, { ...name, ...key });
+    const chain = await readChain(trx, { ...key, ...name });
     await watch(trx, key, comingMoments(chain, now));
     lapsed.push(...chain.filter((one) => hasLapsed(one, now) && numbers.includes(one.purchase_no)));
   }
