@@ -34,7 +34,7 @@ export interface Service {
 
 type Stop = () => Promise<unknown>;
 
-/** Gives up between two of its steps, undoes what it has done and throws, once `ending` is aborted. */
+/** Gives up between two of its steps, or where migrations wait, undoes what it has done and throws, once `ending` is aborted. */
 export async function startService(config: Config, log: Logger, ending: AbortSignal): Promise<Service> {
   const stops: Stop[] = [];
   const stop = async () => {
@@ -62,7 +62,7 @@ async function startParts(
   stops.push(database.close);
   ending.throwIfAborted();
   const { connectionString } = database;
-  const migrated = await migrateToLatest(connectionString, { say: (words) => log.info(words) });
+  const migrated = await migrateToLatest(connectionString, { say: (words) => log.info(words), signal: ending });
   if (migrated.length > 0) log.info({ migrations: migrated }, 'database migrated');
   ending.throwIfAborted();
 

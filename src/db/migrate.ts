@@ -10,6 +10,7 @@ import { listMigrations, type Migration } from './migration-files.ts';
 import { leadsThroughPooler, SHARES_SESSIONS, sharesSessions } from './shared-sessions.ts';
 
 const LONGEST_MS = 30 * 60_000;
+const TURN_POLL_MS = 200;
 /** Whatever a running service asks of a table queues behind the lock that is waited for: less than it waits itself before it answers 503. */
 const LOCK_WAIT_MS = 3_000;
 /** duplicate_table, duplicate_object, duplicate_function. */
@@ -30,6 +31,8 @@ interface MigrationOptions {
   say?: (words: string) => void;
   longestMs?: number;
   lockWaitMs?: number;
+  /** Aborted, it gives up where it waits, and before its next migration. */
+  signal?: AbortSignal;
 }
 
 /** A database that this program cannot use; the message says what to do. */
@@ -109,20 +112,37 @@ async function nameOldest(client: pg.Client, waitedMs: number): Promise<string> 
   return rows[0] ? ` (the longest is open in ${rows[0].session})` : '';
 }
 
+/** Throws once the process is to end. */
+function heed(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new MigrationError('Interrupted: the next start goes on with the migrations.');
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+  heed(signal);
+}
+
+/** Tried again and again: whoever queued for it would not hear that the process is to end. */
+async function tryToTakeTurn(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query('select pg_try_advisory_lock($1) as is_taken', [MIGRATION_LOCK]);
+  return rows[0].is_taken;
+}
+
 /** Several may start at once; one that waits for another says so, and gives up where that would be for ever. */
-async function takeTurn(client: pg.Client, { say, longestMs = LONGEST_MS }: MigrationOptions): Promise<void> {
-  const { rows } = await client.query('select pg_try_advisory_lock($1) as is_free', [MIGRATION_LOCK]);
-  if (rows[0].is_free) return;
-  say?.(`waiting for another process that migrates the database${await nameHolder(client)}`);
-  await client.query(`set lock_timeout = ${longestMs}`);
-  await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]).catch(async (error: unknown) => {
-    if (!isLockTimeout(error)) throw error;
+async function takeTurn(client: pg.Client, { say, longestMs = LONGEST_MS, signal }: MigrationOptions): Promise<void> {
+  const until = performance.now() + longestMs;
+  let isTold = false;
+  while (!(await tryToTakeTurn(client))) {
     const holder = await nameHolder(client);
-    throw new MigrationError(
-      `Another process${holder} holds the lock of migrations: end it, or wait for it and start again.`,
-    );
-  });
-  await client.query('set lock_timeout = 0');
+    if (performance.now() > until) {
+      throw new MigrationError(
+        `Another process${holder} holds the lock of migrations: end it, or wait for it and start again.`,
+      );
+    }
+    if (!isTold) say?.(`waiting for another process that migrates the database${holder}`);
+    isTold = true;
+    await pause(TURN_POLL_MS, signal);
+  }
 }
 
 /** Something else's tables are no fault of the migration. */
@@ -154,7 +174,7 @@ async function tryToApply(client: pg.Client, { name, sql, sha256 }: Migration, l
 async function apply(
   client: pg.Client,
   migration: Migration,
-  { say, longestMs = LONGEST_MS, lockWaitMs = LOCK_WAIT_MS }: MigrationOptions,
+  { say, longestMs = LONGEST_MS, lockWaitMs = LOCK_WAIT_MS, signal }: MigrationOptions,
 ): Promise<void> {
   const { name } = migration;
   const until = performance.now() + longestMs;
@@ -168,7 +188,7 @@ async function apply(
     }
     if (!isTold) say?.(`the migration ${name} waits for a lock that ${others} hold`);
     isTold = true;
-    await sleep(lockWaitMs);
+    await pause(lockWaitMs, signal);
   }
 }
 
@@ -202,7 +222,10 @@ export async function migrateToLatest(connectionString: string, options: Migrati
     refuseStrangers(known, applied);
     const missing = known.filter(({ name }) => !applied.some((one) => one.name === name));
     refuseGaps(missing, applied);
-    for (const migration of missing) await apply(client, migration, options);
+    for (const migration of missing) {
+      heed(options.signal);
+      await apply(client, migration, options);
+    }
     return missing.map(({ name }) => name);
   } finally {
     // Behind a pooler the session may outlive us.

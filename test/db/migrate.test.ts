@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { MIGRATION_LOCK } from '../../src/db/advisory-locks.ts';
 import { MigrationError, migrateToLatest } from '../../src/db/migrate.ts';
 import { createCuttableWay } from '../http/cuttable.ts';
 
@@ -46,7 +47,7 @@ test('time-outs of the role or the address do not cut migrations short', async (
   // Another process that migrates is waited for longer than that.
   const other = new pg.Client({ connectionString: slow.href });
   await other.connect();
-  await other.query('select pg_advisory_lock($1)', [0x5b5f_0001]);
+  await other.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
   slow.searchParams.set('statement_timeout', '500');
   slow.searchParams.set('query_timeout', '500');
   slow.searchParams.set('options', '-c statement_timeout=500 -c timezone=Asia/Tokyo');
@@ -136,7 +137,7 @@ test('a migration whose text was changed after it was applied is refused', async
 });
 
 test('whoever waits for another process says for which, and gives up in the end', async () => {
-  await client.query('select pg_advisory_lock($1)', [0x5b5f_0001]);
+  await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
   const said: string[] = [];
   const say = (words: string) => said.push(words);
   const refusal = await migrateToLatest(url.href, { say, longestMs: 200 }).catch(({ message }) => message);
@@ -148,15 +149,51 @@ test('whoever waits for another process says for which, and gives up in the end'
     `Another process (${holder}) holds the lock of migrations: end it, or wait for it and start again.`,
   );
   expect(said).toEqual([`waiting for another process that migrates the database (${holder})`]);
-  await client.query('select pg_advisory_unlock($1)', [0x5b5f_0001]);
+  await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+});
+
+test('told to end, it waits neither for another process nor for a lock, and lets go of its turn', async () => {
+  const own = `${name}_ended`;
+  await server.query(`create database ${own}`);
+  const address = Object.assign(new URL(url), { pathname: own }).href;
+  const holder = new pg.Client(address);
+  await holder.connect();
+  const interrupt = async () => {
+    const ending = new AbortController();
+    const options = { longestMs: 10_000, lockWaitMs: 200, signal: ending.signal, say: () => ending.abort() };
+    await expect(migrateToLatest(address, options)).rejects.toThrow(
+      'Interrupted: the next start goes on with the migrations.',
+    );
+  };
+  const ourTurn = { rows: [{ is_ours: true }] };
+  expect(await holder.query('select pg_try_advisory_lock($1) as is_ours', [MIGRATION_LOCK])).toMatchObject(ourTurn);
+  await interrupt();
+  await holder.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+
+  await holder.query('create table schema_migration (name text, sha256 text)');
+  await holder.query('begin; lock table schema_migration in share mode');
+  await interrupt();
+  expect(await holder.query('select pg_try_advisory_lock($1) as is_ours', [MIGRATION_LOCK])).toMatchObject(ourTurn);
+  await holder.end();
+  await server.query(`drop database ${own} with (force)`);
+});
+
+test('told to end, it applies no further migration', async () => {
+  const own = `${name}_told`;
+  await server.query(`create database ${own}`);
+  const address = Object.assign(new URL(url), { pathname: own }).href;
+  await expect(migrateToLatest(address, { signal: AbortSignal.abort() })).rejects.toThrow(/^Interrupted/);
+  expect((await migrateToLatest(address))[0]).toBe('0001_apps.sql');
+  await server.query(`drop database ${own} with (force)`);
 });
 
 test('a connection that breaks meanwhile is a failure, and does not end the process', async () => {
   const way = await createCuttableWay();
-  await client.query('select pg_advisory_lock($1)', [0x5b5f_0001]);
+  await client.query('begin; lock table schema_migration');
   const broken = expect(migrateToLatest(way.throughProxy(url.href))).rejects.toThrow(/terminated/);
-  const waiting = `select from pg_stat_activity where application_name = 'sps-migrate' and wait_event = 'advisory'`;
+  const waiting = `select from pg_locks join pg_stat_activity using (pid) where application_name = 'sps-migrate' and not granted`;
   while ((await client.query(waiting)).rowCount === 0);
   await way.cut();
   await broken;
+  await client.query('rollback');
 });

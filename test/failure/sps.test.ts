@@ -82,6 +82,22 @@ describe('on a given database', { timeout: 120_000 }, () => {
     expect(await end).toMatchObject({ code: 0, stdout: expect.stringContaining('Shop') });
   });
 
+  it('an import that waits so ends at one signal', async () => {
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    await other.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const child = createSps({ DATABASE_URL: database.url }).start('import', 'profiles', '/nowhere', '--app', app);
+    const end = ended(child);
+    await once(child.stderr as Readable, 'data');
+    child.kill('SIGINT');
+    const { code, stderr } = await end;
+    await other.end();
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/\nsps: Interrupted: the next start goes on with the migrations\.\n$/),
+    });
+  });
+
   it('doctor says so where the database does not answer, and names no password', async () => {
     const { code, stdout, stderr } = await run(['doctor'], { DATABASE_URL: 'postgres://x:a-password@127.0.0.1:1/x' });
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });

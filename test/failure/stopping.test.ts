@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { MIGRATION_LOCK } from '../../src/db/advisory-locks.ts';
 import { createFolder, eventually } from '../db/embedded-world.ts';
 import { connectTo } from '../db/one-connection.ts';
 import { openRaw } from '../http/raw.ts';
@@ -114,6 +115,19 @@ describe('the service', { timeout: 60_000 }, () => {
     expect(await service.ended).toBe(0);
     expect(service.stderr()).toContain('"msg":"stopped"');
     expect(service.stderr()).not.toContain('listening');
+  });
+
+  it('does not wait for its turn to migrate when it is to end', async () => {
+    const other = new pg.Client({ connectionString: databaseUrl() });
+    await other.connect();
+    await other.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const service = start();
+    await eventually(async () => expect(service.stderr()).toContain('waiting for another process'));
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+    expect(service.stderr()).toContain('"msg":"stopped"');
+    expect(service.stderr()).not.toContain('listening');
+    await other.end();
   });
 
   it('says so where it cannot wait for what still starts', async () => {
