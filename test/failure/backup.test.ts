@@ -1,5 +1,5 @@
 // `sps backup` and `sps restore`: a copy of the embedded database that is taken under writes and comes back whole.
-import { chmod, mkdtemp, readdir, realpath, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readdir, realpath, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -147,6 +147,29 @@ describe('a backup', { timeout: 120_000 }, () => {
     await writeFile(join(other.path, 'something'), '');
     await expect(restore(other.path, other.path)).rejects.toThrow(/is not a backup/);
     expect(await readdir(other.path)).toEqual(['something']);
+    await other.remove();
+  });
+
+  it('is not restored from a copy of it that was cut short', async () => {
+    const other = await createFolder();
+    const copy = join(place, 'copy');
+    for (const [name, cut, words] of [
+      [
+        'cluster/global/pg_control',
+        (path: string) => truncate(path, 1),
+        '(%s is missing or cut short): copy it again.',
+      ],
+      ['cluster/pg_xact/0000', rm, '(%s is missing or cut short): copy it again.'],
+      ['password', rm, '(%s is missing or cut short): copy it again.'],
+      ['files.json', (path: string) => truncate(path, 100), 'or not all of one: it has no whole %s'],
+      ['files.json', rm, 'or not all of one: it has no whole %s'],
+    ] as const) {
+      await cp(join(place, 'first'), copy, { recursive: true });
+      await cut(join(copy, name));
+      await expect(restore(copy, other.path)).rejects.toThrow(words.replace('%s', name));
+      await rm(copy, { recursive: true });
+    }
+    expect(await readdir(other.path)).toEqual([]);
     await other.remove();
   });
 

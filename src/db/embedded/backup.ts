@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type pg from 'pg';
 import { createClient } from '../client-class.ts';
 import { dataFolder } from './cluster.ts';
+import { writeFileList } from './file-list.ts';
 import { findHome } from './home.ts';
 import { insideFolder, openPlainFile } from './plain-file.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
@@ -175,6 +176,7 @@ export async function backUp(
     const bytes = await copyRunning(client, { home, target: unfinished, signal });
     await writeFile(join(unfinished, 'password'), await readFile(join(home, 'password')), { mode: 0o600, flush: true });
     heed(signal);
+    await writeFileList(unfinished);
     await syncFolder(unfinished);
     await rename(unfinished, folder);
     await syncFolder(dirname(folder));

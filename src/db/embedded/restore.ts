@@ -1,10 +1,11 @@
 // The embedded database from a backup, under the user who will run it. The backup stays as it is.
-import { lstat, mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { chooseAccount, giveTo } from './account.ts';
 import { copyDurably } from './backup.ts';
 import { getServerPackage } from './binaries.ts';
 import { dataFolder, refuseForeignCluster } from './cluster.ts';
+import { refuseIncomplete } from './file-list.ts';
 import { findHome, makeHome } from './home.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
 import { syncFolder } from './sync-folder.ts';
@@ -33,8 +34,7 @@ function isThereAlready(dataDir: string): EmbeddedDatabaseError {
 export async function restore(from: string, dataDir: string, signal?: AbortSignal): Promise<void> {
   const backup = resolve(from);
   if (await findHome(dataDir)) throw isThereAlready(dataDir);
-  const isBackup = await lstat(join(dataFolder(backup), 'backup_label')).catch(() => undefined);
-  if (!isBackup) throw new EmbeddedDatabaseError(`${backup} is not a backup made by \`sps backup\`.`);
+  await refuseIncomplete(backup);
   await refuseForeignCluster(backup, await getServerPackage());
   const account = await chooseAccount();
   const isOurs = await makeHome(dataDir, account, async (home) => {
