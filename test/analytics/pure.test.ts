@@ -9,6 +9,7 @@ import {
   type PeriodUnit,
   parseDate,
 } from '../../src/analytics/calendar.ts';
+import { rangesBetween, rangesOfMonths } from '../../src/analytics/month-ranges.ts';
 import { formatMicros, microsToUsd, toMicros } from '../../src/lib/money.ts';
 import { findZone } from '../../src/lib/zone.ts';
 
@@ -31,6 +32,21 @@ test.each([
   ['9999-12-31', true],
 ])('%s is a date: %s', (text, isDate) => {
   expect(parseDate(text) !== undefined).toBe(isDate);
+});
+
+test('months that follow each other are one range, and a month that is not among them lies between two', () => {
+  const ranges = rangesOfMonths(['2024-12-01', '2025-01-01', '2025-03-01'].map(day));
+  const [first, gap, next, end] = ['2024-12-01', '2025-02-01', '2025-03-01', '2025-04-01'].map(day);
+  expect(ranges).toEqual([
+    [first, gap],
+    [next, end],
+  ]);
+  expect(rangesBetween(ranges)).toEqual([
+    [null, first],
+    [gap, next],
+    [end, null],
+  ]);
+  expect(rangesBetween([])).toEqual([[null, null]]);
 });
 
 describe('edges', () => {
