@@ -326,6 +326,34 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
+  test('days that have not begun are compared with none, and of dates that have not no change is told', async () => {
+    const { page, close } = await place.open();
+    await settle(page);
+    const [first, today] = lastDays(3);
+    const [, tomorrow] = lastDays(1, { before: -1 });
+    const [, end] = lastDays(1, { before: -4 });
+    const show = async (view: string) => {
+      await page.goto(`${place.world.service.url}/dashboard/#/charts/revenue?date=${view}`);
+      await settle(page);
+    };
+    const change = page.locator('.headline-change');
+    await show(`${first}_to_${end}&compare_date=previous`);
+    expect(await page.locator('.headline-change .change').count()).toBe(1);
+    const rows = await readRows(page, '.data-table tbody tr');
+    expect(rows.map((cells) => cells.length)).toEqual([4, 4, 4]);
+    await show(`${tomorrow}_to_${end}&compare_date=previous`);
+    expect(await page.locator('.notice-title').textContent()).toBe('These days have not begun.');
+    expect(await change.count()).toBe(0);
+    for (const dates of [`${tomorrow}_to_${end}`, `${first}_to_${end}`]) {
+      await show(`${dates}&compare_date=2026-01-01_to_2026-01-20`);
+      expect(await change.textContent()).toMatch(/^ beside \$[\d.,]+, 1 Jan – 20 Jan 2026, in grey$/);
+      expect(await page.locator('.legend thead th').allTextContents()).not.toContain('Change');
+    }
+    await show(`${first}_to_${today}&compare_date=2026-01-01_to_2026-01-20`);
+    expect(await page.locator('.change').count()).toBe(2);
+    await close();
+  });
+
   test('the address of a view, opened elsewhere, shows the same', async () => {
     const { page, close } = await place.open({ view: '#/charts/arppu' });
     await settle(page);

@@ -5,6 +5,7 @@ import { type Preset, presetBefore, presetRange, rangeBefore, rangeYearBefore } 
 import { listUnapplied } from '../../src/dashboard/view/unapplied.ts';
 import {
   type ChartView,
+  type Comparison,
   changeView,
   chartView,
   fitToChart,
@@ -64,7 +65,8 @@ test('last month of January is December of the year before', () => {
 });
 
 test('the days before are as many and end where the range begins', () => {
-  expect(rangeBefore({ first: '2024-03-01', last: '2024-03-10' })).toEqual({ first: '2024-02-20', last: '2024-02-29' });
+  const range = { first: '2024-03-01', last: '2024-03-10' };
+  expect(rangeBefore(range, '2024-03-10')).toEqual({ first: '2024-02-20', last: '2024-02-29' });
 });
 
 test.each([
@@ -75,7 +77,7 @@ test.each([
   ['2025-12-01', '2026-01-31', '2025-10-01', '2025-11-30', '2024-12-01', '2025-01-31'],
 ])('the whole months from %s to %s: before them %s to %s, a year before %s to %s', (first, last, ...others) => {
   const [before, end, yearBefore, yearEnd] = others;
-  expect(rangeBefore({ first, last })).toEqual({ first: before, last: end });
+  expect(rangeBefore({ first, last }, '2026-11-30')).toEqual({ first: before, last: end });
   expect(rangeYearBefore({ first, last })).toEqual({ first: yearBefore, last: yearEnd });
 });
 
@@ -114,6 +116,26 @@ test.each([
 ])('the previous period of %o', (range, date, compare_date) => {
   const view = { ...chartView('revenue'), range, compare: 'previous' as const };
   expect(toRequest(view, '2025-01-15').filters).toEqual({ date, compare_date });
+});
+
+test.each([
+  ['2025-01-11', '2025-01-20', ['2025-01-01', '2025-01-05'], ['2024-01-11', '2024-01-15']],
+  ['2025-01-15', '2025-01-15', ['2025-01-14', '2025-01-14'], ['2024-01-15', '2024-01-15']],
+  ['2024-12-01', '2025-01-31', ['2024-10-01', '2024-11-15'], ['2023-12-01', '2024-01-15']],
+  ['2025-01-01', '2025-12-31', ['2024-01-01', '2024-01-15'], ['2024-01-01', '2024-01-15']],
+  ['2025-01-16', '2025-01-20', undefined, undefined],
+  ['2025-02-01', '2025-02-28', undefined, undefined],
+])('what has begun by 15 January from %s to %s is compared with the same part', (first, last, before, yearBefore) => {
+  const asked = (compare: Comparison) =>
+    toRequest({ ...chartView('revenue'), range: { first, last }, compare }, '2025-01-15').filters;
+  const date = [first, last];
+  expect(asked('previous')).toEqual({ date, ...(before && { compare_date: before }) });
+  expect(asked('year_before')).toEqual({ date, ...(yearBefore && { compare_date: yearBefore }) });
+});
+
+test('where the previous month is shorter, what has begun is compared with all of it', () => {
+  const march = { first: '2025-03-01', last: '2025-03-31' };
+  expect(rangeBefore(march, '2025-03-30')).toEqual({ first: '2025-02-01', last: '2025-02-28' });
 });
 
 describe('what a chart does not take', () => {

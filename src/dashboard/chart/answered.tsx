@@ -12,7 +12,7 @@ import { Headline } from './headline.tsx';
 import { Legend } from './legend.tsx';
 import { countsLosses } from './losses.ts';
 import { AllZero, NoSeries } from './nothing.tsx';
-import { type ChartAnswer, metricOf } from './question.ts';
+import { type ChartAnswer, metricOf, tellsChange } from './question.ts';
 import { drawnKeys, keySeries, switchKey, TOTAL } from './series.ts';
 
 interface AnsweredProps {
@@ -78,6 +78,7 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
               drawn={drawn}
               unit={metric.unit}
               isLoss={countsLosses(chart)}
+              isChange={tellsChange(answer)}
               onSwitch={(key) => onChange({ series: switchKey(series, view.series, key) })}
             />
           )}

@@ -4,7 +4,7 @@ import type { ChartRecord, Metric } from '../service/answers.ts';
 import { formatRange } from '../words/periods.ts';
 import { formatValue } from '../words/values.ts';
 import { countsLosses } from './losses.ts';
-import type { ChartAnswer } from './question.ts';
+import { type ChartAnswer, tellsChange } from './question.ts';
 
 const VALUE_WORDS = { flow: 'in total', stock: 'at the end', ratio: 'overall' };
 /** Of days that are not over. */
@@ -28,6 +28,7 @@ interface HeadlineProps {
 
 export function Headline({ chart, answer, metric, terms, showsCompared }: HeadlineProps) {
   const { value, value_from, value_to, compare_value, unit } = metric;
+  const isChange = tellsChange(answer);
   return (
     <div class="headline">
       <p class="headline-value">{formatValue(value, unit)}</p>
@@ -38,9 +39,9 @@ export function Headline({ chart, answer, metric, terms, showsCompared }: Headli
       </p>
       {answer.compared && compare_value !== null && (
         <p class="headline-change">
-          <Change value={value} before={compare_value} isLoss={countsLosses(chart)} />{' '}
+          {isChange && <Change value={value} before={compare_value} isLoss={countsLosses(chart)} />}{' '}
           <span class="muted">
-            from {formatValue(compare_value, unit)}, {formatRange(answer.compared)}
+            {isChange ? 'from' : 'beside'} {formatValue(compare_value, unit)}, {formatRange(answer.compared)}
             {showsCompared && ', in grey'}
           </span>
         </p>

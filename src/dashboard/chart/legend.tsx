@@ -12,10 +12,12 @@ interface LegendProps {
   drawn: readonly string[];
   unit: Unit;
   isLoss: boolean;
+  /** Whether the compared values make a change. */
+  isChange: boolean;
   onSwitch: (key: string) => void;
 }
 
-export function Legend({ series, drawn, unit, isLoss, onSwitch }: LegendProps) {
+export function Legend({ series, drawn, unit, isLoss, isChange, onSwitch }: LegendProps) {
   const [isWhole, setWhole] = useState(false);
   const listed = isWhole ? series : series.slice(0, FIRST);
   const segments = series.filter(({ key }) => key !== TOTAL).length;
@@ -37,7 +39,7 @@ export function Legend({ series, drawn, unit, isLoss, onSwitch }: LegendProps) {
                 {compared}
               </th>
             )}
-            {compares && <th scope="col">Change</th>}
+            {compares && isChange && <th scope="col">Change</th>}
           </tr>
         </thead>
         <tbody>
@@ -56,7 +58,7 @@ export function Legend({ series, drawn, unit, isLoss, onSwitch }: LegendProps) {
                 {compares && <span class="compared-line muted"> {formatValue(compare_value ?? 0, unit)}</span>}
               </td>
               {compares && <td class="muted compared-value">{formatValue(compare_value ?? 0, unit)}</td>}
-              {compares && (
+              {compares && isChange && (
                 <td>
                   <Change value={value} before={compare_value ?? 0} isLoss={isLoss} />
                 </td>

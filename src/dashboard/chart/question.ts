@@ -26,6 +26,11 @@ export async function askView(client: Client, view: ChartView, signal: AbortSign
   return { view, today, range: rangeOf(view, today), compared: comparedRange(view, today), metrics };
 }
 
+/** Whether the two values make a change: dates are compared as they were chosen, and some of them may not have begun. */
+export function tellsChange({ view, range, compared, today }: ChartAnswer): boolean {
+  return typeof view.compare === 'string' || [range, compared].every((one) => one !== null && one.last <= today);
+}
+
 /** The chart on a money basis; what is no money has one metric. Throws a Failure where the answer has neither. */
 export function metricOf(metrics: Metrics, money: ChartView['money']): Metric {
   const metric = metrics[money] ?? metrics.common;

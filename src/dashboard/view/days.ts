@@ -106,11 +106,17 @@ function wholeMonths({ first, last }: DayRange): number | undefined {
   return monthNo(next) - monthNo(first);
 }
 
-/** What lies directly before a range of dates: of whole months as many months, else as many days. */
-export function rangeBefore(range: DayRange): DayRange {
+/** The days of a range that have begun. */
+export function begunOf({ first, last }: DayRange, today: string): DayRange {
+  return { first, last: last < today ? last : today };
+}
+
+/** What lies directly before a range of dates: of whole months as many months, else as many days. Of one that is not over the same part. */
+export function rangeBefore(range: DayRange, today: string): DayRange {
   const months = wholeMonths(range);
-  if (months === undefined) return daysBefore(range);
-  return { first: monthStart(range.first, -months), last: addDays(range.first, -1) };
+  const { first } = months === undefined ? daysBefore(range) : { first: monthStart(range.first, -months) };
+  if (today < range.first || range.last <= today) return { first, last: addDays(range.first, -1) };
+  return { first, last: months === undefined ? addDays(today, -countDays(range)) : monthsBefore(today, months) };
 }
 
 /** The same dates a year earlier; of whole months the same months. */

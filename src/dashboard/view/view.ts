@@ -1,6 +1,14 @@
 // What the page shows, as one value: it is all in the address, so that every view can be kept and shared.
 import type { ChartRecord } from '../service/answers.ts';
-import { type DayRange, type Preset, presetBefore, presetRange, rangeBefore, rangeYearBefore } from './days.ts';
+import {
+  begunOf,
+  type DayRange,
+  type Preset,
+  presetBefore,
+  presetRange,
+  rangeBefore,
+  rangeYearBefore,
+} from './days.ts';
 
 export const PERIOD_UNITS = ['day', 'week', 'month', 'quarter', 'year'] as const;
 export const DATE_TYPES = ['purchase_date', 'profile_install_date'] as const;
@@ -95,13 +103,15 @@ export function rangeOf({ range }: ChartView, today: string): DayRange {
 }
 
 export function previousRange({ range }: ChartView, today: string): DayRange {
-  return typeof range === 'string' ? presetBefore(range, today) : rangeBefore(range);
+  return typeof range === 'string' ? presetBefore(range, today) : rangeBefore(range, today);
 }
 
+/** Days that have not begun are compared with nothing, unless with dates. */
 export function comparedRange(view: ChartView, today: string): DayRange | null {
-  if (view.compare === 'previous') return previousRange(view, today);
-  if (view.compare === 'year_before') return rangeYearBefore(rangeOf(view, today));
-  return view.compare;
+  if (view.compare === null || typeof view.compare === 'object') return view.compare;
+  const range = rangeOf(view, today);
+  if (today < range.first) return null;
+  return view.compare === 'previous' ? previousRange(view, today) : rangeYearBefore(begunOf(range, today));
 }
 
 /** The body of the analytics operation for a view (interface 4.2). */

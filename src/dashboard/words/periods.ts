@@ -1,5 +1,5 @@
 // Days and buckets as they are read. The zone is in the text already: only the date of it is used.
-import { addDays, countDays, type DayRange } from '../view/days.ts';
+import { addDays, begunOf, countDays, type DayRange } from '../view/days.ts';
 import type { PeriodUnit } from '../view/view.ts';
 
 function format(options: Intl.DateTimeFormatOptions): (day: string) => string {
@@ -52,8 +52,7 @@ export function periodTick(day: string, unit: PeriodUnit): string {
 /** The days of bucket `i`: to the day before the next one, the last to the end of the range or to today. */
 export function bucketDays(starts: readonly string[], i: number, { range, today }: BucketEnd): DayRange {
   const next = starts[i + 1];
-  const end = range.last < today ? range.last : today;
-  return { first: starts[i] as string, last: next === undefined ? end : addDays(next, -1) };
+  return { first: starts[i] as string, last: next === undefined ? begunOf(range, today).last : addDays(next, -1) };
 }
 
 /** Whether a bucket has all the days of its unit: the first and the last may be cut off. */
