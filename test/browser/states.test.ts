@@ -1,5 +1,6 @@
 // What is shown while there is no answer: that it is awaited, that there is nothing, or why there is none.
 import { expect, test } from 'vitest';
+import { COINS, importTransactions } from '../analytics/import.ts';
 import { describeInBrowser, holdCharts, passMinute, settle, signIn } from './browser.ts';
 import { CHARTS, lastDays } from './world.ts';
 
@@ -271,12 +272,23 @@ describeInBrowser('without an answer', (place) => {
   });
 
   test.each([
-    ['revenue', 'date=2015-01-01_to_2015-01-31', 'Nothing happened in these days.Choose other days.'],
-    ['mrr', 'date=2015-01-01_to_2015-01-31', 'Nothing was active in these days.Choose other days.'],
+    ['installs', 'date=2015-01-01_to_2015-01-31', 'Nothing happened in these days.Choose other days.'],
+    [
+      'refund_events',
+      'date=2015-01-01_to_2015-01-31&date_type=profile_install_date',
+      'The value is zero in every period.Choose other days.',
+    ],
+    ['revenue', 'date=2015-01-01_to_2015-01-31', 'The value is zero in every period.Choose other days.'],
+    [
+      'revenue',
+      'date=2015-01-01_to_2015-01-31&segmentation=country',
+      'Nothing happened in these days.Choose other days.',
+    ],
+    ['mrr', 'date=2015-01-01_to_2015-01-31', 'The value is zero in every period.Choose other days.'],
     [
       'arpu',
       'date=2015-01-01_to_2015-01-31&filters.store=stripe',
-      'The value is zero throughout these days.Choose other days or fewer filters.',
+      'The value is zero in every period.Choose other days or fewer filters.',
     ],
     ['mrr', 'date=2126-01-01_to_2126-01-31&filters.store=stripe', 'These days have not begun.Choose other days.'],
   ])('days without any %s (%s) are said to be so', async (chart_id, members, words) => {
@@ -285,6 +297,25 @@ describeInBrowser('without an answer', (place) => {
     expect(await page.locator('.notice').textContent()).toBe(words);
     expect(messages).toEqual([]);
     await close();
+  });
+
+  test('of sales that were given back within their periods it is not said that nothing happened', async () => {
+    await importTransactions(place.world.service, [
+      {
+        ...COINS,
+        customer_user_id: 'user-1',
+        purchased_at: '2015-03-10T08:00:00Z',
+        refunded_at: '2015-03-10T09:00:00Z',
+        cancellation_reason: 'refund',
+      },
+    ]);
+    for (const segmentation of ['', '&segmentation=country']) {
+      const view = `#/charts/revenue?date=2015-03-01_to_2015-03-31${segmentation}`;
+      const { page, close } = await place.open({ view });
+      await settle(page);
+      expect(await page.locator('.notice-title').textContent()).toBe('The value is zero in every period.');
+      await close();
+    }
   });
 
   test('a ratio that only the whole range has is not said to be zero', async () => {

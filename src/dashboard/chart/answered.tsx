@@ -57,7 +57,7 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
         </div>
       </div>
       {isNothing ? (
-        <AllZero kind={chart.kind} answer={answer} />
+        <AllZero chart={chart} answer={answer} metric={metric} />
       ) : (
         <>
           {shown.length > 0 ? (

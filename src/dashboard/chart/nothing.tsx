@@ -1,21 +1,38 @@
 // What is said where there is nothing to draw.
 import { Notice } from '../parts/notice.tsx';
 import { PassingButton } from '../parts/passing-button.tsx';
-import type { ChartRecord } from '../service/answers.ts';
+import type { ChartRecord, Metric } from '../service/answers.ts';
+import type { ChartView } from '../view/view.ts';
 import type { ChartAnswer } from './question.ts';
 
-const WORDS: Record<ChartRecord['kind'], string> = {
-  flow: 'Nothing happened in these days.',
-  stock: 'Nothing was active in these days.',
-  ratio: 'The value is zero throughout these days.',
-};
+/**
+ * Zeros alone do not tell that nothing happened: sales and refunds may make up for each other, a period's end is not all of it, and
+ * by install date there are only those who came in these days. Every event counts one, and whatever has an entry has a segment.
+ */
+function isWithoutEntries(
+  { kind }: ChartRecord,
+  { segmentation, date_type }: ChartView,
+  { unit, data }: Metric,
+): boolean {
+  const isTold = unit === 'count' || (segmentation !== null && data.length === 1);
+  return kind === 'flow' && date_type === 'purchase_date' && isTold;
+}
 
-export function AllZero({ kind, answer }: Pick<ChartRecord, 'kind'> & { answer: ChartAnswer }) {
+interface AllZeroProps {
+  chart: ChartRecord;
+  answer: ChartAnswer;
+  metric: Metric;
+}
+
+export function AllZero({ chart, answer, metric }: AllZeroProps) {
   const { range, today, view } = answer;
   const hasBegun = range.first <= today;
   const isFiltered = hasBegun && Object.keys(view.filters).length > 0;
+  const words = isWithoutEntries(chart, view, metric)
+    ? 'Nothing happened in these days.'
+    : 'The value is zero in every period.';
   return (
-    <Notice title={hasBegun ? WORDS[kind] : 'These days have not begun.'}>
+    <Notice title={hasBegun ? words : 'These days have not begun.'}>
       <p class="muted">Choose other days{isFiltered && ' or fewer filters'}.</p>
     </Notice>
   );
