@@ -272,6 +272,29 @@ describeInBrowser('without an answer', (place) => {
   });
 
   test.each([
+    ['in seconds', () => '3600'],
+    ['as a date', () => new Date(Date.now() + 3_600_000).toUTCString()],
+  ])('a limit that lasts (%s) is not waited for, and it is said when it is over', async (_, after) => {
+    const { page, close } = await place.open();
+    await settle(page);
+    let asked = 0;
+    await page.route(`**${CHARTS}`, (route) => {
+      asked++;
+      return route.fulfill({ status: 429, headers: { 'retry-after': after() }, body: 'slow down' });
+    });
+    await page.clock.install();
+    await page.getByRole('link', { name: 'ARPU' }).click();
+    const alert = page.getByRole('alert');
+    await expect.poll(() => alert.textContent()).toMatch(/Try again in 60 minutes, after \d+ \w+ \d{4}, [\d:]{8}\./);
+    await page.clock.fastForward('59:00');
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await settle(page);
+    expect(asked).toBe(1);
+    expect(await alert.count()).toBe(1);
+    await close();
+  });
+
+  test.each([
     ['installs', 'date=2015-01-01_to_2015-01-31', 'Nothing happened in these days.Choose other days.'],
     [
       'refund_events',

@@ -1,5 +1,5 @@
 // What an answer that is none stands for, and whether it is worth trying again.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { toFailure } from '../../src/dashboard/service/failure.ts';
 
 const envelope = (message: string) => ({ errors: [{ source: 'filters.date', errors: [message] }] });
@@ -27,4 +27,18 @@ test.each([
   const { kind, message, details } = toFailure(status, body);
   expect(kind).toBe('broken');
   expect([message, ...details]).toEqual(['The answer is not what this page expects.', `Its status is ${status}.`]);
+});
+
+test.each([
+  [429, undefined, 'Too many requests at once. Try again in a moment.'],
+  [429, 60, 'Too many requests at once. Try again in a moment.'],
+  [429, 61, 'Too many requests at once. Try again in 2 minutes, after 5 Aug 2026, 10:01:01.'],
+  [429, 3600, 'Too many requests at once. Try again in 60 minutes, after 5 Aug 2026, 11:00:00.'],
+  [429, 20_000, 'Too many requests at once. Try again in 6 hours, after 5 Aug 2026, 15:33:20.'],
+  [503, 172_800, 'The service is busy or its database is away. Try again in 2 days, after 7 Aug 2026, 10:00:00.'],
+  [503, 1, 'The service is busy or its database is away. Try again shortly.'],
+])('status %d and a wait of %d seconds is: %s', (status, wait, words) => {
+  vi.useFakeTimers({ now: new Date(2026, 7, 5, 10), toFake: ['Date'] });
+  expect(toFailure(status, undefined, wait).message).toBe(words);
+  vi.useRealTimers();
 });

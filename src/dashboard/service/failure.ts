@@ -1,4 +1,5 @@
 // Why a request gave no answer, in a sentence for whoever looks at the page.
+import { formatMoment, inWords } from '../words/moment.ts';
 
 export type FailureKind =
   | 'refused_key'
@@ -40,12 +41,20 @@ function listDetails(body: unknown): string[] {
   );
 }
 
-/** The failure that an answer of status 400 or more stands for (interface 7). */
-export function toFailure(status: number, body: unknown): Failure {
+const SHORTLY_S = 60;
+
+/** When it is worth trying again, as the answer says; `otherwise` where it says nothing, or that it is soon. */
+function sayWhen(seconds: number | undefined, otherwise: string): string {
+  if (seconds === undefined || seconds <= SHORTLY_S) return `Try again ${otherwise}.`;
+  return `Try again ${inWords(seconds)}, after ${formatMoment(new Date(Date.now() + seconds * 1000).toISOString())}.`;
+}
+
+/** The failure that an answer of status 400 or more stands for (interface 7); with the wait that it asks for, in seconds. */
+export function toFailure(status: number, body: unknown, wait?: number): Failure {
   if (status === 401) return new Failure('refused_key', 'This key is not accepted.');
-  if (status === 429) return new Failure('throttled', 'Too many requests at once. Try again in a moment.');
+  if (status === 429) return new Failure('throttled', `Too many requests at once. ${sayWhen(wait, 'in a moment')}`);
   if (status === 503)
-    return new Failure('unavailable', 'The service is busy or its database is away. Try again shortly.');
+    return new Failure('unavailable', `The service is busy or its database is away. ${sayWhen(wait, 'shortly')}`);
   const details = listDetails(body);
   if (status >= 500) return new Failure('broken', 'The service could not answer. Its log has the cause.', details);
   // Of a proxy, say: it may be over in a moment.

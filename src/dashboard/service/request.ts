@@ -26,6 +26,13 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
+/** Seconds, or the date of which a proxy may tell; undefined where it is neither. */
+function readWait(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  return Number.isFinite(seconds) ? seconds : undefined;
+}
+
 function wait(seconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, seconds * 1000);
@@ -60,9 +67,10 @@ export async function request(ask: Ask): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     const response = await send(ask);
     if (response.ok) return response;
-    const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-    const isWorthWaiting = response.status === 429 && seconds <= LONGEST_WAIT_S && attempt < ATTEMPTS;
-    if (!isWorthWaiting) throw toFailure(response.status, await readJson(response));
+    const seconds = readWait(response.headers.get('retry-after'));
+    const isShort = seconds !== undefined && seconds <= LONGEST_WAIT_S;
+    const isWorthWaiting = response.status === 429 && isShort && attempt < ATTEMPTS;
+    if (!isWorthWaiting) throw toFailure(response.status, await readJson(response), seconds);
     await wait(Math.max(seconds, 1), ask.signal);
   }
 }

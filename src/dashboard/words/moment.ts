@@ -1,4 +1,4 @@
-// A wire datetime on the clock of whoever looks.
+// A wire datetime on the clock of whoever looks, and how long it is until then.
 const moment = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
   month: 'short',
@@ -10,4 +10,16 @@ const moment = new Intl.DateTimeFormat('en-GB', {
 
 export function formatMoment(datetime: string): string {
   return moment.format(Date.parse(datetime.replace(/(\.\d{3})\d*/, '$1').replace(/([+-]\d\d)(\d\d)$/, '$1:$2')));
+}
+
+const ahead = new Intl.RelativeTimeFormat('en-US', { numeric: 'always' });
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3600],
+] as const;
+
+/** `in 40 minutes`, `in 5 hours`: rounded up, two of a unit at least. */
+export function inWords(seconds: number): string {
+  const [unit, length] = UNITS.find((one) => seconds >= 2 * one[1]) ?? (['minute', 60] as const);
+  return ahead.format(Math.ceil(seconds / length), unit);
 }
