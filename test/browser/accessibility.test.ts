@@ -2,7 +2,8 @@
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { describeInBrowser, holdCharts, settle } from './browser.ts';
+import type { Metric } from '../../src/dashboard/service/answers.ts';
+import { describeInBrowser, holdCharts, settle, signIn } from './browser.ts';
 import { CHARTS } from './world.ts';
 
 const VIEWS = [
@@ -174,6 +175,34 @@ describeInBrowser('for everybody', (place) => {
     expect(await columns.first().isVisible()).toBe(false);
     const legend = 'const { scrollWidth, clientWidth } = document.querySelector(".legend")';
     expect(await page.evaluate(`(() => { ${legend}; return scrollWidth - clientWidth; })()`)).toBe(0);
+    await close();
+  });
+
+  test('large amounts are whole in a narrow window, and nothing is beyond its edge', async () => {
+    const { page, close } = await place.open({ key: null, viewport: { width: 320, height: 740 } });
+    await page.route(`**${CHARTS}`, async (route) => {
+      const response = await route.fetch();
+      const { data } = await response.json();
+      // What day it is is asked of the installs.
+      for (const metric of Object.values<Metric>(data).filter(({ unit }) => unit === 'USD')) {
+        metric.value *= 1e12;
+        metric.compare_value = -4e12;
+        for (const series of metric.data) Object.assign(series, { value: series.value * 1e9, compare_value: -4e12 });
+      }
+      await route.fulfill({ response, json: { data } });
+    });
+    await signIn(page, place.world.key);
+    await settle(page);
+    const cut = `[...document.querySelectorAll('.figure-link > *, .headline > *')]
+      .filter(({ parentElement: box, scrollWidth }) => scrollWidth > box.clientWidth)
+      .map(({ textContent }) => textContent)`;
+    expect(await page.locator('.figure-value').first().textContent()).toMatch(/^\$\d+(,\d{3}){4}/);
+    expect(await page.evaluate(cut)).toEqual([]);
+    await page.evaluate(`location.hash = '#/charts/revenue?segmentation=country&compare_date=previous'`);
+    await settle(page);
+    await page.locator('.headline-change').waitFor();
+    expect(await page.evaluate(cut)).toEqual([]);
+    expect(await findOverflow(page)).toBe(0);
     await close();
   });
 
