@@ -1,5 +1,7 @@
 // Load shedding (issue: 503 with Retry-After under pressure): while the loop is behind, new requests are refused at once.
+import fastify from 'fastify';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { registerPressure } from '../../src/http/pressure.ts';
 import { post } from '../attribution/world.ts';
 import { type Answer, startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
@@ -59,4 +61,28 @@ test('health, readiness and metrics are answered all the same', async () => {
     (await service.call('GET', '/metrics')).status,
   ]);
   expect(statuses).toEqual([200, 200, 200]);
+});
+
+test('what has passed since the delay was to be measured counts, until it is', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  let time = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => time);
+  const app = fastify().get('/', async () => 'taken');
+  // More than any machine that runs this is behind.
+  registerPressure(app, 60_000);
+  const statusAt = async (ms: number) => {
+    time = ms;
+    return (await app.inject('/')).statusCode;
+  };
+  try {
+    await app.ready();
+    expect([await statusAt(60_250), await statusAt(60_251)]).toEqual([200, 503]);
+    // The second time nothing has been measured since the first.
+    vi.advanceTimersByTime(500);
+    expect(await statusAt(60_251)).toBe(200);
+    await app.close();
+  } finally {
+    clock.mockRestore();
+    vi.useRealTimers();
+  }
 });
