@@ -43,6 +43,9 @@ async function failToDeath(): Promise<void> {
   await attempted(RETRY_WAITS_S.length + 1);
 }
 
+/** As Pino writes them. */
+const LEVEL = { info: 30, warn: 40 };
+
 const BEHAVIOURS: [string, Behaviour, number | null, RegExp | null][] = [
   ['500', answering(500, 'oops'), 500, null],
   ['429', answering(429), 429, null],
@@ -66,6 +69,14 @@ describe.each(BEHAVIOURS)('an endpoint that answers by %s', (_words, behaviour, 
     const row = await world.service.deps.db.selectFrom('webhook_delivery').selectAll().executeTakeFirstOrThrow();
     if (error) expect(row.last_error).toMatch(error);
     else expect(row.last_error).toBeNull();
+    const event_id = receiver.received[0]?.headers['webhook-id'];
+    const told = { app_id: world.service.appId, webhook_id: webhookId, event_id, status, error: row.last_error };
+    await eventually(() =>
+      expect(world.logged('webhook delivery is dead')).toMatchObject([{ level: LEVEL.warn, ...told }]),
+    );
+    const failed = world.logged('webhook attempt failed');
+    expect(failed).toHaveLength(9);
+    expect(failed[0]).toMatchObject({ level: LEVEL.info, ...told, next_attempt_at: expect.any(String) });
     expect((await endpoint()).state).toBe('enabled');
   });
 });
@@ -111,6 +122,10 @@ it('410 suspends the endpoint at once; its deliveries wait, more are written, an
   await attempted(1);
   await eventually(async () => expect((await endpoint()).state).toBe('suspended'));
   expect((await endpoint()).state_reason).toBe('answered 410 Gone');
+  const told = { app_id: world.service.appId, webhook_id: webhookId, reason: 'answered 410 Gone' };
+  await eventually(() =>
+    expect(world.logged('webhook endpoint suspended')).toMatchObject([{ level: LEVEL.warn, ...told }]),
+  );
   await world.grant('ann');
   receiver.behave(answering(200));
   world.pass(86_400);

@@ -23,6 +23,8 @@ export interface World {
   dispatch: (edges?: Edges) => Dispatcher;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   feed: (query?: string) => Promise<any>;
+  /** Log lines with this message. */
+  logged: (message: string) => object[];
   /** Deliveries that a dispatcher holds. */
   countClaimed: () => Promise<number>;
   close: () => Promise<void>;
@@ -33,7 +35,9 @@ const GRANT = '/api/v2/server-side-api/purchase/profile/grant/access-level/';
 export async function createWorld(env: Record<string, string> = {}): Promise<World> {
   let offsetMs = 0;
   const now = () => new Date(Date.now() + offsetMs);
-  const service = await startService({ env: { WEBHOOK_ALLOW_PRIVATE: 'true', ...env }, now });
+  const lines: string[] = [];
+  const onLog = (line: string) => void lines.push(line);
+  const service = await startService({ env: { WEBHOOK_ALLOW_PRIVATE: 'true', ...env }, now, onLog });
   const { deps, appId, database, secretKey } = service;
   await addAccessLevel(deps, appId, 'premium');
   const closers: (() => Promise<void>)[] = [];
@@ -68,6 +72,7 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
       const { json } = await service.call('GET', `/api/v1/client-api/events/${query}`, { key: secretKey });
       return json;
     },
+    logged: (message) => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === message),
     async countClaimed() {
       const claimed = deps.db.selectFrom('webhook_delivery').select('claim_id').where('claim_id', 'is not', null);
       return (await claimed.execute()).length;
