@@ -1,4 +1,5 @@
 // When the service stops sending to an endpoint (decisions.md 7), to the attempt.
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { disableWebhook, resumeWebhook } from '../../src/webhooks/endpoints.ts';
 import { recordHealth, type Sign, sumUpHealth } from '../../src/webhooks/health.ts';
@@ -38,12 +39,14 @@ async function endpointAfter(signs: readonly Sign[]) {
 }
 
 it('nine failures in five days leave it enabled, the tenth suspends it', async () => {
-  const nine = Array.from({ length: 9 }, () => sign());
-  expect(await endpointAfter(nine)).toMatchObject({ state: 'enabled', failed_attempts: 9 });
-  expect(await endpointAfter([sign({ at: FIVE_DAYS_LATER })])).toMatchObject({
-    state: 'suspended',
-    failed_attempts: 10,
-  });
+  const enabled = await endpointAfter(Array.from({ length: 9 }, () => sign()));
+  expect(enabled).toMatchObject({ state: 'enabled', failed_attempts: 9 });
+  const suspended = await endpointAfter([sign({ at: FIVE_DAYS_LATER })]);
+  expect(suspended).toMatchObject({ state: 'suspended', failed_attempts: 10 });
+  const isChangedNow = [enabled, suspended].map(
+    ({ state_changed_at }) => Date.parse(state_changed_at) === FIVE_DAYS_LATER.getTime(),
+  );
+  expect(isChangedNow).toEqual([false, true]);
 });
 
 it('the five days are those since the first failure, also of attempts that are recorded together', async () => {
@@ -53,15 +56,16 @@ it('the five days are those since the first failure, also of attempts that are r
   expect(after.state).toBe('suspended');
 });
 
-it('attempts without authorization are not those with the word null', () => {
-  expect(sumUpHealth([sign(), sign({ authorization_value: 'null' })])).toMatchObject([
-    { failures: 1 },
-    { failures: 1 },
-  ]);
+it.each([
+  ['without authorization are not those with the word null', { authorization_value: 'null' }],
+  ['to an endpoint are not those to another at the same address', { webhook_id: randomUUID() }],
+])('attempts %s', (_, other) => {
+  expect(sumUpHealth([sign(), sign(other)])).toMatchObject([{ failures: 1 }, { failures: 1 }]);
 });
 
 it('a success among attempts that are recorded together begins the five days anew', async () => {
   const late = Array.from({ length: 10 }, () => sign({ at: FIVE_DAYS_LATER }));
+  await endpointAfter([sign()]);
   const after = await endpointAfter([sign(), sign({ succeeded: true }), ...late]);
   expect(after).toMatchObject({ state: 'enabled', failed_attempts: 10 });
 });
@@ -74,7 +78,7 @@ it('its failures are forgotten when it is resumed', async () => {
 });
 
 it('a 410 suspends it whatever else was answered at the same time', async () => {
-  const after = await endpointAfter([sign({ isGone: true }), sign({ succeeded: true })]);
+  const after = await endpointAfter([sign({ isGone: true }), sign({ succeeded: true }), sign()]);
   expect(after).toMatchObject({ state: 'suspended', state_reason: 'answered 410 Gone' });
 });
 
