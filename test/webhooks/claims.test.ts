@@ -19,6 +19,7 @@ import {
 import { replayDeliveries } from '../../src/webhooks/replay.ts';
 import { sweepEvents } from '../../src/webhooks/retention.ts';
 import { createSettler, type Settler } from '../../src/webhooks/settler.ts';
+import { connectTo } from '../db/one-connection.ts';
 import { hanging } from './receiver.ts';
 import { createWorld, eventually, type World } from './world.ts';
 
@@ -218,6 +219,35 @@ describe('a claim', () => {
     await eventually(() => expect(settled).toEqual([claimed[0]]));
     const endpoints = await db.selectFrom('webhook').select(['state', 'failed_attempts']).execute();
     expect(endpoints).toEqual([{ state: 'enabled', failed_attempts: 0 }]);
+  });
+
+  it('that is given back is let go of once the results before it are written', async () => {
+    const { deps } = world.service;
+    const settled: (bigint | undefined)[][] = [];
+    const settler = createSettler({ ...deps, queueDb: db }, (group) =>
+      settled.push(group.map(({ sequence }) => sequence)),
+    );
+    const { claimed } = await claim();
+    addResult(settler, claimed[0], 500);
+    // While the first is being written.
+    addResult(settler, claimed[1], 500);
+    settler.giveBack([{ ...claimed[0]!, sequence: 2n }]);
+    await settler.drain(5_000);
+    expect(settled).toEqual([[claimed[0]?.sequence], [claimed[1]?.sequence], [2n]]);
+  });
+
+  it('is given up when the settler stops while the database is away', async () => {
+    const queueDb = connectTo('postgres://127.0.0.1:9/');
+    const settler = createSettler({ ...world.service.deps, queueDb }, () => {});
+    const { claimed } = await claim();
+    addResult(settler, claimed[0], 200);
+    await settler.drain(0);
+    const tries = () => world.logged('webhook results cannot be written; trying again');
+    await eventually(() => expect(tries()).toHaveLength(1));
+    // Longer than until it is tried again.
+    await sleep(300);
+    expect(tries()).toHaveLength(1);
+    await queueDb.destroy();
   });
 
   it('counts what the process already holds of an endpoint', async () => {
