@@ -65,6 +65,14 @@ test('a large table is left to autovacuum', async () => {
   expect(await knownRows('label_pending')).toBe(-1);
 });
 
+test('tables of another schema are left alone', async () => {
+  const { db } = service.deps;
+  await sql`create schema other`.execute(db);
+  await sql`create table other.theirs as select generate_series(1, 1000)`.execute(db);
+  await expect(analyzeSmallTables(db)).resolves.toBeUndefined();
+  await sql`drop schema other cascade`.execute(db);
+});
+
 test('a table that somebody holds is passed over, not waited for', async () => {
   await add(1_000);
   const holder = await service.database.db.startTransaction().execute();
