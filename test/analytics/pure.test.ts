@@ -93,19 +93,6 @@ describe('spans', () => {
   });
 });
 
-test('months that follow each other are one range, and all other days lie between and around the ranges', () => {
-  const days = (...dates: string[]) => dates.map(day);
-  const ranges = rangesOfMonths(days('2024-12-01', '2025-01-01', '2025-03-01'));
-  expect(ranges).toEqual([days('2024-12-01', '2025-02-01'), days('2025-03-01', '2025-04-01')]);
-  const [first, end, secondFirst, secondEnd] = ranges.flat();
-  expect(rangesBetween(ranges)).toEqual([
-    [null, first],
-    [end, secondFirst],
-    [secondEnd, null],
-  ]);
-  expect(rangesBetween([])).toEqual([[null, null]]);
-});
-
 test.each([
   [10n ** 9n, 1n, '1'],
   [-21_666_666_667n, 1n, '-21.666667'],
