@@ -16,6 +16,7 @@ import { interrupted, openSource } from './source.ts';
 import { type Counts, createTally } from './tally.ts';
 
 const LONGEST_STATEMENT_MS = 600_000;
+
 export interface Summary extends Counts {
   /** Where they are; absent where none was rejected. */
   rejects_file?: string;
