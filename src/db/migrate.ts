@@ -117,32 +117,49 @@ function heed(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new MigrationError('Interrupted: the next start goes on with the migrations.');
 }
 
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
-  heed(signal);
+interface Waiting {
+  restMs: number;
+  /** What is said of the wait, and what when it is given up. */
+  describe: () => Promise<{ waits: string; givesUp: string }>;
 }
 
-/** Tried again and again: whoever queued for it would not hear that the process is to end. */
+/** Tries again and again; says once for what it waits, and gives up where that would be for ever. */
+async function tryUntilDone(
+  attempt: () => Promise<boolean>,
+  { restMs, describe }: Waiting,
+  { say, longestMs = LONGEST_MS, signal }: MigrationOptions,
+): Promise<void> {
+  const until = performance.now() + longestMs;
+  let isTold = false;
+  while (!(await attempt())) {
+    const isOver = performance.now() > until;
+    if (isOver || !isTold) {
+      const { waits, givesUp } = await describe();
+      if (isOver) throw new MigrationError(givesUp);
+      say?.(waits);
+      isTold = true;
+    }
+    await sleep(restMs, undefined, { signal }).catch(() => undefined);
+    heed(signal);
+  }
+}
+
+/** Not queued for: whoever waits in a statement does not hear that the process is to end. */
 async function tryToTakeTurn(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query('select pg_try_advisory_lock($1) as is_taken', [MIGRATION_LOCK]);
   return rows[0].is_taken;
 }
 
-/** Several may start at once; one that waits for another says so, and gives up where that would be for ever. */
-async function takeTurn(client: pg.Client, { say, longestMs = LONGEST_MS, signal }: MigrationOptions): Promise<void> {
-  const until = performance.now() + longestMs;
-  let isTold = false;
-  while (!(await tryToTakeTurn(client))) {
+/** Several may start at once. */
+async function takeTurn(client: pg.Client, options: MigrationOptions): Promise<void> {
+  const describe = async () => {
     const holder = await nameHolder(client);
-    if (performance.now() > until) {
-      throw new MigrationError(
-        `Another process${holder} holds the lock of migrations: end it, or wait for it and start again.`,
-      );
-    }
-    if (!isTold) say?.(`waiting for another process that migrates the database${holder}`);
-    isTold = true;
-    await pause(TURN_POLL_MS, signal);
-  }
+    return {
+      waits: `waiting for another process that migrates the database${holder}`,
+      givesUp: `Another process${holder} holds the lock of migrations: end it, or wait for it and start again.`,
+    };
+  };
+  await tryUntilDone(() => tryToTakeTurn(client), { restMs: TURN_POLL_MS, describe }, options);
 }
 
 /** Something else's tables are no fault of the migration. */
@@ -171,25 +188,17 @@ async function tryToApply(client: pg.Client, { name, sql, sha256 }: Migration, l
 }
 
 /** Where other transactions are in its way, it lets by what queues behind it, and begins anew. */
-async function apply(
-  client: pg.Client,
-  migration: Migration,
-  { say, longestMs = LONGEST_MS, lockWaitMs = LOCK_WAIT_MS, signal }: MigrationOptions,
-): Promise<void> {
+async function apply(client: pg.Client, migration: Migration, options: MigrationOptions): Promise<void> {
   const { name } = migration;
-  const until = performance.now() + longestMs;
-  let isTold = false;
-  while (!(await tryToApply(client, migration, lockWaitMs))) {
+  const { lockWaitMs = LOCK_WAIT_MS } = options;
+  const describe = async () => {
     const others = `other transactions${await nameOldest(client, lockWaitMs)}`;
-    if (performance.now() > until) {
-      throw new MigrationError(
-        `The migration ${name} needs a lock that ${others} hold: end them, or wait for them and start again.`,
-      );
-    }
-    if (!isTold) say?.(`the migration ${name} waits for a lock that ${others} hold`);
-    isTold = true;
-    await pause(lockWaitMs, signal);
-  }
+    return {
+      waits: `the migration ${name} waits for a lock that ${others} hold`,
+      givesUp: `The migration ${name} needs a lock that ${others} hold: end them, or wait for them and start again.`,
+    };
+  };
+  await tryUntilDone(() => tryToApply(client, migration, lockWaitMs), { restMs: lockWaitMs, describe }, options);
 }
 
 const MIGRATION_TABLE = `create table if not exists schema_migration (
