@@ -1,31 +1,25 @@
 // Migrations: several processes at once apply each once, and a database of a newer or a changed program is refused.
-import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MIGRATION_LOCK } from '../../src/db/advisory-locks.ts';
 import { MigrationError, migrateToLatest } from '../../src/db/migrate.ts';
 import { createCuttableWay } from '../http/cuttable.ts';
+import { createTestDatabase } from '../setup/database.ts';
 
-const name = `sps_test_${randomBytes(6).toString('hex')}`;
-const url = new URL(inject('postgresUrl'));
-url.pathname = name;
-let server: pg.Client;
+/** Of an empty database. */
+const createEmpty = async () => (await createTestDatabase('')).url;
+
+let database: string;
 let client: pg.Client;
 beforeAll(async () => {
-  server = new pg.Client({ connectionString: inject('postgresUrl') });
-  await server.connect();
-  await server.query(`create database ${name}`);
-  client = new pg.Client({ connectionString: url.href });
+  database = await createEmpty();
+  client = new pg.Client(database);
   await client.connect();
 });
-afterAll(async () => {
-  await client.end();
-  await server.query(`drop database ${name} with (force)`);
-  await server.end();
-});
+afterAll(() => client.end());
 
 test('of several that start at once one applies them, the others find nothing to do', async () => {
-  const applied = await Promise.all(Array.from({ length: 6 }, () => migrateToLatest(url.href)));
+  const applied = await Promise.all(Array.from({ length: 6 }, () => migrateToLatest(database)));
   const { rows } = await client.query('select name from schema_migration order by name');
   expect(rows.length).toBeGreaterThan(3);
   expect(applied.flat().sort()).toEqual(rows.map((row) => row.name));
@@ -34,16 +28,13 @@ test('of several that start at once one applies them, the others find nothing to
 
 test('a server that is no pooler is not looked at twice: one connection is all', async () => {
   const way = await createCuttableWay();
-  await migrateToLatest(way.throughProxy(url.href));
+  await migrateToLatest(way.throughProxy(database));
   expect(way.opened()).toBe(1);
   await way.close();
 });
 
 test('time-outs of the role or the address do not cut migrations short', async () => {
-  const own = `${name}_slow`;
-  await server.query(`drop database if exists ${own} with (force)`);
-  await server.query(`create database ${own}`);
-  const slow = Object.assign(new URL(url), { pathname: own });
+  const slow = new URL(await createEmpty());
   // Another process that migrates is waited for longer than that.
   const other = new pg.Client({ connectionString: slow.href });
   await other.connect();
@@ -54,29 +45,23 @@ test('time-outs of the role or the address do not cut migrations short', async (
   const migrated = migrateToLatest(slow.href);
   setTimeout(() => other.end(), 1_000);
   expect((await migrated).length).toBeGreaterThan(3);
-  await server.query(`drop database ${own} with (force)`);
 });
 
 test('a database that something else uses is refused with a sentence', async () => {
-  const foreign = `${name}_foreign`;
-  await server.query(`create database ${foreign}`);
-  const address = Object.assign(new URL(url), { pathname: foreign });
-  const other = new pg.Client({ connectionString: address.href });
+  const address = await createEmpty();
+  const other = new pg.Client(address);
   await other.connect();
   await other.query('create table app (id integer)');
-  const refused = migrateToLatest(address.href);
+  const refused = migrateToLatest(address);
   await expect(refused).rejects.toBeInstanceOf(MigrationError);
   await expect(refused).rejects.toThrow(
     /^The migration 0001_apps.sql cannot be applied \(relation "app" already exists\): does something else use/,
   );
   await other.end();
-  await server.query(`drop database ${foreign} with (force)`);
 });
 
 test('a migration that waits for a lock says for whom, lets by what queues behind it, and is done once it is free', async () => {
-  const own = `${name}_locked`;
-  await server.query(`create database ${own}`);
-  const address = Object.assign(new URL(url), { pathname: own }).href;
+  const address = await createEmpty();
   const [holder, passer] = [new pg.Client(address), new pg.Client(address)];
   await Promise.all([holder.connect(), passer.connect()]);
   await holder.query('create table schema_migration (name text, sha256 text)');
@@ -98,7 +83,6 @@ test('a migration that waits for a lock says for whom, lets by what queues behin
   await holder.end();
   expect((await migrated).length).toBeGreaterThan(3);
   await passer.end();
-  await server.query(`drop database ${own} with (force)`);
 });
 
 test('a migration that fails leaves no trace, and those before it stay', async () => {
@@ -109,14 +93,14 @@ test('a migration that fails leaves no trace, and those before it stay', async (
     `create function refuse() returns event_trigger language plpgsql as 'begin raise exception ''refused''; end'`,
   );
   await client.query('create event trigger refuse on ddl_command_end execute function refuse()');
-  await expect(migrateToLatest(url.href)).rejects.toThrow();
+  await expect(migrateToLatest(database)).rejects.toThrow();
   await client.query('drop event trigger refuse');
   expect((await client.query('select * from schema_migration order by name')).rows).toEqual(before.rows);
 });
 
 test('a migration that was left out is not applied after later ones', async () => {
   const { rows } = await client.query(`delete from schema_migration where name like '0007%' returning *`);
-  const refusal = migrateToLatest(url.href);
+  const refusal = migrateToLatest(database);
   await expect(refusal).rejects.toThrow(MigrationError);
   await expect(refusal).rejects.toThrow(/lacks the migration 0007_attribution_key\.sql, but has /);
   const { name: left, sha256 } = rows[0];
@@ -125,7 +109,7 @@ test('a migration that was left out is not applied after later ones', async () =
 
 test('an older program refuses a database that a newer one migrated, and says what to do', async () => {
   await client.query(`insert into schema_migration (name, sha256) values ('9999_later.sql', 'x')`);
-  const refusal = migrateToLatest(url.href);
+  const refusal = migrateToLatest(database);
   await expect(refusal).rejects.toThrow(MigrationError);
   await expect(refusal).rejects.toThrow(/newer version \(9999_later\.sql\): run that version or restore a backup/);
   await client.query(`delete from schema_migration where name = '9999_later.sql'`);
@@ -133,14 +117,14 @@ test('an older program refuses a database that a newer one migrated, and says wh
 
 test('a migration whose text was changed after it was applied is refused', async () => {
   await client.query(`update schema_migration set sha256 = 'other' where name = '0001_apps.sql'`);
-  await expect(migrateToLatest(url.href)).rejects.toThrow(/0001_apps\.sql differs/);
+  await expect(migrateToLatest(database)).rejects.toThrow(/0001_apps\.sql differs/);
 });
 
 test('whoever waits for another process says for which, and gives up in the end', async () => {
   await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
   const said: string[] = [];
   const say = (words: string) => said.push(words);
-  const refusal = await migrateToLatest(url.href, { say, longestMs: 200 }).catch(({ message }) => message);
+  const refusal = await migrateToLatest(database, { say, longestMs: 200 }).catch(({ message }) => message);
   const { rows } = await client.query(
     `select concat_ws(', ', 'pid ' || pg_backend_pid(), 'idle', 'from ' || host(inet_client_addr())) as holder`,
   );
@@ -153,9 +137,7 @@ test('whoever waits for another process says for which, and gives up in the end'
 });
 
 test('told to end, it waits neither for another process nor for a lock, and lets go of its turn', async () => {
-  const own = `${name}_ended`;
-  await server.query(`create database ${own}`);
-  const address = Object.assign(new URL(url), { pathname: own }).href;
+  const address = await createEmpty();
   const holder = new pg.Client(address);
   await holder.connect();
   const interrupt = async () => {
@@ -175,26 +157,25 @@ test('told to end, it waits neither for another process nor for a lock, and lets
   await interrupt();
   expect(await holder.query('select pg_try_advisory_lock($1) as is_ours', [MIGRATION_LOCK])).toMatchObject(ourTurn);
   await holder.end();
-  await server.query(`drop database ${own} with (force)`);
 });
 
 test('told to end, it applies no further migration', async () => {
-  const own = `${name}_told`;
-  await server.query(`create database ${own}`);
-  const address = Object.assign(new URL(url), { pathname: own }).href;
+  const address = await createEmpty();
   await expect(migrateToLatest(address, { signal: AbortSignal.abort() })).rejects.toThrow(/^Interrupted/);
   expect((await migrateToLatest(address))[0]).toBe('0001_apps.sql');
-  await server.query(`drop database ${own} with (force)`);
 });
 
 test('a connection that breaks meanwhile is a failure, and does not end the process', async () => {
   const way = await createCuttableWay();
   await client.query('begin; lock table schema_migration');
-  const broken = expect(migrateToLatest(way.throughProxy(url.href))).rejects.toThrow(/terminated/);
+  const broken = expect(migrateToLatest(way.throughProxy(database))).rejects.toThrow(/terminated/);
+  // Not the session that holds the lock: within one transaction a session sees the same activity again and again.
+  const watcher = new pg.Client(database);
+  await watcher.connect();
   const waiting = `select from pg_stat_activity
-    where application_name = 'sps-migrate' and datname = $1 and wait_event_type = 'Lock'`;
-  // Not by the session that holds the lock: within one transaction a session sees the same activity again and again.
-  while ((await server.query(waiting, [name])).rowCount === 0);
+    where application_name = 'sps-migrate' and datname = current_database() and wait_event_type = 'Lock'`;
+  while ((await watcher.query(waiting)).rowCount === 0);
+  await watcher.end();
   await way.cut();
   await broken;
   await client.query('rollback');
