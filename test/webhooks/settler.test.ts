@@ -1,0 +1,110 @@
+// The results of attempts on their way to the queue, and what they say of the endpoint: in groups, one after the other, until all are written.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { judgeAttempt } from '../../src/webhooks/outcome.ts';
+import type { Claimed } from '../../src/webhooks/queue.ts';
+import { createSettler, type Settler } from '../../src/webhooks/settler.ts';
+import { connectTo } from '../db/one-connection.ts';
+import { claimIn } from './claiming.ts';
+import { createWorld, eventually, type World } from './world.ts';
+
+let world: World;
+let db: World['service']['deps']['db'];
+
+beforeEach(async () => {
+  world = await createWorld();
+  ({ db } = world.service.deps);
+  await world.addProfile('ann');
+  await world.addProfile('bob');
+  await world.addEndpoint('http://127.0.0.1:9/');
+  await world.grant('ann');
+  await world.grant('ann');
+  await world.grant('bob');
+});
+
+afterEach(async () => {
+  await world.close();
+});
+
+/** Adds what an attempt was answered. */
+function addResult(settler: Settler, delivery: Claimed | undefined, status: number): void {
+  const attempt = { status, error: null, answer: null, retryAfterS: 0, seconds: 0 };
+  settler.add(delivery!, judgeAttempt(delivery!, attempt, { at: world.service.deps.now(), random: 0.5 }));
+}
+
+describe('a claim', () => {
+  it('is let go of also while the health of its endpoint cannot be recorded, which is made up for', async () => {
+    const { deps } = world.service;
+    const settled: unknown[] = [];
+    // Its connections do not wait long for a lock.
+    const settler = createSettler({ ...deps, db: deps.groupDb, queueDb: db }, (group) => settled.push(...group));
+    const { claimed } = await claimIn(world);
+    const failures = async () => (await db.selectFrom('webhook').select('failed_attempts').execute())[0];
+    const trx = await db.startTransaction().execute();
+    await sql`select from webhook for update`.execute(trx);
+    addResult(settler, claimed[0], 500);
+    await eventually(() => expect(settled).toEqual([claimed[0]]));
+    await trx.commit().execute();
+    expect(await failures()).toEqual({ failed_attempts: 0 });
+    addResult(settler, claimed[1], 500);
+    await eventually(() => expect(settled).toEqual(claimed));
+    expect(await failures()).toEqual({ failed_attempts: 2 });
+  });
+
+  it('that was made before the endpoint failed ends its failures when it succeeds', async () => {
+    const { deps } = world.service;
+    const settled: unknown[] = [];
+    const settler = createSettler({ ...deps, queueDb: db }, (group) => settled.push(...group));
+    const { claimed } = await claimIn(world);
+    const endpoint = db.selectFrom('webhook').select(['failed_attempts', 'first_failure_at']);
+    addResult(settler, claimed[0], 422);
+    await eventually(async () => expect(await endpoint.execute()).toMatchObject([{ failed_attempts: 1 }]));
+    addResult(settler, claimed[1], 200);
+    await eventually(async () =>
+      expect(await endpoint.execute()).toEqual([{ failed_attempts: 0, first_failure_at: null }]),
+    );
+  });
+
+  it('that another process has taken over says nothing of the endpoint', async () => {
+    const { deps } = world.service;
+    const settled: unknown[] = [];
+    const settler = createSettler({ ...deps, queueDb: db }, (group) => settled.push(...group));
+    const { claimed } = await claimIn(world);
+    await db.updateTable('webhook_delivery').set({ claim_id: randomUUID() }).execute();
+    addResult(settler, claimed[0], 410);
+    await eventually(() => expect(settled).toEqual([claimed[0]]));
+    const endpoints = await db.selectFrom('webhook').select(['state', 'failed_attempts']).execute();
+    expect(endpoints).toEqual([{ state: 'enabled', failed_attempts: 0 }]);
+  });
+
+  it('that is given back is let go of once the results before it are written', async () => {
+    const { deps } = world.service;
+    const settled: (bigint | undefined)[][] = [];
+    const settler = createSettler({ ...deps, queueDb: db }, (group) =>
+      settled.push(group.map(({ sequence }) => sequence)),
+    );
+    const { claimed } = await claimIn(world);
+    addResult(settler, claimed[0], 500);
+    // While the first is being written.
+    addResult(settler, claimed[1], 500);
+    settler.giveBack([{ ...claimed[0]!, sequence: 2n }]);
+    await settler.drain(5_000);
+    expect(settled).toEqual([[claimed[0]?.sequence], [claimed[1]?.sequence], [2n]]);
+  });
+
+  it('is given up when the settler stops while the database is away', async () => {
+    const queueDb = connectTo('postgres://127.0.0.1:9/');
+    const settler = createSettler({ ...world.service.deps, queueDb }, () => {});
+    const { claimed } = await claimIn(world);
+    addResult(settler, claimed[0], 200);
+    await settler.drain(0);
+    const tries = () => world.logged('webhook results cannot be written; trying again');
+    await eventually(() => expect(tries()).toHaveLength(1));
+    // Longer than until it is tried again.
+    await sleep(300);
+    expect(tries()).toHaveLength(1);
+    await queueDb.destroy();
+  });
+});
