@@ -1,123 +1,27 @@
 // The only reader of process.env. One record per variable: the README's table and .env.example are printed from it.
 import { isIP } from 'node:net';
-import pg from 'pg';
+import { isDatabaseAddress } from './config/database-address.ts';
+import {
+  encryptionKey,
+  flag,
+  list,
+  matching,
+  maybe,
+  oneOf,
+  Problem,
+  text,
+  type Variable,
+  whole,
+} from './config/variable.ts';
 
-/** One environment variable: how it is read, what it is when unset, and what the README says of it. */
-interface Variable<T> {
-  parse: (text: string) => T;
-  fallback: T;
-  words: string;
-}
-
-class Problem extends Error {}
-
-function whole([least, most]: readonly [number, number], fallback: number, words: string): Variable<number> {
-  const parse = (text: string) => {
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= least && value <= most)) throw new Problem(`must be a whole number from ${least} to ${most}`);
-    return value;
-  };
-  return { parse, fallback, words };
-}
-
-function maybe<T>(variable: Variable<T>): Variable<T | undefined> {
-  return { ...variable, fallback: undefined };
-}
-
-function text(fallback: string, words: string): Variable<string> {
-  return { parse: (value) => value, fallback, words };
-}
-
-function flag(words: string): Variable<boolean> {
-  const parse = (value: string) => {
-    if (value !== 'true' && value !== 'false') throw new Problem('must be true or false');
-    return value === 'true';
-  };
-  return { parse, fallback: false, words };
-}
-
-function oneOf<const T extends string>(values: readonly T[], fallback: T, words: string): Variable<T> {
-  const parse = (value: string) => {
-    const found = values.find((one) => one === value);
-    if (found === undefined) throw new Problem(`must be one of ${values.join(', ')}`);
-    return found;
-  };
-  return { parse, fallback, words };
-}
-
-function list(accepts: (part: string) => boolean, form: string, words: string): Variable<readonly string[]> {
-  const parse = (value: string) => {
-    const parts = value.split(',').map((part) => part.trim());
-    if (!parts.every(accepts)) throw new Problem(`must be ${form}, separated by commas`);
-    return parts;
-  };
-  return { parse, fallback: [], words };
-}
-
-function matching(accepts: (value: string) => boolean, form: string, words: string): Variable<string | undefined> {
-  const parse = (value: string) => {
-    if (!accepts(value)) throw new Problem(`must be ${form}`);
-    return value;
-  };
-  return { parse, fallback: undefined, words };
-}
-
-const ENCRYPTION_KEY_FORMS = [
-  { form: /^[0-9a-f]{64}$/i, encoding: 'hex' },
-  { form: /^[A-Za-z0-9+/]{43}=$/, encoding: 'base64' },
-] as const;
-
-function encryptionKey(words: string): Variable<Buffer | undefined> {
-  const parse = (value: string) => {
-    const found = ENCRYPTION_KEY_FORMS.find(({ form }) => form.test(value));
-    if (!found) throw new Problem('must be 32 bytes, as 64 hex digits or in base64');
-    return Buffer.from(value, found.encoding);
-  };
-  return { parse, fallback: undefined, words };
-}
+// The driver would take settings of our sessions from there.
+delete process.env.PGOPTIONS;
 
 function isNetwork(value: string): boolean {
   const [address = '', bits, ...rest] = value.split('/');
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-}
-
-/** As libpq has it, in an address of the database: the server has to prove that it knows the password (db/client-class.ts). */
-export const PROOF_PARAMETER = 'require_auth';
-export const PROOF_METHOD = 'scram-sha-256';
-
-/** The driver would pass over another one. */
-const SSL_MODES: readonly (string | null)[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
-
-// The driver would take settings of our sessions from there.
-delete process.env.PGOPTIONS;
-
-/** Of several hosts libpq finds the one that takes writes, the driver does not. */
-const SEVERAL_HOSTS = /^\w+:\/\/[^/?#]*,[^@/?#]*(?:[/?#]|$)|[?&](?:host|port)=[^&#]*,/;
-
-/** Whether the driver can read it, which takes more than a URL may have, such as a bare percent sign, but no broken escape. */
-function isDatabaseAddress(value: string): boolean {
-  if (SEVERAL_HOSTS.test(value)) throw new Problem('names several hosts: give the one that takes writes');
-  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
-  const { searchParams } = new URL(value);
-  const proof = searchParams.get(PROOF_PARAMETER) ?? PROOF_METHOD;
-  if (proof !== PROOF_METHOD) throw new Problem(`has a ${PROOF_PARAMETER} other than ${PROOF_METHOD}`);
-  if (searchParams.has('sslmode') && !SSL_MODES.includes(searchParams.get('sslmode'))) {
-    throw new Problem(`has an sslmode other than ${SSL_MODES.join(', ')}`);
-  }
-  if ((searchParams.get('target_session_attrs') ?? 'any') !== 'any') {
-    throw new Problem('has a target_session_attrs other than any: give the host that takes writes');
-  }
-  try {
-    new pg.Client({ connectionString: value });
-    return true;
-  } catch (error) {
-    // The driver reads certificates at once.
-    const { path, code } = error as NodeJS.ErrnoException;
-    if (path) throw new Problem(`names the file ${path}, which cannot be read (${code})`);
-    return false;
-  }
 }
 
 function isOrigin(value: string): boolean {

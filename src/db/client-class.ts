@@ -2,7 +2,7 @@
 // is never sent it: another user of the machine may listen where the embedded server did until it was killed.
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
-import { PROOF_METHOD, PROOF_PARAMETER } from '../config.ts';
+import { PROOF_METHOD, PROOF_PARAMETER } from '../config/database-address.ts';
 
 /** What the driver calls for messages of the server that a connection begins with. */
 interface Beginning {

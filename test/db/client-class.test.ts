@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { sql } from 'kysely';
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
-import { PROOF_METHOD, PROOF_PARAMETER } from '../../src/config.ts';
+import { PROOF_METHOD, PROOF_PARAMETER } from '../../src/config/database-address.ts';
 import { createDb, createPool } from '../../src/db/client.ts';
 import { createClient } from '../../src/db/client-class.ts';
 import { isDatabaseAway } from '../../src/db/failures.ts';

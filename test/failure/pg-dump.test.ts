@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROOF_PARAMETER } from '../../src/config.ts';
+import { PROOF_PARAMETER } from '../../src/config/database-address.ts';
 import { createSps } from '../cli/sps.ts';
 import { startTemporaryServer } from '../setup/embedded.ts';
 import { type Program, startProgram } from '../setup/processes.ts';

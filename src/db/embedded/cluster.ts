@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PROOF_METHOD, PROOF_PARAMETER } from '../../config.ts';
+import { PROOF_METHOD, PROOF_PARAMETER } from '../../config/database-address.ts';
 import { type Account, giveTo } from './account.ts';
 import type { ServerPackage } from './binaries.ts';
 import { readPlainFile } from './plain-file.ts';

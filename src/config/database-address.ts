@@ -1,0 +1,40 @@
+// What DATABASE_URL may be: an address that the driver reads as libpq would.
+import pg from 'pg';
+import { Problem } from './variable.ts';
+
+/** As libpq has it, in an address of the database: the server has to prove that it knows the password (db/client-class.ts). */
+export const PROOF_PARAMETER = 'require_auth';
+export const PROOF_METHOD = 'scram-sha-256';
+
+/** The driver would pass over another one. */
+const SSL_MODES: readonly (string | null)[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/** Of several hosts libpq finds the one that takes writes, the driver does not. */
+const SEVERAL_HOSTS = /^\w+:\/\/[^/?#]*,[^@/?#]*(?:[/?#]|$)|[?&](?:host|port)=[^&#]*,/;
+
+/**
+ * Whether the driver can read it, which takes more than a URL may have, such as a bare percent sign, but no broken escape. Throws a
+ * Problem where there is more to say.
+ */
+export function isDatabaseAddress(value: string): boolean {
+  if (SEVERAL_HOSTS.test(value)) throw new Problem('names several hosts: give the one that takes writes');
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
+  const { searchParams } = new URL(value);
+  const proof = searchParams.get(PROOF_PARAMETER) ?? PROOF_METHOD;
+  if (proof !== PROOF_METHOD) throw new Problem(`has a ${PROOF_PARAMETER} other than ${PROOF_METHOD}`);
+  if (searchParams.has('sslmode') && !SSL_MODES.includes(searchParams.get('sslmode'))) {
+    throw new Problem(`has an sslmode other than ${SSL_MODES.join(', ')}`);
+  }
+  if ((searchParams.get('target_session_attrs') ?? 'any') !== 'any') {
+    throw new Problem('has a target_session_attrs other than any: give the host that takes writes');
+  }
+  try {
+    new pg.Client({ connectionString: value });
+    return true;
+  } catch (error) {
+    // The driver reads certificates at once.
+    const { path, code } = error as NodeJS.ErrnoException;
+    if (path) throw new Problem(`names the file ${path}, which cannot be read (${code})`);
+    return false;
+  }
+}

@@ -1,0 +1,80 @@
+// The kinds of environment variables: how the text of each is read. Pure.
+
+/** One environment variable: how it is read, what it is when unset, and what the README says of it. */
+export interface Variable<T> {
+  parse: (text: string) => T;
+  fallback: T;
+  words: string;
+}
+
+/** What is wrong with a value, to follow the name of its variable. */
+export class Problem extends Error {}
+
+export function whole([least, most]: readonly [number, number], fallback: number, words: string): Variable<number> {
+  const parse = (text: string) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most)) throw new Problem(`must be a whole number from ${least} to ${most}`);
+    return value;
+  };
+  return { parse, fallback, words };
+}
+
+export function maybe<T>(variable: Variable<T>): Variable<T | undefined> {
+  return { ...variable, fallback: undefined };
+}
+
+export function text(fallback: string, words: string): Variable<string> {
+  return { parse: (value) => value, fallback, words };
+}
+
+export function flag(words: string): Variable<boolean> {
+  const parse = (value: string) => {
+    if (value !== 'true' && value !== 'false') throw new Problem('must be true or false');
+    return value === 'true';
+  };
+  return { parse, fallback: false, words };
+}
+
+export function oneOf<const T extends string>(values: readonly T[], fallback: T, words: string): Variable<T> {
+  const parse = (value: string) => {
+    const found = values.find((one) => one === value);
+    if (found === undefined) throw new Problem(`must be one of ${values.join(', ')}`);
+    return found;
+  };
+  return { parse, fallback, words };
+}
+
+export function list(accepts: (part: string) => boolean, form: string, words: string): Variable<readonly string[]> {
+  const parse = (value: string) => {
+    const parts = value.split(',').map((part) => part.trim());
+    if (!parts.every(accepts)) throw new Problem(`must be ${form}, separated by commas`);
+    return parts;
+  };
+  return { parse, fallback: [], words };
+}
+
+export function matching(
+  accepts: (value: string) => boolean,
+  form: string,
+  words: string,
+): Variable<string | undefined> {
+  const parse = (value: string) => {
+    if (!accepts(value)) throw new Problem(`must be ${form}`);
+    return value;
+  };
+  return { parse, fallback: undefined, words };
+}
+
+const ENCRYPTION_KEY_FORMS = [
+  { form: /^[0-9a-f]{64}$/i, encoding: 'hex' },
+  { form: /^[A-Za-z0-9+/]{43}=$/, encoding: 'base64' },
+] as const;
+
+export function encryptionKey(words: string): Variable<Buffer | undefined> {
+  const parse = (value: string) => {
+    const found = ENCRYPTION_KEY_FORMS.find(({ form }) => form.test(value));
+    if (!found) throw new Problem('must be 32 bytes, as 64 hex digits or in base64');
+    return Buffer.from(value, found.encoding);
+  };
+  return { parse, fallback: undefined, words };
+}
