@@ -90,9 +90,9 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
     const { signing, authorization } = secrets;
     const attempt = await sender.send({ url, authorization, secrets: signing, id, body });
     attemptSeconds.observe({ app_id: delivery.app_id }, attempt.seconds);
-    const outcome = judgeAttempt(delivery, attempt, { at: now(), random: random() });
-    settler.add(delivery, outcome);
-    return outcome.succeeded;
+    const settlement = judgeAttempt(delivery, attempt, { at: now(), random: random() });
+    settler.add(delivery, settlement);
+    return settlement.state === 'delivered';
   }
 
   /** Claims what there is room for and starts sending it; returns how long to wait before looking again. */

@@ -3,6 +3,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 
+const GONE = 410;
 const SUSPEND_AFTER = '5 days';
 const SUSPEND_AFTER_ATTEMPTS = 10;
 
@@ -27,14 +28,15 @@ export interface Health extends Target {
 /** One attempt, in the order in which they ended. */
 export interface Sign extends Target {
   succeeded: boolean;
-  isGone: boolean;
+  /** null if no answer came. */
+  status: number | null;
   at: Date;
 }
 
 /** Sums up attempts per endpoint as it was. */
 export function sumUpHealth(signs: readonly Sign[]): Health[] {
   const byTarget = new Map<string, Health>();
-  for (const { webhook_id, url, authorization_value, succeeded, isGone, at } of signs) {
+  for (const { webhook_id, url, authorization_value, succeeded, status, at } of signs) {
     const name = JSON.stringify([webhook_id, url, authorization_value]);
     const known = byTarget.get(name) ?? { succeeded: false, failures: 0, firstFailureAt: null, isGone: false };
     const next = succeeded
@@ -43,7 +45,7 @@ export function sumUpHealth(signs: readonly Sign[]): Health[] {
           succeeded: known.succeeded,
           failures: known.failures + 1,
           firstFailureAt: known.firstFailureAt ?? at,
-          isGone: known.isGone || isGone,
+          isGone: known.isGone || status === GONE,
         };
     byTarget.set(name, { webhook_id, url, authorization_value, ...next });
   }

@@ -3,16 +3,8 @@ import type { Attempt } from './delivery.ts';
 import type { Claimed, Settlement } from './queue.ts';
 import { waitAfterFailure } from './schedule.ts';
 
-const GONE = 410;
-
 export function isDelivered({ status, error }: Attempt): boolean {
   return error === null && status !== null && status >= 200 && status < 300;
-}
-
-export interface Outcome {
-  settlement: Settlement;
-  succeeded: boolean;
-  isGone: boolean;
 }
 
 /** `at` is when the attempt ended, `random` lies in [0, 1). */
@@ -20,23 +12,19 @@ export function judgeAttempt(
   delivery: Claimed,
   attempt: Attempt,
   { at, random }: { at: Date; random: number },
-): Outcome {
+): Settlement {
   const succeeded = isDelivered(attempt);
   const waitS = waitAfterFailure(delivery.attempts + 1, random, attempt.retryAfterS);
   const isPending = !succeeded && waitS !== undefined;
   return {
-    succeeded,
-    isGone: attempt.status === GONE,
-    settlement: {
-      sequence: delivery.sequence,
-      webhook_id: delivery.webhook_id,
-      claim_id: delivery.claim_id,
-      state: succeeded ? 'delivered' : isPending ? 'pending' : 'dead',
-      due_at: isPending ? new Date(at.getTime() + waitS * 1000) : null,
-      attempted_at: at,
-      status: attempt.status,
-      error: attempt.error,
-      answer: attempt.answer,
-    },
+    sequence: delivery.sequence,
+    webhook_id: delivery.webhook_id,
+    claim_id: delivery.claim_id,
+    state: succeeded ? 'delivered' : isPending ? 'pending' : 'dead',
+    due_at: isPending ? new Date(at.getTime() + waitS * 1000) : null,
+    attempted_at: at,
+    status: attempt.status,
+    error: attempt.error,
+    answer: attempt.answer,
   };
 }

@@ -8,19 +8,19 @@ import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { recordHealth, type Sign, sumUpHealth } from './health.ts';
 import { attemptCounter } from './metrics.ts';
-import type { Outcome } from './outcome.ts';
-import { type Claimed, claimName, releaseClaims, settle } from './queue.ts';
+import { type Claimed, claimName, releaseClaims, type Settlement, settle } from './queue.ts';
 
 export interface Settler {
-  add: (delivery: Claimed, outcome: Outcome) => void;
+  add: (delivery: Claimed, settlement: Settlement) => void;
   /** Lets go of deliveries that were not sent, once the results before them are written. */
   giveBack: (deliveries: readonly Claimed[]) => void;
   /** Resolves when everything added has been written, or `giveUpMs` after the call: then the rest is not tried again. */
   drain: (giveUpMs: number) => Promise<void>;
 }
 
-interface Result extends Outcome {
+interface Result {
   delivery: Claimed;
+  settlement: Settlement;
 }
 
 const RETRY_MS = 250;
@@ -73,11 +73,13 @@ export function createSettler(
 
   /** Of results that counted. */
   function noteSigns(results: readonly Result[]): void {
-    for (const { delivery, settlement, succeeded, isGone } of results) {
+    for (const { delivery, settlement } of results) {
       const { webhook_id, url, authorization_value } = delivery;
+      const { status, attempted_at: at } = settlement;
+      const succeeded = settlement.state === 'delivered';
       // An endpoint that was well and still is has nothing to record. It may have failed since this delivery was claimed.
       if (succeeded && !delivery.is_ailing && !failing.has(webhook_id)) continue;
-      signs.push({ webhook_id, url, authorization_value, succeeded, isGone, at: settlement.attempted_at });
+      signs.push({ webhook_id, url, authorization_value, succeeded, status, at });
       if (succeeded) failing.delete(webhook_id);
       else failing.set(webhook_id, true);
     }
@@ -128,8 +130,8 @@ export function createSettler(
   }
 
   return {
-    add(delivery, outcome) {
-      waiting.push({ delivery, ...outcome });
+    add(delivery, settlement) {
+      waiting.push({ delivery, settlement });
       running ??= run();
     },
     giveBack(deliveries) {
@@ -137,7 +139,6 @@ export function createSettler(
       running ??= run();
     },
     async drain(giveUpMs) {
-      if (!running) return;
       await Promise.race([running, sleep(giveUpMs, undefined, { ref: false })]);
       hasGivenUp = true;
     },

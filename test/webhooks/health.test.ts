@@ -25,7 +25,7 @@ function sign(changes: Partial<Sign> = {}): Sign {
     url: ADDRESS,
     authorization_value: null,
     succeeded: false,
-    isGone: false,
+    status: 500,
     at: BEGAN,
     ...changes,
   };
@@ -78,13 +78,13 @@ it('its failures are forgotten when it is resumed', async () => {
 });
 
 it('a 410 suspends it whatever else was answered at the same time', async () => {
-  const after = await endpointAfter([sign({ isGone: true }), sign({ succeeded: true }), sign()]);
+  const after = await endpointAfter([sign({ status: 410 }), sign({ succeeded: true }), sign()]);
   expect(after).toMatchObject({ state: 'suspended', state_reason: 'answered 410 Gone' });
 });
 
 it('what the operator disabled meanwhile stays disabled', async () => {
   await disableWebhook(world.service.deps, webhookId);
-  const after = await endpointAfter([sign({ isGone: true })]);
+  const after = await endpointAfter([sign({ status: 410 })]);
   expect(after).toMatchObject({ state: 'disabled', state_reason: 'disabled by the operator' });
 });
 
@@ -92,7 +92,7 @@ it.each([
   ['address', { url: 'http://127.0.0.1:9/earlier' }],
   ['Authorization value', { authorization_value: 'Bearer earlier' }],
 ])('what was answered to its earlier %s says nothing of it', async (_, earlier) => {
-  const after = await endpointAfter([sign({ ...earlier, isGone: true }), sign(), sign(earlier)]);
+  const after = await endpointAfter([sign({ ...earlier, status: 410 }), sign(), sign(earlier)]);
   expect(after).toMatchObject({ state: 'enabled', failed_attempts: 1 });
   expect(await endpointAfter([sign({ ...earlier, succeeded: true })])).toMatchObject({ failed_attempts: 1 });
 });
