@@ -9,7 +9,10 @@ export async function listAppKeys(db: Kysely<DB>, condition: RawBuilder<unknown>
   return rows.map(({ app_key }) => app_key);
 }
 
-/** Whose turn it is: that of the app after the one that was served last; and whether the last round left any out. */
+/**
+ * Whose turn it is: that of the app after the one that was served last; and whether the last round left any out. A round writes into it, as
+ * the next one goes on from there also where this one ends with what failed.
+ */
 export interface Turn {
   after: number;
   hasMore: boolean;
