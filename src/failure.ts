@@ -2,7 +2,7 @@
 import { ConfigError } from './config.ts';
 import { EmbeddedDatabaseError } from './db/embedded/problem.ts';
 import { isConflict, isDatabaseAway, isRefusal, isTimeout } from './db/failures.ts';
-import { MigrationError } from './db/migrate.ts';
+import { MigrationError } from './db/migration-refusals.ts';
 import { OperatorError } from './operator-error.ts';
 
 const FOR_OPERATORS = [OperatorError, ConfigError, EmbeddedDatabaseError, MigrationError];

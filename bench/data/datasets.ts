@@ -1,7 +1,8 @@
 // The data sets: kept from run to run while the generator is the same, and brought up to date by new migrations.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { MigrationError, migrateToLatest } from '../../src/db/migrate.ts';
+import { migrateToLatest } from '../../src/db/migrate.ts';
+import { MigrationError } from '../../src/db/migration-refusals.ts';
 import type { App } from '../../src/deps.ts';
 import {
   createDatabase,

@@ -1,8 +1,8 @@
 // What `sps doctor` says of the database server, its clock, the migrations and the disk.
 import { statfs } from 'node:fs/promises';
 import type { Kysely } from 'kysely';
-import { refusalOfEncoding } from '../db/migrate.ts';
 import { compareMigrations } from '../db/migration-files.ts';
+import { refusalOfEncoding } from '../db/migration-refusals.ts';
 import { TAKES_NO_WRITES } from '../db/server-run.ts';
 import { SHARES_SESSIONS, sharesSessions } from '../db/shared-sessions.ts';
 import type { DB } from '../db/types.ts';

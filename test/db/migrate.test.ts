@@ -2,7 +2,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MIGRATION_LOCK } from '../../src/db/advisory-locks.ts';
-import { MigrationError, migrateToLatest } from '../../src/db/migrate.ts';
+import { migrateToLatest } from '../../src/db/migrate.ts';
+import { MigrationError } from '../../src/db/migration-refusals.ts';
 import { createCuttableWay } from '../http/cuttable.ts';
 import { createTestDatabase } from '../setup/database.ts';
 
