@@ -6,6 +6,7 @@ import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { applySettings, KEEP_ALIVE, splitAddress } from './client.ts';
 import { createClient } from './client-class.ts';
 import { failConnecting, isConflict, isLockTimeout } from './failures.ts';
+import { interruptibly } from './interruptible.ts';
 import { listMigrations, type Migration } from './migration-files.ts';
 import { MigrationError, refuseEncoding, refuseGaps, refuseHomeless, refuseStrangers } from './migration-refusals.ts';
 import { leadsThroughPooler, SHARES_SESSIONS, sharesSessions } from './shared-sessions.ts';
@@ -32,7 +33,7 @@ interface MigrationOptions {
   say?: (words: string) => void;
   longestMs?: number;
   lockWaitMs?: number;
-  /** Aborted, it gives up where it waits, and before its next migration. */
+  /** Aborted, it gives up: where it waits, and a migration that it is at is rolled back. */
   signal?: AbortSignal;
 }
 
@@ -154,9 +155,24 @@ async function apply(client: pg.Client, migration: Migration, options: Migration
 const MIGRATION_TABLE = `create table if not exists schema_migration (
   name text primary key, sha256 text not null, applied_at timestamptz not null default now())`;
 
-/** Applies what is missing and returns the names of what was applied. */
-export async function migrateToLatest(connectionString: string, options: MigrationOptions = {}): Promise<string[]> {
+async function applyMissing(client: pg.Client, options: MigrationOptions): Promise<string[]> {
   const known = await listMigrations();
+  await takeTurn(client, options);
+  const { rows: made } = await client.query(`select to_regclass('schema_migration') as found`);
+  // Where nothing is to be done nothing is written: a command can look at a database that takes no writes.
+  if (made[0].found === null) await client.query(MIGRATION_TABLE);
+  const { rows: applied } = await client.query('select name, sha256 from schema_migration order by name');
+  refuseStrangers(known, applied);
+  const missing = known.filter(({ name }) => !applied.some((one) => one.name === name));
+  refuseGaps(missing, applied);
+  for (const migration of missing) {
+    heed(options.signal);
+    await apply(client, migration, options);
+  }
+  return missing.map(({ name }) => name);
+}
+
+async function connectTo(connectionString: string): Promise<pg.Client> {
   const client = createClient({
     ...splitAddress(connectionString),
     connectionTimeoutMillis: 10_000,
@@ -166,6 +182,14 @@ export async function migrateToLatest(connectionString: string, options: Migrati
   // Its breaking would end the process; the statement under way hears of it.
   client.on('error', () => undefined);
   await client.connect().catch(failConnecting);
+  return client;
+}
+
+/** Applies what is missing and returns the names of what was applied. */
+export async function migrateToLatest(connectionString: string, options: MigrationOptions = {}): Promise<string[]> {
+  const { signal } = options;
+  const connect = () => connectTo(connectionString);
+  const client = await connect();
   try {
     // Before anything is left in a session of others.
     const mayShare = await leadsThroughPooler(client);
@@ -173,19 +197,11 @@ export async function migrateToLatest(connectionString: string, options: Migrati
     await applySettings(client, SETTINGS);
     await refuseEncoding(client);
     await refuseHomeless(client);
-    await takeTurn(client, options);
-    const { rows: made } = await client.query(`select to_regclass('schema_migration') as found`);
-    // Where nothing is to be done nothing is written: a command can look at a database that takes no writes.
-    if (made[0].found === null) await client.query(MIGRATION_TABLE);
-    const { rows: applied } = await client.query('select name, sha256 from schema_migration order by name');
-    refuseStrangers(known, applied);
-    const missing = known.filter(({ name }) => !applied.some((one) => one.name === name));
-    refuseGaps(missing, applied);
-    for (const migration of missing) {
-      heed(options.signal);
-      await apply(client, migration, options);
-    }
-    return missing.map(({ name }) => name);
+    return await interruptibly(client, { signal, connect }, () => applyMissing(client, options));
+  } catch (error) {
+    // Whatever it failed with: most likely it was cancelled.
+    heed(signal);
+    throw error;
   } finally {
     // Behind a pooler the session may outlive us.
     await client.query('select pg_advisory_unlock_all()').catch(() => undefined);

@@ -166,6 +166,29 @@ test('told to end, it applies no further migration', async () => {
   expect((await migrateToLatest(address))[0]).toBe('0001_apps.sql');
 });
 
+test('told to end, it has the migration that it is at cancelled, which leaves no trace', async () => {
+  const address = await createEmpty();
+  const other = new pg.Client(address);
+  await other.connect();
+  await other.query(`
+    create function linger() returns event_trigger language plpgsql as 'begin perform pg_sleep(60); end';
+    create table schema_migration (name text, sha256 text);
+    create event trigger linger on ddl_command_end execute function linger()`);
+  const ending = new AbortController();
+  const interrupted = expect(migrateToLatest(address, { signal: ending.signal })).rejects.toThrow(
+    'Interrupted: the next start goes on with the migrations.',
+  );
+  const lingering = `select from pg_stat_activity
+    where application_name = 'sps-migrate' and datname = current_database() and wait_event = 'PgSleep'`;
+  while ((await other.query(lingering)).rowCount === 0);
+  ending.abort();
+  await interrupted;
+  expect((await other.query('select from schema_migration')).rowCount).toBe(0);
+  await other.query('drop event trigger linger; drop table schema_migration');
+  expect((await migrateToLatest(address))[0]).toBe('0001_apps.sql');
+  await other.end();
+});
+
 test('a connection that breaks meanwhile is a failure, and does not end the process', async () => {
   const way = await createCuttableWay();
   await client.query('begin; lock table schema_migration');

@@ -82,11 +82,11 @@ describe('on a given database', { timeout: 120_000 }, () => {
     expect(await end).toMatchObject({ code: 0, stdout: expect.stringContaining('Shop') });
   });
 
-  it('an import that waits so ends at one signal', async () => {
+  it.each(['migrate', 'import profiles /nowhere --app x'])('%s, waiting so, ends at one signal', async (command) => {
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
     await other.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const child = createSps({ DATABASE_URL: database.url }).start('import', 'profiles', '/nowhere', '--app', app);
+    const child = createSps({ DATABASE_URL: database.url }).start(...command.split(' '));
     const end = ended(child);
     await once(child.stderr as Readable, 'data');
     child.kill('SIGINT');

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { MIGRATION_LOCK } from '../../src/db/advisory-locks.ts';
 import { createFolder, eventually } from '../db/embedded-world.ts';
 import { connectTo } from '../db/one-connection.ts';
+import { createCuttableWay } from '../http/cuttable.ts';
 import { openRaw } from '../http/raw.ts';
 import { waitForBlocked } from '../setup/locks.ts';
 import { statusOf, useMainProgram } from '../setup/main-program.ts';
@@ -96,11 +97,11 @@ describe('the service', { timeout: 60_000 }, () => {
   });
 
   /** One that waits for a lock while it starts, by when it heeds signals. */
-  async function startBlocked() {
+  async function startBlocked(env: Record<string, string> = {}) {
     const blocker = new pg.Client({ connectionString: databaseUrl() });
     await blocker.connect();
     await blocker.query('begin; lock table schema_migration in access exclusive mode');
-    const service = start();
+    const service = start(env);
     const db = connectTo(databaseUrl());
     await waitForBlocked({ database: { db } });
     await db.destroy();
@@ -110,11 +111,10 @@ describe('the service', { timeout: 60_000 }, () => {
   it('does not go on with its start when it is to end', async () => {
     const { service, blocker } = await startBlocked();
     service.child.kill('SIGTERM');
-    await eventually(async () => expect(service.stderr()).toContain('"msg":"stopping"'));
-    await blocker.end();
     expect(await service.ended).toBe(0);
     expect(service.stderr()).toContain('"msg":"stopped"');
     expect(service.stderr()).not.toContain('listening');
+    await blocker.end();
   });
 
   it('does not wait for its turn to migrate when it is to end', async () => {
@@ -131,12 +131,16 @@ describe('the service', { timeout: 60_000 }, () => {
   });
 
   it('says so where it cannot wait for what still starts', async () => {
-    const { service, blocker } = await startBlocked();
+    const way = await createCuttableWay();
+    const { service, blocker } = await startBlocked({ DATABASE_URL: way.throughProxy(databaseUrl()) });
+    // It can have nothing cancelled.
+    way.swallow();
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(1);
     expect(service.stderr()).toMatch(
       /"msg":"stopping".*\n.*"reason":"Error: not stopped within 30 s.*"msg":"ended at once/,
     );
+    await way.close();
     await blocker.end();
   });
 
