@@ -178,7 +178,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('large amounts are whole in a narrow window, and nothing is beyond its edge', async () => {
+  test('large amounts are whole in a narrow window, their names beside or above them, and nothing is beyond its edge', async () => {
     const { page, close } = await place.open({ key: null, viewport: { width: 320, height: 740 } });
     await page.route(`**${CHARTS}`, async (route) => {
       const response = await route.fetch();
@@ -187,7 +187,10 @@ describeInBrowser('for everybody', (place) => {
       for (const metric of Object.values<Metric>(data).filter(({ unit }) => unit === 'USD')) {
         metric.value *= 1e12;
         metric.compare_value = -4e12;
-        for (const series of metric.data) Object.assign(series, { value: series.value * 1e9, compare_value: -4e12 });
+        for (const series of metric.data) {
+          Object.assign(series, { value: series.value * 1e9, compare_value: -4e12 });
+          for (const point of series.values) point.y = 4e12;
+        }
       }
       await route.fulfill({ response, json: { data } });
     });
@@ -202,6 +205,13 @@ describeInBrowser('for everybody', (place) => {
     await settle(page);
     await page.locator('.headline-change').waitFor();
     expect(await page.evaluate(cut)).toEqual([]);
+    await page.getByRole('slider').press('Home');
+    await page.locator('.tooltip').waitFor();
+    const cutLines = `[...document.querySelectorAll('.tooltip dl > div')]
+      .filter((line) => line.scrollWidth > line.clientWidth || line.querySelector('dt').clientWidth < 60)
+      .map(({ textContent }) => textContent)`;
+    expect(await page.locator('.tooltip dd').first().textContent()).toBe('$4,000,000,000,000.00');
+    expect(await page.evaluate(cutLines)).toEqual([]);
     expect(await findOverflow(page)).toBe(0);
     await close();
   });
