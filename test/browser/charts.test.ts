@@ -143,6 +143,43 @@ describeInBrowser('a chart', (place) => {
     await close();
   });
 
+  test('the table of many series has its first rows, more of them when asked, and all of them on paper', async () => {
+    const types = Array.from({ length: 249 }, (_, i) => `=${i}`);
+    const members = ['total', ...types].map((series) => new URLSearchParams({ series })).join('&');
+    const { page, close } = await place.open({
+      key: null,
+      view: `#/charts/installs?date=last_90_days&segmentation=country&${members}`,
+    });
+    await page.route(`**${CHARTS}`, async (route) => {
+      const response = await route.fetch();
+      const { data } = (await response.json()) as { data: { common: Metric } };
+      const total = data.common.data[0]!;
+      // What day it is is asked without a segmentation.
+      if (route.request().postDataJSON().segmentation)
+        data.common.data = [total, ...types.map((key) => ({ ...total, title: key, type: key.slice(1) }))];
+      await route.fulfill({ response, json: { data } });
+    });
+    await signIn(page, place.world.key);
+    await settle(page);
+    const rows = page.locator('.data-table tbody tr');
+    const status = page.locator('.data-table').getByRole('status');
+    expect(await rows.count()).toBe(40);
+    expect(await status.textContent()).toBe('40 of 90 rows');
+    await page.evaluate(`addEventListener('beforeprint', () => {
+      globalThis.printed = document.querySelectorAll('.data-table tbody tr').length;
+    })`);
+    await page.pdf({ pageRanges: '1' });
+    expect(await page.evaluate('printed')).toBe(90);
+    await expect.poll(() => rows.count()).toBe(40);
+    await page.getByRole('button', { name: 'Show 40 more' }).press('Enter');
+    await expect.poll(() => status.textContent()).toBe('80 of 90 rows');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => rows.count()).toBe(90);
+    expect(await status.count()).toBe(0);
+    expect(await page.evaluate('document.activeElement.className')).toBe('data-table');
+    await close();
+  });
+
   test('a filter by names that are written from right to left has each by itself', async () => {
     const names = ['\u202e2026', 'حملة الربيع', 'Spring'];
     const filters = names.map((name) => `filters.attribution_campaign=${encodeURIComponent(name)}`);

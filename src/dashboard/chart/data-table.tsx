@@ -1,10 +1,15 @@
 // The drawn series as a table: a row for each bucket.
+import { useEffect, useState } from 'preact/hooks';
+import { PassingButton } from '../parts/passing-button.tsx';
 import type { DayRange } from '../view/days.ts';
 import type { PeriodUnit } from '../view/view.ts';
 import { bucketDays, bucketNote, dayOf, periodTitle } from '../words/periods.ts';
 import { formatValue, type Unit } from '../words/values.ts';
 import type { ChartAnswer } from './question.ts';
 import { type KeyedSeries, TOTAL } from './series.ts';
+
+/** Of hundreds of series all cells would keep the page from answering for seconds. */
+const CELLS_AT_ONCE = 10_000;
 
 interface DataTableProps {
   answer: ChartAnswer;
@@ -24,12 +29,30 @@ function Period({ days, unit, today }: { days: DayRange; unit: PeriodUnit; today
   );
 }
 
+/** Whether the page is going onto paper. */
+function usePrinting(): boolean {
+  const [isPrinting, setPrinting] = useState(false);
+  useEffect(() => {
+    const turn = ({ type }: Event) => setPrinting(type === 'beforeprint');
+    for (const type of ['beforeprint', 'afterprint']) addEventListener(type, turn);
+    return () => {
+      for (const type of ['beforeprint', 'afterprint']) removeEventListener(type, turn);
+    };
+  }, []);
+  return isPrinting;
+}
+
 export function DataTable({ answer, series, unit, caption }: DataTableProps) {
   const { range, compared: comparedRange, today, view } = answer;
   const starts = series[0]?.values.map(({ x }) => dayOf(x)) ?? [];
   const compared = series.find(({ key }) => key === TOTAL)?.compare_values ?? null;
   const comparedStarts = compared?.map(({ x }) => dayOf(x)) ?? [];
-  const rows = Array.from({ length: Math.max(starts.length, comparedStarts.length) }, (_, i) => i);
+  const [pieces, setPieces] = useState(1);
+  const isPrinting = usePrinting();
+  const count = Math.max(starts.length, comparedStarts.length);
+  const piece = Math.ceil(CELLS_AT_ONCE / series.length);
+  const rest = isPrinting ? 0 : Math.max(count - pieces * piece, 0);
+  const rows = Array.from({ length: count - rest }, (_, i) => i);
   const period = (bucketStarts: readonly string[], i: number, range: DayRange | null) =>
     bucketStarts[i] &&
     range && <Period days={bucketDays(bucketStarts, i, { range, today })} unit={view.period_unit} today={today} />;
@@ -71,6 +94,14 @@ export function DataTable({ answer, series, unit, caption }: DataTableProps) {
           })}
         </tbody>
       </table>
+      {rest > 0 && (
+        <div class="table-rest">
+          <p class="muted" role="status">
+            {`${rows.length} of ${count} rows`}
+          </p>
+          <PassingButton onClick={() => setPieces(pieces + 1)}>Show {Math.min(rest, piece)} more</PassingButton>
+        </div>
+      )}
     </section>
   );
 }
