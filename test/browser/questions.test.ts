@@ -273,6 +273,18 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
+  test('two series switched before the page is drawn again are both switched', async () => {
+    const { page, close } = await place.open({ view: '#/charts/mrr?segmentation=store' });
+    await settle(page);
+    await page.addInitScript("addEventListener('hashchange', (event) => event.stopImmediatePropagation());");
+    await page.reload();
+    await settle(page);
+    await page.getByRole('button', { name: 'Total', exact: true }).click();
+    await page.getByRole('button', { name: 'App Store', exact: true }).click();
+    expect(new URL(page.url()).hash).toBe('#/charts/mrr?segmentation=store&series=%3Dplay_store&series=%3Dstripe');
+    await close();
+  });
+
   test('what no chart takes is said and can be removed, by keyboard too', async () => {
     const { page, messages, close } = await place.open({
       view: '#/charts/installs?segmentation=shade&filters.colour=red&filters.toString=x&filters.country=us&compare_date=previous',

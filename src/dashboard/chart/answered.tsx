@@ -1,7 +1,7 @@
 // What an answer shows: the value of the range, the drawing, the series and the table.
 import { useMemo } from 'preact/hooks';
 import type { ChartRecord, Metric } from '../service/answers.ts';
-import type { ChartView } from '../view/view.ts';
+import type { ChartView, Choice } from '../view/view.ts';
 import { formatRange } from '../words/periods.ts';
 import { listTerms } from '../words/terms.ts';
 import { DataTable } from './data-table.tsx';
@@ -19,7 +19,7 @@ interface AnsweredProps {
   chart: ChartRecord;
   view: ChartView;
   answer: ChartAnswer;
-  onChange: (part: Partial<ChartView>) => void;
+  onChange: (choice: Choice) => void;
 }
 
 /** A ratio has a value over days in none of which it has one: installs on some of them, revenue on others. */
@@ -79,7 +79,7 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
               unit={metric.unit}
               isLoss={countsLosses(chart)}
               isChange={tellsChange(answer)}
-              onSwitch={(key) => onChange({ series: switchKey(series, view.series, key) })}
+              onSwitch={(key) => onChange((current) => ({ series: switchKey(series, current.series, key) }))}
             />
           )}
           {shown.length > 0 && (

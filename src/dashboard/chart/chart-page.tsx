@@ -8,7 +8,7 @@ import { useAnswer } from '../service/use-answer.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
 import { listUnapplied } from '../view/unapplied.ts';
 import { readView, show } from '../view/use-view.ts';
-import { type ChartView, changeView, fitToChart } from '../view/view.ts';
+import { type ChartView, type Choice, changeView, fitToChart } from '../view/view.ts';
 import { Answered } from './answered.tsx';
 import { Controls } from './controls.tsx';
 import { Filters } from './filters.tsx';
@@ -27,10 +27,11 @@ export function ChartPage({ chart, view: asked }: ChartPageProps) {
   const { answer, failure, isAsking, askAgain, stop } = useAnswer(questionOf(view), (signal) =>
     askView(client, view, signal),
   );
-  function change(part: Partial<ChartView>): void {
+  function change(choice: Choice): void {
     // Another page, or something else of this chart, may have been chosen since this was drawn.
     const current = readView();
-    if (current.page === 'chart' && current.chart_id === asked.chart_id) show(changeView(current, part));
+    if (current.page !== 'chart' || current.chart_id !== asked.chart_id) return;
+    show(changeView(current, typeof choice === 'function' ? choice(current) : choice));
   }
   const unapplied = listUnapplied(asked, chart, (name) => dimensionTitle(catalogue, name));
   return (

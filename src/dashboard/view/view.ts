@@ -86,7 +86,10 @@ export function fitToChart(view: ChartView, chart: ChartRecord): ChartView {
   };
 }
 
-/** A choice on a chart. Filters that it does not name stay as they are; one without values is removed. */
+/** What is chosen on a chart; what depends on choices before it is told by the view that they have made. */
+export type Choice = Partial<ChartView> | ((current: ChartView) => Partial<ChartView>);
+
+/** The view after a choice. Filters that it does not name stay as they are; one without values is removed. */
 export function changeView(view: ChartView, part: Partial<ChartView>): ChartView {
   const filters = Object.entries({ ...view.filters, ...part.filters }).filter(([, values]) => values.length > 0);
   return { ...view, ...part, filters: Object.fromEntries(filters) };
