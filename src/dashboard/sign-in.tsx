@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { nameTab } from './parts/heading.tsx';
 import type { Catalogue } from './service/answers.ts';
 import { askCatalogue, createClient } from './service/client.ts';
-import { failureOf } from './service/failure.ts';
+import { failureOf, inOneLine } from './service/failure.ts';
 
 interface SignInProps {
   /** Why one has to sign in again. */
@@ -48,11 +48,12 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
     tryKey(key).then(
       (catalogue) => onSignedIn(key, catalogue),
       (error) => {
-        const { kind, message } = failureOf(error);
+        const failure = failureOf(error);
+        const isRefused = failure.kind === 'refused_key';
         setProblem(
-          kind === 'refused_key' ? 'This key is not accepted: it is unknown, revoked or not a secret key.' : message,
+          isRefused ? 'This key is not accepted: it is unknown, revoked or not a secret key.' : inOneLine(failure),
         );
-        setWrongKey(kind === 'refused_key');
+        setWrongKey(isRefused);
         setTrying(false);
       },
     );

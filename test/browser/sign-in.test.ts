@@ -21,6 +21,9 @@ describeInBrowser('signing in', (place) => {
     await signIn(page, place.world.key);
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('cannot be reached');
     expect(await isInvalid()).toBe('false');
+    await page.route('**/metrics/analytics/', (route) => route.fulfill({ status: 404, body: 'a proxy' }));
+    await signIn(page, place.world.key);
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('Its status is 404.');
     await close();
   });
 
