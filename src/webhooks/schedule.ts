@@ -21,9 +21,9 @@ export function waitAfterFailure(failures: number, random: number, retryAfterS =
 }
 
 /** Reads a Retry-After header (seconds or an HTTP date) into seconds from `now`; 0 when there is nothing to wait for. */
-export function parseRetryAfter(header: string | undefined, now: Date): number {
-  if (header === undefined) return 0;
-  if (/^\s*\d+\s*$/.test(header)) return Number(header);
+export function parseRetryAfter(header: string, now: Date): number {
+  // undici leaves blanks at its end.
+  if (/^\d+\s*$/.test(header)) return Number(header);
   const at = Date.parse(header);
   return Number.isNaN(at) ? 0 : Math.max(0, (at - now.getTime()) / 1000);
 }

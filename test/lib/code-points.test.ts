@@ -16,6 +16,7 @@ test('the order is that of the bytes in UTF-8', () => {
         ['\ud7ff', '\ue000'],
         ['a', 'ab'],
         ['\u{10000}', '\u{10001}'],
+        ['\u{10fffe}', '\u{10ffff}'],
       ],
     },
   );

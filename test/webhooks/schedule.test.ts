@@ -32,12 +32,14 @@ describe('the retry schedule', () => {
 
   it('reads Retry-After as seconds or as a date', () => {
     const now = new Date('2025-01-15T10:30:00Z');
-    expect(parseRetryAfter('120', now)).toBe(120);
+    for (const header of ['120', '120 \t']) expect(parseRetryAfter(header, now)).toBe(120);
     expect(waitAfterFailure(1, 0, parseRetryAfter('9'.repeat(400), now))).toBe(3600);
     expect(parseRetryAfter('Wed, 15 Jan 2025 10:31:00 GMT', now)).toBe(60);
     expect(parseRetryAfter('Wed, 15 Jan 2025 10:29:00 GMT', now)).toBe(0);
+    for (const date of ['2025-01-15T10:31:00Z', 'Wed, 15 Jan 2025 10:31:00 +0000']) {
+      expect(parseRetryAfter(date, now), date).toBe(60);
+    }
     expect(parseRetryAfter('soon', now)).toBe(0);
-    expect(parseRetryAfter(undefined, now)).toBe(0);
   });
 
   it('prints the table of the README', () => {
