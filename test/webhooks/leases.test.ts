@@ -1,0 +1,70 @@
+// What a process has claimed: how much of it, whether each may still be sent, and that it goes on while it cannot be renewed.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createLeases } from '../../src/webhooks/leases.ts';
+import type { Claimed } from '../../src/webhooks/queue.ts';
+import { connectTo } from '../db/one-connection.ts';
+
+const LEASE_MS = 30_000;
+const db = connectTo('postgres://127.0.0.1:9/');
+const warn = vi.fn();
+let time = 0;
+
+const start = () => createLeases({ db, log: { warn } as never, now: () => new Date(time) }, LEASE_MS);
+const delivery = (sequence: bigint, webhook_id: string) =>
+  ({ sequence, webhook_id, claim_id: '00000000-0000-0000-0000-000000000000' }) as Claimed;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  warn.mockClear();
+  time = 0;
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it('counts what is held, by endpoint', () => {
+  const leases = start();
+  const [first, ...others] = [delivery(1n, 'a'), delivery(2n, 'a'), delivery(3n, 'b')] as const;
+  for (const one of [first, ...others]) leases.hold(one, new Date(LEASE_MS));
+  expect([leases.size, leases.count()]).toEqual([
+    3,
+    new Map([
+      ['a', 2],
+      ['b', 1],
+    ]),
+  ]);
+  leases.release(first);
+  expect([leases.size, leases.count()]).toEqual([
+    2,
+    new Map([
+      ['a', 1],
+      ['b', 1],
+    ]),
+  ]);
+  leases.stop();
+});
+
+it('lets be sent what was claimed with more than a third of its lease ahead', () => {
+  const leases = start();
+  const held = delivery(1n, 'a');
+  leases.hold(held, new Date(LEASE_MS));
+  time = (LEASE_MS * 2) / 3 - 1;
+  expect(leases.isSafe(held)).toBe(true);
+  time++;
+  expect(leases.isSafe(held)).toBe(false);
+  leases.stop();
+});
+
+it('tells when it cannot be renewed, and tries again every third of it until it is stopped', async () => {
+  const leases = start();
+  const told = (times: number) => expect.poll(() => warn.mock.calls.length).toBe(times);
+  vi.advanceTimersByTime(LEASE_MS / 3);
+  leases.hold(delivery(1n, 'a'), new Date(LEASE_MS));
+  for (const times of [1, 2]) {
+    vi.advanceTimersByTime(LEASE_MS / 3);
+    await told(times);
+  }
+  expect(warn).toHaveBeenLastCalledWith({ err: expect.any(Error) }, 'webhook leases cannot be renewed');
+  leases.stop();
+  expect(vi.getTimerCount()).toBe(0);
+});
