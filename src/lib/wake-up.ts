@@ -24,7 +24,6 @@ export function createWakeUp(): WakeUp {
           };
         });
       }
-      resume = undefined;
       isSet = false;
     },
   };

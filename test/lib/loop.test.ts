@@ -1,0 +1,65 @@
+// Work in the background goes on whatever fails, until it is stopped.
+import type { Logger } from 'pino';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { startLoop } from '../../src/lib/loop.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function start(run: (isStopped: () => boolean) => Promise<number>) {
+  const warn = vi.fn();
+  return { warn, loop: startLoop({ log: { warn } as unknown as Logger, name: 'work', run }) };
+}
+
+test('a round that fails is told of and tried again, later each time; one that does not makes it soon again', async () => {
+  const error = new Error('failed');
+  const outcomes = [error, error, error, error, 100, error, 100];
+  const rounds: number[] = [];
+  const began = Date.now();
+  const { warn, loop } = start(async () => {
+    rounds.push(Date.now() - began);
+    const outcome = outcomes.shift() ?? 60_000;
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  });
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(rounds).toEqual([0, 1_000, 3_000, 7_000, 12_000, 12_100, 13_100, 13_200]);
+  expect(warn).toHaveBeenCalledTimes(5);
+  expect(warn).toHaveBeenCalledWith({ err: error, loop: 'work' }, 'background work failed; trying again');
+  await loop.stop();
+});
+
+test('stopping ends the rest', async () => {
+  const run = vi.fn(async () => 60_000);
+  const { loop } = start(run);
+  await vi.advanceTimersByTimeAsync(1);
+  await loop.stop();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(run).toHaveBeenCalledTimes(1);
+});
+
+test('stopping waits for the round under way, which may ask whether to end, and then for no rest', async () => {
+  let end = (_restMs: number) => {};
+  let isStopped = () => false;
+  const run = vi.fn((asked: () => boolean) => {
+    isStopped = asked;
+    return new Promise<number>((resolve) => {
+      end = resolve;
+    });
+  });
+  const { loop } = start(run);
+  expect(isStopped()).toBe(false);
+  let isOver = false;
+  const stopped = loop.stop().then(() => {
+    isOver = true;
+  });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([isStopped(), isOver]).toEqual([true, false]);
+  end(60_000);
+  await stopped;
+  expect(run).toHaveBeenCalledTimes(1);
+});
