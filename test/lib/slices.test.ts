@@ -32,6 +32,19 @@ test('between slices the event loop turns', async () => {
   expect(counted).toEqual({ turns: [10, 20, 30], done: 40 });
 });
 
+test('between slices that are sorted, and between those that are merged, too', async () => {
+  const numbers = Array.from({ length: 40 }, (_, i) => i);
+  const { turns, done } = await turnsOf(async (step) => {
+    const compare = (a: number, b: number) => {
+      step();
+      return a - b;
+    };
+    await sortInSlices(numbers, 10, compare);
+  });
+  // Ten in order are compared nine times; then each of the first of two runs once.
+  expect([[...new Set(turns)], done]).toEqual([[9, 18, 27, 46, 56, 66, 76], 76]);
+});
+
 test('between items that are taken as fast as they come the event loop turns', async () => {
   const counted = await turnsOf(async (step) => {
     for await (const _ of inTurns(['one', 'two', 'three'])) step();

@@ -19,6 +19,14 @@ test('of several that fail none is forgotten', async () => {
   );
 });
 
+test('of many that fail the first few are told, and how many there were', async () => {
+  const steps = createSteps();
+  for (let i = 1; i <= 7; i++) await steps.attempt(failing(`${i}`), 0);
+  expect(() => steps.throwFailures()).toThrow(
+    expect.objectContaining({ message: '7 steps failed', errors: ['1', '2', '3', '4', '5'].map((i) => new Error(i)) }),
+  );
+});
+
 test('where none fails nothing is thrown', async () => {
   const steps = createSteps();
   await steps.attempt(Promise.resolve(1), 0);

@@ -14,6 +14,10 @@ test.each([
   ['Asia/Kathmandu', '2025-01-01', '2025-01-01T00:00:00.000000+0545'],
   ['Australia/Lord_Howe', '2024-10-06', '2024-10-06T00:00:00.000000+1030'],
   ['Australia/Lord_Howe', '2024-10-07', '2024-10-07T00:00:00.000000+1100'],
+  // Summer time was of one week.
+  ['America/Recife', '2000-10-12', '2000-10-12T00:00:00.000000-0200'],
+  // 44 minutes and a half.
+  ['Africa/Monrovia', '1971-06-01', '1971-06-01T00:00:00.000000-0044'],
 ])('%s: %s starts at %s', (name, date, expected) => {
   expect(starts(name, date)).toBe(expected);
 });
