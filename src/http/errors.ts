@@ -10,7 +10,6 @@ const FASTIFY_CODES: Record<string, ConditionName> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_EMPTY_TYPE: 'unsupported_media_type',
   FST_ERR_BAD_URL: 'path_not_found',
-  FST_ERR_MAX_PARAM_LENGTH: 'path_not_found',
 };
 
 /** The public error of whatever was thrown. */
