@@ -297,6 +297,11 @@ describe('HTTP that is broken', () => {
   });
 });
 
+test('a Host that is called host is one Host', async () => {
+  const bytes = 'GET /healthz HTTP/1.1\r\nHost: host\r\nConnection: close\r\n\r\n';
+  expect(await sendRaw(service.port, bytes)).toMatchObject({ status: 200 });
+});
+
 test('a request from HTTP/1.0 is answered', async () => {
   expect(await sendRaw(service.port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatchObject({ status: 200 });
 });
