@@ -1,11 +1,12 @@
 // How bodies arrive: in pieces of any size, as large as an operation takes, and no longer in memory than they are needed.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { holdTable } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
-import { openRaw } from './raw.ts';
+import { headOfPost, openRaw } from './raw.ts';
 
 const PATH = '/api/v2/web-api/attribution/';
 const MOST = 64 * 1024;
@@ -44,6 +45,31 @@ describe('in chunks', () => {
   ])('%s: as large as it may be, and not a byte more', async (_, cut) => {
     expect(await sendInChunks(cut(bodyOf(MOST)))).toBe(201);
     expect(await sendInChunks(cut(bodyOf(MOST + 1)))).toBe(413);
+  });
+});
+
+describe('with its length', () => {
+  const announce = (length: number) => {
+    const client = openRaw(service.port);
+    client.send([...headOfPost(PATH, service.publicKey), `Content-Length: ${length}`, '', ''].join('\r\n'));
+    return client;
+  };
+
+  test('it is put together of pieces that come one after the other', async () => {
+    const client = announce(MOST);
+    const body = bodyOf(MOST);
+    for (const piece of [body.slice(0, 30), body.slice(30, -1), body.slice(-1)]) {
+      client.send(piece);
+      await sleep(50);
+    }
+    expect((await client.next()).status).toBe(201);
+    client.close();
+  });
+
+  test('one that is too long is refused before it comes', async () => {
+    const client = announce(MOST + 1);
+    expect((await client.next()).status).toBe(413);
+    client.close();
   });
 });
 
