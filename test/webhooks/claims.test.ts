@@ -1,6 +1,6 @@
 // Claims of the queue: what is taken and in which order, how long it is held, and how it is let go of.
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { disableWebhook, enableWebhook } from '../../src/webhooks/endpoints.ts';
 import {
   type Claimed,
@@ -19,14 +19,18 @@ import { createWorld, type World } from './world.ts';
 let world: World;
 let db: World['service']['deps']['db'];
 
-beforeEach(async () => {
+beforeAll(async () => {
   world = await createWorld();
   ({ db } = world.service.deps);
+});
+
+beforeEach(async () => {
+  await world.clear();
   await world.addProfile('ann');
   await world.addProfile('bob');
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await world.close();
 });
 

@@ -1,7 +1,7 @@
 // What a dispatcher holds: as long as it lives, no other sends it; what it cannot send it gives back.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { recordEvents } from '../../src/webhooks/outbox.ts';
 import { claimIn } from './claiming.ts';
 import { hanging } from './receiver.ts';
@@ -10,14 +10,18 @@ import { createWorld, eventually, type World } from './world.ts';
 let world: World;
 let db: World['service']['deps']['db'];
 
-beforeEach(async () => {
+beforeAll(async () => {
   world = await createWorld();
   ({ db } = world.service.deps);
+});
+
+beforeEach(async () => {
+  await world.clear();
   await world.addProfile('ann');
   await world.addProfile('bob');
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await world.close();
 });
 

@@ -1,5 +1,5 @@
 // How every kind of failure ends (decisions.md 7), with a clock that the test moves.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listWebhooks, resumeWebhook } from '../../src/webhooks/endpoints.ts';
 import { listDeliveries } from '../../src/webhooks/replay.ts';
 import { RETRY_WAITS_S } from '../../src/webhooks/schedule.ts';
@@ -10,14 +10,18 @@ let world: World;
 let receiver: Receiver;
 let webhookId: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   world = await createWorld();
+});
+
+beforeEach(async () => {
+  await world.clear();
   receiver = await world.receive();
   await world.addProfile('ann');
   ({ webhook_id: webhookId } = await world.addEndpoint(receiver.url));
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await world.close();
 });
 

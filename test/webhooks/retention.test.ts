@@ -1,7 +1,7 @@
 // Old events go, what waits too long dies first, whatever is younger or unfinished stays.
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery, sql } from 'kysely';
-import { afterAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { addWebhook } from '../../src/webhooks/endpoint-settings.ts';
 import { rotateWebhookSecret } from '../../src/webhooks/endpoints.ts';
 import { recordEvents } from '../../src/webhooks/outbox.ts';
@@ -12,19 +12,21 @@ import { createWorld, type World } from './world.ts';
 
 const DAY = 86_400;
 
-let world: World | undefined;
+let world: World;
 
-beforeEach(async () => {
-  await world?.close();
+beforeAll(async () => {
   world = await createWorld({ EVENT_RETENTION_DAYS: '10' });
 });
 
+beforeEach(async () => {
+  await world.clear();
+});
+
 afterAll(async () => {
-  await world?.close();
+  await world.close();
 });
 
 function inWorld() {
-  if (!world) throw new Error('no world');
   const { deps, app, appId } = world.service;
   return { world, deps, app, appId, db: deps.db };
 }

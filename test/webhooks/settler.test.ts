@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { judgeAttempt } from '../../src/webhooks/outcome.ts';
 import type { Claimed } from '../../src/webhooks/queue.ts';
 import { createSettler, type Settler } from '../../src/webhooks/settler.ts';
@@ -13,9 +13,13 @@ import { createWorld, eventually, type World } from './world.ts';
 let world: World;
 let db: World['service']['deps']['db'];
 
-beforeEach(async () => {
+beforeAll(async () => {
   world = await createWorld();
   ({ db } = world.service.deps);
+});
+
+beforeEach(async () => {
+  await world.clear();
   await world.addProfile('ann');
   await world.addProfile('bob');
   await world.addEndpoint('http://127.0.0.1:9/');
@@ -24,7 +28,7 @@ beforeEach(async () => {
   await world.grant('bob');
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await world.close();
 });
 

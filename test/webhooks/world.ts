@@ -1,4 +1,5 @@
 // A service with an access level and profiles, receivers, a dispatcher and a clock that the test moves.
+import { sql } from 'kysely';
 import { vi } from 'vitest';
 import { addAccessLevel } from '../../src/apps/service.ts';
 import { type Dispatcher, type Edges, startDispatcher } from '../../src/webhooks/dispatcher.ts';
@@ -27,6 +28,8 @@ export interface World {
   logged: (message: string) => object[];
   /** Deliveries that a dispatcher holds. */
   countClaimed: () => Promise<number>;
+  /** As it was at first, for the next test: cheaper than a world of its own. */
+  clear: () => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -41,6 +44,9 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
   const { deps, appId, database, secretKey } = service;
   await addAccessLevel(deps, appId, 'premium');
   const closers: (() => Promise<void>)[] = [];
+  async function stop(): Promise<void> {
+    for (const close of closers.splice(0)) await close();
+  }
 
   return {
     service,
@@ -77,8 +83,16 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
       const claimed = deps.db.selectFrom('webhook_delivery').select('claim_id').where('claim_id', 'is not', null);
       return (await claimed.execute()).length;
     },
+    async clear() {
+      await stop();
+      await service.noteSecrets();
+      const { db } = database;
+      await sql`truncate profile, webhook, webhook_event, webhook_delivery restart identity cascade`.execute(db);
+      offsetMs = 0;
+      lines.length = 0;
+    },
     async close() {
-      for (const close of closers) await close();
+      await stop();
       await service.close();
     },
   };
