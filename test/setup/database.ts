@@ -15,18 +15,25 @@ export interface TestDatabase {
 /** Connections of a test's own pool. */
 export const POOL = 5;
 
+let pool: pg.Pool | undefined;
+
+/** One connection for all the files of a worker: to open one costs nearly what a database does. */
+function adminPool(): pg.Pool {
+  if (!pool) {
+    const connectionString = inject('postgresUrl');
+    pool = new pg.Pool({ connectionString, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true });
+    // The server ends before a worker that is slow to leave.
+    pool.on('error', () => undefined);
+  }
+  return pool;
+}
+
 /** `like` says of what it is made: where nothing is synced, files are copied faster than pages are logged. */
 export async function createTestDatabase(
   like = `template ${inject('templateName')} strategy file_copy`,
 ): Promise<TestDatabase> {
   const name = `sps_test_${randomBytes(6).toString('hex')}`;
-  const client = new pg.Client({ connectionString: inject('postgresUrl') });
-  await client.connect();
-  try {
-    await client.query(`create database ${name} ${like}`);
-  } finally {
-    await client.end();
-  }
+  await adminPool().query(`create database ${name} ${like}`);
   const url = new URL(inject('postgresUrl'));
   url.pathname = name;
   const db = createDb(
