@@ -367,7 +367,7 @@ describe('webhook', PATIENCE, () => {
       code: 1,
       stderr: 'sps: Cannot read /nowhere: there is no such file.\n',
     });
-    expect(await sps.run(...add, file, '--authorization', 'x')).toMatchObject({ code: 1 });
+    expect(await sps.attempt(...add, file, '--authorization', 'x')).toMatchObject({ code: 1 });
   });
 
   test('is not added if its test event fails, unless that is not asked', async () => {
@@ -388,21 +388,26 @@ describe(
   () => {
     const nowhere = '00000000-0000-4000-8000-000000000000';
 
+    async function expectError(how: 'run' | 'attempt', args: string[], message: string): Promise<void> {
+      const outcome = await sps[how](...args, '--json');
+      expect(outcome).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
+      expect(outcome.stderr).not.toContain('    at ');
+    }
+
     test.each([
-      [['app', 'create', '--name', 'X', '--profile-shape', 'cube'], 'Allowed choices are dictionary, array.'],
       [['app', 'create'], "required option '--name <name>' not specified"],
       [['key', 'list', '--app', nowhere], `There is no app ${nowhere}`],
+    ])('sps %j, a process of its own', (args, message) => expectError('run', args, message));
+
+    test.each([
+      [['app', 'create', '--name', 'X', '--profile-shape', 'cube'], 'Allowed choices are dictionary, array.'],
       [['webhook', 'replay', '--since', '2025-01-01T00:00:00Z'], 'Give a webhook and --since, or --delivery alone.'],
       [['product', 'import', '/nowhere.json', '--app', nowhere], 'Cannot read /nowhere.json: there is no such file.'],
       [['webhook', 'deliveries', nowhere, '--limit', '0'], 'It must be from 1 to 1000.'],
       [['webhook', 'change', nowhere, '--authorization-file', ''], 'It must not be empty.'],
       [['product', 'add', '--app', nowhere, '--access-level', ''], 'It must not be empty.'],
       [['rate', 'import', '/nowhere.csv'], 'Cannot read /nowhere.csv: there is no such file.'],
-    ])('sps %j', async (args, message) => {
-      const outcome = await sps.run(...args, '--json');
-      expect(outcome).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
-      expect(outcome.stderr).not.toContain('    at ');
-    });
+    ])('sps %j', (args, message) => expectError('attempt', args, message));
 
     test('a database that does not answer, and a wrong configuration', async () => {
       const away = createSps({ DATABASE_URL: 'postgres://x:secret-password@127.0.0.1:1/x' });
@@ -438,9 +443,12 @@ describe(
 );
 
 test('--help is everywhere', PATIENCE, async () => {
-  const pages = [[], ['app', 'create'], ['import', 'profiles']];
-  for (const page of pages) {
-    const { code, stdout } = await sps.run(...page, '--help');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/Usage: sps.*--json/s) });
+  const page = { code: 0, stdout: expect.stringMatching(/Usage: sps.*--json/s) };
+  expect(await sps.run('--help')).toMatchObject(page);
+  for (const command of [
+    ['app', 'create'],
+    ['import', 'profiles'],
+  ]) {
+    expect(await sps.attempt(...command, '--help')).toMatchObject(page);
   }
 });

@@ -15,12 +15,25 @@ for (const name of ['stdout', 'stderr']) {
 process.stdout.setMaxListeners(0);
 process.stderr.setMaxListeners(0);
 
+/** Answers with how the command ended; where it ends the process, with that, whatever is done after it. */
+let answer;
+// What commander refuses or helps with ends so.
+process.exit = (code) => {
+  answer(code);
+  throw new Error('the command has ended its process');
+};
+
 let count = 0;
 process.on('message', async (args) => {
+  let isAnswered = false;
+  answer = (code) => {
+    if (!isAnswered) process.send({ code, ...printed });
+    isAnswered = true;
+  };
   process.argv = [process.execPath, program.pathname, ...args];
   process.exitCode = 0;
   printed = { stdout: '', stderr: '' };
   program.search = `${++count}`;
   await import(program.href);
-  process.send({ code: process.exitCode, ...printed });
+  answer(process.exitCode);
 });

@@ -16,7 +16,7 @@ export interface Ended {
 
 export interface Sps {
   run: (...args: string[]) => Promise<Ended>;
-  /** As `run`, but one at a time and all in one process: not for what commander refuses, which would end it. */
+  /** As `run`, but one at a time and all in one process. */
   attempt: (...args: string[]) => Promise<Ended>;
   /** As `attempt`, with --json: what it prints; throws unless it ends well. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
