@@ -35,7 +35,7 @@ test('the summary, the rejects and the same file again', PATIENCE, async () => {
 test('columns that nothing is read from are named', PATIENCE, async () => {
   const file = join(world.folder, 'misnamed.csv');
   await writeFile(file, 'customer_user_id,created_at\nmisnamed,2025-01-01T00:00:00Z\n');
-  const { stdout } = await world.sps.run('import', 'profiles', file, '--app', world.app);
+  const { stdout } = await world.sps.attempt('import', 'profiles', file, '--app', world.app);
   expect(stdout).toContain('rejected   0\nPassed over, as no record has a member of this name: "created_at".\n');
   expect(await world.sps.json('import', 'profiles', file, '--app', world.app)).toEqual({
     ...{ read: 1, written: 0, unchanged: 1, rejected: 0 },
@@ -64,6 +64,6 @@ test.each([
   ['nowhere.ndjson', 'there is no such file'],
   ['nowhere.xlsx', 'its name must end in .ndjson, .jsonl or .csv'],
 ])('%s', PATIENCE, async (name, message) => {
-  const outcome = await world.sps.run('import', 'profiles', join(world.folder, name), '--app', world.app, '--json');
+  const outcome = await world.sps.attempt('import', 'profiles', join(world.folder, name), '--app', world.app, '--json');
   expect(outcome).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
 });
