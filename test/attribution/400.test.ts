@@ -1,5 +1,6 @@
 // Add attribution refused for its body (interface 7, decisions.md 1 "Validation errors").
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { refused } from '../setup/refused.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
 import { post, readRecord } from './world.ts';
@@ -14,11 +15,6 @@ afterAll(() => service.close());
 
 const OPTIONAL = ['attribution_user_id', 'channel', 'campaign', 'ad_group', 'ad_set', 'creative'];
 const valid = { status: 'organic', customer_user_id: 'anna' };
-
-function refused(error_code: string, ...errors: [source: string | null, message: string | RegExp][]) {
-  const entries = errors.map(([source, message]) => ({ source, errors: [expect.stringMatching(message)] }));
-  return { status: 400, json: { error_code, status_code: 400, errors: entries } };
-}
 
 test.each(['paid', 'Organic', '', ' organic', 'non-organic'])(
   'the status %j is refused as enum, and the message lists the permitted values',

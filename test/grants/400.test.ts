@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApp } from '../../src/apps/service.ts';
+import { refused } from '../setup/refused.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';
 import { grant, utf8 } from './world.ts';
@@ -15,11 +16,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const valid = { access_level_id: 'premium' };
-
-function refused(error_code: string, ...errors: [source: string | null, message: string | RegExp][]) {
-  const entries = errors.map(([source, message]) => ({ source, errors: [expect.stringMatching(message)] }));
-  return { status: 400, json: { error_code, status_code: 400, errors: entries } };
-}
 
 test('an access level that the app has not configured: the message names it, and nothing is granted', async () => {
   const answer = await grant(service, { access_level_id: 'platinum' });

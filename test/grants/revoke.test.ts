@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { keyContract } from '../http/key-contract.ts';
 import { createProfile, readProfile } from '../profile/world.ts';
 import { period, setTransaction } from '../purchases/world.ts';
+import { refused } from '../setup/refused.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProduct } from '../setup/world.ts';
 import { grant, REVOKE, revoke } from './world.ts';
@@ -23,11 +24,6 @@ beforeEach(async () => {
   headers = { 'service-customer-user-id': customer };
   await createProfile(service, { customer });
 });
-
-function refused(error_code: string, source: string | null, message: RegExp) {
-  const errors = [{ source, errors: [expect.stringMatching(message)] }];
-  return { status: 400, json: { error_code, status_code: 400, errors } };
-}
 
 const give = (body: object = {}) => grant(service, { access_level_id: 'premium', ...body }, headers);
 const take = (body: object = {}) => revoke(service, { access_level_id: 'premium', ...body }, headers);
@@ -93,12 +89,12 @@ test('a later grant of the level keeps the time of the first', async () => {
 describe('400', () => {
   test('a level that the app has not configured', async () => {
     expect(await take({ access_level_id: 'platinum' })).toMatchObject(
-      refused('paid_access_level_does_not_exist', 'non_field_errors', /platinum/),
+      refused('paid_access_level_does_not_exist', ['non_field_errors', /platinum/]),
     );
   });
 
   test('a level of which the profile has no grant, also where a purchase gives it', async () => {
-    const expected = refused('profile_paid_access_level_does_not_exist', 'non_field_errors', /premium/);
+    const expected = refused('profile_paid_access_level_does_not_exist', ['non_field_errors', /premium/]);
     await grant(service, { access_level_id: 'gold' }, headers);
     expect(await take()).toMatchObject(expected);
     const name = headers['service-customer-user-id'] as string;
@@ -110,12 +106,12 @@ describe('400', () => {
   test('a moment in the past', async () => {
     await give();
     expect(await take({ revoke_at: '2025-01-01T00:00:00Z' })).toMatchObject(
-      refused('value_error', 'revoke_at', /past/),
+      refused('value_error', ['revoke_at', /past/]),
     );
   });
 
   test('a moment after the end of the grant, now for one that is over', async () => {
-    const expected = refused('revocation_date_more_than_expiration_date', 'non_field_errors', /ends before/);
+    const expected = refused('revocation_date_more_than_expiration_date', ['non_field_errors', /ends before/]);
     await give({ expires_at: '2090-01-01T00:00:00Z' });
     expect(await take({ revoke_at: '2090-01-01T00:00:00.000001Z' })).toMatchObject(expected);
     await give({ expires_at: '2025-01-01T00:00:00Z' });
@@ -126,14 +122,14 @@ describe('400', () => {
   });
 
   test('fields of the wrong kind', async () => {
-    expect(await take({ access_level_id: null })).toMatchObject(refused('missing', 'access_level_id', /required/));
-    expect(await take({ access_level_id: 5 })).toMatchObject(refused('type_error', 'access_level_id', /string/));
-    expect(await take({ revoke_at: '2090-01-01' })).toMatchObject(refused('datetime', 'revoke_at', /ISO 8601/));
+    expect(await take({ access_level_id: null })).toMatchObject(refused('missing', ['access_level_id', /required/]));
+    expect(await take({ access_level_id: 5 })).toMatchObject(refused('type_error', ['access_level_id', /string/]));
+    expect(await take({ revoke_at: '2090-01-01' })).toMatchObject(refused('datetime', ['revoke_at', /ISO 8601/]));
   });
 
   test('no header names the profile', async () => {
     expect(await revoke(service, { access_level_id: 'premium' }, {})).toMatchObject(
-      refused('profile_does_not_exist', 'non_field_errors', /service-customer-user-id/),
+      refused('profile_does_not_exist', ['non_field_errors', /service-customer-user-id/]),
     );
   });
 });

@@ -1,5 +1,6 @@
 // The profile operations refused for their body or headers; nothing is stored then.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { refused } from '../setup/refused.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { createProfile, deleteProfile, PROFILE, readProfile, updateProfile } from './world.ts';
 
@@ -9,11 +10,6 @@ beforeAll(async () => {
   await createProfile(service, { customer: 'anna' }, { custom_attributes: { kept: 'x' } });
 });
 afterAll(() => service.close());
-
-function refused(error_code: string, ...errors: [source: string | null, message: string | RegExp][]) {
-  const entries = errors.map(([source, message]) => ({ source, errors: [expect.stringMatching(message)] }));
-  return { status: 400, json: { error_code, status_code: 400, errors: entries } };
-}
 
 const operations = { create: createProfile, update: updateProfile };
 

@@ -23,8 +23,8 @@ afterAll(async () => {
   await arrays.close();
 });
 
-/** The profile after a grant of `gift`. */
-async function readProfile(home: TestService, customerUserId: string) {
+/** The profile, as a grant of `gift` answers with it. */
+async function grantGift(home: TestService, customerUserId: string) {
   const answer = await grant(home, { access_level_id: 'gift' }, { 'service-customer-user-id': customerUserId });
   expect(answer.status).toBe(200);
   return answer.json.data;
@@ -37,7 +37,7 @@ test('a level that is over ended with the purchase that ended last, also where t
   const profileId = await addProfile(service, 'overlapping');
   await addPurchase(service, profileId, { purchased_at: '2025-01-01T00:00:00Z', expires_at: '2025-06-01T00:00:00Z' });
   await addPurchase(service, profileId, { purchased_at: '2025-02-01T00:00:00Z', expires_at: '2025-03-01T00:00:00Z' });
-  const { access_levels, subscriptions } = await readProfile(service, 'overlapping');
+  const { access_levels, subscriptions } = await grantGift(service, 'overlapping');
   expect(access_levels.premium.expires_at).toBe('2025-06-01T00:00:00.000000+0000');
   expect(subscriptions.monthly.expires_at).toBe('2025-03-01T00:00:00.000000+0000');
 });
@@ -73,7 +73,7 @@ test('a subscription has the fields of interface 2.4, and opens the level of its
     is_in_grace_period: false,
     cancellation_reason: 'voluntarily_cancelled',
   };
-  const data = await readProfile(service, 'subscriber');
+  const data = await grantGift(service, 'subscriber');
   expect(data.subscriptions).toEqual({
     monthly: { ...shared, offer: { offer_category: 'introductory', offer_type: 'pay_up_front', offer_id: null } },
   });
@@ -93,7 +93,7 @@ test('of a product the transaction purchased last is shown, then the one whose i
   await addPurchase(service, profileId, { purchased_at: at, store_transaction_id: 'B-late' });
   await addPurchase(service, profileId, { purchased_at: at, store_transaction_id: 'a-late' });
   await addPurchase(service, profileId, { store_product_id: 'plain', store: 'stripe' });
-  const { subscriptions } = await readProfile(service, 'renewed');
+  const { subscriptions } = await grantGift(service, 'renewed');
   expect(Object.keys(subscriptions).sort()).toEqual(['monthly', 'plain']);
   expect(subscriptions.monthly.store_transaction_id).toBe('a-late');
 });
@@ -102,14 +102,14 @@ test('renewal_cancelled_at is shown only while the subscription will not renew',
   const profileId = await addProfile(service, 'resumed');
   const renewal = { renew_status: true, renew_status_changed_at: '2025-01-05T00:00:00Z' };
   await addPurchase(service, profileId, renewal);
-  expect((await readProfile(service, 'resumed')).subscriptions.monthly.renewal_cancelled_at).toBeNull();
+  expect((await grantGift(service, 'resumed')).subscriptions.monthly.renewal_cancelled_at).toBeNull();
 });
 
 test('in grace: from the end of the period to the end of the grace, and the level lasts as long', async () => {
   const profileId = await addProfile(service, 'in grace');
   const grace = { billing_issue_detected_at: '2025-02-01T00:00:00Z', grace_period_expires_at: '2090-02-01T00:00:00Z' };
   await addPurchase(service, profileId, grace);
-  const data = await readProfile(service, 'in grace');
+  const data = await grantGift(service, 'in grace');
   expect(data.subscriptions.monthly).toMatchObject({
     is_in_grace_period: true,
     expires_at: '2025-02-01T00:00:00.000000+0000',
@@ -125,7 +125,7 @@ test('a refund in its grace ends it, and the access at that moment', async () =>
     refunded_at: '2025-02-05T00:00:00Z',
     cancellation_reason: 'refund',
   });
-  expect((await readProfile(service, 'refunded in grace')).access_levels.premium).toMatchObject({
+  expect((await grantGift(service, 'refunded in grace')).access_levels.premium).toMatchObject({
     is_in_grace_period: false,
     expires_at: '2025-02-05T00:00:00.000000+0000',
   });
@@ -134,7 +134,7 @@ test('a refund in its grace ends it, and the access at that moment', async () =>
 test('after its grace, or before, a period is not in grace', async () => {
   const profileId = await addProfile(service, 'grace over');
   await addPurchase(service, profileId, { grace_period_expires_at: '2025-02-10T00:00:00Z' });
-  const data = await readProfile(service, 'grace over');
+  const data = await grantGift(service, 'grace over');
   expect(data.access_levels.premium).toMatchObject({
     is_in_grace_period: false,
     expires_at: '2025-02-01T00:00:00.000000+0000',
@@ -142,7 +142,7 @@ test('after its grace, or before, a period is not in grace', async () => {
   const beforeId = await addProfile(service, 'grace to come');
   const dates = { expires_at: '2090-01-01T00:00:00Z', grace_period_expires_at: '2090-02-01T00:00:00Z' };
   await addPurchase(service, beforeId, dates);
-  expect((await readProfile(service, 'grace to come')).subscriptions.monthly.is_in_grace_period).toBe(false);
+  expect((await grantGift(service, 'grace to come')).subscriptions.monthly.is_in_grace_period).toBe(false);
 });
 
 test('one-time purchases are arrays per product, oldest first, with the fields of interface 2.5', async () => {
@@ -161,7 +161,7 @@ test('one-time purchases are arrays per product, oldest first, with the fields o
     cancellation_reason: 'refund',
   });
   await addPurchase(service, profileId, ONE_TIME);
-  const data = await readProfile(service, 'buyer');
+  const data = await grantGift(service, 'buyer');
   expect(data.subscriptions).toBeNull();
   expect(Object.keys(data.non_subscriptions).sort()).toEqual(['forever', 'pack']);
   expect(data.non_subscriptions.pack).toHaveLength(2);
@@ -178,7 +178,7 @@ test('one-time purchases are arrays per product, oldest first, with the fields o
     is_consumable: true,
   });
   expect(data.non_subscriptions.forever[0]).toMatchObject({ is_refund: false, is_consumable: false });
-  const again = await readProfile(service, 'buyer');
+  const again = await grantGift(service, 'buyer');
   expect(again.non_subscriptions).toEqual(data.non_subscriptions);
 });
 
@@ -189,7 +189,7 @@ test('a non-consumable opens its level for life, a consumable opens nothing, a p
   await addPurchase(service, profileId, { store_product_id: 'plain' });
   await addPurchase(service, profileId, { store_product_id: 'not configured' });
   await addPurchase(service, profileId, { store: 'play_store', expires_at: '2090-01-01T00:00:00Z' });
-  const { access_levels } = await readProfile(service, 'opener');
+  const { access_levels } = await grantGift(service, 'opener');
   expect(Object.keys(access_levels)).toEqual(['gift', 'premium']);
   expect(access_levels.premium).toMatchObject({
     store_product_id: 'forever',
@@ -202,7 +202,7 @@ test('a refund ends the level when it happens', async () => {
   const profileId = await addProfile(service, 'refunded');
   const refund = { refunded_at: '2025-01-10T00:00:00Z', cancellation_reason: 'refund' };
   await addPurchase(service, profileId, { ...refund, expires_at: '2090-02-01T00:00:00Z' });
-  const data = await readProfile(service, 'refunded');
+  const data = await grantGift(service, 'refunded');
   expect(data.access_levels.premium.expires_at).toBe('2025-01-10T00:00:00.000000+0000');
   expect(data.subscriptions.monthly).toMatchObject({ expires_at: FUTURE, cancellation_reason: 'refund' });
 });
@@ -223,23 +223,23 @@ test('total_revenue_usd: production purchases minus refunds once they have happe
   });
   await addPurchase(service, profileId, { purchased_at: '2090-01-10T00:00:00Z', expires_at: '2090-02-10T00:00:00Z' });
   await addPurchase(service, profileId, { ...ONE_TIME, purchased_at: '2090-01-10T00:00:00Z' });
-  expect((await readProfile(service, 'payer')).total_revenue_usd).toBe(14.480123);
+  expect((await grantGift(service, 'payer')).total_revenue_usd).toBe(14.480123);
 });
 
 test('sandbox and family-shared purchases are shown and open access', async () => {
   const sandboxId = await addProfile(service, 'sandbox');
   await addPurchase(service, sandboxId, { environment: 'Sandbox' });
-  const sandbox = await readProfile(service, 'sandbox');
+  const sandbox = await grantGift(service, 'sandbox');
   expect(sandbox.subscriptions.monthly.environment).toBe('Sandbox');
   expect(sandbox.access_levels.premium.environment).toBe('Sandbox');
   const sharedId = await addProfile(service, 'family');
   await addPurchase(service, sharedId, { is_family_shared: true });
-  expect(Object.keys((await readProfile(service, 'family')).access_levels)).toEqual(['gift', 'premium']);
+  expect(Object.keys((await grantGift(service, 'family')).access_levels)).toEqual(['gift', 'premium']);
 });
 
 test('an app may choose the arrays of the sample response: empty when none, attributes as key and value', async () => {
   const profileId = await addProfile(arrays, 'sample');
-  const empty = await readProfile(arrays, 'sample');
+  const empty = await grantGift(arrays, 'sample');
   expect(empty).toMatchObject({ custom_attributes: [], subscriptions: [], non_subscriptions: [] });
   expect(empty.access_levels).toMatchObject([{ access_level_id: 'gift' }]);
   await addPurchase(arrays, profileId);
@@ -248,7 +248,7 @@ test('an app may choose the arrays of the sample response: empty when none, attr
   const { db } = arrays.database;
   const custom_attributes = JSON.stringify({ level: 7, 'a.b-c_d': 'text' });
   await db.updateTable('profile').set({ custom_attributes }).where('profile_id', '=', profileId).execute();
-  const data = await readProfile(arrays, 'sample');
+  const data = await grantGift(arrays, 'sample');
   expect(data.custom_attributes).toEqual([
     { key: 'level', value: 7 },
     { key: 'a.b-c_d', value: 'text' },

@@ -1,6 +1,7 @@
 // Set transaction refused: each rule of the transaction record has its own clear message, and nothing is stored.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createProfile } from '../profile/world.ts';
+import { refused } from '../setup/refused.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { oneTime, period, setTransaction } from './world.ts';
 
@@ -14,11 +15,6 @@ afterAll(async () => {
   await service.close();
   expect(rows.map(({ store_transaction_id }) => store_transaction_id)).toEqual(['bert-1']);
 });
-
-function refused(error_code: string, ...errors: [source: string | null, message: string | RegExp][]) {
-  const entries = errors.map(([source, message]) => ({ source, errors: [expect.stringMatching(message)] }));
-  return { status: 400, json: { error_code, status_code: 400, errors: entries } };
-}
 
 const usd = (members: object) => ({ price: { country: 'US', currency: 'USD', value: 10, ...members } });
 const issue = { billing_issue_detected_at: '2025-03-01T00:00:00Z' };
