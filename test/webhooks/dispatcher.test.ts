@@ -63,9 +63,11 @@ describe('a dispatcher', () => {
   });
 
   it('finishes what is under way when it stops, takes nothing more and leaves nothing claimed', async () => {
-    const receiver = await world.receive((response) => {
-      setTimeout(() => response.end(), 200);
+    let letAnswer = () => {};
+    const mayAnswer = new Promise<void>((resolve) => {
+      letAnswer = resolve;
     });
+    const receiver = await world.receive((response) => void mayAnswer.then(() => response.end()));
     await world.addEndpoint(receiver.url);
     for (let i = 0; i < 30; i++) {
       await world.addProfile(`p${i}`);
@@ -73,7 +75,10 @@ describe('a dispatcher', () => {
     }
     const dispatcher = world.dispatch({ limits: { perEndpoint: 10 } });
     await eventually(() => expect(receiver.received).toHaveLength(10));
-    await dispatcher.stop();
+    const stopped = dispatcher.stop();
+    await sleep(200);
+    letAnswer();
+    await stopped;
     await sleep(100);
     expect(receiver.received).toHaveLength(10);
     const rows = await db.selectFrom('webhook_delivery').select(['state', 'claim_id']).execute();
