@@ -79,7 +79,7 @@ export function watchSignals(endsInOrder: boolean): Ending {
     interrupt(new InterruptedError('Interrupted.'));
   };
   const endInOrder = () => {
-    say('Ending after what is being written; once more ends at once.');
+    say('Ending in order; once more ends at once.');
     inOrder.abort();
   };
   const ignore = onInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP'], {
