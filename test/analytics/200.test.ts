@@ -202,6 +202,12 @@ test('filters: values are alternatives, members all hold, spellings are forgiven
   expect(await value({ offer_category: ['no_offer'] })).toBe(210);
   expect(await value({ duration: ['6 MONTHS', 'annual'] })).toBe(90);
   expect(await value({ store: ['App_Store'] })).toBe(0);
+  expect(await value({ store: [], country: null })).toBe(222);
+});
+
+test.each(['day', 'week', 'month', 'quarter', 'year'])('the plural of %s is that unit', async (unit) => {
+  const plural = await ask({ chart_id: 'installs', period_unit: `${unit}s` });
+  expect(plural).toEqual(await ask({ chart_id: 'installs', period_unit: unit }));
 });
 
 test('figures are fresh: an attribution that was answered is in the next chart', async () => {

@@ -78,6 +78,26 @@ const BAD: Bad[] = [
     code: 'value_error',
   },
   {
+    name: 'three dates to compare with',
+    body: inFilters({ compare_date: [...date, '2025-04-01'] }),
+    source: 'filters.compare_date',
+    code: 'value_error',
+  },
+  {
+    name: 'a compare_date of ten years and a day',
+    body: inFilters({ compare_date: ['2015-01-01', '2025-01-01'] }),
+    source: 'filters.compare_date',
+    code: 'value_error',
+    says: '10 years',
+  },
+  {
+    name: 'a compare_date of 1,001 buckets',
+    body: inFilters({ compare_date: ['2022-01-01', '2024-09-27'] }, { period_unit: 'day' }),
+    source: 'filters.compare_date',
+    code: 'value_error',
+    says: '1000',
+  },
+  {
     name: 'compare_date where the variant has none',
     body: inFilters({ compare_date: date }, { chart_id: 'installs' }),
     source: 'filters.compare_date',
@@ -167,6 +187,12 @@ const BAD: Bad[] = [
   {
     name: 'a country of three letters',
     body: inFilters({ country: ['USA'] }),
+    source: 'filters.country',
+    code: 'value_error',
+  },
+  {
+    name: 'a country with a digit',
+    body: inFilters({ country: ['U1'] }),
     source: 'filters.country',
     code: 'value_error',
   },
@@ -262,6 +288,12 @@ const BAD: Bad[] = [
     body: inFilters({}, { segmentation: 'city' }),
     source: 'segmentation',
     code: 'enum',
+  },
+  {
+    name: 'U+0000 in a segmentation',
+    body: inFilters({}, { segmentation: 'country\u0000' }),
+    source: 'segmentation',
+    code: 'value_error',
   },
   { name: 'an empty segmentation', body: inFilters({}, { segmentation: '' }), source: 'segmentation', code: 'enum' },
   {
@@ -363,7 +395,9 @@ test.each([
 test('a body of more than 64 KiB is read, one of more than 1 MiB is not', async () => {
   const values = (length: number) => ({ filters: { date, store: Array.from({ length }, () => 'x'.repeat(400)) } });
   expect((await askChart(service, values(1000))).status).toBe(200);
-  expect((await askChart(service, values(3000))).status).toBe(413);
+  const largest = JSON.stringify({ filters: { date } }).padEnd(1024 * 1024);
+  expect((await askChart(service, largest)).status).toBe(200);
+  expect((await askChart(service, `${largest} `)).status).toBe(413);
 });
 
 describe('what is not refused', () => {
@@ -373,7 +407,7 @@ describe('what is not refused', () => {
     ['plural units', { period_unit: 'weeks' }],
     ['exactly ten years', { filters: { date: ['2015-01-01', '2024-12-31'] } }],
     ['exactly 1,000 buckets', { filters: { date: ['2022-01-01', '2024-09-26'] }, period_unit: 'days' }],
-    ['a value of 500 characters', { filters: { date, store: ['x'.repeat(500)] } }],
+    ['a value of 500 code points', { filters: { date, store: ['💡'.repeat(500)] } }],
     [
       'empty arrays and nulls as filters',
       { filters: { date, compare_date: null, store: [], country: null, offer_id: [] } },

@@ -275,8 +275,10 @@ describe('CSV', () => {
     expect(text.match(/\r\n/g)).toHaveLength(1 + 1000 * (1 + CAMPAIGNS));
   });
 
-  test('of more than a million rows is refused', async () => {
-    const filters = { date: ['2022-07-06', '2025-03-31'] };
+  test.each([
+    { date: ['2022-07-06', '2025-03-31'] },
+    { date: ['2025-03-31'], compare_date: ['2022-07-06', '2025-03-31'] },
+  ])('of more than a million rows is refused: %j', async (filters) => {
     const { status, json } = await askCsv({ chart_id: 'revenue', period_unit: 'day', filters });
     expect(status).toBe(400);
     expect(json).toMatchObject({ error_code: 'value_error', errors: [{ source: 'segmentation' }] });
