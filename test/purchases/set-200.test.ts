@@ -219,6 +219,11 @@ test('a price in another currency is turned into USD by the rate of the day, or 
   }
 });
 
+test('value_usd is the price where it is given, in USD too; proceeds may be all of it, and tax all of those', async () => {
+  const price = { country: 'US', currency: 'USD', value: 8, value_usd: 10, proceeds_usd: 10, tax_usd: 10 };
+  expect((await set(period(own({ price })))).total_revenue_usd).toBe(10);
+});
+
 test('a store may be called like a member of every object: it has no commission', async () => {
   await set(ownOneTime({ store: 'constructor' }));
   const fact = await service.database.db

@@ -33,8 +33,16 @@ test.each<[string, object, string, string, RegExp]>([
   ['a price without a value', { price: { country: 'US', currency: 'USD' } }, 'missing', 'price.value', /required/],
   ['a negative price', usd({ value: -1 }), 'value_error', 'price.value', /at least 0/],
   ['seven decimals', usd({ value: 0.1234567 }), 'value_error', 'price.value', /at most 6 decimals/],
+  [
+    'seven decimals in USD',
+    usd({ proceeds_usd: 0.1234567 }),
+    'value_error',
+    'price.proceeds_usd',
+    /at most 6 decimals/,
+  ],
   ['a price as text', usd({ value: '10' }), 'type_error', 'price.value', /number/],
   ['a country of three letters', usd({ country: 'USA' }), 'value_error', 'price.country', /2-letter/],
+  ['a country with a digit', usd({ country: 'U1' }), 'value_error', 'price.country', /2-letter/],
   ['a currency in lower case', usd({ currency: 'usd' }), 'value_error', 'price.currency', /ISO 4217/],
   ['a currency without a rate', usd({ currency: 'XAU' }), 'value_error', 'price.value_usd', /no rate of XAU/],
   [
@@ -151,6 +159,13 @@ test.each<[string, object, string, string, RegExp]>([
 ])('%s', async (_, members, code, source, message) => {
   expect(await setTransaction(service, 'anna', period(members as never))).toMatchObject(
     refused(code, [source, message]),
+  );
+});
+
+test.each(['offer_code', 'win_back', 'retention'])('an offer of the category %s without an id', async (category) => {
+  const offer = { category, type: 'pay_up_front' };
+  expect(await setTransaction(service, 'anna', period({ offer }))).toMatchObject(
+    refused('missing', ['offer.id', /required unless the category is introductory/]),
   );
 });
 
