@@ -126,6 +126,12 @@ test('a grace period is from the end of the period up to, not including, its own
   expect(isInGrace(now, next, next)).toBe(true);
 });
 
+test('a refund ends access that is still to end, and prolongs none', () => {
+  const untilOf = (refunded_at: string) => bestOf([purchase({ refunded_at })], []).until;
+  expect(untilOf('2025-01-20 00:00:00+00')).toBe('2025-01-20T00:00:00.000000Z');
+  expect(untilOf('2025-07-01 00:00:00+00')).toBe('2025-02-01T00:00:00.000000Z');
+});
+
 test('of several purchases with the same end the latest purchase is shown', () => {
   const first = purchase({ store_transaction_id: 'a' });
   const second = purchase({ store_transaction_id: 'b' });

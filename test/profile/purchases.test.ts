@@ -155,8 +155,10 @@ test('one-time purchases are arrays per product, oldest first, with the fields o
   await addPurchase(service, profileId, {
     ...ONE_TIME,
     store_product_id: 'pack',
+    store_base_plan_id: 'base',
     store_transaction_id: 'oldest',
     store_original_transaction_id: 'oldest',
+    environment: 'Sandbox',
     refunded_at: '2025-01-03T00:00:00Z',
     cancellation_reason: 'refund',
   });
@@ -169,11 +171,11 @@ test('one-time purchases are arrays per product, oldest first, with the fields o
     purchase_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     store: 'app_store',
     store_product_id: 'pack',
-    store_base_plan_id: null,
+    store_base_plan_id: 'base',
     store_transaction_id: 'oldest',
     store_original_transaction_id: 'oldest',
     purchased_at: '2025-01-01T00:00:00.000000+0000',
-    environment: 'Production',
+    environment: 'Sandbox',
     is_refund: true,
     is_consumable: true,
   });
