@@ -144,6 +144,20 @@ describe('a failure', () => {
     expect(isDelivered(attempt)).toBe(false);
   });
 
+  it('is no complete answer within 10 s, unless another deadline is set', async () => {
+    await sender.close();
+    useSender({ deadlineMs: undefined });
+    receiver.behave(hanging);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const attempt = sender.send(message());
+      vi.advanceTimersByTime(10_000);
+      expect(await attempt).toMatchObject({ status: null, error: 'no complete answer within 10 s' });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('within the deadline gives its connection up', async () => {
     await sender.close();
     useSender({ deadlineMs: 300 });

@@ -65,7 +65,7 @@ describe('pages', () => {
     expect((await world.feed()).next_cursor).toBeNull();
   });
 
-  it.each([1, 3, 4, 7, 24, 25])('of %i give every event once', async (limit) => {
+  it.each([1, 3, 4, 7, 24, 25, 200])('of %i give every event once', async (limit) => {
     const seen: number[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {

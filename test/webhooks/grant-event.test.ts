@@ -1,6 +1,7 @@
 // What a grant writes and what arrives: the whole way, from the request to the receiver and the feed.
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { toWire } from '../../src/lib/datetime.ts';
 import { disableWebhook, enableWebhook } from '../../src/webhooks/endpoints.ts';
 import type { Receiver } from './receiver.ts';
 import { createWorld, eventually, type World } from './world.ts';
@@ -52,6 +53,11 @@ it('delivers access_level_updated as decided, signed, and shows it in the feed',
     .select('first_granted_at')
     .where('app_id', '=', appId)
     .executeTakeFirstOrThrow();
+  const { recorded_at } = await deps.db
+    .selectFrom('profile_attribution')
+    .select('recorded_at')
+    .where('profile_id', '=', profileId)
+    .executeTakeFirstOrThrow();
   const answer = await world.grant('ann', {
     starts_at: '2025-01-15T10:30:00.123456Z',
     expires_at: '2099-01-01T00:00:00+0100',
@@ -67,7 +73,7 @@ it('delivers access_level_updated as decided, signed, and shows it in the feed',
   expect(JSON.stringify(payload)).toBe(body);
   expect(payload).toEqual({
     event_type: 'access_level_updated',
-    event_datetime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+0000$/),
+    event_datetime: level.purchased_at,
     event_api_version: 1,
     profile_id: profileId,
     customer_user_id: 'ann',
@@ -102,7 +108,7 @@ it('delivers access_level_updated as decided, signed, and shows it in the feed',
         ad_set: null,
         creative: null,
         network_user_id: 'net-1',
-        created_at: expect.stringMatching(/\+0000$/),
+        created_at: toWire(recorded_at),
       },
     },
     user_attributes: { plan: 'gold', age: 33.5 },
