@@ -80,7 +80,7 @@ describe('server-side operations', () => {
   });
 });
 
-test('analytics and the event feed share a limit of their own', async () => {
+test('analytics and the event feed share a limit of their own, each key its own', async () => {
   await withService({ RATE_LIMIT_ANALYTICS: '2', RATE_LIMIT_SERVER: '1' }, async (service) => {
     const chart = () =>
       service.call('POST', '/api/v1/client-api/metrics/analytics/', { key: service.secretKey, body: {} });
@@ -89,6 +89,8 @@ test('analytics and the event feed share a limit of their own', async () => {
     expect((await events()).status).toBe(200);
     expectThrottled(await events());
     expectThrottled(await chart());
+    const { key } = await createKey(service.deps, { appId: service.appId, kind: 'secret' });
+    expect((await service.call('GET', EVENTS, { key })).status).toBe(200);
     expect((await grantOnce(service)).status).toBe(200);
     // What needs no key has no limit.
     for (let i = 0; i < 3; i++) expect((await service.call('GET', CATALOGUE)).status).toBe(200);

@@ -24,6 +24,8 @@ test.each([
   ['POST', GRANT, { base: true, admin: false }],
   ['POST', '/api/v1/client-api/metrics/analytics/', { base: false, admin: true }],
   ['GET', '/api/v1/client-api/events/', { base: false, admin: true }],
+  ['GET', '/docs/', { base: false, admin: true }],
+  ['GET', '/openapi.json', { base: false, admin: true }],
   ['GET', '/healthz', { base: true, admin: true }],
   ['GET', '/readyz', { base: true, admin: true }],
   ['GET', '/metrics', { base: true, admin: true }],
