@@ -114,6 +114,12 @@ describe('compare_date', () => {
     ]);
   });
 
+  test('in the zone of the question, too', async () => {
+    const filters = { date: ['2025-02-01'], compare_date: ['2025-01-01'] };
+    const { common } = await ask({ chart_id: 'subscriptions_new', filters }, { 'service-tz': 'Asia/Kathmandu' });
+    expect(common.data[0].compare_values).toEqual([{ x: '2025-01-01T00:00:00.000000+0545', y: 0 }]);
+  });
+
   test('of a ratio with its own denominator and numerator', async () => {
     const filters = { date: ['2025-02-01', '2025-02-28'], compare_date: ['2025-03-01', '2025-03-31'] };
     const { revenue } = await ask({ chart_id: 'arppu', filters });

@@ -35,7 +35,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const askCsv = (body: object) => askChart(service, { format: 'csv', ...body });
+const askCsv = (body: object, headers: Record<string, string> = {}) =>
+  askChart(service, { format: 'csv', ...body }, headers);
 
 test('rows per metric, series and bucket, as an attachment', async () => {
   const { status, headers, text } = await askCsv({
@@ -61,13 +62,13 @@ test('rows per metric, series and bucket, as an attachment', async () => {
   ]);
 });
 
-test('with compare_date two more columns; the cells of the shorter span stay empty', async () => {
+test('with compare_date two more columns; the cells of the shorter span stay empty; all in the zone', async () => {
   const filters = { date: ['2025-01-01', '2025-01-31'], compare_date: ['2025-01-01', '2025-02-28'] };
-  const { text } = await askCsv({ chart_id: 'refund_events', filters });
+  const { text } = await askCsv({ chart_id: 'refund_events', filters }, { 'service-tz': 'Asia/Kathmandu' });
   expect(text.split('\r\n')).toEqual([
     'chart_id,metric,series,segment,segment_title,period_start,value,compare_period_start,compare_value',
-    'refund_events,common,total,,Total,2025-01-01T00:00:00.000000+0000,0,2025-01-01T00:00:00.000000+0000,0',
-    'refund_events,common,total,,Total,,,2025-02-01T00:00:00.000000+0000,1',
+    'refund_events,common,total,,Total,2025-01-01T00:00:00.000000+0545,0,2025-01-01T00:00:00.000000+0545,0',
+    'refund_events,common,total,,Total,,,2025-02-01T00:00:00.000000+0545,1',
     '',
   ]);
 });
