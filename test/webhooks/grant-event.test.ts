@@ -3,6 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { toWire } from '../../src/lib/datetime.ts';
 import { disableWebhook, enableWebhook } from '../../src/webhooks/endpoints.ts';
+import { grant } from '../grants/world.ts';
+import { addProfile } from '../setup/world.ts';
 import type { Receiver } from './receiver.ts';
 import { createWorld, eventually, type World } from './world.ts';
 
@@ -140,6 +142,13 @@ it('tells of the grant that was made, also when it is over or not begun', async 
   const [, over, future] = receiver.events().map(({ event_properties }) => event_properties);
   expect(over).toMatchObject({ is_active: false, is_lifetime: false, profile_has_access_level: false });
   expect(future).toMatchObject({ is_active: false, is_lifetime: true, profile_has_access_level: false });
+});
+
+it('tells of a profile that nobody identified as of one without a name', async () => {
+  const anonymous = await addProfile(world.service, null);
+  await grant(world.service, { access_level_id: 'premium' }, { 'service-profile-id': anonymous });
+  const [{ payload }] = (await world.feed(`?profile_id=${anonymous}`)).data;
+  expect(payload).toMatchObject({ profile_id: anonymous, customer_user_id: null });
 });
 
 it('writes nothing when the grant is refused', async () => {
