@@ -94,6 +94,13 @@ const EDGES: World = {
       periodOf(`refunded ${ms}`, MEETING, refunded(NOW + ms)),
       periodOf(`cancelled ${ms}`, MEETING, { renew_status: false, renew_status_changed_at: at(NOW + ms) }),
     ]),
+    // What is noticed before the period ends counts then; what was cancelled without a date, never.
+    periodOf('issue', MEETING - DAY_MS, { billing_issue_detected_at: at(MEETING) }),
+    periodOf(
+      'issue before its grace',
+      ...graceEndsAt(MEETING + 5 * DAY_MS, { billing_issue_detected_at: at(MEETING) }),
+    ),
+    periodOf('cancelled without a date', MEETING, { days: 7, renew_status: false }),
     // Both at once: the first by code point is the free one, and so the trial of the chain.
     periodOf('order', MEETING, { id: 'a' }),
     periodOf('order', MEETING, { id: 'B', price: { country: 'DE', currency: 'USD', value: 0 } }),
