@@ -150,7 +150,8 @@ ${rows.join('\n')}
 - Delivery is at least once, in order per profile and webhook: pass over a \`webhook-id\` that you have had. Check the signature and
   the time ([receiver](examples/webhook-receiver.js)).
 - A 410 suspends the webhook at once; so do five days of nothing but failures, with ten of them or more. Events go on waiting for it:
-  \`sps webhook list\` shows it, \`sps webhook resume\` sends them. It also sends at once what waits for its next attempt, when a receiver is well again. A delivery that failed ten times is dead: \`sps webhook replay\`.
+  \`sps webhook list\` shows it, \`sps webhook resume\` sends them. It also sends at once what waits for its next attempt, when a receiver is well again. A delivery that failed ten times is dead:
+  \`sps webhook replay $WEBHOOK --since 2026-01-15T10:30:00Z\` sends those of events from then on again.
 - \`sps webhook add\`, \`sps webhook change\` to another address or Authorization value, and \`sps webhook test\` send an event of the type \`test\`, with
   \`webhook_id\` among its properties and no profile. It must be answered 2xx, too (\`--no-verify\` leaves it out), and is not in the feed.
 
