@@ -133,10 +133,10 @@ ${rows.join('\n')}
   that begins with several of them tells each.
 - \`access_level_updated\` follows when the profile shows one of its levels differently: other dates, another source, active or
   not. It describes what serves the level now; after a grant or a revoke, that grant.
-- \`subscription_expired\` and \`trial_expired\` come within about a second of the lapse, each once, for subscriptions that were
-  set over HTTP; of a lapse that was past when it was set, as a refund's is, within about three, as a renewal may follow
-  and take it back; after one that followed and did not, it comes behind that one's events: go by \`event_datetime\` and \`profile_has_access_level\`. They lapse as in charts: at the end of the period or of its grace, or with the refund. A grant that ends by its
-  date tells nothing.
+- \`subscription_expired\` and \`trial_expired\` come once for each lapse, of subscriptions that were set over HTTP. These lapse as in
+  charts: at the end of the period or of its grace, or with the refund. It is told within about a second; where the lapse was past
+  when it was set, as a refund's is, within about three, as a renewal may follow and take it back. The events of one that follows
+  and does not take it back come first: go by \`event_datetime\` and \`profile_has_access_level\`. A grant that ends by its date tells nothing.
 - \`event_datetime\` is the moment at which charts count it: of a purchase \`purchased_at\`, of a refund \`refunded_at\`. That of
   \`billing_issue_detected\` is always \`billing_issue_detected_at\`; with a grace period charts count it at the end of that. That of
   \`subscription_renewal_cancelled\` without \`renew_status_changed_at\` is the moment of the request; charts do not count it. Of
@@ -149,9 +149,9 @@ ${rows.join('\n')}
   A \`Retry-After\` of up to an hour is kept to.
 - Delivery is at least once, in order per profile and webhook: pass over a \`webhook-id\` that you have had. Check the signature and
   the time ([receiver](examples/webhook-receiver.js)).
-- A 410 suspends the webhook at once; so do five days of nothing but failures, with ten of them or more. Events go on waiting for it:
-  \`sps webhook list\` shows it, \`sps webhook resume\` sends them. It also sends at once what waits for its next attempt, when a receiver is well again. A delivery that failed ten times is dead:
-  \`sps webhook replay $WEBHOOK --since 2026-01-15T10:30:00Z\` sends those of events from then on again.
+- A 410 suspends the webhook at once; so do five days of nothing but failures, with ten of them or more. \`sps webhook list\` shows it. Its events
+  wait until \`sps webhook resume\`, which also sends at once what waits for its next attempt, when a receiver is well again.
+- A delivery that failed ten times is dead: \`sps webhook replay $WEBHOOK --since 2026-01-15T10:30:00Z\` sends those of events from then on again.
 - \`sps webhook add\`, \`sps webhook change\` to another address or Authorization value, and \`sps webhook test\` send an event of the type \`test\`, with
   \`webhook_id\` among its properties and no profile. It must be answered 2xx, too (\`--no-verify\` leaves it out), and is not in the feed.
 
