@@ -236,22 +236,22 @@ const PASSING: [string, Question, string[], Record<string, string>?][] = [
   [
     'a purchase, of those who installed long ago',
     question('revenue', ['2025-01-01', '2025-01-31'], BY_INSTALL),
-    ['2025-06-15T15:59:59Z', '2025-06-15T16:00:01Z'],
+    ['2025-06-15T15:59:59.999Z', '2025-06-15T16:00:00Z'],
   ],
   [
     'an install, of those who bought before it',
     question('revenue', ['2025-06-01', '2025-06-30'], BY_INSTALL),
-    ['2025-06-15T14:59:59Z', '2025-06-15T15:00:01Z'],
+    ['2025-06-15T14:59:59.999Z', '2025-06-15T15:00:00Z'],
   ],
   [
     'an install that revenue is divided by',
     question('arpu', ['2025-06-01', '2025-06-30']),
-    ['2025-06-15T14:59:59Z', '2025-06-15T15:00:01Z'],
+    ['2025-06-15T14:59:59.999Z', '2025-06-15T15:00:00Z'],
   ],
   [
     'a purchase of the time that is compared with',
     { chart_id: 'revenue', period_unit: 'day', filters: { date: ['2025-06-16'], compare_date: ['2025-06-15'] } },
-    ['2025-06-15T15:59:59Z', '2025-06-15T16:00:01Z'],
+    ['2025-06-15T15:59:59.999Z', '2025-06-15T16:00:00Z'],
   ],
 ];
 
@@ -262,7 +262,8 @@ test('the answer is another as soon as what it depends on has passed', async () 
   });
   const bought = [
     ['fay', '2025-06-15T11:00:00Z'],
-    ['ada', '2025-06-15T16:00:00Z'],
+    // Charts end with the millisecond of their clock, in which it lies.
+    ['ada', '2025-06-15T16:00:00.000999Z'],
     ['ada', '2025-06-16T00:10:00Z'],
   ] as const;
   for (const [customer, purchased_at] of bought) {
