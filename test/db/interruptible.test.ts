@@ -1,0 +1,70 @@
+// What another connection does to have statements cancelled, whenever the process is told to end.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { expect, test } from 'vitest';
+import { interruptibly } from '../../src/db/interruptible.ts';
+
+const CANCEL = 'select pg_cancel_backend($1) 7';
+
+/** Work on a connection that goes on until the test ends it; `open` is what opening another one takes. */
+async function start(open: () => Promise<unknown> = async () => undefined) {
+  const did: string[] = [];
+  const client = { query: async () => ({ rows: [{ pid: 7 }] }) } as unknown as pg.Client;
+  const other = {
+    query: async (statement: string, values: number[]) => did.push(`${statement} ${values}`),
+    end: async () => did.push('end'),
+  } as unknown as pg.Client;
+  const connect = async () => {
+    did.push('connect');
+    await open();
+    return other;
+  };
+  const ending = new AbortController();
+  let end = (_how: string | Promise<string>) => {};
+  const work = () =>
+    new Promise<string>((resolve) => {
+      end = resolve;
+    });
+  const over = interruptibly(client, { signal: ending.signal, connect }, work).then(
+    (value) => did.push(value),
+    (error: Error) => did.push(error.message),
+  );
+  // The work has begun.
+  await sleep();
+  return { did, abort: () => ending.abort(), end, over };
+}
+
+test('work that ends by itself needs no other connection, also if the process is told to end afterwards', async () => {
+  const { did, abort, end, over } = await start();
+  end('done');
+  await over;
+  abort();
+  await sleep();
+  expect(did).toEqual(['done']);
+});
+
+test('a cancellation is said again until the work is over, and not once more then', async () => {
+  const { did, abort, end, over } = await start();
+  abort();
+  await expect.poll(() => did).toEqual(['connect', CANCEL, CANCEL]);
+  end(Promise.reject(new Error('cancelled')));
+  await over;
+  expect(did.slice(3)).toEqual(['end', 'cancelled']);
+});
+
+test('whoever has the session next is not hit where the other connection comes after the end', async () => {
+  const { did, abort, end, over } = await start(() => sleep(50));
+  abort();
+  end('done');
+  await over;
+  expect(did).toEqual(['connect', 'end', 'done']);
+});
+
+test('where there is no other connection the work goes on to its end', async () => {
+  const { did, abort, end, over } = await start(() => Promise.reject(new Error('no room')));
+  abort();
+  await sleep();
+  end('done');
+  await over;
+  expect(did).toEqual(['connect', 'done']);
+});
