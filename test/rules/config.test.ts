@@ -39,27 +39,37 @@ test('nothing need be set', () => {
 });
 
 test('an empty or blank variable is an unset one', () => {
-  const blank = Object.fromEntries(Object.keys(VARIABLES).map((name, index) => [name, index % 2 ? '' : '  ']));
-  expect(loadConfig(blank)).toEqual(loadConfig({}));
+  for (const blank of ['', '  ']) {
+    const env = Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, blank]));
+    expect(loadConfig(env)).toEqual(loadConfig({}));
+  }
 });
 
 test('what is set is read into its type', () => {
   const env = {
     PORT: '0',
-    ADMIN_PORT: '9090',
+    ADMIN_PORT: ' 65535',
     HEADER_ALIASES: 'acme, other',
-    TRUST_PROXY: '10.0.0.0/8,::1, 192.168.1.1',
+    TRUST_PROXY: '10.0.0.0/8,::1, 192.168.1.1/32,2001:db8::1/128',
     ADMIN_CORS_ORIGIN: 'https://example.com:8443',
+    METRICS_TOKEN: 'sixteen-letters!',
     WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOW_PRIVATE: 'false',
+    SPS_ENCRYPTION_KEY: 'AB'.repeat(32),
+    SPS_ENCRYPTION_KEY_PREVIOUS: `${'q'.repeat(42)}o=`,
     DATABASE_URL: 'postgres://user:p%40ss@db:5432/sps?sslmode=require',
   };
   expect(loadConfig(env)).toMatchObject({
     PORT: 0,
-    ADMIN_PORT: 9090,
+    ADMIN_PORT: 65535,
     HEADER_ALIASES: ['acme', 'other'],
-    TRUST_PROXY: ['10.0.0.0/8', '::1', '192.168.1.1'],
+    TRUST_PROXY: ['10.0.0.0/8', '::1', '192.168.1.1/32', '2001:db8::1/128'],
     ADMIN_CORS_ORIGIN: 'https://example.com:8443',
+    METRICS_TOKEN: 'sixteen-letters!',
     WEBHOOK_ALLOW_HTTP: true,
+    WEBHOOK_ALLOW_PRIVATE: false,
+    SPS_ENCRYPTION_KEY: Buffer.alloc(32, 0xab),
+    SPS_ENCRYPTION_KEY_PREVIOUS: Buffer.alloc(32, 0xaa),
     DATABASE_URL: env.DATABASE_URL,
   });
 });
@@ -82,7 +92,9 @@ test('a way to prove the password that is not known is refused, not passed over'
 
 test('a way to use TLS that is not known is refused, too', () => {
   const address = (mode: string) => ({ DATABASE_URL: `postgres://u@db/x?sslmode=${mode}` });
-  expect(loadConfig(address('verify-full'))).toMatchObject(address('verify-full'));
+  for (const mode of ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']) {
+    expect(loadConfig(address(mode))).toMatchObject(address(mode));
+  }
   expect(() => loadConfig(address('verify_full'))).toThrow('DATABASE_URL has an sslmode other than disable, prefer, ');
   expect(() => loadConfig(address(''))).toThrow('DATABASE_URL has an sslmode other than ');
 });
@@ -96,7 +108,7 @@ test.each(['a:1,b:2/x', 'u:p@a,b/x', 'a/x?host=a,b', 'a/x?sslmode=require&port=1
 );
 
 test('a comma elsewhere in the address of the database is none between hosts', () => {
-  const DATABASE_URL = 'postgres://u:p,w@a/x,y?options=-c%20search_path%3Da,b';
+  const DATABASE_URL = 'postgresql://u:p,w@a/x,y?options=-c%20search_path%3Da,b';
   expect(loadConfig({ DATABASE_URL })).toMatchObject({ DATABASE_URL });
 });
 
@@ -115,7 +127,10 @@ test('a certificate that the address of the database names must be there', () =>
 
 describe.each<[string, string[]]>([
   ['PORT', ['-1', '65536', '80.5', '1e3', '0x50', 'eighty']],
-  ['DATABASE_URL', ['mysql://db', 'postgres', 'http://db', 'postgres://db/%', 'postgres://u:%c3@db/x']],
+  [
+    'DATABASE_URL',
+    ['mysql://db', 'postgres', 'http://db', 'postgres://db/%', 'postgres://db:port/x', 'postgres://u:%c3@db/x'],
+  ],
   ['LOG_LEVEL', ['verbose', 'INFO']],
   ['HEADER_ALIASES', ['Acme', 'acme-', 'acme other', 'acme,,other', '9lives']],
   ['RATE_LIMIT_SERVER', ['-1', 'none', '1.5']],
@@ -127,7 +142,7 @@ describe.each<[string, string[]]>([
     'ADMIN_CORS_ORIGIN',
     ['*', 'example.com', 'https://example.com/', 'https://example.com/path', 'https://a.com,https://b.com'],
   ],
-  ['METRICS_TOKEN', ['short', 'clé-de-seize-lettres', 'sixteen letters with spaces']],
+  ['METRICS_TOKEN', ['short', 'fifteen-letters', 'clé-de-seize-lettres', 'sixteen letters with spaces']],
   ['SPS_ENCRYPTION_KEY', ['short', '0'.repeat(63), 'g'.repeat(64), 'A'.repeat(43), `${'A'.repeat(44)}=`]],
   ['WEBHOOK_ALLOW_HTTP', ['yes', '1', 'TRUE']],
 ])('%s', (name, values) => {
@@ -144,9 +159,11 @@ test('the two listeners cannot share a port, unless both take a free one', () =>
 test('the encryption key before is none by itself', () => {
   const SPS_ENCRYPTION_KEY_PREVIOUS = '0'.repeat(64);
   expect(problemsOf({ SPS_ENCRYPTION_KEY_PREVIOUS, SPS_ENCRYPTION_KEY: '1'.repeat(64) })).toEqual([]);
-  expect(problemsOf({ SPS_ENCRYPTION_KEY_PREVIOUS })).toEqual([
-    'SPS_ENCRYPTION_KEY must be set beside SPS_ENCRYPTION_KEY_PREVIOUS: new secrets would be stored in clear',
-  ]);
+  for (const blank of ['', '  ']) {
+    expect(problemsOf({ SPS_ENCRYPTION_KEY_PREVIOUS, SPS_ENCRYPTION_KEY: blank })).toEqual([
+      'SPS_ENCRYPTION_KEY must be set beside SPS_ENCRYPTION_KEY_PREVIOUS: new secrets would be stored in clear',
+    ]);
+  }
 });
 
 test('.env.example is printed from the records', async () => {
