@@ -4,6 +4,8 @@ import { tellInLines } from '../../src/cli/progress.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
+  // An import begins some time after its process.
+  vi.advanceTimersByTime(60_000);
 });
 afterEach(() => {
   vi.useRealTimers();

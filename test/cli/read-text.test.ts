@@ -1,0 +1,22 @@
+// A file that an operator named is read whole and as it is, or not at all.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readText } from '../../src/cli/read-text.ts';
+
+let file: string;
+beforeAll(async () => {
+  file = join(await mkdtemp(join(tmpdir(), 'sps-read-text-')), 'file');
+});
+afterAll(() => rm(join(file, '..'), { recursive: true }));
+
+test('text in UTF-8 loses its byte order mark alone', async () => {
+  await writeFile(file, '\uFEFFclé\r\n');
+  expect(await readText(file)).toBe('clé\r\n');
+});
+
+test('what is none is not read with other characters in its place', async () => {
+  await writeFile(file, Buffer.from('clé', 'latin1'));
+  await expect(readText(file)).rejects.toThrow(`Cannot read ${file}: it is not text in UTF-8.`);
+});

@@ -1,0 +1,27 @@
+// What is told to people: columns below their names, nothing that a terminal would obey.
+import { expect, test } from 'vitest';
+import { formatMembers, formatTable } from '../../src/cli/table.ts';
+
+const ROWS = [
+  { id: 'a', urls: ['x', 'y'], count: 0, is_on: false, at: null },
+  { id: 'long\u001b[2J', urls: [], count: 12, is_on: true, at: undefined },
+];
+
+test('rows have a line each, and what is not there a dash', () => {
+  expect(formatTable(ROWS, ['id', 'urls', 'count', 'is_on', 'at']).split('\n')).toEqual([
+    'id        urls  count  is_on  at',
+    'a         x,y   0      false  -',
+    'long\uFFFD[2J        12     true   -',
+  ]);
+  expect(formatTable([], ['id'])).toBe('(none)');
+});
+
+test('members have a line each', () => {
+  expect(formatMembers(ROWS[1]!).split('\n')).toEqual([
+    'id     long\uFFFD[2J',
+    'urls   ',
+    'count  12',
+    'is_on  true',
+    'at     -',
+  ]);
+});
