@@ -404,6 +404,8 @@ describe(
       [['webhook', 'replay', '--since', '2025-01-01T00:00:00Z'], 'Give a webhook and --since, or --delivery alone.'],
       [['product', 'import', '/nowhere.json', '--app', nowhere], 'Cannot read /nowhere.json: there is no such file.'],
       [['webhook', 'deliveries', nowhere, '--limit', '0'], 'It must be from 1 to 1000.'],
+      [['webhook', 'deliveries', nowhere, '--limit', '1001'], 'It must be from 1 to 1000.'],
+      [['webhook', 'deliveries', nowhere, '--limit', '1000'], `There is no webhook ${nowhere}`],
       [['webhook', 'change', nowhere, '--authorization-file', ''], 'It must not be empty.'],
       [['product', 'add', '--app', nowhere, '--access-level', ''], 'It must not be empty.'],
       [['rate', 'import', '/nowhere.csv'], 'Cannot read /nowhere.csv: there is no such file.'],

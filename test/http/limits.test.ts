@@ -23,6 +23,8 @@ async function withService(env: Record<string, string>, work: (service: TestServ
 // Windows are of a second, and a busy machine may take longer for what a test does in one: time stands still but where a test moves it.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
+  // No process is asked at once.
+  vi.advanceTimersByTime(60_000);
 });
 
 afterEach(() => {

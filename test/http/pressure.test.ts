@@ -70,6 +70,8 @@ test('what has passed since the delay was to be measured counts, until it is', a
   const app = fastify().get('/', async () => 'taken');
   // More than any machine that runs this is behind.
   registerPressure(app, 60_000);
+  const unlimited = fastify().get('/', async () => 'taken');
+  registerPressure(unlimited, 0);
   const statusAt = async (ms: number) => {
     time = ms;
     return (await app.inject('/')).statusCode;
@@ -77,10 +79,11 @@ test('what has passed since the delay was to be measured counts, until it is', a
   try {
     await app.ready();
     expect([await statusAt(60_250), await statusAt(60_251)]).toEqual([200, 503]);
+    expect(await unlimited.inject('/')).toMatchObject({ statusCode: 200 });
     // The second time nothing has been measured since the first.
     vi.advanceTimersByTime(500);
     expect(await statusAt(60_251)).toBe(200);
-    await app.close();
+    await Promise.all([app.close(), unlimited.close()]);
   } finally {
     clock.mockRestore();
     vi.useRealTimers();
