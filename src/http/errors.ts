@@ -8,7 +8,6 @@ import { JSON_TYPE } from './json-type.ts';
 
 const FASTIFY_CODES: Record<string, ConditionName> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
-  FST_ERR_CTP_EMPTY_TYPE: 'unsupported_media_type',
   FST_ERR_BAD_URL: 'path_not_found',
 };
 

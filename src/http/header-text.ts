@@ -1,5 +1,4 @@
 // Text in a header: its bytes are UTF-8, which Node hands over as Latin-1.
-import { isStorableText, TEXT_WORDS } from '../lib/text.ts';
 import { REPEATED_WORDS, type SentHeader } from './service-headers.ts';
 
 // A byte order mark is kept: nothing is stripped (decisions.md 1).
@@ -11,8 +10,8 @@ export const UTF8_WORDS = 'Must be text in UTF-8.';
 export function readHeaderText({ value, isRepeated }: SentHeader): { text: string } | { fault: string } {
   if (isRepeated) return { fault: REPEATED_WORDS };
   try {
-    const text = utf8.decode(Buffer.from(value, 'latin1'));
-    return isStorableText(text) ? { text } : { fault: TEXT_WORDS };
+    // No U+0000 comes through Node's parser, no unpaired surrogate through this one.
+    return { text: utf8.decode(Buffer.from(value, 'latin1')) };
   } catch {
     return { fault: UTF8_WORDS };
   }

@@ -12,7 +12,7 @@ interface KnownPath {
 }
 
 function withoutSlash(path: string): string {
-  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+  return path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
 /** The path as the router finds it, in an absolute target and before a fragment too; elsewhere it has refused bad escapes. */

@@ -158,6 +158,7 @@ describe('bodies', () => {
     '*/*',
     'application/json/x',
     ';',
+    '',
   ])('the type %s is not supported', async (type) => {
     expect(await post(service, JSON.stringify(record), { headers: { 'content-type': type } })).toMatchObject(
       envelope(415, 'unsupported_media_type'),
