@@ -1,4 +1,6 @@
 // The log: one line per request with the id that its answer carries, and never a key.
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createKey, revokeKey } from '../../src/apps/service.ts';
@@ -94,6 +96,15 @@ test('a client that leaves before its answers has a line for each and is counted
   await vi.waitFor(async () => {
     expect(await service.database.db.selectFrom('access_grant').select('access_level_id').execute()).toHaveLength(1);
   });
+});
+
+test('a client whose connection breaks in the middle of its body has a line, too', async () => {
+  const before = lines.length;
+  const socket = connect(service.port, '127.0.0.1');
+  socket.write(rawPost(ATTRIBUTION, service.publicKey, JSON.stringify(record), 'Expect: 100-continue').slice(0, -1));
+  await once(socket, 'data');
+  socket.resetAndDestroy();
+  await vi.waitFor(() => expect(requestsSince(before)).toMatchObject([{ method: 'POST', status: 499 }]), 5_000);
 });
 
 /** Sends a request, and leaves while what it needs is held; that is no error. */
@@ -196,4 +207,16 @@ test('no key is ever in the log, wherever a client puts it', async () => {
   expect(log).toContain('/keys/');
   for (const key of keys) expect(log).not.toContain(key.split('.')[1]);
   expect(log).not.toMatch(/_live_[0-9A-Za-z]{8}/);
+});
+
+test('what is refused on purpose is no failure', async () => {
+  service.startDraining();
+  const { status, headers } = await service.call('GET', '/readyz');
+  expect(status).toBe(503);
+  const id = headers['request-id'];
+  await findLine(id);
+  const failures = lines
+    .map((line) => JSON.parse(line))
+    .filter(({ msg, request_id }) => msg === 'request failed' && request_id === id);
+  expect(failures).toEqual([]);
 });
