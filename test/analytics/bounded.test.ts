@@ -1,4 +1,4 @@
-// A chart takes no more than its share: time-out, a client that leaves, a reader that is slow, answers on the wire.
+// A chart takes no more than its share: time-out, a reader that is slow, answers on the wire.
 import { once } from 'node:events';
 import { get as httpGet, request as httpRequest, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -89,21 +89,6 @@ describe('a chart that cannot be computed just now', () => {
     await blocker.end();
     expect((await askChart(hurried, INSTALLS)).status).toBe(200);
     await hurried.close();
-  });
-
-  test('is cancelled when the client leaves', async () => {
-    const request = httpRequest(`${service.url}${CHARTS_PATH}`, {
-      method: 'POST',
-      headers: { authorization: `Api-Key ${service.secretKey}`, 'content-type': 'application/json' },
-    });
-    request.on('error', () => {});
-    // Not asked before, so that no answer is kept.
-    request.end(JSON.stringify({ ...INSTALLS, period_unit: 'week' }));
-    await until(async () => (await countBusy()) === 1);
-    request.destroy();
-    await until(async () => (await countBusy()) === 0);
-    await holder.query('rollback');
-    expect((await askChart(service, INSTALLS)).status).toBe(200);
   });
 });
 
