@@ -59,10 +59,12 @@ describe('by default', () => {
     }
   });
 
-  test('OPTIONS that is no preflight is a method like others', async () => {
+  test('what is no preflight is a method like others', async () => {
     for (const headers of [{}, { origin: ORIGIN }, { 'access-control-request-method': 'POST' }]) {
       expect(await service.call('OPTIONS', ATTRIBUTION, { headers })).toMatchObject({ status: 405 });
     }
+    const headers = { origin: ORIGIN, 'access-control-request-method': 'POST' };
+    expect(await service.call('PUT', ATTRIBUTION, { headers })).toMatchObject({ status: 405 });
   });
 
   test('secret-key operations send no CORS headers', async () => {

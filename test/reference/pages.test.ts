@@ -34,7 +34,10 @@ test('what the page loads comes from this service', async () => {
   }
 });
 
-test.each(['..%2fpackage.json', '%2e%2e%2fx', 'none.js'])('a file that is not there is unknown: %s', async (name) => {
-  const { status, json } = await service.call('GET', `/docs/static/${name}`);
-  expect([status, json.error_code]).toEqual([404, 'not_found']);
-});
+test.each(['..%2fpackage.json', '%2e%2e%2fx', '%5c..%5cx', 'x%00', 'none.js'])(
+  'a file that is not there is unknown: %s',
+  async (name) => {
+    const { status, json } = await service.call('GET', `/docs/static/${name}`);
+    expect([status, json.error_code]).toEqual([404, 'not_found']);
+  },
+);
