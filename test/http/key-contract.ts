@@ -36,8 +36,8 @@ export function keyContract({ method, path, kind, isForCharts = false, body }: K
     expect(answer.headers['www-authenticate']).toBe('Api-Key');
   }
 
-  test('the right key is let in, the scheme in any case of letters', async () => {
-    for (const scheme of ['Api-Key', 'api-key', 'API-KEY']) {
+  test('the right key is let in, the scheme in any case of letters, after one space or more', async () => {
+    for (const scheme of ['Api-Key', 'api-key', 'API-KEY', 'Api-Key ']) {
       const answer = await service.call(method, path, { headers: { authorization: `${scheme} ${rightKey()}` }, body });
       expect(answer.status).not.toBe(401);
     }
