@@ -46,10 +46,11 @@ test('work that ends by itself needs no other connection, also if the process is
 test('a cancellation is said again until the work is over, and not once more then', async () => {
   const { did, abort, end, over } = await start();
   abort();
-  await expect.poll(() => did).toEqual(['connect', CANCEL, CANCEL]);
+  await expect.poll(() => did.length).toBeGreaterThan(2);
   end(Promise.reject(new Error('cancelled')));
   await over;
-  expect(did.slice(3)).toEqual(['end', 'cancelled']);
+  const said = did.filter((one) => one === CANCEL);
+  expect(did).toEqual(['connect', ...said, 'end', 'cancelled']);
 });
 
 test('whoever has the session next is not hit where the other connection comes after the end', async () => {
