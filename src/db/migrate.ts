@@ -90,12 +90,11 @@ async function tryUntilDone(
       say?.(waits);
       isTold = true;
     }
-    await sleep(restMs, undefined, { signal }).catch(() => undefined);
-    heed(signal);
+    await sleep(restMs, undefined, { signal });
   }
 }
 
-/** Not queued for: whoever waits in a statement does not hear that the process is to end. */
+/** Not queued for: whoever waits in a statement cannot tell for whom. */
 async function tryToTakeTurn(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query('select pg_try_advisory_lock($1) as is_taken', [MIGRATION_LOCK]);
   return rows[0].is_taken;
@@ -199,7 +198,7 @@ export async function migrateToLatest(connectionString: string, options: Migrati
     await refuseHomeless(client);
     return await interruptibly(client, { signal, connect }, () => applyMissing(client, options));
   } catch (error) {
-    // Whatever it failed with: most likely it was cancelled.
+    // Whatever it failed with: it was cancelled, or its rest broken off.
     heed(signal);
     throw error;
   } finally {
