@@ -1,6 +1,6 @@
 // Claims of the queue: what is taken and in which order, how long it is held, and how it is let go of.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { disableWebhook, enableWebhook } from '../../src/webhooks/endpoints.ts';
 import {
   type Claimed,
@@ -14,24 +14,19 @@ import {
 import { replayDeliveries } from '../../src/webhooks/replay.ts';
 import { sweepEvents } from '../../src/webhooks/retention.ts';
 import { claimIn } from './claiming.ts';
-import { createWorld, type World } from './world.ts';
+import { useWorld, type World } from './world.ts';
 
 let world: World;
 let db: World['service']['deps']['db'];
 
-beforeAll(async () => {
-  world = await createWorld();
-  ({ db } = world.service.deps);
+useWorld((made) => {
+  world = made;
+  ({ db } = made.service.deps);
 });
 
 beforeEach(async () => {
-  await world.clear();
   await world.addProfile('ann');
   await world.addProfile('bob');
-});
-
-afterAll(async () => {
-  await world.close();
 });
 
 const claim = (changes?: Partial<ClaimRequest>) => claimIn(world, changes);

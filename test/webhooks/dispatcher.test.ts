@@ -1,28 +1,23 @@
 // What a dispatcher holds: as long as it lives, no other sends it; what it cannot send it gives back.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { recordEvents } from '../../src/webhooks/outbox.ts';
 import { claimIn } from './claiming.ts';
 import { hanging } from './receiver.ts';
-import { createWorld, eventually, type World } from './world.ts';
+import { eventually, useWorld, type World } from './world.ts';
 
 let world: World;
 let db: World['service']['deps']['db'];
 
-beforeAll(async () => {
-  world = await createWorld();
-  ({ db } = world.service.deps);
+useWorld((made) => {
+  world = made;
+  ({ db } = made.service.deps);
 });
 
 beforeEach(async () => {
-  await world.clear();
   await world.addProfile('ann');
   await world.addProfile('bob');
-});
-
-afterAll(async () => {
-  await world.close();
 });
 
 describe('a dispatcher', () => {

@@ -1,28 +1,23 @@
 // How every kind of failure ends (decisions.md 7), with a clock that the test moves.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { listWebhooks, resumeWebhook } from '../../src/webhooks/endpoints.ts';
 import { listDeliveries } from '../../src/webhooks/replay.ts';
 import { RETRY_WAITS_S } from '../../src/webhooks/schedule.ts';
 import { answering, type Behaviour, dropping, hanging, type Receiver } from './receiver.ts';
-import { createWorld, eventually, type World } from './world.ts';
+import { eventually, useWorld, type World } from './world.ts';
 
 let world: World;
 let receiver: Receiver;
 let webhookId: string;
 
-beforeAll(async () => {
-  world = await createWorld();
+useWorld((made) => {
+  world = made;
 });
 
 beforeEach(async () => {
-  await world.clear();
   receiver = await world.receive();
   await world.addProfile('ann');
   ({ webhook_id: webhookId } = await world.addEndpoint(receiver.url));
-});
-
-afterAll(async () => {
-  await world.close();
 });
 
 async function delivery() {

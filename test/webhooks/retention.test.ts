@@ -1,30 +1,25 @@
 // Old events go, what waits too long dies first, whatever is younger or unfinished stays.
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery, sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { addWebhook } from '../../src/webhooks/endpoint-settings.ts';
 import { rotateWebhookSecret } from '../../src/webhooks/endpoints.ts';
 import { recordEvents } from '../../src/webhooks/outbox.ts';
 import { replayDeliveries } from '../../src/webhooks/replay.ts';
 import { startRetention, sweepEvents } from '../../src/webhooks/retention.ts';
 import { waitForBlocked } from '../setup/locks.ts';
-import { createWorld, type World } from './world.ts';
+import { useWorld, type World } from './world.ts';
 
 const DAY = 86_400;
 
 let world: World;
 
-beforeAll(async () => {
-  world = await createWorld({ EVENT_RETENTION_DAYS: '10' });
-});
-
-beforeEach(async () => {
-  await world.clear();
-});
-
-afterAll(async () => {
-  await world.close();
-});
+useWorld(
+  (made) => {
+    world = made;
+  },
+  { EVENT_RETENTION_DAYS: '10' },
+);
 
 function inWorld() {
   const { deps, app, appId } = world.service;

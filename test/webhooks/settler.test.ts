@@ -2,34 +2,29 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { judgeAttempt } from '../../src/webhooks/outcome.ts';
 import type { Claimed } from '../../src/webhooks/queue.ts';
 import { createSettler, type Settler } from '../../src/webhooks/settler.ts';
 import { connectTo } from '../db/one-connection.ts';
 import { claimIn } from './claiming.ts';
-import { createWorld, eventually, type World } from './world.ts';
+import { eventually, useWorld, type World } from './world.ts';
 
 let world: World;
 let db: World['service']['deps']['db'];
 
-beforeAll(async () => {
-  world = await createWorld();
-  ({ db } = world.service.deps);
+useWorld((made) => {
+  world = made;
+  ({ db } = made.service.deps);
 });
 
 beforeEach(async () => {
-  await world.clear();
   await world.addProfile('ann');
   await world.addProfile('bob');
   await world.addEndpoint('http://127.0.0.1:9/');
   await world.grant('ann');
   await world.grant('ann');
   await world.grant('bob');
-});
-
-afterAll(async () => {
-  await world.close();
 });
 
 /** Adds what an attempt was answered. */

@@ -1,6 +1,6 @@
 // A service with an access level and profiles, receivers, a dispatcher and a clock that the test moves.
 import { sql } from 'kysely';
-import { vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, vi } from 'vitest';
 import { addAccessLevel } from '../../src/apps/service.ts';
 import { type Dispatcher, type Edges, startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { addWebhook, type NewWebhook } from '../../src/webhooks/endpoint-settings.ts';
@@ -96,4 +96,15 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
       await service.close();
     },
   };
+}
+
+/** One world for all tests of a file, as it was at first before each of them. */
+export function useWorld(take: (world: World) => void, env: Record<string, string> = {}): void {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld(env);
+    take(world);
+  });
+  beforeEach(() => world.clear());
+  afterAll(() => world.close());
 }
