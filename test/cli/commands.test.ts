@@ -1,13 +1,11 @@
 // The commands of the sps program, as they are run by an operator.
-import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Answer, type CallOptions, startService, type TestService } from '../setup/service.ts';
+import { type Answer, startService, type TestService } from '../setup/service.ts';
 import { answering, type Receiver, startReceiver } from '../webhooks/receiver.ts';
-import { createSps, ended, PATIENCE, type Sps } from './sps.ts';
+import { createSps, PATIENCE, type Sps } from './sps.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -167,115 +165,6 @@ test('access-level and product: added, imported, replaced, listed, removed', PAT
   expect((await sps.json('access-level', 'list', '--app', app)).access_levels).toEqual([]);
 });
 
-describe('profile export', PATIENCE, () => {
-  const call = async (method: string, path: string, key: string, options: CallOptions) => {
-    const answer = await service.call(method, path, { key, ...options });
-    expect(answer.status, answer.text).toBeLessThan(300);
-    return answer.json;
-  };
-  const [API, CUSTOMER] = ['/api/v2/server-side-api/', { 'service-customer-user-id': 'ann' }];
-
-  test('prints all that is stored of a person, and after a deletion what stays', async () => {
-    const { app_id, public_key, secret_key } = await sps.json('app', 'create', '--name', 'Known');
-    await sps.json('access-level', 'add', 'premium', '--app', app_id);
-    const receiving = ['--url', receiver.url, '--no-verify'];
-    const { webhook_id } = await sps.json('webhook', 'add', '--app', app_id, ...receiving);
-    await call('POST', `${API}profile/`, secret_key, { headers: CUSTOMER, body: { country: 'FR' } });
-    for (const campaign of ['first', 'second']) {
-      const body = { status: 'non_organic', campaign, attribution_user_id: `id-${campaign}`, customer_user_id: 'ann' };
-      await call('POST', '/api/v2/web-api/attribution/', public_key, { body });
-    }
-    const coins = {
-      ...{ purchase_type: 'one_time_purchase', store: 'stripe', store_product_id: 'coins' },
-      ...{ store_transaction_id: 't1', store_original_transaction_id: 't1', purchased_at: '2025-02-03T00:00:00Z' },
-      price: { country: 'US', currency: 'USD', value: 4.99 },
-      variation_id: 'v1',
-    };
-    await call('POST', `${API}purchase/set/transaction/`, secret_key, { headers: CUSTOMER, body: coins });
-    const grant = { access_level_id: 'premium', expires_at: null };
-    const once = { ...CUSTOMER, 'idempotency-key': 'once' };
-    await call('POST', `${API}purchase/profile/grant/access-level/`, secret_key, { headers: once, body: grant });
-    const named = ['--customer-user-id', 'ann'];
-    const exported = await sps.json('profile', 'export', '--app', app_id, ...named);
-    expect(exported).toMatchObject({
-      profile: { customer_user_id: 'ann', country: 'FR', custom_attributes: {}, deleted_at: null },
-      attributions: [
-        { status: 'non_organic', campaign: 'second', attribution_user_id: 'id-second' },
-        { status: 'non_organic', campaign: 'first', attribution_user_id: 'id-first' },
-      ],
-      access_grants: [{ access_level_id: 'premium', expires_at: null }],
-      transactions: [{ store_transaction_id: 't1', price_value: 4.99, price_country: 'US', variation_id: 'v1' }],
-      events: [
-        { payload: { customer_user_id: 'ann' }, deliveries: [{ attempts: expect.any(Number) }] },
-        { event_type: 'access_level_updated' },
-      ],
-      kept_answers: [{ operation: 'grant', idempotency_key: 'once' }],
-    });
-    expect(Object.keys(exported.transactions[0])).not.toContain('revenue_nano');
-
-    await call('DELETE', `${API}profile/`, secret_key, { headers: CUSTOMER });
-    expect((await sps.attempt('profile', 'export', '--app', app_id, ...named)).stderr).toBe(
-      'sps: The app has no such profile.\n',
-    );
-    const { profile_id } = exported.profile;
-    const left = await sps.attempt('profile', 'export', '--app', app_id, '--profile-id', profile_id);
-    expect(JSON.parse(left.stdout)).toMatchObject({
-      profile: { profile_id, customer_user_id: null, country: 'FR', deleted_at: expect.any(String) },
-      ...{ attributions: [], access_grants: [], transactions: [{ store_transaction_id: 't1' }], kept_answers: [] },
-    });
-    expect(left.stdout).not.toMatch(/ann|id-first|id-second/);
-    await sps.json('webhook', 'remove', webhook_id);
-  });
-
-  describe('of one with more than is read at once', () => {
-    const ROWS = 250;
-    let named: string[];
-    beforeAll(async () => {
-      const { app_id, secret_key } = await sps.json('app', 'create', '--name', 'Long');
-      named = ['--app', app_id, '--customer-user-id', 'ann'];
-      await call('POST', `${API}profile/`, secret_key, { headers: CUSTOMER, body: {} });
-      await sql`insert into webhook_event (event_id, app_id, profile_id, customer_user_id, event_type, payload)
-        select gen_random_uuid(), app_id, profile_id, customer_user_id, 'written', json_build_object('line', e'a\nb', 'n', n)
-        from profile, generate_series(1, ${ROWS}::integer) n where app_id = ${app_id} order by n`.execute(
-        service.database.db,
-      );
-    }, PATIENCE.timeout);
-
-    test('prints each row once, in order, laid out as any JSON', async () => {
-      const { stdout } = await sps.attempt('profile', 'export', ...named);
-      const exported = JSON.parse(stdout);
-      expect(stdout).toBe(`${JSON.stringify(exported, null, 2)}\n`);
-      expect(exported.events.map(({ payload }: { payload: { n: number } }) => payload.n)).toEqual(
-        Array.from({ length: ROWS }, (_, i) => i + 1),
-      );
-      const { stdout: inOneLine } = await sps.attempt('profile', 'export', ...named, '--json');
-      expect(inOneLine).toBe(`${JSON.stringify(exported)}\n`);
-    });
-
-    test('fails if its reader leaves, as what was read is not all', async () => {
-      const child = sps.start('profile', 'export', ...named);
-      child.stdout?.destroy();
-      expect(await ended(child)).toMatchObject({ code: 1, stderr: 'sps: Not all of it could be written (EPIPE).\n' });
-    });
-
-    test.runIf(existsSync('/dev/full'))('fails if there is no room', async () => {
-      const full = openSync('/dev/full', 'w');
-      const child = sps.startInto(full, 'profile', 'export', ...named);
-      closeSync(full);
-      expect(await ended(child)).toMatchObject({ code: 1, stderr: 'sps: Not all of it could be written (ENOSPC).\n' });
-    });
-  });
-
-  test('asks for a name, of a profile of that app', async () => {
-    const { stderr } = await sps.attempt('profile', 'export', '--app', app);
-    expect(stderr).toBe('sps: Name the profile: --customer-user-id or --profile-id.\n');
-    for (const id of ['no id', '00000000-0000-4000-8000-000000000000']) {
-      const ended = await sps.attempt('profile', 'export', '--app', app, '--profile-id', id);
-      expect(ended).toMatchObject({ code: 1, stderr: 'sps: The app has no such profile.\n' });
-    }
-  });
-});
-
 test('store and rate', PATIENCE, async () => {
   await sps.json('store', 'set', '--app', app, '--store', 'stripe', '--commission', '0.15');
   expect(await sps.json('store', 'set', '--app', app, '--store', 'stripe', '--title', 'Web')).toEqual({
@@ -380,77 +269,4 @@ describe('webhook', PATIENCE, () => {
     });
     expect(await sps.json(...add, '--no-verify')).toMatchObject({ webhook_id: expect.stringMatching(UUID) });
   });
-});
-
-describe(
-  'an error is one sentence on standard error, with exit code 1 and nothing on standard output',
-  PATIENCE,
-  () => {
-    const nowhere = '00000000-0000-4000-8000-000000000000';
-
-    async function expectError(how: 'run' | 'attempt', args: string[], message: string): Promise<void> {
-      const outcome = await sps[how](...args, '--json');
-      expect(outcome).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
-      expect(outcome.stderr).not.toContain('    at ');
-    }
-
-    test.each([
-      [['app', 'create'], "required option '--name <name>' not specified"],
-      [['key', 'list', '--app', nowhere], `There is no app ${nowhere}`],
-    ])('sps %j, a process of its own', (args, message) => expectError('run', args, message));
-
-    test.each([
-      [['app', 'create', '--name', 'X', '--profile-shape', 'cube'], 'Allowed choices are dictionary, array.'],
-      [['webhook', 'replay', '--since', '2025-01-01T00:00:00Z'], 'Give a webhook and --since, or --delivery alone.'],
-      [['product', 'import', '/nowhere.json', '--app', nowhere], 'Cannot read /nowhere.json: there is no such file.'],
-      [['webhook', 'deliveries', nowhere, '--limit', '0'], 'It must be from 1 to 1000.'],
-      [['webhook', 'deliveries', nowhere, '--limit', '1001'], 'It must be from 1 to 1000.'],
-      [['webhook', 'deliveries', nowhere, '--limit', '1000'], `There is no webhook ${nowhere}`],
-      [['webhook', 'change', nowhere, '--authorization-file', ''], 'It must not be empty.'],
-      [['product', 'add', '--app', nowhere, '--access-level', ''], 'It must not be empty.'],
-      [['rate', 'import', '/nowhere.csv'], 'Cannot read /nowhere.csv: there is no such file.'],
-    ])('sps %j', (args, message) => expectError('attempt', args, message));
-
-    test('a database that does not answer, and a wrong configuration', async () => {
-      const away = createSps({ DATABASE_URL: 'postgres://x:secret-password@127.0.0.1:1/x' });
-      const outcome = await away.run('app', 'list');
-      expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('127.0.0.1:1 does not answer') });
-      expect(outcome.stderr).not.toContain('secret-password');
-      const stopped = createSps({ DATABASE_URL: 'postgres:///x?host=/nowhere' });
-      expect(await stopped.run('app', 'list')).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('The database at /nowhere/.s.PGSQL.5432 does not answer (ENOENT)'),
-      });
-      const wrong = createSps({ DATABASE_URL: 'mysql://x', PORT: 'x' });
-      expect(await wrong.run('app', 'list')).toMatchObject({
-        code: 1,
-        stderr: expect.stringMatching(/PORT must be .*\n.*DATABASE_URL must be/s),
-      });
-    });
-
-    test.runIf(existsSync('/dev/full'))('an answer that cannot be written', async () => {
-      const full = openSync('/dev/full', 'w');
-      const child = sps.startInto(full, 'app', 'list');
-      closeSync(full);
-      const stderr = 'sps: What was asked for was done, but its answer cannot be written (ENOSPC).\n';
-      expect(await ended(child)).toMatchObject({ code: 1, stderr });
-    });
-
-    test('but a reader that has had enough is none', async () => {
-      const child = sps.start('app', 'list');
-      child.stdout?.destroy();
-      expect(await ended(child)).toMatchObject({ code: 0, stderr: '' });
-    });
-  },
-);
-
-test('--help is everywhere', PATIENCE, async () => {
-  const page = { code: 0, stdout: expect.stringMatching(/Usage: sps.*--json/s) };
-  expect(await sps.run('--help')).toMatchObject(page);
-  for (const command of [
-    ['app', 'create'],
-    ['import', 'profiles'],
-  ]) {
-    expect(await sps.attempt(...command, '--help')).toMatchObject(page);
-  }
 });

@@ -12,6 +12,7 @@ for (const name of ['stdout', 'stderr']) {
   };
 }
 // Each command listens to these and stays.
+process.setMaxListeners(0);
 process.stdout.setMaxListeners(0);
 process.stderr.setMaxListeners(0);
 
