@@ -1,4 +1,5 @@
-// What webhooks are told of an access level (decisions.md 7): of one source of it, a grant or a purchase. Pure.
+// The `access_level_updated` event of webhooks (decisions.md 7). It describes one source of an access level: a grant or
+// a purchase. Pure.
 import { timestampToWire, toWire } from '../lib/datetime.ts';
 import { toUsd } from '../lib/money.ts';
 import {
@@ -51,7 +52,7 @@ function tellPurchase(purchase: PurchaseState, until: string | null, now: string
   };
 }
 
-/** What every event of a profile says of its access and money. */
+/** Returns the properties about access and revenue that every event of a profile carries. */
 export function profileTotals(state: ProfileState, now: string) {
   return {
     profile_has_access_level: listAccess(state, now).some((source) => isActive(source, now)),
@@ -61,17 +62,17 @@ export function profileTotals(state: ProfileState, now: string) {
 
 export interface AccessEventParts {
   event_id: string;
-  /** When it happened: the database's text. */
+  /** When the event happened, as the database writes timestamps. */
   at: string;
-  /** The moment (a timestamp) at which the profile is described. */
+  /** The moment (a timestamp) as of which the profile is described. */
   now: string;
   state: ProfileState;
   source: AccessSource;
-  /** Whether the profile has the source no longer. */
+  /** Whether the profile no longer has the source. */
   isGone?: boolean;
 }
 
-/** `access_level_updated`: it describes the grant or the purchase that was made, not the best source of the level. */
+/** Builds `access_level_updated`. It describes the given source, which need not be the best source of the level. */
 export function accessEvent({ event_id, at, now, state, source, isGone = false }: AccessEventParts): WebhookEvent {
   const { opened_by, access_level_id, until } = source;
   const properties = {

@@ -1,4 +1,4 @@
-// What operations that change one profile have in common over HTTP.
+// The HTTP side shared by all operations that change one profile.
 import type { Deps } from '../deps.ts';
 import { readOnce } from '../http/idempotency.ts';
 import { JSON_TYPE } from '../http/json-type.ts';
@@ -6,7 +6,7 @@ import type { Call } from '../http/operation.ts';
 import { requireIdentity } from '../profile/identity.ts';
 import type { ChangeRequest } from './change.ts';
 
-/** The handler: reads who is meant and under which Idempotency-Key; the change gives the body of the answer as JSON text. */
+/** Returns a handler that reads the profile identity and the Idempotency-Key. `change` returns the response as JSON. */
 export function handleChange<Body>(
   { config }: Pick<Deps, 'config'>,
   change: (request: ChangeRequest & { body: Body }) => Promise<string>,

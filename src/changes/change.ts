@@ -1,5 +1,5 @@
-// The frame of an operation that changes one profile and tells webhooks of it: one transaction that locks the profile, does
-// the work, stores the events and, under an Idempotency-Key, the answer.
+// The transaction around an operation that changes one profile and notifies webhooks. It locks the profile, does the
+// work, and stores the events and, if the request has an Idempotency-Key, the answer.
 import type { Kysely, Transaction } from 'kysely';
 import { overlapping } from '../db/overlap.ts';
 import { inTransaction } from '../db/transactions.ts';
@@ -20,7 +20,7 @@ import { type AnswerKey, findAnswer, keepAnswer, takeAnswerKey } from './kept-an
 export interface ChangeRequest {
   app: App;
   identity: ProfileIdentity;
-  /** Set where the request carries an Idempotency-Key. */
+  /** Set if the request carries an Idempotency-Key. */
   once: Once | undefined;
 }
 
@@ -28,32 +28,32 @@ export interface Changed {
   /** The profile as it is after the change. */
   state: ProfileState;
   events: readonly WebhookEvent[];
-  /** What is written beside the events. */
+  /** Writes anything else, alongside the events. */
   alsoWrite?: (trx: Kysely<DB>) => Promise<void>;
 }
 
-/** `First` is what is known once the first locks are had. */
+/** `First` is what `lockFirst` returns: what is known once its locks are held. */
 export interface Change<First = undefined> {
   operation: AnswerKey['operation'];
-  /** Takes locks that must be had before that of the profile. */
+  /** Takes locks that must be acquired before the profile's. */
   lockFirst?: (trx: Kysely<DB>) => Promise<First>;
-  /** Whether charts may differ after it. */
+  /** Set if the change may alter charts. */
   changesFacts?: true;
-  /** What is done while the profile is locked. */
+  /** Makes the change while the profile is locked. */
   work: (trx: Kysely<DB>, profileId: string, first: First) => Promise<Changed>;
 }
 
 interface Committed {
-  /** The body of the answer: JSON. */
+  /** The response body, as JSON. */
   answer: string;
   /** How many events were stored. */
   stored: number;
 }
 
-/** Keeps the answer for when the request is repeated. */
+/** Keeps the answer, to return it again if the request is repeated. */
 type Keep = (trx: Kysely<DB>, answer: string) => Promise<void>;
 
-/** The body of an answer that shows the profile, as JSON. */
+/** Returns the response body that shows the profile, as JSON. */
 export function renderAnswer(state: ProfileState, app: App): string {
   return JSON.stringify({ data: renderProfile(state, app) });
 }
@@ -76,7 +76,7 @@ async function runChange<First>(
   return { answer, stored };
 }
 
-/** Gives the answer that is kept under the key, else does the work and keeps its answer. */
+/** Returns the answer kept under the key, or else does the work and keeps its answer. */
 async function runOnce<First>(
   trx: Transaction<DB>,
   { request, once, change, now }: { request: ChangeRequest; once: Once; change: Change<First>; now: Date },
@@ -93,13 +93,13 @@ async function runOnce<First>(
   if (kept) return { answer: kept.answer, stored: 0 };
   return runChange(trx, request, {
     change,
-    // The profile that the key was taken for, or none: it may be deleted or renamed until it is locked.
+    // Locks the profile that the key was taken for, or none: until it is locked, it may be deleted or renamed.
     lock: (each, appId) => lockProfile(each, appId, { ...identity, profile_id: profileId }),
     keep: (each, answer) => keepAnswer(each, { ...key, body_sha256: once.body_sha256, answer }, now),
   });
 }
 
-/** Changes the profile that the request names and gives the body of the answer, as JSON. */
+/** Changes the profile that the request names and returns the response body, as JSON. */
 export async function changeProfile<First = undefined>(
   { db, now }: Pick<Deps, 'db' | 'now'>,
   request: ChangeRequest,

@@ -1,6 +1,7 @@
-// As change.ts, for many requests in one transaction: what a commit and its round trips cost is shared (docs/decisions/0002). It takes
-// the plain case alone. A request whose profile is not found, or just held by another transaction, or named by an earlier
-// request of the group, is left to a transaction of its own, which waits and knows every error.
+// Like change.ts, but for many requests in one transaction, so that they share the cost of a commit and its round trips
+// (docs/decisions/0002). Only the plain case is handled. A request whose profile is not found, is locked by another
+// transaction, or is named by an earlier request of the group falls back to a transaction of its own, which waits for
+// locks and handles every error.
 import type { Kysely } from 'kysely';
 import { inTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
@@ -19,7 +20,9 @@ export interface Locked<Request> {
   profile_id: string;
 }
 
-/** Changes locked profiles, each once; undefined for a request that is to be left to a transaction of its own. */
+/**
+ * Changes locked profiles, each once. Returns undefined for a request that must fall back to a transaction of its own.
+ */
 export type GroupWork<Request> = (
   trx: Kysely<DB>,
   locked: readonly Locked<Request>[],
@@ -43,7 +46,7 @@ async function lockGroup<Request extends Named>(
   return locked;
 }
 
-/** The body of each answer, as JSON; undefined for requests that are left to a transaction of their own. */
+/** Returns each response body, as JSON; undefined for requests that must fall back to a transaction of their own. */
 export async function changeProfiles<Request extends Named>(
   { db }: Pick<Deps, 'db'>,
   requests: readonly Request[],

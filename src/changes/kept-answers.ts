@@ -26,8 +26,9 @@ function oldest(now: Date): string {
 }
 
 /**
- * Takes the key until the transaction ends; false if another transaction has it: the first request is still running. It holds
- * no row, so that a second request learns this at once instead of waiting for the profile behind the first.
+ * Takes the key until the transaction ends. Returns false if another transaction holds it, which means that the first
+ * request is still running. This is an advisory lock, not a row lock, so a second request learns that at once instead
+ * of waiting behind the first for the profile.
  */
 export async function takeAnswerKey(trx: Kysely<DB>, key: AnswerKey): Promise<boolean> {
   const name = JSON.stringify([key.app_id, key.profile_id, key.operation, key.idempotency_key]);
@@ -36,7 +37,7 @@ export async function takeAnswerKey(trx: Kysely<DB>, key: AnswerKey): Promise<bo
   return rows[0]?.is_taken === true;
 }
 
-/** The answer that was kept under the key within the last day. */
+/** Returns the answer kept under the key within the last day. */
 export async function findAnswer(trx: Kysely<DB>, key: AnswerKey, now: Date): Promise<KeptAnswer | undefined> {
   return trx
     .selectFrom('kept_answer')
@@ -49,7 +50,7 @@ export async function findAnswer(trx: Kysely<DB>, key: AnswerKey, now: Date): Pr
     .executeTakeFirst();
 }
 
-/** In place of one that is older than a day. */
+/** Keeps the answer, replacing one that is older than a day. */
 export async function keepAnswer(trx: Kysely<DB>, kept: AnswerKey & KeptAnswer, now: Date): Promise<void> {
   const { body_sha256, answer, ...key } = kept;
   const values = { body_sha256, answer, kept_at: now.toISOString() };
@@ -62,7 +63,7 @@ export async function keepAnswer(trx: Kysely<DB>, kept: AnswerKey & KeptAnswer, 
     .execute();
 }
 
-/** Deletes up to a batch of answers older than a day; how many it was. Several processes may do so at once. */
+/** Deletes up to a batch of answers older than a day and returns how many. Several processes may do so at once. */
 export async function pruneAnswers(db: Kysely<DB>, now: Date): Promise<number> {
   const { numAffectedRows } = await sql`
     with old as (
