@@ -1,4 +1,4 @@
-// Looks at everything an operator would look at. A check that fails is a finding itself, and the others still run.
+// Checks everything an operator would look at. A check that throws becomes a finding itself, and the others still run.
 import { findHome } from '../db/embedded/home.ts';
 import { isMigrated } from '../db/migration-files.ts';
 import type { Deps } from '../deps.ts';
@@ -23,10 +23,10 @@ async function look(name: string, check: Check): Promise<Finding[]> {
   }
 }
 
-/** One after the other, so that the look itself is light. */
+/** Runs the checks one after another, so that the examination itself adds little load. */
 export async function examine(deps: Deps, { charts }: { charts: boolean }): Promise<Finding[]> {
   const { db, config } = deps;
-  // A database that cannot be asked is told of check by check.
+  // If the database cannot be queried, each check reports that itself.
   const hasTables = await isMigrated(db).catch(() => true);
   const checks: Record<string, Check> = {
     database: () => checkServer(deps),

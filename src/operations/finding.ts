@@ -1,12 +1,12 @@
-// What `sps doctor` finds: one thing that was looked at, how it is, and what to do about it.
+// A finding of `sps doctor`: what was checked, what state it is in, and what to do about it.
 
 export interface Finding {
-  /** What was looked at: database, connections, migrations, clock, disk, webhooks, webhook secrets, totals, labels, charts. */
+  /** One of database, connections, migrations, clock, disk, webhooks, webhook secrets, totals, labels, charts. */
   check: string;
-  /** `unknown` is what cannot be seen from here. */
+  /** `unknown` means that the state cannot be determined from here. */
   state: 'ok' | 'warning' | 'problem' | 'unknown';
-  /** One sentence; of anything but `ok` it says what to do. */
+  /** The finding in words. A warning or problem also says what to do, unless the check itself failed. */
   words: string;
-  /** The figures behind it. */
+  /** The figures behind the finding. */
   figures?: Record<string, number | string | null>;
 }

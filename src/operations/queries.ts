@@ -1,4 +1,4 @@
-// Statements of `sps doctor`; they read, and wait for nobody.
+// The statements of `sps doctor`. They only read, and wait for no locks.
 import { type Kysely, sql } from 'kysely';
 import { TAKES_WRITES } from '../db/server-run.ts';
 import type { DB } from '../db/types.ts';
@@ -8,18 +8,18 @@ import { LONGEST_WAIT_S } from '../webhooks/schedule.ts';
 export interface ServerFacts {
   version_number: number;
   version: string;
-  /** What the server's clock shows, in milliseconds since 1970. */
+  /** The time on the server's clock, in milliseconds since 1970. */
   clock_ms: number;
   connections: number;
   most_connections: number;
-  /** Of those, what the server keeps for its administrators. */
+  /** How many of those the server reserves for its administrators. */
   reserved_connections: number;
-  /** How many connections the role and the database may have; null for as many as there are. */
+  /** Connection limits of the role and of the database; null if they have none. */
   role_limit: number | null;
   database_limit: number | null;
   encoding: string;
   database_bytes: number;
-  /** Not a replica, nor made read-only. */
+  /** False for a replica, and if the database was made read-only. */
   takes_writes: boolean;
 }
 
@@ -56,19 +56,19 @@ export interface WebhookFacts {
   enabled: number;
   disabled: number;
   suspended: number;
-  /** Of the enabled ones. */
+  /** How many of the enabled ones are failing. */
   failing: number;
   waiting: number;
   oldest_waiting_seconds: number | null;
-  /** Of those that wait: made, or put off, when the database's clock showed a later time than it does now. */
+  /** How many of the waiting ones were queued or postponed when the database's clock was ahead of its present time. */
   ahead_of_clock: number;
   dead: number;
 }
 
-/** So far the clocks of two processes may be apart. */
+/** How far apart the clocks of two processes may be. */
 const CLOCKS_APART_S = 60;
 
-/** Counts stop at MOST_DELIVERIES_COUNTED. */
+/** Reads the facts. Counts of deliveries stop at MOST_DELIVERIES_COUNTED. */
 export function readWebhookFacts(db: Kysely<DB>, now: Date): Promise<WebhookFacts> {
   return readOne(
     db,

@@ -1,4 +1,4 @@
-// What `sps doctor` says of the database server, its clock, the migrations and the disk.
+// The checks of `sps doctor` on the database server, its clock, the migrations and the disk.
 import { statfs } from 'node:fs/promises';
 import type { Kysely } from 'kysely';
 import { compareMigrations } from '../db/migration-files.ts';
@@ -58,7 +58,7 @@ export function judgeVersion({
   };
 }
 
-/** `needed`: what a service takes at most. */
+/** `needed` is the most connections that a service takes. */
 export function judgeConnections(facts: ServerFacts, needed: number): Finding {
   const { connections, most_connections, reserved_connections, role_limit, database_limit } = facts;
   const limits = [
@@ -79,7 +79,7 @@ export function judgeConnections(facts: ServerFacts, needed: number): Finding {
   };
 }
 
-/** `skewMs`: how far the server's clock is ahead of ours; less than the `roundTripMs` cannot be told. */
+/** `skewMs` is how far the server's clock is ahead of ours. A skew smaller than `roundTripMs` cannot be measured. */
 export function judgeClock(skewMs: number, roundTripMs: number): Finding {
   const size = Math.max(0, Math.abs(skewMs) - roundTripMs);
   const state = size > SKEW_PROBLEM_MS ? 'problem' : size > SKEW_WARNING_MS ? 'warning' : 'ok';
@@ -109,7 +109,7 @@ export async function checkMigrations(db: Kysely<DB>): Promise<Finding> {
   return { check: 'migrations', state: 'ok', words: `All ${applied.length} migrations are applied.`, figures };
 }
 
-/** Of the embedded database; `folder` undefined where the database is on a server of its own. */
+/** Checks the disk of the embedded database. `folder` is undefined if the database is on a server of its own. */
 export async function checkDisk(folder: string | undefined): Promise<Finding> {
   if (folder === undefined) {
     return { check: 'disk', state: 'unknown', words: 'The disk of the database server cannot be seen from here.' };

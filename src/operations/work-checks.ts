@@ -1,4 +1,4 @@
-// What `sps doctor` says of the service's own work: webhooks, totals, labels, and how long charts take.
+// The checks of `sps doctor` on the service's own work: webhooks, totals, labels, and how long charts take.
 import { CHART_IDS } from '../analytics/catalogue.ts';
 import { readChartRequest } from '../analytics/request.ts';
 import { createChartAnswers } from '../analytics/service.ts';
@@ -103,7 +103,7 @@ interface Timed {
   ms: number;
 }
 
-/** One that takes longer than it may is given up; it took so long, at least. */
+/** Times one chart. A chart that exceeds `mostMs` is given up; the time until then is a lower bound. */
 async function timeChart(
   deps: Deps,
   app: App,
@@ -121,7 +121,7 @@ async function timeChart(
   return { app_id: app.app_id, chart_id, ms: Math.round(performance.now() - began) };
 }
 
-/** Draws every chart of every app over the last year, until the budget of time is used up. */
+/** Draws every chart of every app over the last year, until the time budget is used up. */
 export async function checkCharts(deps: Deps, budgetMs = CHARTS_BUDGET_MS): Promise<Finding> {
   const apps = await listAllApps(deps.db);
   const answers = createChartAnswers(deps);
