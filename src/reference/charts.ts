@@ -1,4 +1,4 @@
-// Every chart with what it may be split and filtered by, as a table of the API reference.
+// The table of charts in the API reference: what each is, and what it may be segmented and filtered by.
 import { CHART_IDS, chart, filtersOf, segmentationsOf, unitOf } from '../analytics/catalogue.ts';
 
 export function describeCharts(): string {

@@ -1,4 +1,5 @@
-// The headers of answers, for the API reference and for the tests, which hold every answer against them (decisions.md 1). Pure.
+// The response headers, for the API reference and for the tests, which check every response against them
+// (decisions.md 1). Pure.
 import type { Route } from '../http/operation.ts';
 
 export interface AnswerHeader {
@@ -6,13 +7,13 @@ export interface AnswerHeader {
   description: string;
   /** JSON Schema of its value. */
   schema: Readonly<Record<string, unknown>>;
-  /** Not all of the answers that may have it do. */
+  /** Set if some of the responses that may have the header lack it. */
   isOptional?: true;
-  /** Which answers have it. */
+  /** Whether responses of the route with this status may have the header. */
   isOf: (status: number, route: Route) => boolean;
 }
 
-/** Requests without a right key are counted nowhere. */
+/** Requests without a valid key count towards no rate limit. */
 const isCounted: AnswerHeader['isOf'] = (status, { key }) => key !== 'none' && status !== 401;
 const WITH_LIMIT = { schema: { type: 'integer', minimum: 0 }, isOptional: true, isOf: isCounted } as const;
 
@@ -60,12 +61,12 @@ export const ANSWER_HEADERS: readonly AnswerHeader[] = [
   },
 ];
 
-/** Those of answers of a status. */
+/** Returns the headers that responses of a route may have, for a status. */
 export function headersOf(route: Route, status: number): AnswerHeader[] {
   return ANSWER_HEADERS.filter(({ isOf }) => isOf(status, route));
 }
 
-/** All of them, by their names, as responses refer to them. */
+/** Describes all headers by name, for responses to refer to. */
 export function describeHeaders(): Record<string, object> {
   const headers = ANSWER_HEADERS.map(({ name, description, schema, isOptional }) => [
     name,

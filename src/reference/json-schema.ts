@@ -1,5 +1,5 @@
-// TypeBox schemas as plain JSON Schema for the API reference: what only our validator knows is left out or said in standard
-// words, and what has a title stands once, under `components`.
+// Converts TypeBox schemas to plain JSON Schema for the API reference. Keywords that only our validator knows are left
+// out or put in standard terms, and a schema with a title appears once, under `components`.
 import type { TSchema } from '@sinclair/typebox';
 
 const OURS = new Set(['rules', 'maxDecimals', 'description']);
@@ -22,7 +22,7 @@ function convertProperties(properties: object, named: Named): Record<string, unk
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, convert(schema, named)]));
 }
 
-/** Of a record whose names are any: generators know its values by `additionalProperties` alone. */
+/** The pattern of a record with arbitrary names. Code generators type its values by `additionalProperties` alone. */
 const ANY_NAME = '^(.*)$';
 
 function convertPatterns(patterns: Record<string, TSchema>, named: Named): Record<string, unknown> {
@@ -33,7 +33,7 @@ function convertPatterns(patterns: Record<string, TSchema>, named: Named): Recor
   };
 }
 
-/** `published` says to readers in standard words what the other members say to our validator. */
+/** Converts a schema. `published` tells readers in standard keywords what the other members tell our validator. */
 function spellOut({ published, ...schema }: TSchema, named: Named): Record<string, unknown> {
   const { description, maxDecimals, format, properties, patternProperties, examples } = schema;
   if (published) {
@@ -53,7 +53,7 @@ function spellOut({ published, ...schema }: TSchema, named: Named): Record<strin
   };
 }
 
-/** The schema, or a reference to it where it has a title; `named` collects those. */
+/** Returns the schema, or a reference to it if it has a title; `named` collects schemas with a title. */
 export function toJsonSchema(schema: TSchema, named: Named): Record<string, unknown> {
   if (schema.title === undefined) return spellOut(schema, named);
   if (!named.has(schema.title)) named.set(schema.title, spellOut(schema, named));

@@ -1,5 +1,5 @@
-// The API as an OpenAPI 3.1 document, made of what the service itself runs on: route schemas, the error catalogue, the
-// chart and event catalogues. Pure; docs/openapi.json is this document, and a test compares them.
+// Builds the OpenAPI 3.1 document from what the service itself runs on: route schemas and the catalogues of errors,
+// charts and events. Pure. docs/openapi.json is this document, and a test compares the two.
 import type { TSchema } from '@sinclair/typebox';
 import { BODY_LIMIT, type Operation, type Route } from '../http/operation.ts';
 import { EVENT_TYPE_NAMES, EVENT_TYPES } from '../webhooks/catalogue.ts';
@@ -64,7 +64,7 @@ function describeOperation(route: Route, named: Named): Json {
   };
 }
 
-/** Where the operations of `{base_url}` are, seen from an `{admin_url}` that is set apart. */
+/** Describes where the operations of `{base_url}` are, for a document served at a separate `{admin_url}`. */
 function describeBaseUrl(baseUrl: string): Json {
   const description = '`{base_url}` as its clients know it.';
   return { url: '{base_url}', description, variables: { base_url: { default: baseUrl, description } } };
@@ -148,7 +148,10 @@ function keyScheme(kind: string): Json {
   return { type: 'apiKey', in: 'header', name: 'Authorization', description: `\`Api-Key <${kind} key>\`` };
 }
 
-/** The document of all routes, whichever address they answer on. `baseUrl` is for a document that is served elsewhere. */
+/**
+ * Builds the document of all routes, at both addresses. `baseUrl` is set if the operations of `{base_url}` are not at
+ * the address that serves the document.
+ */
 export function buildOpenApi(routes: readonly Route[], version: string, baseUrl?: string): Json {
   const named: Named = new Map();
   const paths = describePaths(routes, named, baseUrl);

@@ -1,4 +1,5 @@
-// The API reference at {admin_url}: the document at /openapi.json, and as a page at /docs/, served from the package alone.
+// Serves the API reference at {admin_url}: the document at /openapi.json and a page at /docs/. Everything comes from
+// the installed package; nothing is loaded from other hosts.
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
@@ -8,7 +9,7 @@ import type { Route } from '../http/operation.ts';
 import { VERSION } from '../version.ts';
 import { buildOpenApi } from './openapi.ts';
 
-/** Swagger UI sets some styles inline and draws its icons from data addresses; nothing else of it needs more. */
+/** Swagger UI sets some inline styles and draws its icons from `data:` URLs. The rest of it needs no exceptions. */
 const POLICY = {
   'default-src': "'none'",
   'script-src': "'self'",
@@ -20,7 +21,7 @@ const POLICY = {
   'frame-ancestors': "'none'",
 };
 
-/** `baseUrl` where the operations of `{base_url}` are not on this address. */
+/** Registers the pages. `baseUrl` is set if the operations of `{base_url}` are not on this address. */
 export async function registerReference(
   app: FastifyInstance,
   routes: readonly Route[],

@@ -1,4 +1,5 @@
-// What an operation answers, for the OpenAPI document: each status with its headers, its schema and, of errors, an example of each. Pure.
+// The responses of an operation, for the OpenAPI document: the headers and schema of each status, and an example of
+// each error. Pure.
 import { apiError, type ConditionName, type ErrorBody } from '../errors.ts';
 import type { Route } from '../http/operation.ts';
 import { headersOf } from './headers.ts';
@@ -7,7 +8,7 @@ import { validationCodesOf, validationExample } from './validation.ts';
 
 type Json = Record<string, unknown>;
 
-/** What every operation that takes a key can answer, and every one that takes a body. */
+/** The errors of every operation that takes a key, and of every one that takes a body. */
 const WITH_KEY: readonly ConditionName[] = ['not_authenticated', 'throttled'];
 const WITH_BODY: readonly ConditionName[] = [
   'malformed_body',
@@ -15,11 +16,11 @@ const WITH_BODY: readonly ConditionName[] = [
   'body_too_large',
   'unsupported_media_type',
 ];
-/** What may come where no body is wanted, and is read all the same. */
+/** The errors that an unwanted body can cause, as it is read all the same. */
 const WITH_UNWANTED_BODY = WITH_BODY.filter((name) => name !== 'body_not_object');
 const ALWAYS: readonly ConditionName[] = ['internal', 'unavailable'];
 
-/** Groups the examples of conditions by status. */
+/** Groups error examples by status. */
 function errorsOf({ method, key, operation }: Route): Map<number, Map<string, ErrorBody>> {
   const names: ConditionName[] = [
     ...(key === 'none' ? [] : WITH_KEY),
@@ -80,7 +81,7 @@ export function describeResponses(route: Route, named: Named): Json {
   return { ...successResponses(route, named), ...errorResponses(route) };
 }
 
-/** An example of each error that any of these can give, by the names under which responses refer to them. */
+/** Returns an example of each error that these routes can give, under the names by which responses refer to them. */
 export function describeErrors(routes: readonly Route[]): Json {
   const examples = routes.flatMap((route) => [...errorsOf(route).values()].flatMap((byName) => [...byName]));
   return Object.fromEntries(examples.map(([name, value]) => [name, { value }]));

@@ -1,10 +1,11 @@
-// Which faults of a request an operation may tell of, read from its schemas; what each keyword is told as: src/http/field-errors.ts. Pure.
+// Which validation errors an operation can report, derived from its schemas. src/http/field-errors.ts decides which
+// code a schema keyword is reported as. Pure.
 import type { TSchema } from '@sinclair/typebox';
 import { type ErrorBody, type FieldError, type ValidationCode, validationError } from '../errors.ts';
 import type { Operation } from '../http/operation.ts';
 import { DATETIME_WORDS } from '../lib/datetime.ts';
 
-/** An example of each, in the order in which they are listed. */
+/** An example of each code, in the order in which the codes are listed. */
 const EXAMPLES: Readonly<Record<ValidationCode, Omit<FieldError, 'code'>>> = {
   missing: { source: 'access_level_id', message: 'The field access_level_id is required.' },
   type_error: { source: 'channel', message: 'Must be a string or null.' },
@@ -15,7 +16,7 @@ const EXAMPLES: Readonly<Record<ValidationCode, Omit<FieldError, 'code'>>> = {
 
 const CODES = Object.keys(EXAMPLES) as ValidationCode[];
 
-/** Keywords that say nothing of a value, or that have a code of their own. */
+/** Keywords that do not constrain a value, or that have a code of their own. */
 const OTHERS = new Set(['type', 'enum', 'required', 'description', 'default', 'examples']);
 
 const DATES = ['date', 'datetime'];
@@ -33,7 +34,7 @@ function codesIn(value: unknown): ValidationCode[] {
   ];
 }
 
-/** Headers are texts: whatever is wrong with one is a `value_error`. */
+/** Returns the codes that an operation can report. Headers are text, so anything wrong with one is a `value_error`. */
 export function validationCodesOf({ body, querystring, headers }: Operation): ValidationCode[] {
   const codes = new Set([...codesIn(body), ...codesIn(querystring), ...(headers ? ['value_error' as const] : [])]);
   return CODES.filter((code) => codes.has(code));
