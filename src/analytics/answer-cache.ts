@@ -1,5 +1,6 @@
-// Answers kept in memory for when the same question is asked again. One is valid while the version of the app's facts stands,
-// which every change of them raises, in whatever process, and until the next moment at which time alone would change it.
+// Caches answers in memory for when the same request comes again. An entry is valid while the version of the app's
+// facts is unchanged (any process that changes facts raises it), and until the next moment at which the passage of time
+// alone would change the answer.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../deps.ts';
@@ -8,21 +9,22 @@ import type { ChartRequest } from './request.ts';
 
 const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_BYTES_OF_ONE = 8 * 1024 * 1024;
-/** What an entry takes beside its text. */
+/** What an entry takes in addition to its body. */
 const ENTRY_BYTES = 500;
 
 export interface CachedAnswer {
   /** The body of the answer: JSON, as the bytes that are sent. */
   body: Buffer;
   version: string;
-  /** Instants in microseconds: for which it was computed, and from which it may be another. */
+  /** Instants in microseconds: the one for which it was computed, and the one from which it may differ. */
   from: number;
   until: number;
 }
 
 /**
- * The question as asked: of whom, in which zone, with which body. It is looked up before it is validated, as what was answered is valid. One more
- * member makes it another question, even if it is null: a name that does not exist is refused whatever it holds.
+ * Hashes the request as it was sent: the app, the zone header and the body. The lookup comes before validation, since
+ * only valid requests were ever answered. One more member makes a different key even if it is null: an unknown name is
+ * refused whatever its value.
  */
 export function questionKey({ app_id }: App, { zoneHeader, body }: ChartRequest): string {
   const question = [app_id, zoneHeader?.value ?? null, body];
@@ -31,7 +33,7 @@ export function questionKey({ app_id }: App, { zoneHeader, body }: ChartRequest)
     .digest('base64');
 }
 
-/** Nothing later than the last microsecond of a question's millisecond exists. */
+/** Returns the last microsecond of the request's millisecond; nothing later exists for the request. */
 function lastMicro(now: Date): number {
   return now.getTime() * 1000 + 999;
 }
@@ -46,7 +48,10 @@ export function createAnswerCache() {
     keep: (key: string, answer: CachedAnswer): void => {
       kept.set(key, answer);
     },
-    /** An answer that time has not overtaken, nor that of a clock that was set back; whether its version stands is still to be asked. */
+    /**
+     * Returns an answer that still holds at `now`, and was not computed for a later time before the clock was set back.
+     * The caller must still compare its version.
+     */
     find: (key: string, now: Date): CachedAnswer | undefined => {
       const answer = kept.get(key);
       const at = lastMicro(now);

@@ -1,4 +1,4 @@
-// Series → the JSON of an answer (analytics.md 4), pure.
+// Renders series as the JSON of an answer (analytics.md 4). Pure.
 import { microsToUsd } from '../lib/money.ts';
 import { listStarts } from './calendar.ts';
 import { metricKeysOf, unitOf } from './catalogue.ts';
@@ -9,7 +9,7 @@ import { type StoreTitles, titleOfSeries } from './titles.ts';
 
 const AGGREGATIONS = { flow: 'sum', stock: 'last', ratio: null } as const;
 
-/** The metric under every key of the chart. */
+/** Returns the metric under each key of the chart. */
 export function renderAnswer(
   query: ChartQuery,
   series: readonly Series[],

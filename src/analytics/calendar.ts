@@ -1,4 +1,5 @@
-// Ranges of days cut into buckets. Days are whole days since 1970-01-01, instants whole seconds (src/lib/zone.ts). Pure.
+// Ranges of days, cut into buckets. Days are whole days since 1970-01-01, instants whole seconds (src/lib/zone.ts).
+// Pure.
 import { DAY_MS } from '../lib/datetime.ts';
 import { dayStart, formatInZone, localDay, type Zone } from '../lib/zone.ts';
 
@@ -11,18 +12,18 @@ export interface DateRange {
   last: number;
 }
 
-/** A range cut into buckets: bucket i is from edge i to edge i + 1; n buckets have n + 1 edges, none have none. */
+/** A range cut into buckets: bucket i runs from edge i to edge i + 1. Without buckets there are no edges either. */
 export interface Span {
   range: DateRange;
   /** The edges as days of the zone … */
   days: readonly number[];
   /** … and as instants. */
   instants: readonly number[];
-  /** Whether the last bucket contains now, or ends with it. */
+  /** Whether the last bucket contains now. */
   reachesNow: boolean;
 }
 
-/** The day of a date `YYYY-MM-DD`, undefined if there is none. */
+/** Returns the day of a date `YYYY-MM-DD`; undefined if there is no such date. */
 export function parseDate(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || text.startsWith('0000')) return undefined;
   const ms = Date.parse(`${text}T00:00:00Z`);
@@ -33,7 +34,7 @@ export function formatDate(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The first day of the unit that a day belongs to; `shift` units later. Weeks start on Monday. */
+/** Returns the first day of the unit that contains `day`, or of the one `shift` units later. Weeks start on Monday. */
 export function unitStart(day: number, unit: PeriodUnit, shift = 0): number {
   if (unit === 'day') return day + shift;
   if (unit === 'week') return day - ((((day + 3) % 7) + 7) % 7) + 7 * shift;
@@ -43,25 +44,25 @@ export function unitStart(day: number, unit: PeriodUnit, shift = 0): number {
   return new Date(0).setUTCFullYear(date.getUTCFullYear(), month, 1) / DAY_MS;
 }
 
-/** The day of the zone at an instant `now`, ISO 8601. */
+/** Returns the day in the zone at `now`, an instant in ISO 8601. */
 export function todayIn(zone: Zone, now: string): number {
   return localDay(zone, Math.floor(Date.parse(now) / 1000));
 }
 
-/** The last day that a range of so many years from `first` may have. */
+/** Returns the last day of a range of `years` years that starts on `first`. */
 export function lastDayOfYears(first: number, years: number): number {
   const date = new Date(first * DAY_MS);
   return date.setUTCFullYear(date.getUTCFullYear() + years) / DAY_MS - 1;
 }
 
-/** The days on which buckets start, and the day after the last one. */
+/** Returns the days on which buckets start, and the day after the last bucket. */
 export function listEdges({ first, last }: DateRange, unit: PeriodUnit): number[] {
   const edges = [first];
   for (let next = unitStart(first, unit, 1); next <= last; next = unitStart(next, unit, 1)) edges.push(next);
   return [...edges, last + 1];
 }
 
-/** The buckets of a range that have begun by now (an instant in milliseconds). Days that the zone skipped have none. */
+/** Cuts a range into the buckets that have begun by `now`, in milliseconds. Days that the zone skipped get none. */
 export function makeSpan(range: DateRange, { unit, zone, now }: { unit: PeriodUnit; zone: Zone; now: number }): Span {
   const edges = listEdges(range, unit).map((day) => ({ day, at: dayStart(zone, day) }));
   const distinct = edges.filter(({ at }, i) => at !== edges[i + 1]?.at);
@@ -75,7 +76,7 @@ export function makeSpan(range: DateRange, { unit, zone, now }: { unit: PeriodUn
   };
 }
 
-/** The `x` of every bucket: its start in the zone. */
+/** Returns the `x` of every bucket: its start in the zone. */
 export function listStarts(span: Span, zone: Zone): string[] {
   return span.instants.slice(0, -1).map((at) => formatInZone(zone, at));
 }
@@ -84,7 +85,7 @@ export function countBuckets(span: Span): number {
   return Math.max(span.instants.length - 1, 0);
 }
 
-/** A span in at most so many pieces, with the bucket that each begins with, from 0. */
+/** Cuts a span into at most `mostPieces` pieces, each with the index (from 0) of its first bucket. */
 export function cutSpan(span: Span, mostPieces: number): { first: number; span: Span }[] {
   const buckets = countBuckets(span);
   const size = Math.ceil(buckets / mostPieces);

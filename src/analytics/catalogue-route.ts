@@ -1,4 +1,4 @@
-// The chart catalogue as it may be read by everybody: which charts there are and what each takes.
+// Serves the chart catalogue to everybody: which charts there are, and what each takes.
 import { type Static, Type } from '@sinclair/typebox';
 import { JSON_TYPE } from '../http/json-type.ts';
 import { operation } from '../http/operation.ts';
@@ -64,7 +64,7 @@ function describeDimension(name: DimensionName): Static<typeof DimensionRecord> 
 
 export function describeCatalogueRoute() {
   const data = { charts: CHART_IDS.map(describeChart), dimensions: EVERY_SEGMENTATION.map(describeDimension) };
-  // The same bytes for everybody, and not compressed: anybody may ask for it as often as a connection holds requests.
+  // The same bytes for everybody, and uncompressed: anybody may request them as fast as a connection allows.
   const answer = Buffer.from(JSON.stringify({ data }));
   return operation({
     summary: 'Describe the charts',

@@ -1,11 +1,11 @@
-// The chart catalogue (analytics.md 2): one record per chart, from which follow validation, SQL, answer and
-// docs/charts.md. A new chart is one record here. Pure.
+// The chart catalogue (analytics.md 2): one record per chart, from which validation, SQL, answers and docs/charts.md
+// follow. To add a chart, add a record here. Pure.
 import { FILTERS, type FilterVariantName, SEGMENTATIONS, type SegmentationGroup } from './chart-options.ts';
 import { active, type Entries, events, INSTALLS, REFUNDS, REVENUE, recurring } from './entries.ts';
 
 interface Described {
   metric_name: string;
-  /** Under which it is listed. */
+  /** The heading under which it is listed. */
   group: string;
   /** Its definition in a sentence. */
   description: string;
@@ -13,13 +13,13 @@ interface Described {
   filters: FilterVariantName;
 }
 
-/** The entries of a bucket (`flow`), or those open at its end (`stock`). */
+/** Sums the entries of a bucket (`flow`), or those open at its end (`stock`). */
 interface Sum {
   kind: 'flow' | 'stock';
   entries: readonly Entries[];
 }
 
-/** Entries divided by what there is of `per`: installs, or distinct profiles that bought something. */
+/** Divides the sum of the entries by the number of installs, or of payers: distinct profiles that bought something. */
 interface Ratio {
   kind: 'ratio';
   entries: readonly Entries[];
@@ -222,11 +222,11 @@ export function filtersOf({ filters }: Chart) {
   return FILTERS[filters];
 }
 
-/** Money charts answer on each basis; the keys of an answer and the amounts in cells are in this order. */
+/** Money charts have a metric per money basis. Keys of answers and amounts in cells come in this order. */
 const MONEY_KEYS = ['revenue', 'proceeds', 'net_revenue'] as const;
 const COUNT_KEYS = ['common'] as const;
 
-/** Of all charts. */
+/** The keys of all charts. */
 export const METRIC_KEYS = [...MONEY_KEYS, ...COUNT_KEYS];
 
 /** Whether a chart divides by the number of installs, or of payers. */

@@ -26,7 +26,7 @@ export const SEGMENTATIONS = {
   install: PROFILE,
 } as const satisfies Record<string, Names>;
 
-/** What any chart takes. */
+/** Every segmentation that some chart takes. */
 export const EVERY_SEGMENTATION: Names = [...new Set(Object.values(SEGMENTATIONS).flat())];
 
 export type SegmentationGroup = keyof typeof SEGMENTATIONS;
@@ -39,7 +39,7 @@ interface FilterVariant {
   compares: boolean;
 }
 
-/** The table of filters, in its order. */
+/** The table of filters; dimensions are listed in its order. */
 export const FILTERS = {
   A: { dimensions: ['store', 'country', ...ATTRIBUTION], compares: false },
   B: { dimensions: ['store', 'country', 'store_product_id', 'duration', ...ATTRIBUTION], compares: false },

@@ -1,17 +1,17 @@
-// One of a list of words: the members of a chart request beside `filters`.
+// Reads the members of a chart request other than `filters`. The value of each is one of a list of words.
 import type { FieldError } from '../errors.ts';
 import { isStorableText, TEXT_WORDS } from '../lib/text.ts';
 
 interface Choice<T extends string, F extends T | null> {
   name: string;
   values: readonly T[];
-  /** Holds where the member is absent or null. */
+  /** The value if the member is absent or null. */
   fallback: F;
   /** Other spellings of the values. */
   spellings?: ReadonlyMap<string, T>;
 }
 
-/** The value of a member; the fallback too where it is wrong, with the problem noted. */
+/** Returns the value of a member. If it is invalid, notes the problem and returns the fallback. */
 export function readChoice<T extends string, F extends T | null>(
   problems: FieldError[],
   members: Record<string, unknown>,

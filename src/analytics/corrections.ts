@@ -1,5 +1,5 @@
-// Totals and columns lag behind the facts: they lack some and hold others in an earlier state. Those facts are counted one by one here, and
-// added or taken off.
+// Totals and columns lag behind the facts: they lack some, and hold others in an earlier state. The statements here
+// count those facts one by one, to be added or subtracted.
 import { sql } from 'kysely';
 import { FACT_IS } from '../facts/conditions.ts';
 import { isIn } from '../facts/retire.ts';
@@ -29,21 +29,24 @@ import {
   type Sql,
 } from './sources.ts';
 
-/** What is corrected: totals or columns. */
+/** What is corrected: the totals or the columns. */
 export interface Baseline extends RowForm {
-  /** The first day that is not read from it: today; of totals by month alone the first of this month. */
+  /** The first day that is not read from it: today, or the first of this month for totals kept by month alone. */
   horizon: number;
-  /** The months, of purchase or of install, that columns have, as far as they can count. */
+  /** For columns: the months, of purchase or of install, that they have and that can count. */
   months?: readonly number[];
 }
 
-/** Selects `bucket, key, n, a0 …`: pending facts, later days, refunds to come, retired images, moved labels; for columns more. */
+/**
+ * Selects `bucket, key, n, a0 …` of pending facts, later days, refunds to come, retired images and changed labels; for
+ * columns also of their changes and of months that they lack.
+ */
 export function correctionRows(source: Source, entries: Entries, baseline: Baseline): Sql[] {
   const counted = countOnce(entries);
   const contained = containedIn(entries, counted, baseline);
   const which = stillOpen(source, entries, baseline);
   const once = foundOnce(source, entries, { baseline, contained });
-  // Later days are found by an index, of each moment by itself.
+  // Later days are found by an index on the moment, so each moment is selected separately.
   const later = appDaysOf(source).end > baseline.horizon ? listCounted(entries) : [];
   const isTotalled = [...contained.refunds, ...notPending(source), ...which];
   return [
@@ -61,7 +64,10 @@ export function correctionRows(source: Source, entries: Entries, baseline: Basel
   ];
 }
 
-/** Of a stock: what closed before the span had opened before it, too, and makes no difference where the baseline has both moments. */
+/**
+ * For a stock, excludes facts that closed before both the span and the horizon: the baseline has their opening as well
+ * as their closing, so they make no difference.
+ */
 function stillOpen(source: Source, { until }: Entries, { horizon }: Baseline): Sql[] {
   return until ? [sql`(${dayOf(until)} >= ${sql.lit(Math.min(appDaysOf(source).first, horizon))}) is not false`] : [];
 }
@@ -87,7 +93,9 @@ function notPending({ state }: Source): Sql[] {
   return state.has.pending ? [sql`not ${isIn('fact_pending')}`] : [];
 }
 
-/** What totals and columns hold: past days only, and as unrefunded no fact with a refund date, even a future one. */
+/**
+ * What totals and columns contain: past days only. A fact with a refund date, even a future one, counts as refunded.
+ */
 interface Contained {
   days: Sql;
   refunds: Sql[];
@@ -101,7 +109,8 @@ function containedIn({ where }: Entries, { at }: Counted, { horizon }: Baseline)
 }
 
 function pending(source: Source): Facts {
-  // Looked up one by one: a merge join, that the planner takes to end early, reads all facts where few of them pass the filters.
+  // Looks the facts up one by one. The planner expects a merge join to end early, but it would read all facts if few of
+  // them pass the filters.
   const relation = sql`(select f.* from fact_pending w cross join lateral (
       select * from fact_transaction f
       where f.app_key = w.app_key and f.profile_id = w.profile_id and f.purchase_no = w.purchase_no offset 0) f
@@ -113,7 +122,7 @@ function retired(contained: Contained, months: Baseline['months']): Facts {
   return { relation: sql`fact_retired f`, where: isContained(contained, months), weight: sql`-1`, label: OWN_LABEL };
 }
 
-/** Facts that were totalled under another label than they carry now. */
+/** Facts that were totalled under a label other than the one they carry now. */
 function moved(contained: Contained, months: Baseline['months']): Facts {
   return { relation: sql`fact_moved f`, where: isContained(contained, months), weight: sql`f.sign`, label: OWN_LABEL };
 }
@@ -139,12 +148,12 @@ function refundToCome(source: Source, entries: Entries): Facts {
   ]);
 }
 
-/** What was added to the totals, and taken off them, after the columns were made. */
+/** What was added to the totals, and subtracted from them, after the columns were made. */
 function changes({ days, refunds }: Contained): Facts {
   return { relation: sql`fact_column_change f`, where: [days, ...refunds], weight: sql`f.sign`, label: OWN_LABEL };
 }
 
-/** Facts that were purchased in months without columns. */
+/** Facts purchased in months without columns. */
 function otherMonths(
   source: Source,
   { until }: Entries,
@@ -156,7 +165,7 @@ function otherMonths(
   return [asWritten('transaction', where)];
 }
 
-/** Days that these months do not have, as far as they are of the span; or before it, for stocks. */
+/** Returns the ranges of days outside these months that overlap the span; for stocks, also those before it. */
 export function rangesWithout(source: Source, months: readonly number[], isStock: boolean): DayRange[] {
   const { first, end } = appDaysOf(source);
   return rangesBetween(rangesOfMonths(months)).filter(

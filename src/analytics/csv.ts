@@ -1,4 +1,5 @@
-// Series → CSV (RFC 4180), a chunk of text per series and key. A cell that a spreadsheet would run as a formula is defused. Pure.
+// Renders series as CSV (RFC 4180), one chunk of text per series and key. A cell that a spreadsheet would run as a
+// formula is defused. Pure.
 import { formatMicros } from '../lib/money.ts';
 import { formatDate, listStarts } from './calendar.ts';
 import { metricKeysOf, unitOf } from './catalogue.ts';
@@ -49,7 +50,7 @@ export function* csvChunks(query: ChartQuery, series: readonly Series[], titles:
   }
 }
 
-/** A cell of free text. */
+/** Returns free text as a cell; an apostrophe keeps spreadsheets from running it as a formula. */
 function text(value: string): string {
   return /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
 }

@@ -1,14 +1,14 @@
-// The dimensions by which charts are segmented and filtered (interface 4.2): where each lives in the facts, which filter
-// values it takes, how its values are called. README says what else a new one needs. Pure.
+// The dimensions by which charts are segmented and filtered (interface 4.2): where the facts store each, which filter
+// values it takes, and how its values are titled. The README says what else a new one needs. Pure.
 import { DURATIONS, PERIODS, REASONS, RENEWAL_STATUSES } from '../facts/codes.ts';
 import type { FACT_COLUMNS } from '../facts/columns.ts';
 import { ATTRIBUTION_STATUSES, OFFER_CATEGORIES, OFFER_TYPES } from '../facts/values.ts';
 import { countryTitle, listedTitle, storeTitle } from './titles.ts';
 
-/** A column of the facts, kept by column too: else filters by it would be passed over there. */
+/** A column of the facts that is also kept by column. Scans of columns would ignore filters on any other. */
 type FactColumn = keyof typeof FACT_COLUMNS;
 
-/** Where the facts have it: a key into a column of a dim_ table, or the place in a list of codes. */
+/** Where the facts store it: as a key into a column of a dim_ table, or as the index into a list of codes. */
 export type Home =
   | { column: FactColumn; table: string; value: string }
   | { column: FactColumn; codes: readonly string[] };
@@ -16,13 +16,13 @@ export type Home =
 export interface Dimension {
   name: string;
   home: Home;
-  /** Whether installs have it; what they lack splits only transactions. */
+  /** Whether installs have it. A dimension that they lack splits only transactions. */
   ofInstalls: boolean;
-  /** All values there are; other filter values are refused. Matched in any case, `-` standing for `_`. */
+  /** All values there are; other filter values are refused. Matched in any case, with `-` read as `_`. */
   closed?: readonly string[];
   /** Other spellings of closed filter values. */
   spellings?: ReadonlyMap<string, string>;
-  /** The readable form of a value; without it the value is its own title. */
+  /** Returns the readable form of a value. Without it, the value is its own title. */
   titleOf?: (value: string) => string;
 }
 
@@ -95,12 +95,14 @@ export function dimension(name: DimensionName): Dimension {
   return { name, ...RECORDS[name] };
 }
 
-/** All values that there are but the empty one; undefined where they are whatever was recorded. */
+/** Returns all possible values except the empty one; undefined if any recorded value is possible. */
 export function valuesOf({ home, closed }: Pick<Dimension, 'home' | 'closed'>): readonly string[] | undefined {
   return 'codes' in home ? home.codes.filter((one) => one !== '') : closed;
 }
 
-/** A filter value as the facts have it, undefined if the dimension has no such value. The empty value is "none". */
+/**
+ * Returns a filter value as the facts store it; undefined if the dimension has none such. The empty value means none.
+ */
 export function readFilterValue(dimension: Dimension, value: string): string | undefined {
   if (value === '') return value;
   if (dimension.name === 'country') return /^[A-Za-z]{2}$/.test(value) ? value.toLowerCase() : undefined;

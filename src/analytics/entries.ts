@@ -1,8 +1,8 @@
-// What charts sum (analytics.md 2): dated entries made of facts.
+// What charts sum (analytics.md 2): dated entries, derived from facts.
 import type { FACT_IS } from '../facts/conditions.ts';
 import type { TotalSum } from '../facts/totals-schema.ts';
 
-/** A dated moment of a fact; each has an instant and a day in the app's zone. */
+/** A point in time that a fact has, both as an instant and as a day in the app's zone. */
 export type Moment =
   | 'installed'
   | 'purchased'
@@ -13,7 +13,7 @@ export type Moment =
   | 'billing_issue'
   | 'active_until';
 
-/** What a transaction must be to make an entry. */
+/** A condition that a transaction must meet to make an entry. */
 export type Condition = keyof typeof FACT_IS;
 
 /** One kind of entry of a chart: facts that count at a moment, or from it until another. */
@@ -22,12 +22,12 @@ export interface Entries {
   at: Moment;
   until?: Moment;
   where: readonly Condition[];
-  /** What one adds: 1, the price on each money basis, or the price per month. */
+  /** What one entry adds: 1, or on each money basis the price or the price per month. */
   amount: 'one' | 'price' | 'monthly';
   times: 1 | -1 | 12;
 }
 
-/** What is summed on each money basis: columns of the facts and of their totals alike; a count sums none. */
+/** The columns that are summed, one per money basis; facts and totals have them alike. A count sums none. */
 export const AMOUNTS = {
   one: [],
   price: ['revenue', 'proceeds', 'net'],

@@ -22,7 +22,7 @@ import {
 } from './sources.ts';
 import { hasTotals, totalParts } from './totals.ts';
 
-/** How many sums a row has: one count, or an amount on each money basis. */
+/** Returns how many sums a row has: one count, or an amount on each money basis. */
 export function widthOf(entries: readonly Entries[]): number {
   return Math.max(...entries.map(({ amount }) => AMOUNTS[amount].length), 1);
 }
@@ -37,7 +37,7 @@ export function entryRows(source: Source, entries: Entries): Sql {
   return byInstall ? cohortRows(source, entries) : sumParts(entries, eventParts(source, entries));
 }
 
-/** Every (bucket, key, profile_id) with a purchase. */
+/** Selects every (bucket, key, profile_id) with a purchase. */
 export function payerRows(source: Source): Sql {
   const [at, where] =
     source.query.dateType === 'profile_install_date'
@@ -47,24 +47,24 @@ export function payerRows(source: Source): Sql {
     from ${labelledFacts(source, PURCHASES)} where ${where}`;
 }
 
-/** At a date of their own in the span. */
+/** Matches entries whose own date is in the span. */
 function datedConditions(source: Source, entries: Entries): Sql {
   return and([...conditions(source, entries), ...sinceStart(source, entries.at), ...beforeEnd(source, entries.at)]);
 }
 
-/** Until now, of the profiles installed in the span. */
+/** Matches entries up to now, of the profiles installed in the span. */
 function cohortConditions(source: Source, entries: Entries): Sql {
   const happened = sql`${moment(entries.at)} <= ${nowOf(source.query)}`;
   return and([...conditions(source, entries), ofInstalledInSpan(source), happened]);
 }
 
-/** What the profiles installed in a bucket have had until now. */
+/** Sums what the profiles installed in each bucket have had up to now. */
 function cohortRows(source: Source, entries: Entries): Sql {
   return sql`select ${bucketOf(source, 'installed')} as bucket, ${segmentKey(source, entries)} as key, ${sums(entries)}
     from ${labelledFacts(source, entries)} where ${cohortConditions(source, entries)} group by 1, 2`;
 }
 
-/** Installs, bucket by bucket: in few groups at a time, and without a search for the bucket of each. */
+/** Selects installs bucket by bucket, so that groups are few at a time and no install needs a search for its bucket. */
 function installRows(source: Source, entries: Entries): Sql {
   const { days, reachesNow } = source.span;
   const isInstalled = reachesNow ? [sql`${moment('installed')} <= ${nowOf(source.query)}`] : [];
@@ -77,14 +77,14 @@ function installRows(source: Source, entries: Entries): Sql {
     ) i`;
 }
 
-/** Transactions of the profiles that were installed in the span; the install is the indexed side. */
+/** Matches transactions of the profiles installed in the span, starting from the installs: that side is indexed. */
 function ofInstalledInSpan(source: Source): Sql {
   const inSpan = [...sinceStart(source, 'installed'), ...beforeEnd(source, 'installed')];
   return sql`f.profile_id in (
     select f.profile_id from fact_install f where ${and([sql`f.app_key = ${source.owner.app_key}`, ...inSpan])})`;
 }
 
-/** The state now of the profiles installed in a bucket. */
+/** Selects the present state of the profiles installed in each bucket. */
 function stateRows(source: Source, entries: Entries): Sql {
   const now = nowOf(source.query);
   const isOpen = [sql`${moment(entries.at)} < ${now}`, sql`${moment(entries.until!)} >= ${now}`];
@@ -93,8 +93,9 @@ function stateRows(source: Source, entries: Entries): Sql {
 }
 
 /**
- * What is open at the end of a bucket as differences: added in the bucket of the opening (the first, if it was before)
- * and taken off in that of the closing. Entries that no bucket's end sees are left out.
+ * Selects what is open at the end of each bucket, as differences: an entry is added in the bucket in which it opens
+ * (the first, if it opened before) and subtracted in the bucket in which it closes. Entries that are open at the end of
+ * no bucket are left out.
  */
 function stockRows(source: Source, entries: Entries): Sql {
   const { query, span } = source;

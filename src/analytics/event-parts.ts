@@ -1,6 +1,7 @@
-// Events of a moment read fact by fact, in parts that an index of the moment answers alone: it holds days and keys, and instants and profiles only of
-// rare moments (migration 0025). So instants are looked at today only, and on days that another zone cuts in two; profiles whose label is pending
-// are counted anew by themselves. Purchases, which totals and columns have, are read from their rows (migration 0034).
+// Counts the events of a moment fact by fact, in parts that an index on the moment can answer alone. Such an index
+// holds days and keys, but instants and profiles only for rare moments (migration 0025). So instants are looked at only
+// for today and for days that another zone cuts in two, and profiles whose label is pending are corrected separately.
+// Purchases, which totals and columns have, are read from their rows (migration 0034).
 import { sql } from 'kysely';
 import { appDaysOf, appToday, wholeDaysOf } from './app-days.ts';
 import type { Entries, Moment } from './entries.ts';
@@ -13,7 +14,7 @@ interface Piece {
   where: Sql[];
 }
 
-/** Past days that are within a bucket, whatever the zone, and the others. */
+/** Separates past days that lie within one bucket, in whatever zone, from the rest. */
 function cutAtEdges(source: Source, at: Moment): Piece[] {
   const { query, span } = source;
   const { cut, edges } = wholeDaysOf(source);
@@ -23,7 +24,7 @@ function cutAtEdges(source: Source, at: Moment): Piece[] {
   if (!span.reachesNow && cut.length === 0) return [{ source: whole, where: [] }];
   const day = dayOf(at);
   const today = sql.lit(appToday(query));
-  // Not `<> all`: the planner would take each of them for as rare as moments are.
+  // Not `<> all`: the planner would expect each comparison to pass as rarely as facts have the moment.
   const isCut = sql`${day} = any(${cut}::integer[])`;
   return [
     { source: whole, where: [sql`${day} < ${today}`, sql`(${isCut}) is not true`] },
@@ -31,7 +32,7 @@ function cutAtEdges(source: Source, at: Moment): Piece[] {
   ];
 }
 
-/** The parts that make up the entries, `bucket, key, n, a0 …`. */
+/** Returns the parts that make up the entries, with columns `bucket, key, n, a0 …`. */
 export function eventParts(source: Source, entries: Entries): Sql[] {
   const { of, at } = entries;
   const counted = countOnce(entries);

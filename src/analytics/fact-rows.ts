@@ -1,4 +1,4 @@
-// Facts that are counted one by one: as rows of sums by bucket and key, wherever they come from.
+// Sums facts that are counted one by one, whatever relation they come from, into rows by bucket and key.
 import { sql } from 'kysely';
 import type { TotalHome } from '../facts/totals-schema.ts';
 import { AMOUNTS, type Entries } from './entries.ts';
@@ -20,18 +20,18 @@ import {
   tableOf,
 } from './sources.ts';
 
-/** A moment at which facts count; of a stock, openings count 1 and closings -1. */
+/** A moment at which facts count. For a stock, openings count 1 and closings -1. */
 export interface Counted {
   at: Counting;
   sign: Sql;
 }
 
-/** At which moments entries count. */
+/** Lists the moments at which entries count. */
 export function listCounted({ at, until }: Entries): Counted[] {
   return [{ at, sign: sql`1` }, ...(until ? [{ at: until, sign: sql`-1` } as const] : [])];
 }
 
-/** The same for facts that are read once, and counted at each of their moments. */
+/** Like `listCounted`, but for facts that are read once and counted at each of their moments. */
 export function countOnce({ at, until }: Entries): Counted {
   return until ? { at: 'either', sign: sql`either.sign` } : { at, sign: sql`1` };
 }
@@ -40,36 +40,39 @@ export function countOnce({ at, until }: Entries): Counted {
 export interface Facts {
   relation: Sql;
   where: readonly Sql[];
-  /** 1, or -1 where they are taken off. */
+  /** 1, or -1 if the facts are subtracted. */
   weight: Sql;
   /** The label under which they count. */
   label: Sql;
 }
 
-/** Facts under the label that they carry. */
+/** Returns facts under the label that they carry. */
 export function asWritten(of: Entries['of'], where: readonly Sql[]): Facts {
   return { relation: sql`${tableOf({ of })} f`, where, weight: sql`1`, label: OWN_LABEL };
 }
 
-/** Facts under the label of their profile, also where that is still to be brought to them. */
+/** Returns facts under the label of their profile, even if it has not been written to them yet. */
 export function asLabelled(source: Source, entries: Entries, where: readonly Sql[]): Facts {
   return { relation: labelledFacts(source, entries), where, weight: sql`1`, label: currentLabel(source) };
 }
 
-/** By what rows are split, beside bucket and segment. */
+/** What rows are split by, in addition to bucket and segment. */
 export interface RowForm {
-  /** The column by which totals are split. */
+  /** The column that the totals are split by. */
   home?: TotalHome | null | undefined;
-  /** Whether the facts of every profile stand for themselves, with its id. */
+  /** Whether each profile gets rows of its own, with its id. */
   byProfile?: boolean;
 }
 
-/** Whether totals have a fact under another key than it has itself: those by a value of labels have a key of that value. */
+/**
+ * Whether totals have a fact under a key other than its own: those by an attribute of labels use a key that stands for
+ * the value of the attribute.
+ */
 export function isTotalKey({ query: { segmentation } }: Source, home: RowForm['home']): home is TotalHome {
   return segmentation !== null && home != null && (home as string) !== segmentation.home.column;
 }
 
-/** The key under which a fact counts, and what is joined to know it. */
+/** Returns the key under which a fact counts, and the join needed to look it up. */
 function keyIn(source: Source, key: Sql, home: RowForm['home']): { key: Sql; join: Sql } {
   if (!isTotalKey(source, home)) return { key, join: sql`` };
   return {
@@ -78,7 +81,7 @@ function keyIn(source: Source, key: Sql, home: RowForm['home']): { key: Sql; joi
   };
 }
 
-/** What of a fact counts at a moment in the span; of a stock also what opened or closed before it. */
+/** Matches facts whose moment is in the span; for a stock, also before it. */
 function inSpan(source: Source, { until }: Entries, at: Counting): Sql[] {
   if (!until) return [...beforeEnd(source, at), ...sinceStart(source, at)];
   return [...beforeEnd(source, at), ...openedBeforeNow(source, at)];
@@ -90,7 +93,7 @@ interface RowSpec {
   form?: RowForm;
 }
 
-/** Selects `bucket, key, n, a0 …` of them. */
+/** Selects `bucket, key, n, a0 …` of the facts. */
 export function factRows(source: Source, entries: Entries, { counted, facts, form = {} }: RowSpec): Sql {
   const { until, amount } = entries;
   const { at, sign } = counted;

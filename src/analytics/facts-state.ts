@@ -1,4 +1,4 @@
-// What the facts of an app are like in a snapshot, and so how a chart is read from them.
+// The state of an app's facts in a snapshot, which decides how a chart is read from them.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { versionOf } from '../facts/version.ts';
@@ -7,22 +7,22 @@ import type { Entries } from './entries.ts';
 import type { ChartQuery } from './request.ts';
 import type { Owner } from './sources.ts';
 
-/** Beyond so many facts that the totals lack, adding them one by one costs more than the totals save. */
+/** If the totals lack this many facts, adding them one by one costs more than the totals save. */
 const MOST_PENDING = 50_000;
 
 export interface FactsState {
   version: string;
-  /** Whether totals and columns may be read where they have the answer; without them it is the same, and slower. */
+  /** Whether totals and columns may be read if they have the answer. Without them it is the same, only slower. */
   usesTotals: boolean;
-  /** Months of purchase, and of installs, that are kept in columns, too; by their first days, in order. */
+  /** The months of purchase, and of install, that are also kept in columns: their first days, in order. */
   months: Readonly<Record<Entries['of'], readonly number[]>>;
-  /** Whether there is anything of a kind that a question would have to look at: pending facts, retired images, … */
+  /** Whether there is anything of each kind that a query would have to look at: pending facts, retired images, … */
   has: {
     pending: boolean;
     retired: boolean;
-    /** Facts that were moved to another label since they were totalled. */
+    /** Facts that moved to another label after they were totalled. */
     moved: boolean;
-    /** Changes since columns were made. */
+    /** Changes since the columns were made. */
     changes: boolean;
     installChanges: boolean;
     refundsToCome: boolean;

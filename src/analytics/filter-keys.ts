@@ -1,18 +1,18 @@
-// The values of filters as the keys that facts have of them.
+// Translates the values of filters into the keys by which facts store them.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { jsonList } from '../db/lists.ts';
 import type { DB } from '../db/types.ts';
 import type { Filter } from './filters.ts';
 
-/** More are not listed in statements. */
+/** The most keys that a statement lists. */
 const MOST_LISTED = 1000;
 
-/** A filter with the keys that stand for its values; without them, where there are too many. */
+/** A filter with the keys that stand for its values, or without them if they are too many to list. */
 export interface KeyedFilter extends Filter {
   keys?: number[];
 }
 
-/** The keys that stand for the values of a filter: a list, or what selects them. */
+/** Returns the keys that stand for the values of a filter: a list, or a subquery that selects them. */
 function matchingKeys({ dimension: { home }, values, keys }: KeyedFilter): number[] | RawBuilder<{ key: number }> {
   if ('codes' in home) return values.map((value) => home.codes.indexOf(value));
   const [key, value] = [sql.ref(home.column), sql.ref(home.value)];
@@ -22,7 +22,10 @@ function matchingKeys({ dimension: { home }, values, keys }: KeyedFilter): numbe
   );
 }
 
-/** The keys that stand for the values of a filter, at most so many; as a list, as a row for each label would hold other requests up where there are many. */
+/**
+ * Reads the keys that stand for the values of a filter, at most `most` of them. They come as one list: with many
+ * labels, a row for each would hold other requests up.
+ */
 export async function listKeys(db: Kysely<DB>, filter: KeyedFilter, most: number): Promise<number[]> {
   const keys = matchingKeys(filter);
   if (Array.isArray(keys)) return keys;
@@ -41,9 +44,9 @@ export async function withKeys(db: Kysely<DB>, filters: readonly Filter[]): Prom
 }
 
 /**
- * Whether a key of the filter's dimension stands for one of its values. The `case` hides the comparison from the planner,
- * which else expected few rows, joined in nested loops and read a year of facts once per advertisement. `is true` keeps it from turning a
- * subquery (too many keys for a list) into a join.
+ * Tests whether a key of the filter's dimension stands for one of its values. The `case` hides the comparison from the
+ * planner, which otherwise expected few rows, chose nested loops and read a year of facts once per advertisement.
+ * `is true` keeps it from turning a subquery (used if there are too many keys for a list) into a join.
  */
 export function hasValue(key: RawBuilder<unknown>, filter: KeyedFilter): RawBuilder<unknown> {
   const keys = matchingKeys(filter);

@@ -6,7 +6,7 @@ import { type Chart, filtersOf } from './catalogue.ts';
 import { FILTERS } from './chart-options.ts';
 import { type Dimension, type DimensionName, dimension, readFilterValue } from './dimensions.ts';
 
-/** Facts whose dimension has one of the values; the empty value is none. */
+/** Selects facts whose dimension has one of the values. The empty value means none. */
 export interface Filter {
   dimension: Dimension;
   values: readonly string[];
@@ -19,7 +19,7 @@ interface ReadFilters {
 }
 
 interface ChartChoice {
-  /** Undefined where `chart_id` is wrong: then what any chart takes is accepted. */
+  /** Undefined if `chart_id` is wrong; then every filter that some chart takes is accepted. */
   chart: Chart | undefined;
   unit: PeriodUnit;
 }
@@ -30,10 +30,10 @@ export const MOST_VALUES = 1000;
 export const MOST_CHARACTERS = 500;
 const NO_RANGE: DateRange = { first: 0, last: 0 };
 
-/** Of a member, or of all of them. */
+/** Notes a problem with a member or, if the name is null, with all of `filters`. */
 type Note = (name: string | null, code: FieldError['code'], message: string) => undefined;
 
-/** Problems are noted in the order of the filter table, unknown members last. */
+/** Reads `filters`. Notes problems in the order of the filter table, unknown members last. */
 export function readFilters(problems: FieldError[], value: unknown, { chart, unit }: ChartChoice): ReadFilters {
   const note: Note = (name, code, message) => {
     problems.push({ source: name === null ? 'filters' : `filters.${name}`, code, message });

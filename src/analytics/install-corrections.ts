@@ -1,4 +1,4 @@
-// What the columns of installs lack or have too much of, as src/analytics/corrections.ts has it for facts.
+// Corrects what the columns of installs lack or have in excess, as src/analytics/corrections.ts does for facts.
 import { sql } from 'kysely';
 import { appDaysOf } from './app-days.ts';
 import { type Baseline, isInRanges, rangesWithout } from './corrections.ts';
@@ -8,7 +8,10 @@ import { rangesOfMonths } from './month-ranges.ts';
 import { relabelledBefore } from './relabelled/rows.ts';
 import { dayOf, OWN_LABEL, type Source, type Sql } from './sources.ts';
 
-/** Selects `bucket, key, n`: later changes, months without columns, later days, installs whose label is pending. */
+/**
+ * Selects `bucket, key, n` of changes after the columns were made, months without columns, later days, and installs
+ * whose label is pending.
+ */
 export function installCorrectionRows(
   source: Source,
   { horizon, months }: Required<Pick<Baseline, 'horizon' | 'months'>>,

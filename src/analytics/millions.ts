@@ -1,9 +1,10 @@
-// Amounts as whole millions and a rest, two numbers that stay exact when those of millions of amounts are summed. Pure.
+// Splits amounts into whole millions and a remainder, numbers that stay exact when those of millions of amounts are
+// summed. Pure.
 
 export const MILLION = 1_000_000;
 const EXACT_MILLION = BigInt(MILLION);
 
-/** Of a whole number in decimal, times a factor. */
+/** Splits the product of a decimal integer and a factor. */
 export function splitAmount(text: string, factor: number): [millions: number, rest: number] {
   const amount = Number(text) * factor;
   if (Number.isSafeInteger(amount)) return [(amount - (amount % MILLION)) / MILLION, amount % MILLION];
@@ -11,7 +12,7 @@ export function splitAmount(text: string, factor: number): [millions: number, re
   return [Number(exact / EXACT_MILLION), Number(exact % EXACT_MILLION)];
 }
 
-/** The sum of whole millions and of what is beside them. */
+/** Joins a sum of whole millions with the sum of their remainders. */
 export function joinMillions(millions: number, rest: number): bigint {
   const whole = millions * MILLION;
   const number = whole + rest;

@@ -1,10 +1,10 @@
-// Months as ranges of days.
+// Converts months to ranges of days.
 import { monthAfter } from '../facts/column-groups.ts';
 
-/** Days from the one to before the other; null is without end. */
+/** Days from `from` up to, but not including, `to`; null means unbounded. */
 export type DayRange = readonly [from: number | null, to: number | null];
 
-/** As few ranges as cover these months, that are in order. */
+/** Returns the fewest ranges that cover these months, which are in order. */
 export function rangesOfMonths(months: readonly number[]): [number, number][] {
   const ranges: [number, number][] = [];
   for (const month of months) {
@@ -15,7 +15,7 @@ export function rangesOfMonths(months: readonly number[]): [number, number][] {
   return ranges;
 }
 
-/** What lies between and around the ranges. */
+/** Returns the ranges between and around the given ones. */
 export function rangesBetween(ranges: readonly (readonly [number, number])[]): DayRange[] {
   const edges = [null, ...ranges.flat(), null];
   return Array.from({ length: ranges.length + 1 }, (_, i) => [edges[2 * i]!, edges[2 * i + 1]!]);

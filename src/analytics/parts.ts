@@ -1,14 +1,15 @@
-// Entries as the sum of parts, `bucket, key, n, a0 …`: those kept, and what these lack or have too much of. A stock comes in differences.
+// Sums entries from parts with columns `bucket, key, n, a0 …`: stored figures, and what corrects those. The parts of a
+// stock are differences.
 import { sql } from 'kysely';
 import { AMOUNTS, type Entries } from './entries.ts';
 import type { Sql } from './sources.ts';
 
-/** The rows of parts with the sums of the answer: `bucket, key, n, a0 …`. */
+/** Selects the rows of all parts, with the amounts of the answer: `bucket, key, n, a0 …`. */
 export function partRows(entries: Entries, parts: readonly Sql[]): Sql {
   return sql`select bucket, key, n, ${answerAmounts(entries, (name) => name)} from (${union(parts)}) p`;
 }
 
-/** The same rows as fact by fact: `bucket, key, a0 …`. */
+/** Sums the parts into the rows that counting fact by fact would give: `bucket, key, a0 …`. */
 export function sumParts(entries: Entries, parts: readonly Sql[]): Sql {
   return entries.until ? sumStock(entries, parts) : sumFlow(entries, parts);
 }
@@ -18,7 +19,7 @@ function sumFlow(entries: Entries, parts: readonly Sql[]): Sql {
     from (${union(parts)}) p group by 1, 2 having sum(n) <> 0`;
 }
 
-/** Differences by bucket, of the keys of which anything is open at the end of any bucket. */
+/** Sums differences by bucket, for those keys of which anything is open at the end of some bucket. */
 function sumStock(entries: Entries, parts: readonly Sql[]): Sql {
   const names = ['n', ...AMOUNTS[entries.amount].map((_, i) => `a${i}`)].map((name) => sql.ref(name));
   const sums = sql.join(names.map((name) => sql`sum(${name}) as ${name}`));
@@ -36,7 +37,7 @@ function union(parts: readonly Sql[]): Sql {
   return sql.join([...parts], sql` union all `);
 }
 
-/** The sums of the answer from those of the parts. */
+/** Returns the amounts of the answer, computed from those of the parts. */
 function answerAmounts({ amount, times }: Entries, of: (name: Sql) => Sql): Sql {
   const columns = AMOUNTS[amount];
   if (columns.length === 0) return sql`${of(sql.ref('n'))} * ${sql.lit(times)} as a0`;

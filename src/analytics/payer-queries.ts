@@ -1,18 +1,18 @@
-// The distinct payers in the statement of a chart, counted fact by fact.
+// Counts distinct payers fact by fact, in the statement of a chart.
 import { sql } from 'kysely';
 import { payerRows } from './entry-rows.ts';
 import { type AskedSpan, type Sql, segmentOfKey } from './sources.ts';
 
 export interface PayerQueries {
   ctes: Sql[];
-  /** Selects `segment, per` of the asked range. */
+  /** Selects `segment, per` of the main range. */
   bySegment: Sql;
-  /** Select `place, segment, side, span, bucket, sums`, the latter of the relation `ranked`. */
+  /** `totals` and `series` select `place, segment, side, span, bucket, sums`; `series` reads the relation `ranked`. */
   totals: Sql;
   series: Sql;
 }
 
-/** Place and segment of a row that was joined with `ranked`. */
+/** The place and segment of a row that is joined with `ranked`. */
 export const SERIES = sql`case when kept then 'segment' else 'other' end as place, case when kept then segment else '' end as segment`;
 
 export function queryPayers(spans: readonly AskedSpan[]): PayerQueries {

@@ -1,11 +1,4 @@
-// The figures of a chart: cells by bucket and segment. What answers a question, the first that can:
-// - totals by day and month (totals.ts): transactions by their own dates, in the app's zone, by at most one column that totals are split by;
-// - facts by column, scanned in the process (columns/): other questions about months that have them, also in other zones and of payers;
-// - facts one by one (entry-rows.ts, event-parts.ts): the rest, cohorts by day of install among them.
-// Totals and columns lag behind the facts. What they lack or have too much of is added in the same snapshot (corrections.ts,
-// install-corrections.ts; relabelled/ for labels that wait), so that the sum is exactly that of the facts.
-// Unless columns answer, all of it is one statement: segments ranked, what ranks too low summed up as "other". However many segments there are, only as
-// many leave the database as the answer shows.
+// Reads the figures of a chart: cells by bucket and segment, from totals, columns or single facts (readCells).
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { inSlices } from '../lib/slices.ts';
@@ -24,15 +17,26 @@ import { type AskedSpan, type Owner, type Sql, segmentOfKey } from './sources.ts
 
 export interface CellsRequest {
   query: ChartQuery;
-  /** Of whoever waits for the answer. */
+  /** Aborts when nobody waits for the answer any more. */
   signal: AbortSignal;
   owner: Owner;
-  /** The total and the "other" series count, too. */
+  /** Includes the total and "other". */
   mostSeries: number;
   state: FactsState;
   readRelabelled: ReadRelabelled;
 }
 
+/**
+ * Reads the cells of a query from the first source that can answer it:
+ * - totals by day and month (totals.ts): transactions by their own dates, in the app's zone, by at most one column that
+ *   totals are split by;
+ * - facts by column, scanned in the process (columns/): other queries about months that have columns, including those in
+ *   other zones and of payers;
+ * - facts one by one (entry-rows.ts, event-parts.ts): the rest, such as cohorts by day of install.
+ *
+ * Totals and columns lag behind the facts. What they lack or have in excess is corrected in the same snapshot
+ * (corrections.ts, install-corrections.ts; relabelled/ for pending labels), so the sum is exactly that of the facts.
+ */
 export async function readCells(db: Kysely<DB>, request: CellsRequest): Promise<Cell[]> {
   const [first, ...others] = listSpans(request, await withKeys(db, request.query.filters));
   if (!first) return [];
@@ -41,7 +45,7 @@ export async function readCells(db: Kysely<DB>, request: CellsRequest): Promise<
   return (await readColumns(db, spans, request)) ?? (await queryCells(db, spans, request));
 }
 
-/** Those that have buckets. */
+/** Lists the spans of the query that have buckets. */
 function listSpans({ query, owner, state }: CellsRequest, filters: readonly KeyedFilter[]): AskedSpan[] {
   const spans = [query.span, query.compared].map((span, i) => {
     return { query, owner, state, filters, span, index: i === 0 ? 0 : 1 };
@@ -49,6 +53,10 @@ function listSpans({ query, owner, state }: CellsRequest, filters: readonly Keye
   return spans.filter((one): one is AskedSpan => one.span !== null && countBuckets(one.span) > 0);
 }
 
+/**
+ * Reads all cells in one statement, which ranks the segments and sums up those that rank too low as "other". However
+ * many segments there are, only as many leave the database as the answer shows.
+ */
 async function queryCells(
   db: Kysely<DB>,
   spans: readonly AskedSpan[],
@@ -93,8 +101,8 @@ function cellCte(query: ChartQuery): Sql {
 }
 
 /**
- * Ranks segments as the answer does: by the value shown under the first key, then by code point. Materialized, as `onlyOnce` is: of an app that
- * has just begun the planner expects a single cell.
+ * Ranks segments in the order of the answer: by the value shown under the first key, then by code point. Materialized
+ * for the same reason as `onlyOnce`: for an app that has just started, the planner expects a single cell.
  */
 function rankingCtes(query: ChartQuery, mostSeries: number, payers: PayerQueries | undefined): Sql[] {
   const sum = (side: Cell['side']) => sql`sum(a0) filter (where side = ${sql.lit(side)} and span = 0)`;
@@ -129,7 +137,7 @@ function segmentCells(query: ChartQuery, payers: PayerQueries | undefined): Sql 
   return payers ? sql`${entries} union all ${payers.series}` : entries;
 }
 
-/** The titles that an app gave its stores. */
+/** Reads the titles that an app gave its stores. */
 export async function readStoreTitles(db: Kysely<DB>, appId: string): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('store_setting')

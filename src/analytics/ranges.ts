@@ -1,4 +1,4 @@
-// Days of a span as few rows of totals: whole months by month, the rest by day. Pure.
+// Covers the days of a span with few rows of totals: whole months by month, the rest by day. Pure.
 import type { GRAINS } from '../facts/totals-schema.ts';
 import { unitStart } from './calendar.ts';
 
@@ -13,7 +13,7 @@ export interface Range {
   to: number;
 }
 
-/** Before the first day of every fact. */
+/** Before the first day of any fact. */
 const BEGINNING = -1_000_000;
 
 function split(bucket: number, from: number, to: number): Range[] {
@@ -24,7 +24,10 @@ function split(bucket: number, from: number, to: number): Range[] {
   return [days(from, firstMonth), { bucket, grain: 'month', from: firstMonth, to: lastMonth }, days(lastMonth, to)];
 }
 
-/** The ranges of the buckets with these edges up to `end`; with `history` the first bucket has all days before it, too. */
+/**
+ * Returns the ranges of the buckets with these edges, up to `end`. With `history`, the first bucket includes all
+ * earlier days.
+ */
 export function listRanges(edges: readonly number[], end: number, history: boolean): Range[] {
   return edges
     .slice(0, -1)

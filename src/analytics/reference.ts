@@ -1,4 +1,4 @@
-// docs/charts.md, printed from the catalogue. Pure; a test compares the file.
+// Renders docs/charts.md from the catalogue. Pure; a test compares the file with it.
 import { CHART_IDS, type Chart, chart, filtersOf, metricKeysOf, segmentationsOf, unitOf } from './catalogue.ts';
 import { EVERY_SEGMENTATION } from './chart-options.ts';
 import { dimension, valuesOf } from './dimensions.ts';

@@ -1,5 +1,5 @@
-// Request → ChartQuery (analytics.md 3), pure: the body and the zone are judged together, so that one answer names every
-// problem, in the order of the tables of interface 4.2.
+// Turns a request into a ChartQuery (analytics.md 3). Pure. The body and the zone are validated together, so that one
+// answer names every problem, in the order of the tables of interface 4.2.
 import { apiError, type FieldError, validationError } from '../errors.ts';
 import { REPEATED_WORDS, type SentHeader } from '../http/service-headers.ts';
 import { findZone, type Zone, zoneOfApp } from '../lib/zone.ts';
@@ -13,7 +13,7 @@ import { type Filter, readFilters } from './filters.ts';
 export const DATE_TYPES = ['purchase_date', 'profile_install_date'] as const;
 export const FORMATS = ['json', 'csv'] as const;
 
-/** A question about a chart, valid and complete. */
+/** A validated chart request, with defaults filled in. */
 export interface ChartQuery {
   chart: Chart;
   unit: PeriodUnit;
@@ -25,15 +25,15 @@ export interface ChartQuery {
   /** The span of `compare_date`. */
   compared: Span | null;
   zone: Zone;
-  /** In whose days the facts are kept. */
+  /** The zone in whose days the facts are kept. */
   appZone: Zone;
-  /** Whether that is the zone of the question. */
+  /** Whether `zone` is the zone of the app. */
   inAppZone: boolean;
-  /** Nothing later exists: the last microsecond of the request's millisecond, so that what was just committed is in. */
+  /** The last microsecond of the request's millisecond, to include what was just committed. Nothing later exists. */
   now: string;
 }
 
-/** How many points each series of the answer has, those that they are compared with too. */
+/** Returns how many points each series of the answer has, including those of the comparison. */
 export function countPoints({ span, compared }: Pick<ChartQuery, 'span' | 'compared'>): number {
   return countBuckets(span) + (compared ? countBuckets(compared) : 0);
 }

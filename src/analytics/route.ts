@@ -1,4 +1,4 @@
-// Retrieve analytics data (interface 4.2).
+// The operation "Retrieve analytics data" (interface 4.2).
 import { Readable } from 'node:stream';
 import type { Deps } from '../deps.ts';
 import { departureOf } from '../http/departure.ts';
@@ -11,7 +11,7 @@ import { ChartAnswer, ChartBody, ChartHeaders } from './schema.ts';
 import { createChartAnswers } from './service.ts';
 
 const BODY_LIMIT = 1024 * 1024;
-/** Few questions are larger. */
+/** Few bodies are larger. */
 const SMALL_BODY = 64 * 1024;
 
 export function retrieveAnalyticsRoute(deps: Deps) {

@@ -1,5 +1,5 @@
-// Body and answer of retrieve analytics data (interface 4.2), from the catalogue. The body is judged by request.ts; this
-// describes it.
+// The body and answer of "Retrieve analytics data" (interface 4.2), described from the catalogue. request.ts validates
+// the body; the schema here only documents it.
 import { type SchemaOptions, type Static, Type } from '@sinclair/typebox';
 import { NullableOneOf, OneOf } from '../lib/typebox.ts';
 import { PERIOD_UNITS } from './calendar.ts';
@@ -16,11 +16,11 @@ const DAYS = {
   examples: [['2025-01-01', '2025-03-31']],
 };
 
-/** Null is the same as absent (decisions.md 1). */
+/** An optional list of texts; null means the same as absent (decisions.md 1). */
 const NullableTexts = (options: SchemaOptions) =>
   Type.Optional(Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: Type.String(), ...options }));
 
-/** Of a closed dimension its values. No enum: they are taken in any case (analytics.md 3). */
+/** Lists the values of a closed dimension, in words rather than as an enum: they match in any case (analytics.md 3). */
 function valueWords(name: DimensionName): string {
   const values = valuesOf(dimension(name));
   return values ? `: ${values.join(', ')}` : '';

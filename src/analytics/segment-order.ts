@@ -1,8 +1,11 @@
-// Segments in the order of the answer (analytics.md): by the value shown under the first key, the greatest first, then by code point.
+// Sorts segments in the order of the answer (analytics.md): by the value shown under the first key, greatest first,
+// then by code point.
 import { compareCodePoints } from '../lib/code-points.ts';
 import { inSlices, SLICE, sortInSlices } from '../lib/slices.ts';
 
-/** A CSV may have a hundred thousand. `shownOf` tells the value of the whole range under the first key. */
+/**
+ * Sorts in slices: a CSV may have 100,000 segments. `shownOf` returns the value of the whole range under the first key.
+ */
 export async function sortSegments<T extends { segment: string }>(
   segments: readonly T[],
   shownOf: (one: T) => bigint,

@@ -1,4 +1,5 @@
-// Segments by number: the values of the dimension that a question is split by. Several keys may have the same value.
+// Numbers the segments of a query: the values of the dimension that it is split by. Several keys may have the same
+// value.
 import { type Kysely, sql } from 'kysely';
 import { overlapping } from '../db/overlap.ts';
 import type { DB } from '../db/types.ts';
@@ -6,18 +7,21 @@ import type { Dimension } from './dimensions.ts';
 import type { ChartQuery } from './request.ts';
 import { segmentValues } from './sources.ts';
 
-/** The number of what is in no segment: it counts in the total alone. */
+/** The number of facts that are in no segment and count only in the total. */
 export const NO_SEGMENT = -1;
 
 export interface Segments {
-  /** By number. */
+  /** Indexed by number. */
   values: readonly string[];
   segmentOf: (key: number | null) => number;
 }
 
-/** Labels are those of all apps, and whoever has a public key can make more. With more keys the database puts segments together. */
+/**
+ * The most keys that are held in memory; if there are more, the database groups by segment. All apps share their
+ * labels, and anybody with a public key can make more.
+ */
 export const MOST_KEYS = 200_000;
-/** So many arrive at a time, and other requests are answered between. */
+/** This many keys arrive at a time; other requests are answered in between. */
 const KEYS_AT_ONCE = 10_000;
 
 interface KeyOfValue {
@@ -25,7 +29,10 @@ interface KeyOfValue {
   value: string;
 }
 
-/** Undefined where there are too many to hold. Keys are given in turn, so the highest says how many there are. */
+/**
+ * Reads all keys; undefined if there are too many to hold. Keys are assigned in sequence, so the highest tells how many
+ * there are.
+ */
 async function readKeys(db: Kysely<DB>, segmentation: Dimension): Promise<KeyOfValue[] | undefined> {
   const values = segmentValues(segmentation);
   const { rows } = await sql<{ highest: number | null }>`select max(key) as highest from ${values}`.execute(db);
@@ -41,7 +48,7 @@ async function readKeys(db: Kysely<DB>, segmentation: Dimension): Promise<KeyOfV
   return pages.flatMap(({ rows: keys }) => keys);
 }
 
-/** Undefined where there are too many keys. */
+/** Numbers the segments; undefined if there are too many keys. */
 export async function numberSegments(
   db: Kysely<DB>,
   { segmentation }: Pick<ChartQuery, 'segmentation'>,
@@ -50,7 +57,7 @@ export async function numberSegments(
   const keys = await readKeys(db, segmentation);
   if (!keys) return undefined;
   const numbers = new Map<string, number>();
-  /** By key: asked for every value of every group of facts. */
+  /** Segment numbers, indexed by key: read for every value of every group of facts. */
   const byKey = new Int32Array(keys.reduce((most, { key }) => Math.max(most, key), 0) + 1).fill(NO_SEGMENT);
   for (const { key, value } of keys) {
     const number = numbers.get(value) ?? numbers.size;

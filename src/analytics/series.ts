@@ -1,4 +1,5 @@
-// Cells → series: the total, the segments in order, and what ranked too low as "other". Figures stay exact: counts, or whole 10^-6 USD.
+// Assembles cells into series: the total, the segments in order, and "other" for what ranked too low. Figures stay
+// exact: counts, or whole 10^-6 USD.
 import { toMicros } from '../lib/money.ts';
 import { inSlices, SLICE } from '../lib/slices.ts';
 import { countBuckets, type Span } from './calendar.ts';
@@ -9,11 +10,11 @@ import { sortSegments } from './segment-order.ts';
 
 /** A series under one key over one span. */
 export interface Line {
-  /** Of the whole range. */
+  /** The value of the whole range. */
   value: bigint;
   /** Per bucket. */
   values: bigint[];
-  /** Of a ratio: numerator and denominator over the range. */
+  /** The numerator and denominator over the range; null unless the chart is a ratio. */
   ratio: { numerator: bigint; denominator: bigint } | null;
 }
 
@@ -24,17 +25,20 @@ export interface Series {
   lines: { main: Line; compared: Line | null }[];
 }
 
-/** What a series sums over one span, per key and bucket, and what it is divided by. */
+/** The sums of a series over one span, per key and bucket, and what they are divided by. */
 interface Sums {
   entries: bigint[][];
   per: bigint[];
-  /** Where the denominator of the range is not the sum of the buckets'. */
+  /** The denominator of the range, if it is not the sum of those of the buckets. */
   perWhole: bigint | null;
 }
 
 type Group = Pick<Series, 'place' | 'segment'> & { spans: Map<Cell['span'], Sums> };
 
-/** A CSV may have a million points. In the order of the answer: the total, the segments, and "other" last. */
+/**
+ * Returns the series in the order of the answer: the total, the segments, and "other" last. Works in slices, as a CSV
+ * may have a million points.
+ */
 export async function assembleSeries(query: ChartQuery, cells: readonly Cell[]): Promise<Series[]> {
   const total = newGroup(query, { place: 'total', segment: '' });
   const groups = new Map([['total:', total]]);

@@ -1,5 +1,6 @@
-// A chart from question to series: computed in one read-only snapshot and given up when nobody waits for it; or kept from when it
-// was asked before. Other requests are answered between its steps, each of which may take the event loop 0.1 s where there are 500 series.
+// Answers chart requests from the cache, or by computing the chart in one read-only snapshot, and gives up when nobody
+// waits for it any more. Other requests are answered between the steps of a chart, each of which may occupy the event
+// loop for 0.1 s if there are 500 series.
 import { type Kysely, sql } from 'kysely';
 import { readCancellably } from '../db/cancellable.ts';
 import { executePrepared } from '../db/prepared.ts';
@@ -24,14 +25,14 @@ import { readValidUntil } from './validity.ts';
 const MOST_SERIES = 500;
 const MOST_POINTS = 50_000;
 
-/** What an answer is made of. */
+/** What an answer is rendered from. */
 interface Plot {
   query: ChartQuery;
   series: Series[];
   storeTitles: StoreTitles;
 }
 
-/** What is known of the app before the facts are read. */
+/** What is read of the app before its facts. */
 interface Known {
   state: FactsState;
   storeTitles: StoreTitles;
@@ -46,7 +47,7 @@ async function readKnown(each: Kysely<DB>, app: App, query: ChartQuery): Promise
   return { state, storeTitles };
 }
 
-/** A step with no more takes less than a turn of the event loop does while others write. */
+/** Up to this many cells or points, a step takes less time than a turn of the event loop does while others write. */
 const FEW_POINTS = 2_000;
 
 async function readSeries(
@@ -72,25 +73,26 @@ interface Question {
   signal: AbortSignal;
 }
 
-/** Answers charts, and keeps the answers in JSON for when the same is asked again. */
+/** Creates the service that answers chart requests and caches JSON answers for repeated ones. */
 export function createChartAnswers(deps: Deps) {
   const answers = createAnswerCache();
   const readRelabelled = createRelabelled(deps);
 
   async function readVersion(app: App): Promise<string> {
     const statement = sql<{ version: string }>`select ${versionOf(app.app_key)} as version`;
-    // Not where charts are computed, nor where requests wait for locks: a kept answer must not wait for their connections.
+    // Neither on the pool of charts nor on that of requests, which may wait for locks: a cached answer must not wait
+    // for their connections.
     const [row] = await executePrepared(deps.lookupDb, 'fact_version', statement);
     return row!.version;
   }
 
-  /** The body of the answer to the same request as before; nothing if anything has changed since. */
+  /** Returns the cached body for the same request; undefined if anything has changed since. */
   async function find(app: App, key: string, now: Date): Promise<Buffer | undefined> {
     const kept = answers.find(key, now);
     return kept && kept.version === (await readVersion(app)) ? kept.body : undefined;
   }
 
-  /** Throws `value_error` where a CSV would be too long. */
+  /** Computes a chart without caching it. Throws `value_error` if a CSV would be too long. */
   async function plotChart(app: App, { query, signal }: Question): Promise<Plot> {
     return readCancellably(deps, signal, {
       first: (each) => readKnown(each, app, query),
@@ -102,7 +104,7 @@ export function createChartAnswers(deps: Deps) {
     });
   }
 
-  /** The body of the answer, kept under this key. */
+  /** Computes the body of the answer and caches it under the key. */
   async function compute(app: App, key: string, { query, signal }: Question): Promise<Buffer> {
     return readCancellably(deps, signal, {
       first: (each) => Promise.all([readKnown(each, app, query), readValidUntil(each, app, query)]),
@@ -122,19 +124,22 @@ export function createChartAnswers(deps: Deps) {
 
   return {
     plotChart,
-    /** The body of an answer in JSON, or what a CSV is made of. Throws what is wrong with the question, or where the CSV would be too long. */
+    /**
+     * Returns the body of a JSON answer, or what a CSV is made of. Throws if the request is invalid or the CSV would be
+     * too long.
+     */
     async answer(
       app: App,
       asked: ChartRequest & { isSmall: boolean },
       departure: AbortSignal,
     ): Promise<{ json: Buffer } | Plot> {
-      // A large body is judged first: to hash it for the look-up costs twice as much as to find that it is wrong.
+      // A large body is validated first: hashing it for the lookup costs twice as much as finding out that it is wrong.
       const judged = asked.isSmall ? undefined : readChartRequest(asked);
       const key = questionKey(app, asked);
       const kept = await find(app, key, asked.now);
       if (kept) return { json: kept };
       const query = judged ?? readChartRequest(asked);
-      // The time-out of the pool bounds each of its statements alone.
+      // The pool's timeout applies to each statement separately.
       const signal = AbortSignal.any([departure, AbortSignal.timeout(deps.config.ANALYTICS_TIMEOUT_MS)]);
       return query.format === 'json'
         ? { json: await compute(app, key, { query, signal }) }
@@ -143,7 +148,7 @@ export function createChartAnswers(deps: Deps) {
   };
 }
 
-/** How many series an answer has room for, the total and "other" too. */
+/** Returns how many series an answer has room for, including the total and "other". */
 function mostSeriesOf(query: ChartQuery): number {
   if (query.format === 'csv') {
     const rows = Math.max(...[query.span, query.compared].map((span) => (span ? countBuckets(span) : 0)), 1);

@@ -1,5 +1,5 @@
-// The narrow facts as SQL: moments and buckets, keys of dimensions, what a query asks of a fact.
-// Days are compared where the zone is the app's, instants elsewhere; both give the same buckets.
+// The narrow facts as SQL: moments and buckets, keys of dimensions, what a query asks of a fact. Days are compared if
+// the query is in the app's zone, instants if it is in another; both give the same buckets.
 import { type RawBuilder, sql } from 'kysely';
 import { listText } from '../db/lists.ts';
 import { FACT_IS } from '../facts/conditions.ts';
@@ -14,29 +14,29 @@ import type { ChartQuery } from './request.ts';
 
 export type Sql = RawBuilder<unknown>;
 
-/** Whose facts. */
+/** The app whose facts are read. */
 export interface Owner {
   app_key: number;
 }
 
-/** A question over one of its spans, in one snapshot: what statements are made from. */
+/** A query over one of its spans, in one snapshot: what statements are made from. */
 export interface Source {
   query: ChartQuery;
   owner: Owner;
   span: Span;
   state: FactsState;
-  /** Those of the query. */
+  /** The filters of the query. */
   filters: readonly KeyedFilter[];
-  /** Profiles that count under another label than their facts carry, where these are remembered. */
+  /** Profiles that count under a label other than the one their facts carry, if their facts are remembered. */
   relabelled?: Relabelled | undefined;
 }
 
-/** The range of a question, or the compared one. */
+/** The main span of a query (0), or the one it is compared with (1). */
 export interface AskedSpan extends Source {
   index: 0 | 1;
 }
 
-/** A moment of the facts `f`, or of what is joined to count each at both of its own (`bothMoments`). */
+/** A moment of the facts `f`, or `either` of the two moments that `bothMoments` joins to each fact. */
 export type Counting = Moment | 'either';
 
 const MOMENTS: Record<Counting, { at: string; day: string }> = {
@@ -53,26 +53,26 @@ const MOMENTS: Record<Counting, { at: string; day: string }> = {
 
 function isSo(name: Condition, now: Sql): Sql {
   const is = sql.raw(FACT_IS[name]);
-  // A refund that is to come has not happened.
+  // A future refund has not happened yet.
   return name === 'not_refunded' ? sql`(${is} or f.refunded_at > ${now})` : is;
 }
 
-/** Of the facts: the key of their label. */
+/** The column of the facts that holds the key of their label. */
 export const ATTRIBUTION_COLUMN = 'attribution_key';
 
-/** Of the year 1, the first there is (Date.UTC takes it for 1901). */
+/** The start of the year 1, the first there is (Date.UTC takes 1 for 1901). */
 const EARLIEST_S = new Date(0).setUTCFullYear(1, 0, 1) / 1000;
 
 export function moment(name: Counting): Sql {
   return sql.ref(MOMENTS[name].at);
 }
 
-/** The day of a moment in the app's zone. */
+/** Returns the day of a moment, in the app's zone. */
 export function dayOf(name: Counting): Sql {
   return sql.ref(MOMENTS[name].day);
 }
 
-/** Joined to facts `f`: each is there at both moments, of which the first counts 1 and the other -1. */
+/** Joins both moments to each fact `f`, which counts 1 at the first and -1 at the other. */
 export function bothMoments(first: Moment, other: Moment): Sql {
   return sql`cross join lateral (values (1, ${moment(first)}, ${dayOf(first)}), (-1, ${moment(other)}, ${dayOf(other)}))
     as either (sign, at, day)`;
@@ -82,7 +82,7 @@ export function nowOf(query: ChartQuery): Sql {
   return sql`${query.now}::timestamptz`;
 }
 
-/** What of a moment is compared with the edges, and the edges. */
+/** Returns the value of a moment to compare with the edges of the span, and those edges. */
 function scale({ query, span }: Source, name: Counting): { value: Sql; edges: Sql; first: Sql; end: Sql } {
   if (query.inAppZone) {
     const edges = sql`${[...span.days]}::integer[]`;
@@ -94,7 +94,7 @@ function scale({ query, span }: Source, name: Counting): { value: Sql; edges: Sq
   return { value: moment(name), edges, first: sql`${texts[0]}::timestamptz`, end: sql`${texts.at(-1)}::timestamptz` };
 }
 
-/** The bucket of a moment, from 1; 0 is before the span and one more than there are buckets after it. */
+/** Returns the bucket of a moment, from 1: 0 is before the span, and the number of buckets plus one after it. */
 export function bucketOf(source: Source, name: Counting): Sql {
   const { value, edges } = scale(source, name);
   return sql`width_bucket(${value}, ${edges})`;
@@ -102,17 +102,17 @@ export function bucketOf(source: Source, name: Counting): Sql {
 
 export const OWN_LABEL = sql`f.attribution_key`;
 
-/** The label of a fact `f`: that of its profile that is still to be brought to it, joined as `pending`, if there is one. */
+/** Returns the label of a fact `f`: its profile's pending one, joined as `pending`, or else its own. */
 export function currentLabel(source: Source): Sql {
   return readsPendingLabels(source) ? sql`coalesce(pending.attribution_key, f.attribution_key)` : OWN_LABEL;
 }
 
-/** The key that a fact has of a dimension. */
+/** Returns the key that a fact has for a dimension. */
 function keyOf({ home }: Dimension, label: Sql): Sql {
   return home.column === ATTRIBUTION_COLUMN ? label : sql.ref(`f.${home.column}`);
 }
 
-/** A relation (key, value) of the values of a dimension; none is the empty value. */
+/** Returns a relation (key, value) of the values of a dimension; the empty value means none. */
 export function segmentValues({ home }: Dimension): Sql {
   if ('codes' in home) {
     const rows = home.codes.map((value, code) => sql`(${sql.lit(code)}, ${sql.lit(value)})`);
@@ -122,13 +122,13 @@ export function segmentValues({ home }: Dimension): Sql {
   return sql`(select ${key} as key, coalesce(${value}, '') as value from ${sql.table(home.table)}) d`;
 }
 
-/** The segment of rows `e` with a key, and what is joined to know it. */
+/** Returns the segment of rows `e` with a key, and the join needed to look it up. */
 export function segmentOfKey({ segmentation }: ChartQuery): { value: Sql; join: Sql } {
   if (!segmentation) return { value: sql`null::text`, join: sql`` };
   return { value: sql`d.value`, join: sql`left join ${segmentValues(segmentation)} on d.key = e.key` };
 }
 
-/** What entries are split by: not all segmentations say anything of installs. */
+/** Returns what entries are split by: not every segmentation applies to installs. */
 export function segmentationOf({ segmentation }: ChartQuery, { of }: Entries): Dimension | undefined {
   return segmentation && (of === 'transaction' || segmentation.ofInstalls) ? segmentation : undefined;
 }
@@ -142,7 +142,7 @@ export function listDimensions({ segmentation, filters }: ChartQuery): Dimension
   return [...(segmentation ? [segmentation] : []), ...filters.map(({ dimension }) => dimension)];
 }
 
-/** The attributes of labels that the question is about: columns of dim_attribution. */
+/** Returns the attributes of labels that the query uses, as columns of dim_attribution. */
 export function labelAttributes(query: ChartQuery): string[] {
   return listDimensions(query).flatMap(({ home }) =>
     home.column === ATTRIBUTION_COLUMN && 'value' in home ? [home.value] : [],
@@ -153,21 +153,23 @@ export function readsLabels({ query }: Source): boolean {
   return labelAttributes(query).length > 0;
 }
 
-/** Whether some labels that the question is about stand elsewhere than in the facts. */
+/** Whether the query uses labels, and some of them are pending: not yet written to the facts. */
 export function readsPendingLabels(source: Source): boolean {
   const { state, relabelled } = source;
   return state.has.pendingLabels && readsLabels(source) && relabelled?.places.length !== 0;
 }
 
-/** Whether two labels, joined as `later` and `earlier`, differ in what the question asks for; under the others facts count as they did. */
+/**
+ * Whether two labels, joined as `later` and `earlier`, differ in what the query uses; if not, facts count as before.
+ */
 function labelsDiffer(query: ChartQuery): Sql {
-  // Not `is distinct from`: by the statistics of labels, of which nearly all may be of one status, the planner would expect none.
+  // Not `is distinct from`: if nearly all labels have one status, its statistics make the planner expect no rows.
   const valueIn = (label: string, name: string) => sql`coalesce(${sql.ref(`${label}.${name}`)}, '')`;
   const differ = labelAttributes(query).map((name) => sql`${valueIn('later', name)} <> ${valueIn('earlier', name)}`);
   return sql`(${sql.join(differ, sql` or `)})`;
 }
 
-/** Pending labels that differ from the earlier ones: profile_id, attribution_key. */
+/** Selects `profile_id, attribution_key` of pending labels that differ from the earlier ones. */
 export function changedLabels(source: Source): Sql {
   const { query, owner, relabelled } = source;
   if (relabelled) return labelsAt(source, relabelled.places);
@@ -178,19 +180,19 @@ export function changedLabels(source: Source): Sql {
     where w.app_key = ${owner.app_key} and ${labelsDiffer(query)}`);
 }
 
-/** Those at some places in the queue. */
+/** Selects the pending labels at these places in the queue. */
 export function labelsAt({ owner }: Source, places: readonly number[]): Sql {
   return onlyOnce(sql`
     select w.profile_id, w.attribution_key from unnest(${listText(places)}::bigint[]) as asked (queue_no)
     join label_pending w on w.app_key = ${owner.app_key} and w.queue_no = asked.queue_no`);
 }
 
-/** Else the planner, where it wrongly expects a single fact of what this is joined to, has it computed anew for every one. */
+/** Computes a relation once. A planner that wrongly expects a single joined fact would recompute it for each one. */
 export function onlyOnce(relation: Sql): Sql {
   return sql`(with computed as materialized (${relation}) select * from computed)`;
 }
 
-/** Joins the pending labels of the facts `f`, where the question needs them. */
+/** Joins the pending labels of the facts `f`, if the query needs them. */
 export function pendingLabels(source: Source): Sql {
   if (!readsPendingLabels(source)) return sql``;
   return sql`left join ${changedLabels(source)} pending on pending.profile_id = f.profile_id`;
@@ -200,7 +202,7 @@ export function tableOf({ of }: Pick<Entries, 'of'>): Sql {
   return sql.table(of === 'install' ? 'fact_install' : 'fact_transaction');
 }
 
-/** The facts or installs `f`, with the labels that wait for them where the question asks for labels. */
+/** Returns the facts or installs `f`, joined with their pending labels if the query needs them. */
 export function labelledFacts(source: Source, entries: Entries): Sql {
   return sql`${tableOf(entries)} f ${pendingLabels(source)}`;
 }
@@ -215,14 +217,14 @@ export function conditions(source: Source, { where }: Entries, label = currentLa
   ];
 }
 
-/** The moment lies before the end of the span, and not after now. */
+/** Requires the moment to be before the end of the span, and not after now. */
 export function beforeEnd(source: Source, name: Counting): Sql[] {
   const { value, end } = scale(source, name);
   const inSpan = withDay(source, sql`${value} < ${end}`, sql`${dayOf(name)} < ${sql.lit(appDaysOf(source).end)}`);
   return source.span.reachesNow ? [...inSpan, sql`${moment(name)} <= ${nowOf(source.query)}`] : inSpan;
 }
 
-/** A stock, in the bucket of now, is that of just before. */
+/** Requires an opening before now: in the bucket that contains now, a stock is that of just before. */
 export function openedBeforeNow({ span, query }: Source, name: Counting): Sql[] {
   return span.reachesNow ? [sql`${moment(name)} < ${nowOf(query)}`] : [];
 }
@@ -233,8 +235,9 @@ export function sinceStart(source: Source, name: Counting): Sql[] {
 }
 
 /**
- * In another zone days, which are indexed, say nearly as much as instants. The planner would take the two for coincidences, and few moments
- * of all for hardly any; of a `case` it knows nothing.
+ * In a zone other than the app's, tests the day as well: it is indexed, and says nearly as much as the instant. The
+ * planner would take the two tests for independent and, for a rare moment, expect hardly any rows. A `case` tells it
+ * nothing.
  */
 function withDay({ query }: Source, test: Sql, ofDay: Sql): Sql[] {
   return query.inAppZone ? [test] : [ofDay, sql`case when ${test} then true end`];

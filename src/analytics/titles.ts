@@ -1,4 +1,4 @@
-// What values of dimensions are called in an answer: "United States", "App Store", "Renewal 6+".
+// The titles of dimension values in an answer: "United States", "App Store", "Renewal 6+".
 import type { Dimension } from './dimensions.ts';
 import type { Series } from './series.ts';
 
@@ -6,7 +6,7 @@ const NO_VALUE_TITLE = 'Unknown';
 
 const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
 
-/** The country of two letters in lower case. */
+/** Returns the title of a country, given as two lower-case letters. */
 export function countryTitle(value: string): string {
   return countries.of(value.toUpperCase()) ?? value.toUpperCase();
 }
@@ -17,7 +17,7 @@ const STORES: Readonly<Record<string, string>> = {
   stripe: 'Stripe',
 };
 
-/** An app can give its stores other titles (`sps store set --title`). */
+/** Returns the default title of a store. An app can give its stores others (`sps store set --title`). */
 export function storeTitle(value: string): string {
   return Object.hasOwn(STORES, value) ? STORES[value]! : value;
 }
@@ -30,12 +30,12 @@ const IRREGULAR: Readonly<Record<string, string>> = {
   none: 'None',
 };
 
-/** A value of one of our own lists: its words. */
+/** Turns a value from one of our own lists into words. */
 export function listedTitle(value: string): string {
   return IRREGULAR[value] ?? `${value.charAt(0).toUpperCase()}${value.slice(1).replaceAll('_', ' ')}`;
 }
 
-/** What an app calls its stores. */
+/** The titles that an app gave its stores, by store. */
 export type StoreTitles = ReadonlyMap<string, string>;
 
 export function titleOfSeries(

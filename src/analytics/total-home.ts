@@ -1,4 +1,4 @@
-// Which totals a question reads: by which column they are split, and up to which day.
+// Which totals a query reads: split by which column, and up to which day.
 import { MONTHLY_HOMES, TOTAL_HOMES, TOTALLED_ATTRIBUTES, type TotalHome } from '../facts/totals-schema.ts';
 import { appToday } from './app-days.ts';
 import { unitStart } from './calendar.ts';
@@ -6,7 +6,10 @@ import type { Moment } from './entries.ts';
 import { listRanges, type Range } from './ranges.ts';
 import { labelAttributes, listDimensions, type Source } from './sources.ts';
 
-/** The one column of totals by which the question splits and filters; null for none, undefined if it takes several. */
+/**
+ * Returns the one column of totals by which the query splits and filters: null for none, undefined if it uses several
+ * or one that totals are not split by.
+ */
 export function homeOf({ query }: Source): TotalHome | null | undefined {
   const columns = new Set(listDimensions(query).map(({ home }) => home.column));
   if (columns.size === 0) return null;
@@ -21,18 +24,21 @@ function isOneOf<T extends string>(names: readonly T[], name: string | undefined
   return (names as readonly string[]).includes(name ?? '');
 }
 
-/** Whether the totals that this question reads are kept by month alone. */
+/** Whether the totals that this query reads are kept by month alone. */
 export function isMonthly(source: Source): boolean {
   const home = homeOf(source);
   return home != null && MONTHLY_HOMES.includes(home);
 }
 
-/** The days of the question that the totals have. */
+/** Returns the days of the query that are read from the totals. */
 export function rangesOf(source: Source, until: Moment | undefined): Range[] {
   return listRanges(source.span.days, totalsHorizon(source), until !== undefined);
 }
 
-/** The first day for which the totals are not read: today, or the first of its month. */
+/**
+ * Returns the first day that is not read from the totals: today, or the first of this month if they are kept by month
+ * alone.
+ */
 export function totalsHorizon(source: Source): number {
   const today = appToday(source.query);
   return isMonthly(source) ? unitStart(today, 'month') : today;

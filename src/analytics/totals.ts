@@ -1,5 +1,5 @@
-// Entries from the totals instead of fact by fact. Totals hold whole days or months that are past; what they lack or have too much of
-// is corrected. Everything is read in one snapshot, so the sum is exactly that of the facts.
+// Reads entries from the totals instead of fact by fact. Totals hold whole past days or months; what they lack or have
+// in excess is corrected. Everything is read in one snapshot, so the sum is exactly that of the facts.
 import { sql } from 'kysely';
 import { GRAINS, homeCode, momentCode, type TotalSum } from '../facts/totals-schema.ts';
 import { correctionRows } from './corrections.ts';
@@ -9,7 +9,7 @@ import { hasValue } from './filter-keys.ts';
 import { and, type Source, type Sql } from './sources.ts';
 import { homeOf, isMonthly, rangesOf, totalsHorizon } from './total-home.ts';
 
-/** The count of a total that has just the facts of these conditions, in the order of the alphabet. */
+/** Which count of a total covers exactly the facts that meet these conditions, named in alphabetical order. */
 const COUNTS: Readonly<Record<string, TotalSum>> = {
   '': 'n',
   priced: 'n_priced',
@@ -25,7 +25,7 @@ function countOf({ where }: Entries): TotalSum | undefined {
   return COUNTS[where.toSorted().join(' ')];
 }
 
-/** Whether the totals can answer this: in the app's days, and by no more than one column that they are split by. */
+/** Whether the totals can answer this: in the app's days, and by at most one column that they are split by. */
 export function hasTotals(source: Source, entries: Entries): boolean {
   const { of, until } = entries;
   const { inAppZone, dateType } = source.query;
@@ -33,12 +33,15 @@ export function hasTotals(source: Source, entries: Entries): boolean {
   return isAsked && countOf(entries) !== undefined && homeOf(source) !== undefined && isKept(source, until);
 }
 
-/** Whether the days in question are those of whole months, where the totals are kept by month alone. */
+/** Whether the totals have the days in question. Totals kept by month alone have only those of whole months. */
 function isKept(source: Source, until: Moment | undefined): boolean {
   return !isMonthly(source) || rangesOf(source, until).every(({ grain }) => grain === 'month');
 }
 
-/** The parts that make up the entries, `bucket, key, n, a0 …`: whole past days from the totals, and what corrects them. */
+/**
+ * Returns the parts that make up the entries, with columns `bucket, key, n, a0 …`: whole past days from the totals, and
+ * what corrects them.
+ */
 export function totalParts(source: Source, entries: Entries): Sql[] {
   const baseline = { horizon: totalsHorizon(source), home: homeOf(source) };
   const pastDays = listCounted(entries).map((counted) => totalRows(source, entries, counted));

@@ -1,4 +1,5 @@
-// How long an answer holds while no fact changes: until the next moment of a fact that it depends on, midnight at most.
+// How long an answer stays valid if no fact changes: until the next moment of a fact that it depends on, and at most
+// until midnight.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
@@ -12,12 +13,12 @@ import { dayOf, moment, nowOf, tableOf } from './sources.ts';
 
 const MICROS = 1_000_000;
 
-/** Where days begin, buckets do. */
+/** Returns the next midnight, in microseconds: buckets begin where days do. */
 function nextMidnight(zone: Zone, now: string): number {
   return dayStart(zone, todayIn(zone, now) + 1) * MICROS;
 }
 
-/** The moments of facts that make a difference when they pass. */
+/** Lists the moments of facts that change the answer when they pass. */
 function listMoments({ chart, dateType, span, compared }: ChartQuery): { of: Entries['of']; at: Moment }[] {
   const byInstall = dateType === 'profile_install_date';
   const reachesNow = byInstall || span.reachesNow || compared?.reachesNow === true;
@@ -29,7 +30,7 @@ function listMoments({ chart, dateType, span, compared }: ChartQuery): { of: Ent
   });
 }
 
-/** The instant in microseconds before which the answer stays the same unless facts change. */
+/** Returns the instant, in microseconds, before which the answer stays the same unless facts change. */
 export async function readValidUntil(trx: Kysely<DB>, app: App, query: ChartQuery): Promise<number> {
   const moments = [nextMidnight(query.zone, query.now), nextMidnight(query.appZone, query.now)];
   const ahead = listMoments(query).map(
