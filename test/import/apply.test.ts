@@ -1,4 +1,4 @@
-// A batch ends as its records would one after the other, however it is cut.
+// A batch has the same outcome as its records one after the other, however it is cut.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { applyRecords, type KeyedRecord, type Known, type Profile } from '../../src/import/profiles/apply.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readBatches } from '../../src/import/batches.ts';
 
-/** The sizes of the batches of a file of so many records, which come in groups. */
+/** Returns the sizes of the batches of a file with this many records, which are read in groups. */
 async function sizesOf({ records, group, bytesPerGroup }: { records: number; group: number; bytesPerGroup: number }) {
   let bytes = 0;
   async function* entries() {

@@ -1,4 +1,4 @@
-// An import that cannot begin, or not go on to the end, says why and leaves nothing behind.
+// An import that cannot begin, or cannot finish, says why and leaves nothing behind.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { truncateSync } from 'node:fs';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 test('a file that is there and cannot be opened', async () => {
-  // A socket: also root may not open it.
+  // A socket: even root cannot open it.
   const path = await world.file('socket.ndjson', '').then((file) => file.replace('socket', 'listening'));
   const server = createServer().listen(path);
   await once(server, 'listening');

@@ -1,4 +1,4 @@
-// What a reader makes of bytes, cut into chunks of any size.
+// What a reader makes of bytes that arrive in chunks of any size.
 import { type Line, readLines } from '../../src/import/lines.ts';
 
 async function* inChunks(content: string | Buffer, size: number): AsyncGenerator<Buffer> {
@@ -6,7 +6,7 @@ async function* inChunks(content: string | Buffer, size: number): AsyncGenerator
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
 }
 
-/** Everything that `read` gives of the content. */
+/** Returns everything that `read` makes of the content. */
 export async function collect<T>(
   content: string | Buffer,
   size: number,

@@ -1,14 +1,14 @@
-// Which failures of a batch are met by writing it again.
+// After which failures a batch is written again.
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { writeDespiteCollisions } from '../../src/import/collisions.ts';
 
-/** As the driver throws it. */
+/** An error as the driver throws it. */
 function failureOf(code: string): pg.DatabaseError {
   return Object.assign(new pg.DatabaseError(code, 0, 'error'), { code });
 }
 
-/** Fails so many times, and tells which records each attempt had. */
+/** Fails this many times; `attempts` has the number of records of each attempt. */
 function failing(times: number, code: string) {
   const attempts: number[] = [];
   const write = async (records: readonly unknown[]) => {

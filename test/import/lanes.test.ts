@@ -1,4 +1,4 @@
-// Batches under way at once: which begin, who waits for whom, and in which order they are told of.
+// Batches under way at once: which begin, who waits for whom, and in which order they are reported.
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openSession, type Session } from '../../src/db/session.ts';
@@ -13,9 +13,9 @@ afterAll(() => database.close());
 
 let sessions: Session[];
 let lanes: Lanes<string>;
-/** What happened, in its order. */
+/** What happened, in order. */
 let log: string[];
-/** Ends the writing of the batch of this name, well or with an error. */
+/** Ends the writing of the batch of this name, successfully or with an error. */
 let end: Map<string, (error?: Error) => void>;
 
 beforeEach(async () => {

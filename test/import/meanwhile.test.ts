@@ -1,4 +1,4 @@
-// What imports and those who write meanwhile make of each other's changes.
+// How imports and concurrent writers treat each other's changes.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -28,7 +28,10 @@ function recorderOf({ database: { db } }: World) {
   return createAttributionRecorder({ db, groupDb: db, serverRun: ONE_RUN, config: loadConfig({}) });
 }
 
-/** Keeps an import waiting that brings this name, once it has written the profiles that were there before. */
+/**
+ * Holds a name: an import that brings it waits for it, once it has written the profiles that existed before. Returns a
+ * function that lets go of it.
+ */
 async function holdName({ database: { db }, app }: World, customerUserId: string): Promise<() => Promise<void>> {
   const held = await db.startTransaction().execute();
   await sql`insert into profile_identity (app_id, customer_user_id, profile_id)
@@ -127,7 +130,7 @@ test('profiles that requests make while a batch is being written are those of th
     const identity = { customer_user_id, customer_source: 'customer_user_id', profile_id: null };
     await createProfile({ db }, { app: world.app, identity, body: {} });
   }
-  // From the other end, so that there are still some to be made when these are written.
+  // From the other end, so that some are still to be created when the batch is written.
   const requests = (async () => {
     for (const name of names.toReversed()) await create(name);
   })();

@@ -98,7 +98,7 @@ test.each([
   await setStore(world.database, world.app.app_id, { store, commission: '0.5' });
   await world.transactions(...states);
   expect(await facts()).toEqual(before);
-  // What is refunded is so with the amounts that it had.
+  // A refunded transaction keeps the amounts that it had.
   const refund = { refunded_at: '2025-01-20T00:00:00Z', cancellation_reason: 'refund' };
   await world.transactions({ ...bought, ...refund });
   expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }]);

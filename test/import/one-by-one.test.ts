@@ -1,4 +1,5 @@
-// A file of transactions ends as its records would one after the other over HTTP (docs/decisions/0009-import.md), wherever it is cut in two.
+// Importing a file of transactions has the same outcome as setting its records one after the other over HTTP
+// (docs/decisions/0009-import.md), wherever the file is cut in two.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,12 +29,12 @@ afterAll(async () => {
 
 const DAY_MS = 86_400_000;
 const dayOf = (day: number) => new Date(Date.parse('2025-01-01T12:00:00Z') + day * DAY_MS).toISOString();
-/** Days since the purchase; a few before it are refused. */
+/** Days since the purchase; a few are negative, and refused. */
 const later = fc.integer({ min: -3, max: 60 });
 const rarely = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 
-/** Of two chains, each with few transactions; some contradict themselves and are refused. */
+/** A record of one of two chains with few transactions each; some records contradict themselves and are refused. */
 const record = fc.record({
   chain: fc.nat(1),
   number: fc.nat(3),
@@ -76,7 +77,7 @@ function transactionOf({ chain, number, bought, lasts, turned, issue, refund, ..
   };
 }
 
-/** How many were refused. */
+/** Imports the records and returns how many were refused. */
 async function importRecords(customer: string, records: readonly Chosen[]): Promise<number> {
   const file = join(folder, `${customer}.ndjson`);
   const named = records.map((one) => ({ customer_user_id: customer, ...transactionOf(one, customer) }));
@@ -96,7 +97,7 @@ async function setRecords(customer: string, records: readonly Chosen[]): Promise
   return refused;
 }
 
-/** What the profile shows, and what charts count of it in any order, without what names this profile. */
+/** What the profile shows and, sorted, the facts that charts count of it; without anything that names this profile. */
 async function stateOf(customer: string) {
   const { data } = (await readProfile(service, { customer })).json;
   const rows = service.deps.db.selectFrom('fact_transaction').selectAll().where('profile_id', '=', data.profile_id);

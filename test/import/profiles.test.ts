@@ -34,7 +34,7 @@ async function profileOf(customerUserId: string) {
   return rows[0] as Record<string, unknown>;
 }
 
-/** Every table that profiles are in, as text; without the times of writing. */
+/** Every table that holds profiles, as text. */
 async function everything(): Promise<string> {
   const { rows } = await sql<{ state: string }>`
     select (select json_agg(to_jsonb(p) order by profile_id) from profile p)::text

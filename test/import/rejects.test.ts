@@ -28,14 +28,14 @@ test('what is written at several times stands line by line', async () => {
 });
 
 describe('rejects of an earlier run', () => {
-  /** The beginning of a run with these rejects. */
+  /** Begins a run with these rejects. */
   async function begin(name: string, ...lines: number[]): Promise<RejectsFile> {
     const rejects = createRejects(join(folder, name));
     await rejects.putAside();
     for (const line of lines) await rejects.write([{ ...REJECT, line }]);
     return rejects;
   }
-  /** A whole run: which files it says that earlier ones are in. */
+  /** Does a whole run and returns the files in which, as it says, earlier rejects are. */
   async function run(name: string, ...lines: number[]): Promise<string[]> {
     const rejects = await begin(name, ...lines);
     const earlier = await rejects.settleEarlier();

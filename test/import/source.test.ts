@@ -1,4 +1,4 @@
-// The file that an import reads, where it is a pipe: whoever writes to it may come later, or never.
+// An import that reads from a pipe: the writer may come later, or never.
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

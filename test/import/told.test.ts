@@ -1,4 +1,4 @@
-// What an import tells beside its counts: names that no record has, and products that the app does not have.
+// What an import reports besides its counts: members that no record has, and products that the app does not have.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
@@ -52,13 +52,13 @@ test('products that the app does not have', async () => {
   expect(await world.summaryOf(TRANSACTIONS, path)).toMatchObject({
     ...{ written: 4, unconfigured_products: unconfigured },
   });
-  // Also of what is there already.
+  // Also products of transactions that are stored already.
   const [again] = records;
   await world.transactions(again!);
   expect(await world.summaryOf(TRANSACTIONS, path)).toMatchObject({
     ...{ written: 0, unconfigured_products: unconfigured },
   });
-  // Not of what is refused: the chain is ann's.
+  // Not those of refused records: the chain is ann's.
   const bobs = { ...of('elsewhere', 'app_store', 'k3'), store_original_transaction_id: 'k1', customer_user_id: 'bob' };
   const rest = await world.summaryOf(TRANSACTIONS, await world.file('products.ndjson', toNdjson([again!, bobs])));
   expect(rest).toMatchObject({ rejected: 1 });

@@ -1,4 +1,4 @@
-// Importing transactions (analytics.md 1, "The transaction record"). What charts make of them is tested with the charts.
+// Importing transactions (analytics.md 1, "The transaction record"). What charts make of them is tested with charts.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -174,7 +174,8 @@ test('batches that are written at once end as if they came one after the other',
     store_original_transaction_id: `c${id}`,
     price: { ...MONTH.price, value },
   });
-  // Of one profile twice as many go into a batch: 2,000, then 10,500. The third has chains of the second, under another name.
+  // For the records of one profile a batch grows to twice its size: 2,000, then 10,500 are in the first two. The third
+  // has chains of the second, under another name of the profile.
   const nameless = { customer_user_id: undefined, profile_id: BOB_ID };
   const first = Array.from({ length: 12_500 }, (_, id) => ({ ...coins(id, ''), ...nameless }));
   const again = Array.from({ length: 600 }, (_, index) => coins(12_200 + index, 'bob', 2));

@@ -15,15 +15,15 @@ type Counts = Pick<Summary, 'read' | 'written' | 'unchanged' | 'rejected'>;
 export interface World {
   database: TestDatabase;
   app: App;
-  /** A file of this name and content. */
+  /** Writes a file of this name and content and returns its path. */
   file: (name: string, content: string | Buffer) => Promise<string>;
   profiles: (...records: object[]) => Promise<Counts>;
   transactions: (...records: object[]) => Promise<Counts>;
   importAs: <T>(kind: Kind<T>, file: string) => Promise<Counts>;
-  /** As `importAs`, with all that is told. */
+  /** Like `importAs`, but returns the whole summary. */
   summaryOf: <T>(kind: Kind<T>, file: string) => Promise<Summary>;
   profileIdOf: (customerUserId: string) => Promise<string>;
-  /** What the last import into the file of this name refused. */
+  /** What the last import of the file of this name rejected. */
   rejects: (name: string) => Promise<{ line: number; reason: string; record?: unknown; text?: string }[]>;
   close: () => Promise<void>;
 }

@@ -1,9 +1,9 @@
-// A claim of the queue, as a dispatcher makes it, that leaves it to the test what becomes of it.
+// Claims from the queue as a dispatcher does; the test decides what becomes of the claim.
 import { randomUUID } from 'node:crypto';
 import { type ClaimRequest, claimDue } from '../../src/webhooks/queue.ts';
 import type { World } from './world.ts';
 
-/** With the lease of a dispatcher, for a process that holds nothing yet. */
+/** Claims with the lease of a dispatcher, for a process that holds nothing yet. */
 export function claimIn({ service: { deps } }: World, changes: Partial<ClaimRequest> = {}) {
   const now = deps.now();
   const leaseUntil = new Date(now.getTime() + 30_000);

@@ -1,4 +1,4 @@
-// Claims of the queue: what is taken and in which order, how long it is held, and how it is let go of.
+// Claims from the queue: what is taken and in which order, how long it is held, and how it is released.
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { disableWebhook, enableWebhook } from '../../src/webhooks/endpoints.ts';
@@ -31,7 +31,7 @@ beforeEach(async () => {
 
 const claim = (changes?: Partial<ClaimRequest>) => claimIn(world, changes);
 
-/** Settles the attempts as delivered, or with what is given. */
+/** Settles the attempts as delivered, but for the given changes. */
 function settleAs(deliveries: readonly Claimed[], changes: Partial<Settlement> = {}) {
   const now = world.service.deps.now();
   const delivered = { state: 'delivered', due_at: null, status: 200, error: null, answer: 'ok' } as const;
@@ -206,7 +206,7 @@ it('what becomes free goes to the endpoint of which the process holds fewest, ho
   const held = new Map(busy.map((one, i) => [one.webhook_id, 2 - i]));
   const { claimed } = await claim({ total: 1, held });
   expect(claimed.map((one) => one.webhook_id)).toEqual([webhook_id]);
-  // Then to the other of which it holds fewer.
+  // Then to whichever of the other two it holds fewer of.
   const next = await claim({ total: 1, held: new Map([...held, [webhook_id, 1]]) });
   expect(next.claimed.map((one) => one.webhook_id)).toEqual([busy[1]?.webhook_id]);
 });

@@ -1,4 +1,4 @@
-// What a dispatcher holds: as long as it lives, no other sends it; what it cannot send it gives back.
+// What a dispatcher holds: no other sends it while this one lives, and what this one cannot send it gives back.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -52,7 +52,7 @@ describe('a dispatcher', () => {
     world.dispatch({ pollMs: 60_000 });
     await eventually(() => expect(receiver.received).toHaveLength(1));
     await sleep(100);
-    // As if the statement that settles it had not met its successor.
+    // As if the statement that settled the delivery had missed its successor.
     await db.updateTable('webhook_delivery').set({ state: 'delivered' }).where('claim_id', 'is not', null).execute();
     await eventually(() => expect(receiver.received).toHaveLength(2));
   });

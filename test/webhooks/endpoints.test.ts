@@ -110,7 +110,7 @@ describe('add', () => {
 });
 
 describe('change', () => {
-  /** An endpoint at the receiver with an Authorization value and a choice of events. */
+  /** Adds an endpoint at the receiver, with an Authorization value and a choice of events. */
   async function addFull() {
     const input = { authorization: 'Bearer old', events: ['access_level_updated'] };
     const added = await addWebhook(deps, { appId, url: receiver.url, ...input });
@@ -258,7 +258,7 @@ describe('states', () => {
     await eventually(async () => expect(await world.countClaimed()).toBe(0));
     receiver.behave(answering(200));
     expect(await resumeWebhook(deps, webhook_id)).toEqual({ webhook_id, state: 'enabled' });
-    // No time has passed that the schedule asks for.
+    // Without the wait that the schedule asks for.
     await eventually(() => expect(receiver.received).toHaveLength(3));
     expect(receiver.events().map(({ event_properties }) => event_properties.starts_at.slice(18, 19))).toEqual([
       ...['1', '1', '2'],

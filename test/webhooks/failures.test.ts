@@ -195,7 +195,7 @@ it('an endpoint that fails three times in ten gets everything in the end, in ord
     await Promise.all(people.map((name) => world.grant(name, { starts_at: `2025-01-01T00:00:0${i}Z` })));
   world.dispatch();
   await eventually(async () => {
-    // Not while one is under way: on a slow machine its lease would end again and again.
+    // Not while a delivery is under way: on a slow machine its lease would expire again and again.
     if ((await world.countClaimed()) === 0) world.pass(5);
     expect(accepted.size).toBe(40);
   });

@@ -117,9 +117,9 @@ it('tells of what waits behind another delivery that it is not tried before that
     );
   };
   expect(await setFirst('2095-01-01', '2090-01-01', null)).toEqual(['2095', '2095']);
-  // As soon as the first has gone, however long the second was put off.
+  // The second goes as soon as the first has gone, however long it was put off.
   expect(await setFirst('2090-01-01', '2095-01-01', null)).toEqual(['2090', '2090']);
-  // The first is under way until its lease ends at the latest, the second may follow at once.
+  // The first is under way, at the latest until its lease ends; the second may follow at once.
   expect(await setFirst('2090-01-01', '2095-01-01', randomUUID())).toEqual(['2080', '2090']);
   await deps.db.deleteFrom('webhook_event').where('profile_id', '=', profileId).execute();
 });
@@ -220,7 +220,7 @@ it('is no longer read for a client that has left', async () => {
   leaving.abort();
   await expect(answer).rejects.toThrow('aborted');
   await waitForBlocked(world.service, 0);
-  // Well before the statement would be given up.
+  // Well before the statement would time out.
   expect(performance.now() - left).toBeLessThan(5_000);
   await letGo();
   expect(await numbers('?limit=1')).toEqual([24]);

@@ -31,7 +31,7 @@ function sign(changes: Partial<Sign> = {}): Sign {
   };
 }
 
-/** Records the attempts as one batch; the endpoint after it. */
+/** Records the attempts as one batch and returns the endpoint as it is then. */
 async function endpointAfter(signs: readonly Sign[]) {
   const { db } = world.service.deps;
   await recordHealth(db, sumUpHealth(signs), FIVE_DAYS_LATER);

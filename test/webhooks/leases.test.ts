@@ -1,4 +1,5 @@
-// What a process has claimed: how much of it, whether each may still be sent, and that it goes on while it cannot be renewed.
+// What a process has claimed: how many deliveries, whether each may still be sent, and that the process goes on while
+// leases cannot be renewed.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createLeases } from '../../src/webhooks/leases.ts';
 import type { Claimed } from '../../src/webhooks/queue.ts';

@@ -29,7 +29,10 @@ async function figures(): Promise<Record<string, number>> {
   );
 }
 
-/** An age in seconds, of at least `least`, of what began to wait at `earliest` or later: how long ago that is, the machine decides. */
+/**
+ * Expects an age in seconds of at least `least`, of something that has waited since `earliest` or later: how long ago
+ * that is depends on the machine.
+ */
 function expectAge(age: number | undefined, least: number, earliest: Date): void {
   expect(age).toBeGreaterThanOrEqual(least);
   expect(age).toBeLessThanOrEqual((world.service.deps.now().getTime() - earliest.getTime()) / 1_000);

@@ -84,7 +84,7 @@ it('keeps a burst for one profile in order with several dispatchers, without wai
   expect(performance.now() - started).toBeLessThan(20_000);
 });
 
-/** Keeps every request waiting until it is opened, and the largest number that waited at once. */
+/** Holds every request until the gate is opened. `waiting` has all that were held: its length is the most at once. */
 function gate(status: number) {
   const waiting: (() => void)[] = [];
   let isOpen = false;

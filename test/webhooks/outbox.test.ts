@@ -187,7 +187,7 @@ it('a deleted profile is taken out of its events and of the answers to them', as
   for (const one of answers) expect(one.last_answer).toBe(one.profile_id === other ? 'hello ann' : null);
 });
 
-/** Until a removal has looked who is writing. */
+/** Waits until a removal has checked who is writing. */
 async function lookedForWriters(): Promise<void> {
   const { rows } = await sql<{ now: string }>`select clock_timestamp()::text as now`.execute(db);
   await eventually(async () => {

@@ -1,4 +1,4 @@
-// The statements of the queue keep their plans, which may have been made while there was nothing in it.
+// The queue's statements keep their plans, which may have been made while the queue was empty.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';

@@ -20,7 +20,7 @@ export interface Receiver {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every shape
   events: () => any[];
   behave: (behaviour: Behaviour) => void;
-  /** Fails if an event came that is not as the API reference says. */
+  /** Fails if an event arrived that does not match the API reference. */
   close: () => Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function answering(status: number, text = '', headers: Record<string, str
   };
 }
 
-/** Takes the request and never answers. */
+/** Accepts the request and never answers. */
 export const hanging: Behaviour = () => {};
 
 export const dropping: Behaviour = (response) => {

@@ -106,7 +106,7 @@ it('keep no answer that came after their profile was deleted', async () => {
     const [newest] = await listDeliveries(deps, webhookId);
     expect(newest).toMatchObject({ attempts: 1, last_status: 500, last_answer: null });
   });
-  // Nor are they sent again while they are still to be tried.
+  // Nor can they be replayed while an attempt is still to come.
   const [newest] = await listDeliveries(deps, webhookId);
   await expect(replayDeliveries(deps, { deliveryId: newest!.delivery_id })).rejects.toThrow('dead or delivered');
 });

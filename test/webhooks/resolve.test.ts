@@ -1,4 +1,4 @@
-// Names to addresses, asked of a name server of the test.
+// Resolving names to addresses, with name servers of the test's own.
 import { createSocket, type Socket } from 'node:dgram';
 import { promises as dns } from 'node:dns';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** A query as it came and its answer: the address of the type it asks for, or none, with a code. */
+/** The answer to a query: the address of the type that it asks for, or none and an error code. */
 function answerTo(query: Buffer, type: number, code: number): Buffer {
   const address = code === 0 ? ADDRESSES[type]! : [];
   const head = Buffer.alloc(12);
@@ -38,7 +38,7 @@ function typeAt(query: Buffer): number {
   return at + 1;
 }
 
-/** A name server that answers these types, with a code. */
+/** Starts a name server that answers queries of these types, with this code. */
 async function startServer(types: readonly number[], code = 0): Promise<string> {
   const server = createSocket('udp4');
   server.on('message', (query, { port, address }) => {

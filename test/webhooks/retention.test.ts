@@ -1,4 +1,4 @@
-// Old events go, what waits too long dies first, whatever is younger or unfinished stays.
+// Old events are deleted, deliveries that wait too long die first, and whatever is younger or unfinished stays.
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery, sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
@@ -26,7 +26,7 @@ function inWorld() {
   return { world, deps, app, appId, db: deps.db };
 }
 
-/** Events of that many days ago, delivered unless said otherwise. */
+/** Records events of that many days ago, delivered unless said otherwise. */
 async function record(daysAgo: number, { state = 'delivered', count = 1, profileId = '' } = {}): Promise<void> {
   const { deps, app, db } = inWorld();
   const events = Array.from({ length: count }, () => ({
@@ -92,7 +92,7 @@ it('makes due what comes next for the profile', async () => {
   const profileId = randomUUID();
   for (const daysAgo of [13, 12, 9, 8]) await record(daysAgo, { state: 'pending', profileId });
   await record(9, { state: 'pending' });
-  // What was tried keeps its wait, what is being sent its lease.
+  // A successor that was already tried keeps its wait, one that is being sent its lease.
   for (const changes of [{ attempts: 1 }, { claim_id: randomUUID() }]) {
     const tried = randomUUID();
     await record(11, { state: 'pending', profileId: tried });
@@ -134,7 +134,7 @@ it('makes due what comes next for the same endpoint and profile, not what waits 
   await record(12, { state: 'pending', profileId });
   await record(9, { state: 'pending' });
   for (const daysAgo of [8, 7]) await record(daysAgo, { state: 'pending', profileId });
-  // Of the old event ours alone is left to be sent, of the one after it that of the other endpoint.
+  // Of the old event only our endpoint's delivery is left to be sent, of the one after it only the other endpoint's.
   await sql`
     update webhook_delivery d set state = 'delivered' from webhook_event e
     where e.sequence = d.sequence
@@ -154,7 +154,7 @@ it('counts the wait of a delivery that was replayed from then on', async () => {
   await record(12, { state: 'dead' });
   await replayDeliveries(deps, { webhookId, since: '2000-01-01T00:00:00Z' });
   expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 0 });
-  // With that of the other endpoint, which has ended: they go together.
+  // The delivery of the other endpoint has ended, but stays: the two go together.
   const { events, deliveries } = await left();
   expect([events, deliveries.sort()]).toEqual([[12], ['dead', 'pending']]);
 });

@@ -1,4 +1,4 @@
-// Webhook secrets at rest: encrypted where there is a key, exchanged by command, and nothing sent where the key is missing.
+// Webhook secrets at rest: encrypted if there is a key, re-encrypted by command; without the key nothing is sent.
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';

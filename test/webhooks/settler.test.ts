@@ -1,4 +1,5 @@
-// The results of attempts on their way to the queue, and what they say of the endpoint: in groups, one after the other, until all are written.
+// The results of attempts on their way to the queue, and what they say about the endpoint: in groups, one after the
+// other, until all are written.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -27,7 +28,7 @@ beforeEach(async () => {
   await world.grant('bob');
 });
 
-/** Adds what an attempt was answered. */
+/** Adds the result of an attempt that was answered with this status. */
 function addResult(settler: Settler, delivery: Claimed | undefined, status: number): void {
   const attempt = { status, error: null, answer: null, retryAfterS: 0, seconds: 0 };
   settler.add(delivery!, judgeAttempt(delivery!, attempt, { at: world.service.deps.now(), random: 0.5 }));
@@ -37,7 +38,7 @@ describe('a claim', () => {
   it('is let go of also while the health of its endpoint cannot be recorded, which is made up for', async () => {
     const { deps } = world.service;
     const settled: unknown[] = [];
-    // Its connections do not wait long for a lock.
+    // Connections of `groupDb` do not wait long for a lock.
     const settler = createSettler({ ...deps, db: deps.groupDb, queueDb: db }, (group) => settled.push(...group));
     const { claimed } = await claimIn(world);
     const failures = async () => (await db.selectFrom('webhook').select('failed_attempts').execute())[0];
@@ -101,7 +102,7 @@ describe('a claim', () => {
     await settler.drain(0);
     const tries = () => world.logged('webhook results cannot be written; trying again');
     await eventually(() => expect(tries()).toHaveLength(1));
-    // Longer than until it is tried again.
+    // Longer than the pause before the next try.
     await sleep(300);
     expect(tries()).toHaveLength(1);
     await queueDb.destroy();

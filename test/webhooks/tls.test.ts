@@ -1,4 +1,4 @@
-// https receivers: the name in the certificate is that of the URL, and somebody must vouch for it.
+// https receivers: the certificate must be for the name in the URL, and somebody trusted must vouch for it.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, createServer as createPlainServer } from 'node:net';
@@ -86,7 +86,7 @@ it('are told in words where they do not speak TLS', async () => {
   const plain = createPlainServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(0, '127.0.0.1');
   await once(plain, 'listening');
   const { error } = await attempt('hook.example', { at: (plain.address() as AddressInfo).port });
-  // Without where in OpenSSL, and in which thread, it was noticed: equal faults are told alike.
+  // It does not say where in OpenSSL, or in which thread, the fault was noticed, so that equal faults read alike.
   expect(error).toMatch(/^ERR_SSL_\w+: [a-z ]+$/);
   plain.close();
 });

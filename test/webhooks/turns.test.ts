@@ -1,4 +1,4 @@
-// Deliveries that wait for their turn: how many are sent at once, how many may be claimed ahead, and what goes back.
+// Deliveries that wait for their turn: how many are sent at once, how many may be claimed ahead, and which go back.
 import { expect, it } from 'vitest';
 import type { Claimed } from '../../src/webhooks/queue.ts';
 import { createTurns } from '../../src/webhooks/turns.ts';

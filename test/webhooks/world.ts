@@ -26,9 +26,9 @@ export interface World {
   feed: (query?: string) => Promise<any>;
   /** Log lines with this message. */
   logged: (message: string) => object[];
-  /** Deliveries that a dispatcher holds. */
+  /** How many deliveries dispatchers hold. */
   countClaimed: () => Promise<number>;
-  /** As it was at first, for the next test: cheaper than a world of its own. */
+  /** Resets everything for the next test, which is cheaper than a world of its own. */
   clear: () => Promise<void>;
   close: () => Promise<void>;
 }
@@ -98,7 +98,7 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
   };
 }
 
-/** One world for all tests of a file, as it was at first before each of them. */
+/** One world for all tests of a file, reset before each of them. */
 export function useWorld(take: (world: World) => void, env: Record<string, string> = {}): void {
   let world: World;
   beforeAll(async () => {
