@@ -1,16 +1,17 @@
-// Requests that a client sends ahead of the answers to earlier ones on the connection. Node takes all that come and keeps them until it is their
-// turn; it stops reading only once answers wait to be sent. So those beyond a few are answered at once.
+// Bounds pipelining: how many requests a client may send on a connection before earlier ones are answered. Node accepts
+// and keeps any number of them, and stops reading only once responses are waiting to be sent. So requests beyond the
+// bound are refused at once.
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { apiError } from '../errors.ts';
 
-/** Hardly any client sends even one. */
+/** Generous: hardly any client sends even one request ahead. */
 const MOST_AHEAD = 100;
 
 export function registerAhead(app: FastifyInstance): void {
   const waiting = new WeakMap<Socket, number>();
   app.addHook('onRequest', ({ raw: { socket } }, { raw: response }, done) => {
-    // It has the connection already: no earlier request is unanswered.
+    // Node assigns the socket to a response when its turn comes: no earlier request is unanswered.
     if (response.socket) return done();
     const ahead = (waiting.get(socket) ?? 0) + 1;
     waiting.set(socket, ahead);
@@ -19,7 +20,10 @@ export function registerAhead(app: FastifyInstance): void {
   });
 }
 
-/** An onRequest hook for files: each is opened only when it is its turn to be sent, or a few clients could have all be open that may be. */
+/**
+ * An onRequest hook for routes that serve files: a file is opened only when it is its turn to be sent. Otherwise a few
+ * clients could use up all the files that the process may have open.
+ */
 export function inTurn(_request: FastifyRequest, { raw: response }: FastifyReply, done: () => void): void {
   if (response.socket) done();
   else response.once('socket', () => done());

@@ -1,20 +1,20 @@
-// AJV as Fastify's validator, with its defaults that coerce and strip turned off. Schemas may carry `rules`: a function from
-// the body to the field errors that no keyword can say (identifiers of which one is needed, dates in order); and `published`, what the
-// API reference shows instead of a schema of which the rules judge a part.
+// AJV as Fastify's validator, without Fastify's defaults that coerce values and strip fields. Two keywords are our own:
+// `rules`, a function that finds the field errors no keyword can express (one of several identifiers is required, dates
+// must be in order), and `published`, the schema that the API reference shows where rules do part of the checking.
 import { Ajv, type ErrorObject } from 'ajv';
 import { type ApiError, apiError, type FieldError, validationError } from '../errors.ts';
 import { parseDatetime } from '../lib/datetime.ts';
 import { isStorableText } from '../lib/text.ts';
 import { toFieldErrors } from './field-errors.ts';
 
-/** Cross-field rules of a schema; they see the body before its types are known to be right. */
+/** Cross-field rules of a schema. They run even if the types of the body are wrong. */
 export type Rules = (body: Record<string, unknown>) => FieldError[];
 
 const ajv = new Ajv({
   allErrors: true,
   verbose: true,
   strict: true,
-  // JSON's 1e999 is a number, Infinity, which every maximum refuses.
+  // JSON.parse reads 1e999 as Infinity. It passes as a number here, and every `maximum` refuses it.
   strictNumbers: false,
   allowUnionTypes: true,
   formats: {
@@ -26,7 +26,8 @@ ajv.addVocabulary(['rules', 'published']);
 ajv.addKeyword({
   keyword: 'maxDecimals',
   type: 'number',
-  // Of the shortest decimal text; an exponent stands for more decimals, or for a number beyond every bound.
+  // Counts the decimals of the shortest decimal text. An exponent there means more decimals, or a number beyond every
+  // bound, so it is refused.
   compile: (most: number) => {
     const form = new RegExp(`^-?\\d+(\\.\\d{1,${most}})?$`);
     return (value: number) => form.test(String(value));
@@ -38,7 +39,7 @@ interface ObjectSchema {
   rules?: Rules;
 }
 
-/** The fields in the order of their table, each with the members that it has. */
+/** Lists the fields in schema order, each followed by its members. */
 function listFields({ properties = {} }: ObjectSchema, prefix = ''): string[] {
   return Object.entries(properties).flatMap(([name, member]) => {
     const field = `${prefix}${name}`;
@@ -50,7 +51,7 @@ function listFieldErrors(schema: ObjectSchema, errors: readonly ErrorObject[], b
   const found = [...toFieldErrors(errors), ...(schema.rules?.(body as Record<string, unknown>) ?? [])];
   if (found.length === 0) return found;
   const order = listFields(schema);
-  // An unknown one has the index -1, which becomes the largest number: those are the last.
+  // `>>> 0` turns the -1 of an unknown field into the largest uint32, so unknown fields sort last.
   const rank = ({ source }: FieldError) => order.indexOf(source) >>> 0;
   const fields = [...new Map(found.toReversed().map((field) => [field.source, field])).values()].toReversed();
   return fields.sort((a, b) => rank(a) - rank(b));
@@ -66,7 +67,7 @@ function problemsOf(schema: ObjectSchema, errors: readonly ErrorObject[], body: 
   return first && validationError([first, ...rest]);
 }
 
-/** A check of values that come from elsewhere than a request: what is wrong with each field, nothing if it is valid. */
+/** Compiles a check of values from elsewhere than a request. It returns the field errors, none if the value is valid. */
 export function compileCheck(schema: ObjectSchema): (value: unknown) => FieldError[] {
   const validate = ajv.compile(schema);
   return (value) => {
@@ -77,7 +78,7 @@ export function compileCheck(schema: ObjectSchema): (value: unknown) => FieldErr
   };
 }
 
-/** Fastify's validator compiler: the error it gives is already in the envelope. */
+/** Fastify's validator compiler. Its errors are ApiErrors, which already hold the envelope. */
 export function compileValidator({
   schema,
 }: {

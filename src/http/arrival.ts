@@ -1,17 +1,18 @@
-// What every request passes first: id and safe headers for the answer, then whether it can be taken at all.
-// Hooks here use callbacks, not promises: they run before every attribution.
+// The first hooks that every request passes: they set the request id and safe headers on the response, then decide
+// whether the request can be accepted at all. Callbacks, not promises, because they run before every attribution.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { apiError } from '../errors.ts';
 
-/** The headers that every answer carries. */
+/** Sets the headers that every response carries. */
 export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('request-id', request.id);
   reply.header('x-content-type-options', 'nosniff');
 }
 
 /**
- * What Node's parser lets through. One Host header is sent, which HTTP/1.0 may leave out (RFC 9112, 3.2); a body in chunks is not of
- * HTTP/1.0 (6.1). A proxy might have gone by the other Host, or have seen another end.
+ * Whether the request is malformed in a way that Node's parser lets through. There must be exactly one Host header,
+ * which only HTTP/1.0 may omit (RFC 9112, 3.2), and HTTP/1.0 has no chunked bodies (6.1). Otherwise a proxy may have
+ * routed by another Host, or seen the request end elsewhere.
  */
 function isMalformed({ raw: { rawHeaders, headers, httpVersion } }: FastifyRequest): boolean {
   let hosts = 0;
@@ -23,7 +24,7 @@ function isMalformed({ raw: { rawHeaders, headers, httpVersion } }: FastifyReque
   return hosts > 1 || headers['transfer-encoding'] !== undefined;
 }
 
-/** The route's own headers are set here too, so that errors carry them, whoever throws. */
+/** Registers the hooks. They also set the route's own headers, so that errors carry them, whoever throws. */
 export function registerArrival(app: FastifyInstance): { startDraining: () => void } {
   let isDraining = false;
   let isClosing = false;
@@ -37,7 +38,7 @@ export function registerArrival(app: FastifyInstance): { startDraining: () => vo
   });
   // biome-ignore lint/complexity/useMaxParams: Fastify's signature.
   app.addHook('onSend', (_request, reply, payload, done) => {
-    // Or the client's next request might be under way on the connection when it is closed.
+    // Otherwise the client's next request might be in flight when the connection is closed.
     if (isDraining) reply.header('connection', 'close');
     done(null, payload);
   });

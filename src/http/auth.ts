@@ -1,4 +1,5 @@
-// Who calls: `Authorization: Api-Key <key>` (interface 5, decisions.md 2). Whatever is wrong with it, the answer is the same.
+// Authentication by `Authorization: Api-Key <key>` (interface 5, decisions.md 2). The response is the same whatever is
+// wrong with the key.
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { App } from '../deps.ts';
@@ -16,12 +17,12 @@ export interface StoredKey {
   app: App;
 }
 
-/** Where keys are found; the apps feature gives it. Revoked keys are not found. */
+/** Looks keys up; provided by the apps feature. Revoked keys are not found. */
 export interface Keyring {
   findKey(prefix: string): Promise<StoredKey | undefined>;
 }
 
-/** The key that an operation asks for; `charts` marks what a key of scope analytics may do. */
+/** The key that an operation requires; `charts` marks the operations that keys of scope analytics may also use. */
 export interface KeyNeeded {
   kind: KeyKind;
   charts?: boolean;
@@ -38,7 +39,10 @@ const FORM = /^Api-Key +((?:public|secret)_live_[0-9A-Za-z]{8})\.([0-9A-Za-z]{32
 const NO_DIGEST = Buffer.alloc(32);
 const NO_STORED_DIGEST = Buffer.alloc(32, 1);
 
-/** By which header a stored public key was found right: such a key is no secret, and its text is compared faster than its digest. */
+/**
+ * The header with which each stored public key last authenticated. A public key is not secret, so comparing its text is
+ * safe, and faster than comparing digests.
+ */
 const rightHeaders = new WeakMap<StoredKey, string>();
 
 function isRight(key: StoredKey | undefined, [header, prefix, secret]: readonly string[]): boolean {
@@ -49,7 +53,7 @@ function isRight(key: StoredKey | undefined, [header, prefix, secret]: readonly 
   return isSame;
 }
 
-/** An onRequest hook that lets in only callers with such a key, and sets `request.caller`. */
+/** Returns an onRequest hook that admits only callers with the required key and sets `request.caller`. */
 export function authenticate(keyring: Keyring, needed: KeyNeeded): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const given = FORM.exec(request.headers.authorization ?? '') ?? [];
@@ -60,7 +64,7 @@ export function authenticate(keyring: Keyring, needed: KeyNeeded): (request: Fas
   };
 }
 
-/** The app of an authenticated request. */
+/** Returns the app of an authenticated request. */
 export function appOf(request: FastifyRequest): App {
   if (!request.caller) throw new Error('an operation without a key asked for its app');
   return request.caller.app;

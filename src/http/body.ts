@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { apiError } from '../errors.ts';
 
-// A byte order mark is no JSON: nothing is stripped.
+// A byte order mark is not stripped: it is not valid JSON, so the parser refuses it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const NOTHING = Buffer.alloc(0);
@@ -11,7 +11,7 @@ const LEAST_ROOM = 4_096;
 
 type Done<T> = (error: Error | null, result?: T) => void;
 
-/** A buffer with room for so many bytes, and what the old one holds. */
+/** Returns a buffer with room for `needed` bytes that holds the content of `old`. */
 function withRoom(old: Buffer, needed: number, most: number): Buffer {
   if (needed <= old.length) return old;
   const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * needed, LEAST_ROOM), most));
@@ -20,11 +20,11 @@ function withRoom(old: Buffer, needed: number, most: number): Buffer {
 }
 
 /**
- * Gives the body once it is complete. Pieces are put into one buffer as they come: kept one by one, as Fastify would, each takes some hundred
- * bytes, and a client may send each byte as a piece of its own.
+ * Collects the body and passes it on when it is complete. Chunks are copied into one buffer as they arrive. Fastify
+ * would keep them one by one, each costing some hundred bytes, and a client may send every byte as a chunk of its own.
  */
 function collectBody(request: IncomingMessage, most: number, done: Done<Buffer>): void {
-  /** NaN where the body comes in chunks. */
+  /** NaN if the body comes in chunks. */
   const announced = Number(request.headers['content-length']);
   let bytes: Buffer = NOTHING;
   let length = 0;
@@ -38,7 +38,7 @@ function collectBody(request: IncomingMessage, most: number, done: Done<Buffer>)
     if (needed > most) {
       finish(apiError('body_too_large'));
     } else if (needed === announced && length === 0) {
-      // Nearly always all of it comes at once.
+      // The usual case: the whole body arrives at once and need not be copied.
       bytes = piece;
     } else {
       bytes = withRoom(bytes, needed, most);
@@ -65,13 +65,13 @@ function parseJson(bytes: Buffer, done: Done<unknown>): void {
   done(null, body);
 }
 
-/** Parses JSON bodies; an operation that declares a body is refused without one. */
+/** Parses JSON bodies, and refuses requests without a body to operations that declare one. */
 export function registerBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (request, payload, done) => {
     collectBody(payload, request.routeOptions.bodyLimit, (error, bytes = NOTHING) => {
       if (error) done(error);
-      // Some clients send the type with every request, a DELETE without a body too.
+      // Some clients send the content type with every request, even a DELETE without a body.
       else if (bytes.length === 0) done(null, undefined);
       else parseJson(bytes, done);
     });

@@ -1,5 +1,5 @@
-// Answers what never becomes a Fastify request: broken HTTP, headers too large, requests too slow, CONNECT.
-// A parser's error holds the bytes of the request, key included: only its code is logged.
+// Answers requests that never reach Fastify: broken HTTP, oversized headers, requests too slow, CONNECT.
+// A parser error holds the raw bytes of the request, key included, so only its code is logged.
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -19,12 +19,12 @@ const LINGER_MS = 1_000;
 
 const ended = new WeakSet<object>();
 
-/** Whether the connection was ended from here. */
+/** Whether this module ended the connection. */
 export function wasEnded(socket: Duplex): boolean {
   return ended.has(socket);
 }
 
-/** With what its client still has to read. */
+/** Ends the connection with `last`, and leaves the client time to read what was sent. */
 function endSoftly(socket: Duplex, last = ''): void {
   ended.add(socket);
   socket.end(last);
@@ -51,7 +51,7 @@ function refuse(log: Logger, socket: Duplex, { error, cause }: { error: ApiError
   log.info({ request_id: requestId, status: error.statusCode, cause }, 'request');
 }
 
-/** The answer that is due on the connection, or being sent. */
+/** Returns the response that is due on the connection or being sent. */
 function answerOf(socket: Duplex): ServerResponse | null | undefined {
   return (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
 }
@@ -64,24 +64,24 @@ export function isAnswerDue(socket: Duplex): boolean {
   return answerOf(socket)?.headersSent === false;
 }
 
-/** Whether the request that still comes has had its answer, as one has whose key is wrong. */
+/** Whether the request that is still arriving has already been answered, as happens if its key is wrong. */
 function isAnswered(socket: Duplex): boolean {
   const { parser } = socket as { parser?: { incoming?: IncomingMessage | null } | null };
   return parser?.incoming?.complete === false && !answerOf(socket);
 }
 
-/** Fastify's clientErrorHandler. */
+/** Creates Fastify's clientErrorHandler. */
 export function createBrokenRequestHandler(log: Logger): (error: Error & { code?: string }, socket: Duplex) => void {
-  /** Connections whose clients get an answer first: every further byte is refused anew. */
+  /** Connections where an earlier response must go out first. Each further byte raises another error, to be ignored. */
   const waiting = new WeakSet<Duplex>();
 
   return function handle(error, socket) {
-    // What still comes is dropped: if the connection were cut, the client would lose the answer.
+    // Drop what still arrives: if the connection were cut, the client would lose the response.
     if (wasEnded(socket)) return;
     const { code = '' } = error;
     const due = answerOf(socket);
     if (code !== 'ECONNRESET' && socket.writable && due?.req.complete) {
-      // What is broken came behind a whole request. That one takes effect, so its own answer must not be lost.
+      // The broken bytes follow a complete request. That request takes effect, so its response must not be lost.
       if (waiting.has(socket)) return;
       waiting.add(socket);
       due.once('close', () => {
@@ -90,29 +90,29 @@ export function createBrokenRequestHandler(log: Logger): (error: Error & { code?
       });
       return;
     }
-    // Over some nothing ever came: load balancers connect ahead.
+    // Load balancers open connections in advance, and some never carry a byte.
     const isSilent = (socket as Socket).bytesRead === 0;
     if (code === 'ECONNRESET' || isSilent || !socket.writable || hasAnswerBegun(socket)) {
       socket.destroy();
       return;
     }
-    // A second answer would be taken for that of the next request.
+    // The client would take a second response for that of its next request.
     if (isAnswered(socket)) endSoftly(socket);
     else refuse(log, socket, { error: apiError(CONDITIONS_BY_CODE[code] ?? 'malformed_request'), cause: code });
   };
 }
 
-/** Once the requests that came before on the connection are answered; never if it breaks before. */
+/** Calls `refuseNext` once all earlier requests on the connection are answered, or never if it breaks first. */
 function afterAnswers(socket: Duplex, refuseNext: () => void): void {
   const due = answerOf(socket);
   if (due) due.once('close', () => afterAnswers(socket, refuseNext));
   else refuseNext();
 }
 
-/** What Node would answer by itself with an empty body, or not at all. */
+/** Handles the requests that Node itself would answer with an empty body, or not at all. */
 export function answerOddRequests(server: Server, log: Logger): void {
   server.on('connect', (_request, socket) => {
-    // Node has let go of it: without this a client that resets it would end the process.
+    // Node no longer handles this socket's errors: without this listener, a client's reset would end the process.
     socket.on('error', () => socket.destroy());
     const error = apiError('method_not_allowed', 'CONNECT', { allow: 'GET, HEAD, POST, PATCH, DELETE' });
     afterAnswers(socket, () => refuse(log, socket, { error, cause: 'CONNECT' }));

@@ -1,11 +1,14 @@
-// Compression of answers, for operations that ask for it. Brotli at its default quality takes seconds per megabyte.
+// Compresses responses of operations that ask for it. At its default quality, Brotli takes seconds per megabyte.
 import { constants } from 'node:zlib';
 import compress from '@fastify/compress';
 import type { FastifyInstance } from 'fastify';
 
 const BROTLI_QUALITY = 4;
 
-/** Gives `register` an app within the app, where routes may ask for it: the plugin puts a hook before every route it sees. */
+/**
+ * Calls `register` with a nested app whose routes may ask for compression. It is nested because the plugin adds a hook
+ * to every route it sees.
+ */
 export async function withCompression(app: FastifyInstance, register: (inner: FastifyInstance) => void): Promise<void> {
   await app.register(async (inner) => {
     await inner.register(compress, {

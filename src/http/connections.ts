@@ -1,4 +1,5 @@
-// Connections beside their requests: how many there may be, those over which nothing comes or goes, those whose client has said its last.
+// Limits on connections as such: how many may be open, when idle ones are closed, and what happens when a client ends
+// its side.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -6,16 +7,17 @@ import { hasAnswerBegun, isAnswerDue } from './broken-request.ts';
 import { countDropped } from './metrics.ts';
 
 /**
- * How long a client that has ended its side is answered. It may still read, as `nc -N` does, or have gone: the two look the same
- * until something is sent. Nearly every answer comes sooner, and what is asked for nobody is not computed much longer.
+ * How long a response may take to begin after the client has ended its side. The client may still read, as `nc -N`
+ * does, or be gone: the two look the same until something is sent. Nearly every response begins sooner, and little work
+ * is done for clients that are gone.
  */
 const ANSWERED_AFTER_END_MS = 1_000;
 
-/** More than `most` at once are closed unanswered. */
+/** Applies these limits. Connections beyond `most` are closed without a response. */
 export function registerConnections(app: FastifyInstance, most: number): void {
   const open = new Set<Socket>();
   app.server.maxConnections = most;
-  // Or Node would end ours with theirs, and the answer be lost.
+  // Otherwise Node would end our side as soon as the client ends its own, and the response would be lost.
   (app.server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   app.server.on('drop', countDropped);
   app.server.on('connection', (socket) => {
@@ -28,11 +30,13 @@ export function registerConnections(app: FastifyInstance, most: number): void {
       socket.once('close', () => clearTimeout(giveUp));
     });
   });
-  // Nobody asks, or nobody takes the answer. An answer that is still being computed has a deadline of its own.
+  // Either no request comes, or the client does not read its response. A response that is still being computed has a
+  // deadline of its own.
   app.server.on('timeout', (socket) => {
     if (!isAnswerDue(socket)) socket.destroy();
   });
-  // Load balancers connect ahead. Node takes a connection over which nothing ever came for one that is being used, and closing would wait.
+  // Load balancers open connections in advance. Node regards a connection that never carried a byte as in use, and
+  // closing the server would wait for it.
   app.addHook('preClose', (done) => {
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
     done();

@@ -1,7 +1,10 @@
-// Whether somebody still waits for an answer.
+// Tells whether the client is still waiting for its response.
 import type { FastifyReply } from 'fastify';
 
-/** Aborts when the client goes before it has its answer. To be called before the first `await`: a client that has gone emits no second `close`. */
+/**
+ * Returns a signal that aborts if the client disconnects before it has its response. Call it before the first `await`:
+ * `close` is not emitted again for a client that is already gone.
+ */
 export function departureOf({ raw }: FastifyReply): AbortSignal {
   const leaving = new AbortController();
   raw.once('close', () => {

@@ -1,12 +1,15 @@
-// The end of every request, which is logged and counted. Fastify's onResponse tells of answers that left alone, not of a client that
-// went before its own.
+// Logs and counts every request when it ends. Fastify's onResponse alone does not suffice: it reports responses that
+// were sent, not clients that left before theirs.
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { wasEnded } from './broken-request.ts';
 import { countRequest } from './metrics.ts';
 import { logRequest } from './request-log.ts';
 
-/** As nginx has it: the connection ended before the answer had left, whatever became of the work. Mostly the client has gone. */
+/**
+ * nginx's status for a connection that ended before the response was sent, whatever became of the work. Usually the
+ * client left.
+ */
 const CLIENT_GONE = 499;
 
 export function tellEnd(reply: FastifyReply, status: number): void {
@@ -14,9 +17,9 @@ export function tellEnd(reply: FastifyReply, status: number): void {
   countRequest(reply.request, reply, status);
 }
 
-/** To be called before other hooks, so that what they refuse is told of too. */
+/** Registers the hooks. Call it before any that refuse requests, so that refused ones are logged and counted too. */
 export function registerEnding(app: FastifyInstance): void {
-  /** Several of one connection where its client does not wait for answers. */
+  /** Unanswered requests by connection; several if the client pipelines. */
   const unanswered = new WeakMap<Socket, Set<FastifyReply>>();
 
   function watch(socket: Socket): Set<FastifyReply> {
@@ -24,7 +27,7 @@ export function registerEnding(app: FastifyInstance): void {
     unanswered.set(socket, replies);
     socket.once('close', () => {
       for (const reply of replies) {
-        // What the parser refused while the body was still coming has been told of.
+        // A request that the parser refused while its body was arriving has already been logged and counted.
         if (!wasEnded(socket) || reply.request.raw.complete) tellEnd(reply, CLIENT_GONE);
       }
       replies.clear();

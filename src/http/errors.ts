@@ -1,4 +1,5 @@
-// Every failure, whatever raised it, as the envelope of interface 7. Nothing internal reaches a client; the log has it.
+// Turns every failure, whatever raised it, into the envelope of interface 7. Internal details go to the log, never to
+// the client.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../db/failures.ts';
 import { ApiError, apiError, type ConditionName } from '../errors.ts';
@@ -11,20 +12,20 @@ const FASTIFY_CODES: Record<string, ConditionName> = {
   FST_ERR_BAD_URL: 'path_not_found',
 };
 
-/** The public error of whatever was thrown. */
+/** Maps anything thrown to a public error. */
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
   const condition = FASTIFY_CODES[code];
   if (condition) return apiError(condition);
-  // A file outside of the folder of the API reference.
+  // A file outside the folder of the API reference.
   if (statusCode === 403) return apiError('path_not_found');
-  // Fastify's other faults of the client, such as a body that ends early.
+  // Fastify's other client errors, such as a body that ends early.
   if (statusCode < 500) return apiError('malformed_request');
   return apiError(isDatabaseUnavailable(error) ? 'unavailable' : 'internal');
 }
 
-/** A stream, as compressed answers are, ends so where its client goes before any of it was sent. */
+/** Whether a streamed response, such as a compressed one, failed because the client left before any of it was sent. */
 function isLeft({ raw }: FastifyReply, error: unknown): boolean {
   return raw.destroyed && (error as { code?: string }).code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
@@ -33,8 +34,8 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   const answer = toApiError(error);
   if (answer.statusCode >= 500 && answer !== error && !isLeft(reply, error))
     request.log.error({ err: error }, 'request failed');
-  // After a body that is refused Fastify would close the connection, which loses the answer of a client that still sends, and the answers to
-  // requests sent ahead. Node reads what is left of the body and drops it.
+  // After refusing a body, Fastify would close the connection. A client that is still sending would lose its response,
+  // and requests sent ahead would lose theirs. On an open connection Node reads the rest of the body and drops it.
   reply.removeHeader('connection');
   return reply.code(answer.statusCode).headers(answer.headers).type(JSON_TYPE).send(answer.body);
 }

@@ -1,4 +1,4 @@
-// What AJV found, as the entries of the error envelope: one per field, the most telling fault of a field first.
+// Turns AJV's errors into entries of the error envelope: one per field, with the field's most telling fault.
 import type { ErrorObject } from 'ajv';
 import type { FieldError, ValidationCode } from '../errors.ts';
 import { DATETIME_WORDS } from '../lib/datetime.ts';
@@ -56,17 +56,17 @@ function sourceOf({ instancePath, keyword, params }: ErrorObject): string {
 }
 
 function faultOf(error: ErrorObject, source: string): Fault {
-  // A type without null says the same of a null.
+  // A null where the type does not allow null counts as missing.
   const isRequired = error.keyword === 'required' || (error.data === null && error.keyword === 'type');
   if (isRequired) return { code: 'missing', message: `The field ${source} is required.` };
-  // Whatever else is wrong with it.
+  // These take precedence over the keyword that failed.
   if (error.data === NO_TEXT) return rule(UTF8_WORDS);
   if (error.data === REPEATED) return rule(REPEATED_WORDS);
   if (typeof error.data === 'string' && !isStorableText(error.data)) return rule(TEXT_WORDS);
   return FAULTS[error.keyword]?.(error) ?? rule('Is not valid.');
 }
 
-/** One entry per field; a null where a string is required is `missing`. */
+/** Returns one entry per field; a null where the type does not allow it is `missing`. */
 export function toFieldErrors(errors: readonly ErrorObject[]): FieldError[] {
   const bySource = new Map<string, FieldError>();
   for (const error of errors) {

@@ -1,5 +1,6 @@
-// Some proxies write the client's port behind its address into X-Forwarded-For (Azure's application gateway): with it each connection would
-// be a client of its own to the limits, and no proxy would be known by its address.
+// Removes ports from X-Forwarded-For. Some proxies (Azure's application gateway) append the client's port to its
+// address: the limits would take each connection for a client of its own, and no trusted proxy would be recognised by
+// its address.
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 

@@ -1,5 +1,5 @@
-// /healthz: the process runs. /readyz: it can serve: the database answers, takes writes and has every migration. A process that is busy is ready: taken
-// out of rotation, it would leave its load to the others (docs/decisions/0014).
+// /healthz: the process runs. /readyz: it can serve, so the database answers, takes writes and has every migration.
+// A busy process is still ready: taken out of rotation, it would leave its load to the others (docs/decisions/0014).
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { isOutOfConnections, isReadOnly } from '../db/failures.ts';
@@ -7,7 +7,7 @@ import { compareMigrations } from '../db/migration-files.ts';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 
-/** Fails where nothing can be written, so that its connection is given up: the next one learns whether that is still so. */
+/** Fails if the database takes no writes. The pool then drops the connection, so the next probe asks on a new one. */
 const WRITE_NOTHING = sql`select from schema_migration where false for update`;
 
 async function canServe({ probeDb }: Deps): Promise<boolean> {
@@ -29,13 +29,13 @@ export function registerHealth(app: FastifyInstance, deps: Deps): { startDrainin
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async (request) => {
     if (isDraining) throw apiError('unavailable');
-    // Those who ask at once share the connection and the answer.
+    // Concurrent probes share one connection and one result.
     asking ??= canServe(deps).finally(() => {
       asking = undefined;
     });
     const isReady = await asking.catch((err: unknown) => {
       request.log.error({ err }, 'the database cannot be asked');
-      // The other pools may have connections, and every process would be told the same at once.
+      // The other pools may still have their connections, and every process would be found unready at the same time.
       return isOutOfConnections(err) && wasReady;
     });
     wasReady = isReady;

@@ -1,4 +1,4 @@
-// The Idempotency-Key of a request: what tells a repetition from another request.
+// The Idempotency-Key header, which tells a repeated request from a new one.
 import { createHash } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { valueError } from '../errors.ts';
@@ -11,7 +11,7 @@ export const IDEMPOTENCY_KEY = 'idempotency-key';
 
 const KEY_LENGTH = 255;
 
-/** For the API reference. */
+/** The header's schema in the API reference. */
 export const IdempotencyHeader = Type.Optional(
   Type.String({
     minLength: 1,
@@ -22,10 +22,10 @@ export const IdempotencyHeader = Type.Optional(
   }),
 );
 
-/** A request that is to take effect once. */
+/** Identifies a request that must take effect only once. */
 export interface Once {
   key: string;
-  /** Of the body in canonical form: white space, the order of members and those that are null make no other body. */
+  /** Digest of the canonical body: white space, the order of members and members that are null do not matter. */
   body_sha256: Buffer;
 }
 
@@ -38,7 +38,7 @@ function readKey(header: SentHeader): string {
   return read.text;
 }
 
-/** Undefined where the request has no such header; a blank one is a mistake that would protect nobody. */
+/** Returns undefined if the request has no such header. A blank one is refused: a mistake that would protect nobody. */
 export function readOnce(message: Headers, body: unknown): Once | undefined {
   const header = findHeader(message, IDEMPOTENCY_KEY);
   if (!header) return undefined;

@@ -1,2 +1,2 @@
-// The Content-Type of JSON that is sent as text.
+// The Content-Type of JSON, in responses and in webhook requests.
 export const JSON_TYPE = 'application/json; charset=utf-8';

@@ -1,5 +1,6 @@
-// Where the rate limiter counts. Not its own store, which gives all requests of a caller one object to read, later than it was counted: of
-// a burst that waited for the same key every request saw the last one's number, and all were refused.
+// The rate limiter's store. The plugin's own store hands all requests of a caller the same object, which each reads
+// only after others have been counted: in a burst that waited for the same key, every request saw the count of the last
+// one, and all were refused.
 import type { FastifyRateLimitStore } from '@fastify/rate-limit';
 import { LRUCache } from 'lru-cache';
 
@@ -10,7 +11,7 @@ interface Window {
   count: number;
 }
 
-/** A fixed window per caller, which begins with its first request; the callers seen last are remembered. */
+/** A fixed window per caller, which begins with its first request. The least recently seen callers are evicted. */
 export class LimitWindows implements FastifyRateLimitStore {
   readonly #windows = new LRUCache<string, Window>({ max: MOST_CALLERS });
 
@@ -25,7 +26,7 @@ export class LimitWindows implements FastifyRateLimitStore {
     callback(null, { current: window.count, ttl: window.beganAt + windowMs - now });
   }
 
-  /** Each limit counts for itself. */
+  /** Gives each limit counts of its own. */
   child(): LimitWindows {
     return new LimitWindows();
   }

@@ -1,5 +1,6 @@
-// Requests per second and caller (decisions.md 1): server-side operations and analytics by key, attribution by client address
-// (a public key is shared by every user of an app). One fixed window of a second, in this process's memory.
+// Limits requests per second and caller (decisions.md 1): server-side operations and analytics by key, attribution by
+// client address, since all users of an app share its public key. Windows are fixed, last one second and live in this
+// process's memory.
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { Config } from '../config.ts';
@@ -7,14 +8,14 @@ import { apiError } from '../errors.ts';
 import { LimitWindows } from './limit-windows.ts';
 import type { Route } from './operation.ts';
 
-/** The hook that counts requests to a route after authentication; undefined where there is no limit. */
+/** Returns the hook that counts a route's requests after authentication; undefined if the route has no limit. */
 export type LimitOf = (route: Route) => onRequestAsyncHookHandler | undefined;
 
 const keyOf = ({ caller }: FastifyRequest) => caller?.key_id ?? '';
-/** An IPv6 client is its /64 network. Of one that has left there is no address. */
+/** Counts an IPv6 client by its /64 network. A client that has disconnected has no address. */
 const addressOf = ({ ip }: Partial<FastifyRequest>) => (ip ? normalizeIP(ip) : '');
 
-/** Routes of one kind share their count. */
+/** Creates the limits. Routes of one kind share a count. */
 export async function createLimits(app: FastifyInstance, config: Config): Promise<LimitOf> {
   await app.register(rateLimit, {
     global: false,

@@ -1,4 +1,4 @@
-// /metrics for Prometheus: this process, its requests, and what the features add.
+// /metrics for Prometheus: figures of this process, of its requests, and of the features.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -42,19 +42,19 @@ export function countDropped(): void {
   dropped.inc();
 }
 
-/** Of a request that never became one of Fastify's: broken, too large or too slow. */
+/** Counts a request that never reached Fastify: broken, too large or too slow. */
 export function countRefused(status: number): void {
   requests.inc({ operation: 'none', status });
 }
 
-/** Well within the 10 s that Prometheus waits for all. */
+/** Well within the 10 s that Prometheus allows for a whole scrape. */
 const PART_MS = 3_000;
 
 export interface MetricsOptions {
-  /** On a listener of its own everybody may read; on the public one loopback and holders of METRICS_TOKEN. */
+  /** True on a separate listener: anyone may read. On the public one only loopback and holders of METRICS_TOKEN may. */
   isOpen: boolean;
   version: string;
-  /** Figures of the features, in Prometheus' text form. */
+  /** The features' metrics, in Prometheus' text format. */
   parts: readonly (() => Promise<string>)[];
 }
 
@@ -72,7 +72,7 @@ const FORWARDING_HEADERS = [
   'via',
 ];
 
-/** A proxy on this machine connects from loopback too, for whoever sent it: what it forwards is not local. */
+/** Whether the request is local. A proxy on this machine connects from loopback too, but what it forwards is not. */
 function isLocal({ socket: { remoteAddress = '' }, headers }: FastifyRequest): boolean {
   if (!loopback.check(remoteAddress, remoteAddress.includes(':') ? 'ipv6' : 'ipv4')) return false;
   return LOOPBACK_NAME.test(headers.host ?? '') && FORWARDING_HEADERS.every((name) => headers[name] === undefined);
@@ -95,10 +95,10 @@ export function registerMetrics(
   options: MetricsOptions,
 ): void {
   build.set({ version: options.version }, 1);
-  /** What is still being read; it is not begun once more. */
+  /** Reads in progress: later scrapes join them instead of starting another. */
   const underWay = new Map<() => Promise<string>, Promise<string>>();
 
-  /** The figures of a feature may need the database; without it the others are still wanted. */
+  /** Reads one feature's metrics. They may need the database; if it is away, the others are still wanted. */
   async function readPart(part: () => Promise<string>): Promise<string> {
     const reading = underWay.get(part) ?? part().finally(() => underWay.delete(part));
     underWay.set(part, reading);

@@ -1,4 +1,4 @@
-// An operation as a plain object: what a feature's route.ts exports and routes.ts lists.
+// An operation as a plain object. A feature's route.ts exports it, and routes.ts lists it.
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { App } from '../deps.ts';
@@ -6,9 +6,9 @@ import type { ConditionName } from '../errors.ts';
 
 export const BODY_LIMIT = 64 * 1024;
 
-/** What a handler gets: the validated body and whose app it is. */
+/** What a handler receives: the validated body and the caller's app. */
 export interface Call<Body> {
-  /** Whose key it is; an operation without a key must not ask. */
+  /** The app that the key belongs to. Throws in operations that need no key. */
   app: App;
   body: Body;
   request: FastifyRequest;
@@ -16,30 +16,30 @@ export interface Call<Body> {
 }
 
 export interface Operation<Body extends TSchema = TSchema> {
-  /** Also the label `operation` of the metrics: to reword it breaks dashboards. */
+  /** Also the value of the metrics' `operation` label, so rewording it breaks dashboards. */
   summary: string;
-  /** Longer words for the API reference. */
+  /** A longer text for the API reference. */
   description?: string;
-  /** Schema of the JSON body; absent where the operation takes none. */
+  /** Schema of the JSON body; absent if the operation takes none. */
   body?: Body;
   headers?: TSchema;
   querystring?: TSchema;
   /** Schema per success status; null for an empty body. */
   answers: Record<number, TSchema | null>;
-  /** The errors that it can give, beside those that every operation of its kind gives. */
+  /** Errors it can return, besides those common to all operations of its kind. */
   errors: readonly ConditionName[];
   /** Largest body in bytes; BODY_LIMIT unless set. */
   bodyLimit?: number;
-  /** The handler judges the body itself, so that problems of body and headers come in one answer. */
+  /** The handler validates the body itself, so that one response can report problems of both body and headers. */
   judgesBody?: true;
-  /** Answers may be compressed. */
+  /** Responses may be compressed. */
   compressed?: true;
-  /** Answers may be CSV instead of JSON: what that has. */
+  /** Set if responses may be CSV instead of JSON: describes the CSV. */
   csv?: string;
   handle: (call: Call<Static<Body>>) => Promise<unknown>;
 }
 
-/** Keeps the type of the body from schema to handler. */
+/** Infers the handler's body type from the schema. */
 export function operation<Body extends TSchema>(definition: Operation<Body>): Operation {
   return definition as unknown as Operation;
 }
@@ -48,9 +48,9 @@ export function operation<Body extends TSchema>(definition: Operation<Body>): Op
 export interface Route {
   method: HTTPMethods;
   path: string;
-  /** Which kind of key it asks for; `none` for what everybody may read. */
+  /** The kind of key it requires; `none` if anyone may read it. */
   key: 'public' | 'secret' | 'none';
-  /** Which address it belongs to: `{base_url}` or `{admin_url}`. */
+  /** The address that serves it: `{base_url}` or `{admin_url}`. */
   address: 'base' | 'admin';
   operation: Operation;
 }

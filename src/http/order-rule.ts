@@ -2,13 +2,13 @@
 import { parseDatetime } from '../lib/datetime.ts';
 import type { Rules } from './ajv.ts';
 
-/** A datetime of the body; what is none has its own error. */
+/** Returns a datetime of the body; undefined if it is not one, which the schema reports. */
 export function momentOf(body: Record<string, unknown>, name: string): string | undefined {
   const value = body[name];
   return typeof value === 'string' ? parseDatetime(value) : undefined;
 }
 
-/** The one must be later than the other, where both are given. */
+/** Requires one datetime to be later than the other if both are given. */
 export function mustFollow(later: string, earlier: string): Rules {
   return (body) => {
     const [from, to] = [momentOf(body, earlier), momentOf(body, later)];

@@ -1,11 +1,11 @@
-// The dashboard's files at {admin_url}/dashboard/, as Vite built them. Everything the page needs is of its own origin.
+// Serves the dashboard, as built by Vite, at {admin_url}/dashboard/. The page loads everything from its own origin.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import staticFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { inTurn } from './ahead.ts';
 
-/** From src/http and from dist/http alike. */
+/** The path holds both from src/http and from dist/http. */
 const FILES = fileURLToPath(new URL('../../dist/dashboard/', import.meta.url));
 const PATH = '/dashboard';
 
@@ -33,14 +33,14 @@ function setSecurityHeaders(_request: FastifyRequest, reply: FastifyReply, done:
   done();
 }
 
-/** The addresses in the page are relative, so its own must end in a slash. */
+/** Redirects to the URL with a slash, which the page's relative URLs need. */
 function redirectToSlash(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const [path, ...query] = request.url.split('?');
   if (path === PATH) reply.redirect(['dashboard/', ...query].join('?'), 308);
   else done();
 }
 
-/** Without a build there is no page; the operations do not need one. */
+/** Registers the dashboard if it has been built. The operations do not need it. */
 export async function registerPages(app: FastifyInstance): Promise<void> {
   if (!existsSync(FILES)) {
     app.log.warn({ missing: FILES }, 'the dashboard is not built');
@@ -56,12 +56,12 @@ export async function registerPages(app: FastifyInstance): Promise<void> {
       wildcard: false,
       decorateReply: false,
       preCompressed: true,
-      // Nobody asks for parts of these, and a part that is not there would be answered as broken HTTP.
+      // No client needs ranges of these files, and a range that is not there would be answered as broken HTTP.
       acceptRanges: false,
       cacheControl: false,
       globIgnore: ['**/*.{br,gz}'],
       setHeaders(reply, path) {
-        // Names under assets/ change with their content.
+        // File names under assets/ change with their content.
         const isLasting = path.includes('/assets/');
         reply.header('cache-control', isLasting ? 'public, max-age=31536000, immutable' : 'no-cache');
         reply.header('vary', 'accept-encoding');

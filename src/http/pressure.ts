@@ -1,6 +1,6 @@
-// Load shedding: while the event loop is so far behind that answers would come too late anyway, new requests are answered 503
-// with Retry-After at once, so that those under way finish. Not @fastify/under-pressure: it tells of the mean of whole seconds,
-// and its error is not of our catalogue.
+// Load shedding: while the event loop is so far behind that responses would come too late anyway, new requests get 503
+// with Retry-After at once, so that those in progress finish. Not @fastify/under-pressure: it measures means over whole
+// seconds, and its error is not in our catalogue.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Registry } from 'prom-client';
@@ -8,7 +8,7 @@ import { apiError } from '../errors.ts';
 
 const SAMPLE_MS = 250;
 const RESOLUTION_MS = 10;
-/** Whoever watches the process is answered whatever its load. */
+/** Monitoring is answered under any load. */
 const WATCHERS = new Set(['/healthz', '/readyz', '/metrics']);
 
 const registry = new Registry();
@@ -22,7 +22,10 @@ export function pressureMetrics(): Promise<string> {
   return registry.metrics();
 }
 
-/** How late the loop comes, in milliseconds: the mean of the last sample, and what has passed since the sampler was due. */
+/**
+ * Measures the delay of the event loop in milliseconds: the mean of the last sample, or the time by which the sampler
+ * itself is overdue if that is longer.
+ */
 function createDelayMeter(): { read: () => number; stop: () => void } {
   const histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
@@ -42,7 +45,7 @@ function createDelayMeter(): { read: () => number; stop: () => void } {
   };
 }
 
-/** `mostDelayMs` 0 sheds nothing. */
+/** Refuses requests while the event loop lags by more than `mostDelayMs`; 0 turns shedding off. */
 export function registerPressure(app: FastifyInstance, mostDelayMs: number): void {
   if (mostDelayMs === 0) return;
   const meter = createDelayMeter();

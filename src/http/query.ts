@@ -1,11 +1,14 @@
-// Queries of addresses, as forms write them: UTF-8 in percent-escapes, a blank as `+`.
+// Parses query strings as forms encode them: percent-escaped UTF-8, with `+` for a space.
 import { isUtf8 } from 'node:buffer';
 
-/** Stand for a value that is no UTF-8, and for one of several: no schema takes a text with unpaired surrogates, and nobody else writes these. */
+/**
+ * Placeholders for a value that is not UTF-8 and for a parameter that was sent more than once. No schema accepts text
+ * with unpaired surrogates, and decoding never produces any.
+ */
 export const NO_TEXT = '\udfff\ud800';
 export const REPEATED = '\udfff\ud801';
 
-/** Not decodeURIComponent: it throws, which takes 10 µs, and a query may have thousands of wrong texts. */
+/** Not decodeURIComponent: it throws, which takes 10 µs, and a query may hold thousands of invalid texts. */
 function decode(escaped: string, otherwise: string): string {
   if (/%(?![0-9a-f]{2})/i.test(escaped)) return otherwise;
   const latin1 = escaped

@@ -1,4 +1,4 @@
-// Puts the rows of routes.ts into the app, each behind its key, its limit and its headers.
+// Registers the rows of routes.ts with Fastify, each with its key check, limit and headers.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyInstance,
@@ -19,9 +19,9 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     needsBody?: boolean;
     operation?: string;
-    /** Of every answer, errors too. */
+    /** Sent with every response, errors included. */
     headers?: Record<string, string>;
-    /** The origin whose pages may call. */
+    /** The origin whose pages may call the route. */
     corsOrigin?: string | undefined;
   }
 }
@@ -32,7 +32,7 @@ export interface RouteParts {
   limitOf: LimitOf;
 }
 
-/** A class, because an object that is written with a getter is made slowly. */
+/** A class, because object literals with getters are slow to create. */
 class RequestCall implements Call<never> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -51,7 +51,10 @@ class RequestCall implements Call<never> {
   }
 }
 
-/** Keys are judged before bodies, which may take half a minute to come: by then they are judged again, as they may be revoked. */
+/**
+ * Keys are checked before the body arrives, which may take half a minute. If it took longer than this, the key is
+ * checked again, as it may have been revoked meanwhile.
+ */
 const JUDGED_AGAIN_AFTER_MS = 500;
 
 function onceMore(judge: (request: FastifyRequest) => Promise<void>): preValidationHookHandler {

@@ -1,12 +1,12 @@
-// The id of a request: in the answer's Request-Id header and in its log line.
+// The id of a request, sent in the Request-Id header of the response and logged with it.
 import { randomFillSync } from 'node:crypto';
 
 const BYTES = 16;
-/** Randomness is fetched for many at once. */
+/** Random bytes for many ids, fetched at once. */
 const pool = Buffer.alloc(BYTES * 256);
 let next = pool.length;
 
-/** 32 hex digits. */
+/** Returns 32 random hex digits. */
 export function newRequestId(): string {
   if (next === pool.length) {
     randomFillSync(pool);

@@ -1,18 +1,21 @@
-// One log line per request. The path without its query, never a header: no key reaches the log.
+// Writes one log line per request. It has the path without its query and no headers, so that no key reaches the log.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const KEYS = /(public|secret)_live_[^/]*/gi;
-/** Characters that can be seen. */
+/** Escapes of the visible ASCII characters. */
 const ESCAPED_ASCII = /%(?:2[1-9a-f]|[3-6][0-9a-f]|7[0-9a-e])/gi;
 const MOST_LOGGED = 200;
 
-/** However often it was encoded: each turn makes it shorter. */
+/** Decodes visible ASCII however often it was encoded. It terminates because each round shortens the path. */
 function decodeAscii(path: string): string {
   const decoded = path.replaceAll(ESCAPED_ASCII, decodeURIComponent);
   return decoded === path ? path : decodeAscii(decoded);
 }
 
-/** The route's path; of an unknown one what was asked for, in case somebody put a key there without it, be it percent-encoded. */
+/**
+ * Returns the route's path. For an unknown route it returns the requested path, without any key that somebody put
+ * there, even percent-encoded.
+ */
 function pathOf({ routeOptions, url }: FastifyRequest): string {
   if (routeOptions.url) return routeOptions.url;
   const path = url.split('?', 1)[0]?.slice(0, MOST_LOGGED) ?? '';

@@ -1,5 +1,5 @@
-// The logger of a request, whose lines carry its id. It is made when it is first written to: nearly all requests have no line but
-// that of request-log.ts, and making one of pino's children costs as much as a line.
+// A request's logger, which adds the request id to its lines. The pino child is created on first use: nearly all
+// requests log only the line of request-log.ts, and creating a child costs as much as writing a line.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;

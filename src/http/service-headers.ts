@@ -1,13 +1,13 @@
-// The headers that are our own, pure: `service-…`, and what else HEADER_ALIASES calls them. Each is sent once.
+// Finds our own headers: `service-…` and their names under HEADER_ALIASES. Each may be sent only once. Pure.
 import type { IncomingMessage } from 'node:http';
 
 export type Headers = Pick<IncomingMessage, 'headers' | 'headersDistinct'>;
 
-/** A header as it was sent, with the name that it was sent under. */
+/** A header with the name it was sent under. */
 export interface SentHeader {
   name: string;
   value: string;
-  /** Its value is all of them, joined. */
+  /** If true, `value` is all the values, joined. */
   isRepeated: boolean;
 }
 
@@ -19,7 +19,7 @@ export function findHeader(message: Headers, name: string): SentHeader | undefin
   return { name, value, isRepeated: value.includes(', ') && (message.headersDistinct[name]?.length ?? 0) > 1 };
 }
 
-/** `service-{suffix}`, else the first of its aliases that was sent; blank is absent. */
+/** Finds `service-{suffix}`, or else the first of its aliases that was sent. A blank header counts as absent. */
 export function findServiceHeader(
   message: Headers,
   aliases: readonly string[],

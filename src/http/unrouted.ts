@@ -1,5 +1,5 @@
-// Requests that no route takes: a browser's preflight, another method of a known path (405 with Allow), else 404.
-// Answered before the body is read, so that its type and size do not matter.
+// Answers requests that match no route: a browser's preflight, another method on a known path (405 with Allow), else
+// 404. It does so before the body is read, so that the body's type and size do not matter.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { apiError } from '../errors.ts';
 import { preflightHeaders } from './cors.ts';
@@ -7,7 +7,7 @@ import { preflightHeaders } from './cors.ts';
 interface KnownPath {
   methods: Set<string>;
   corsOrigin: string | undefined;
-  /** Of every answer there. */
+  /** Sent with every response on this path. */
   headers: Record<string, string>;
 }
 
@@ -15,7 +15,10 @@ function withoutSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** The path as the router finds it, in an absolute target and before a fragment too; elsewhere it has refused bad escapes. */
+/**
+ * Returns the path as the router sees it, also for targets in absolute form or with a fragment. decodeURI does not
+ * throw, as the router has already refused bad escapes.
+ */
 function pathOf({ url }: FastifyRequest): string {
   const [path = ''] = url.replace(/^https?:\/\/[^/?]*/i, '').split(/[?#]/, 1);
   return withoutSlash(decodeURI(path));
@@ -25,7 +28,7 @@ function isPreflight({ method, headers }: FastifyRequest): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 }
 
-/** To be called before the routes are registered. */
+/** Registers the hooks. Call it before the routes are registered. */
 export function registerUnrouted(app: FastifyInstance): void {
   const paths = new Map<string, KnownPath>();
 
