@@ -67,7 +67,7 @@ function problemsOf(schema: ObjectSchema, errors: readonly ErrorObject[], body: 
   return first && validationError([first, ...rest]);
 }
 
-/** Compiles a check of values from elsewhere than a request. It returns the field errors, none if the value is valid. */
+/** Compiles a check of values that do not come from requests. It returns the field errors; none means valid. */
 export function compileCheck(schema: ObjectSchema): (value: unknown) => FieldError[] {
   const validate = ajv.compile(schema);
   return (value) => {

@@ -14,7 +14,7 @@ const CONDITIONS_BY_CODE: Record<string, ConditionName> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/** Time for the client to read the answer before the connection is cut. */
+/** Time for the client to read the response before the connection is cut. */
 const LINGER_MS = 1_000;
 
 const ended = new WeakSet<object>();

@@ -1,5 +1,4 @@
-// Limits on connections as such: how many may be open, when idle ones are closed, and what happens when a client ends
-// its side.
+// Limits on connections as such: how many may be open, when idle ones close, and for how long half-closed ones stay.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';

@@ -6,10 +6,7 @@ import { wasEnded } from './broken-request.ts';
 import { countRequest } from './metrics.ts';
 import { logRequest } from './request-log.ts';
 
-/**
- * nginx's status for a connection that ended before the response was sent, whatever became of the work. Usually the
- * client left.
- */
+/** As in nginx: the connection ended, usually by the client, before the response was sent, whatever the outcome. */
 const CLIENT_GONE = 499;
 
 export function tellEnd(reply: FastifyReply, status: number): void {

@@ -1,5 +1,4 @@
-// Turns every failure, whatever raised it, into the envelope of interface 7. Internal details go to the log, never to
-// the client.
+// Turns every failure, whatever raised it, into the envelope of interface 7. Internals go to the log, not to clients.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../db/failures.ts';
 import { ApiError, apiError, type ConditionName } from '../errors.ts';
