@@ -1,5 +1,5 @@
-// The types of events as data: what an endpoint may ask for, what the feed may be filtered by. Adding a type is one entry here
-// and the function that builds its properties.
+// The event types: what endpoints can subscribe to and the feed can be filtered by. Adding a type takes one entry here
+// and a function that builds its properties.
 
 export const EVENT_TYPES = {
   access_level_updated: 'An access level of the profile was granted or changed.',

@@ -1,12 +1,12 @@
-// Connections for undici that reach allowed destinations only. The name is resolved once, here, and the connection goes to what
-// was judged, so a name whose answer changes gains nothing. A literal address never passes `lookup`: what the URL's own check lets
-// through is judged by the address of the connected socket, before a byte of the request.
+// Connects undici to allowed destinations only. A name is resolved once, here, and the connection goes to the addresses
+// that were checked, so DNS rebinding gains nothing. Literal addresses bypass `lookup`. Those that the URL's own check
+// lets through are checked again as the address of the connected socket, before a byte of the request is sent.
 import type { LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { type DestinationPolicy, refusalOfAddress } from './destinations.ts';
 import type { Resolve } from './resolve.ts';
 
-/** A destination that must not be reached, for a reason that `destinations.ts` has. */
+/** Thrown for a destination that must not be reached; `destinations.ts` gives the reason. */
 export class DestinationRefused extends Error {
   override name = 'DestinationRefused';
 
@@ -42,7 +42,7 @@ function judgedLookup(policy: DestinationPolicy, resolve: Resolve): LookupFuncti
   };
 }
 
-/** A connector for an undici Agent; `ca` adds a certificate authority (tests). */
+/** Creates a connector for an undici Agent; `ca` adds a certificate authority (tests). */
 export function createConnector(policy: DestinationPolicy, resolve: Resolve, ca?: string): buildConnector.connector {
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,

@@ -1,4 +1,4 @@
-// One attempt to deliver: a signed POST under one deadline for the whole exchange, the beginning of the answer kept.
+// Makes one delivery attempt: a signed POST under one deadline for the whole exchange. Keeps the start of the response.
 import { StringDecoder } from 'node:string_decoder';
 import { Agent } from 'undici';
 import { JSON_TYPE } from '../http/json-type.ts';
@@ -20,11 +20,11 @@ export interface Message {
 }
 
 export interface Attempt {
-  /** null if no answer came. */
+  /** null if no response came. */
   status: number | null;
   /** What went wrong beyond the status; null after a complete exchange. */
   error: string | null;
-  /** The beginning of the answer, at most 2 KiB. */
+  /** The beginning of the response body, at most 2 KiB. */
   answer: string | null;
   retryAfterS: number;
   seconds: number;
@@ -45,17 +45,17 @@ export interface SenderOptions {
   ca?: string;
 }
 
-/** What lies outside of the process, and how long an attempt may take; tests put their own in. */
+/** Dependencies outside the process, and the deadline of an attempt; tests replace them. */
 export type SenderEdges = Pick<SenderOptions, 'resolve' | 'deadlineMs'>;
 
 const DEADLINE_MS = 10_000;
 const KEPT_BYTES = 2048;
-/** Any answer of a webhook receiver fits; an endless one is cut off here rather than read for 10 s. */
+/** More than any webhook receiver should send. An endless response is cut off here instead of being read for 10 s. */
 const LONGEST_ANSWER_BYTES = 1024 * 1024;
 const MOST_JUDGED = 10_000;
 const USER_AGENT = 'subscription-profile-service-webhooks/1';
 
-/** Bytes as text that the database can hold, at most so many of them. */
+/** Decodes bytes to text that the database can store, at most KEPT_BYTES of it. */
 function toKeptText(bytes: Buffer): string {
   if (bytes.length === 0) return '';
   const text = new StringDecoder('utf8').write(bytes).replaceAll('\u0000', '');
@@ -63,7 +63,7 @@ function toKeptText(bytes: Buffer): string {
 }
 
 function wordsOfFailure(error: unknown): string {
-  // Errors of TLS have a `reason`; their message says more about TLS than about the fault.
+  // TLS errors have a `reason`; their message says more about TLS than about the fault.
   const { code, message, reason = message } = error as NodeJS.ErrnoException & { reason?: string };
   if (error instanceof AggregateError) return wordsOfFailure(error.errors[0]);
   return code === undefined || error instanceof DestinationRefused ? message : `${code}: ${reason}`;

@@ -1,4 +1,4 @@
-// Which addresses a webhook may be sent to (decisions.md 7). Judged on the address connected to, never on the name alone.
+// Decides where webhooks may be sent to (decisions.md 7), by the address connected to, never by the name alone.
 import { BlockList, isIP } from 'node:net';
 import type { Config } from '../config.ts';
 
@@ -11,9 +11,9 @@ export function policyOf(config: Pick<Config, 'WEBHOOK_ALLOW_HTTP' | 'WEBHOOK_AL
   return { allowHttp: config.WEBHOOK_ALLOW_HTTP, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE };
 }
 
-/** Special-purpose networks by what they are; the first that holds an address names it. */
+/** Special-purpose networks by kind. An address is of the first kind that contains it. */
 const NETWORKS = {
-  // Credentials of cloud machines are served here, so these are refused under every policy.
+  // Cloud machines get their credentials here, so these are refused under every policy.
   metadata: [
     '169.254.169.254/32',
     '169.254.170.2/32',
@@ -68,10 +68,10 @@ const LISTS = Object.entries(NETWORKS).map(([name, networks]) => ({
   list: toBlockList(networks),
 }));
 const GLOBAL_IPV6 = toBlockList(['2000::/3']);
-/** IPv6 forms that end in an IPv4 address which is where the packets go: IPv4-mapped and NAT64. */
+/** IPv6 forms whose packets go to the IPv4 address in the last 32 bits: IPv4-mapped and NAT64. */
 const CARRIES_IPV4 = toBlockList(['::ffff:0:0/96', '64:ff9b::/96']);
 
-/** The IPv4 address in the last 32 bits. */
+/** Returns the IPv4 address in the last 32 bits. */
 function embeddedIpv4(address: string): string {
   // The URL parser writes every IPv6 address in hexadecimal groups; an omitted group is zero.
   const groups = new URL(`http://[${address}]`).hostname.slice(1, -1).split(':');
@@ -87,7 +87,7 @@ function findNetwork(address: string): Network | undefined {
   return kind === 'ipv6' && !GLOBAL_IPV6.check(address, kind) ? 'reserved' : undefined;
 }
 
-/** Why nothing may be sent to an IP address, undefined if it may. */
+/** Returns why nothing may be sent to an IP address, or undefined if it is allowed. */
 export function refusalOfAddress(address: string, policy: DestinationPolicy): string | undefined {
   const plain = address.split('%', 1)[0] ?? '';
   if (isIP(plain) === 0) return `${address} is not an IP address`;
@@ -99,10 +99,10 @@ export function refusalOfAddress(address: string, policy: DestinationPolicy): st
 
 const LONGEST_URL = 2048;
 
-/** Why an address cannot be a webhook's, undefined if it can, as far as can be told without resolving its name. */
+/** Returns why a webhook cannot have this URL, undefined if it can as far as is known without resolving its name. */
 export function refusalOfUrl(text: string, policy: DestinationPolicy): string | undefined {
   if (!URL.canParse(text)) return 'it is not a URL';
-  // As it is stored and sent to: longer than it was typed where it has other letters.
+  // The limit applies to the URL as stored and used: `href` encodes non-ASCII letters, so it may be longer than typed.
   const { href, protocol, username, password, hostname, port } = new URL(text);
   if (href.length > LONGEST_URL) return `it is longer than ${LONGEST_URL} characters`;
   const isPlain = protocol === 'http:' && (policy.allowHttp || policy.allowPrivate);

@@ -1,4 +1,5 @@
-// Delivers what is due: claims in batches, sends, settles in groups. Any number of these may work on one database.
+// The dispatcher: claims due deliveries in batches, sends them, and settles the results in groups. Any number of
+// dispatchers may work on one database.
 import { randomUUID } from 'node:crypto';
 import type { Deps } from '../deps.ts';
 import { createBackoff } from '../lib/backoff.ts';
@@ -20,22 +21,22 @@ import { createTurns, type TurnLimits } from './turns.ts';
 import { createSetAside } from './unopened.ts';
 
 export interface DispatcherDeps extends Pick<Deps, 'db' | 'config' | 'log' | 'now'> {
-  /** For the connections of the queue, and the one that listens. */
+  /** For the queue's own connections and the listener's. */
   connectionString: string;
 }
 
-/** What lies outside of the process, and how long things take; tests put their own in. */
+/** Dependencies outside the process, timings and limits. Tests replace them. */
 export interface Edges extends SenderEdges {
   random?: () => number;
-  /** How often the queue is looked at when no nudge comes. */
+  /** How often the queue is polled if no nudge comes. */
   pollMs?: number;
-  /** How long a claim holds without being renewed; renewed every third of it. */
+  /** How long a lease lasts unless renewed. It is renewed every third of this. */
   leaseMs?: number;
   limits?: Partial<ClaimLimits & Pick<TurnLimits, 'ahead'>>;
 }
 
 export interface Dispatcher {
-  /** Takes nothing more, finishes what is under way and settles it. */
+  /** Claims nothing more, finishes the attempts in progress and settles them. */
   stop: () => Promise<void>;
 }
 
@@ -43,13 +44,16 @@ const LIMITS = { total: 2048, perEndpoint: 32, ahead: 224, ailingAfter: 5, ailin
 const POLL_MS = NOTICED_WITHIN_S * 1000;
 const LEASE_MS = 30_000;
 const EXTRA_ROWS = 256;
-/** To begin an attempt takes the event loop a third of a millisecond: to begin all that a claim may give, to many endpoints, would keep requests waiting. */
+/**
+ * How many attempts begin in one turn of the event loop. Each takes a third of a millisecond to begin, so beginning all
+ * that one claim may return, for many endpoints, would hold up requests.
+ */
 const BEGUN_AT_ONCE = 100;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 const SETTLE_ON_STOP_MS = 5_000;
 
-/** Delivers what is due, from now on: nudged by whoever stores events, and looking every few moments by itself. */
+/** Starts delivering. The dispatcher is nudged when events are stored, and also polls the queue. */
 export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispatcher {
   const { config, log, now, connectionString } = deps;
   const queueDb = openQueuePool(connectionString, log);
@@ -60,7 +64,10 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   const leases = createLeases(deps, leaseMs);
   let isStopping = false;
   let extraRows = 0;
-  /** When what was put off is due again, should whatever it waits behind have ended unseen: in milliseconds since 1970. */
+  /**
+   * When deliveries that were put off become due again, in case it goes unnoticed that those ahead of them have
+   * finished; in milliseconds since 1970.
+   */
   let putOffUntil = 0;
 
   const settler = createSettler({ ...deps, queueDb }, (deliveries) => {
@@ -72,7 +79,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   const listener = listenForNudges(connectionString, wakeUp.wake, log);
   const retention = startRetention(deps);
 
-  /** Whether it was delivered. */
+  /** Attempts the delivery. Returns whether it succeeded. */
   async function send(delivery: Claimed): Promise<boolean> {
     const { url, event_id: id, body } = delivery;
     if (!leases.isSafe(delivery)) {
@@ -95,7 +102,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
     return settlement.state === 'delivered';
   }
 
-  /** Claims what there is room for and starts sending it; returns how long to wait before looking again. */
+  /** Claims what there is room for and starts sending it. Returns how long to wait before claiming again. */
   async function takeDue(): Promise<number> {
     const room = limits.total - leases.size;
     if (room <= 0) return pollMs;
@@ -116,7 +123,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
     await inSlices(claimed, BEGUN_AT_ONCE, turns.take);
     if (putOffCount > 0) {
       putOffUntil = began.getTime() + PUT_OFF_BEHIND_RUNNING_MS;
-      // Others may be due behind those that were put off.
+      // More may be due beyond those that were put off.
       if (claimed.length > 0) return 0;
     }
     const putOffMs = putOffUntil - began.getTime();

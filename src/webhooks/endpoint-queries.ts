@@ -8,12 +8,12 @@ export async function insertWebhook(db: Kysely<DB>, values: Insertable<Webhook>)
   await db.insertInto('webhook').values(values).execute();
 }
 
-/** Of an endpoint that begins anew. */
+/** Clears an endpoint's failures. */
 export const WITHOUT_FAILURES = { first_failure_at: null, failed_attempts: 0 };
 
 type Settings = 'url' | 'authorization_value' | 'event_types' | 'first_failure_at' | 'failed_attempts';
 
-/** Sets what is given; the endpoint as it then is, undefined if there is none. */
+/** Updates the given settings. Returns the endpoint as it then is, or undefined if there is none. */
 export async function updateWebhook(db: Kysely<DB>, webhookId: string, values: Pick<Updateable<Webhook>, Settings>) {
   return db
     .updateTable('webhook')
@@ -27,16 +27,16 @@ export async function findWebhook(db: Kysely<DB>, webhookId: string): Promise<Se
   return db.selectFrom('webhook').selectAll().where('webhook_id', '=', webhookId).executeTakeFirst();
 }
 
-/** Counts of an endpoint's deliveries stop there: whether it is more does not matter to anybody, and counting takes its time. */
+/** Counting an endpoint's deliveries stops here: counting more takes time, and nobody needs to know how many more. */
 export const MOST_DELIVERIES_COUNTED = 100_000;
 
-/** How many deliveries of a row of `webhook` are in a state. */
+/** Counts the deliveries in a state for a row of `webhook`. */
 export function countDeliveries(state: 'pending' | 'dead'): RawBuilder<number> {
   return sql<number>`(select count(*)::float8 from (select from webhook_delivery d
     where d.webhook_id = webhook.webhook_id and d.state = ${sql.lit(state)} limit ${MOST_DELIVERIES_COUNTED}) d)`;
 }
 
-/** Endpoints, of one app or of all, without their secrets. */
+/** Lists the endpoints of one app or of all, without their secrets. */
 export async function listWebhookRows(db: Kysely<DB>, appId: string | undefined) {
   return db
     .selectFrom('webhook')
@@ -58,7 +58,7 @@ export interface StateChange {
   now: Date;
 }
 
-/** Moves an endpoint to another state, forgetting its failures; false if it was in none of `from`. */
+/** Moves an endpoint to another state and clears its failures. Returns false if it was in none of the `from` states. */
 export async function changeState(db: Kysely<DB>, { webhookId, from, to, reason, now }: StateChange): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('webhook')
@@ -76,7 +76,7 @@ export async function changeState(db: Kysely<DB>, { webhookId, from, to, reason,
 
 const LARGEST_BATCH = 10_000;
 
-/** Sets columns of a batch of what waits for an endpoint, of which `where` holds; says whether there may be more. */
+/** Updates a batch of an endpoint's pending deliveries that meet `where`. Returns whether there may be more. */
 async function updateWaiting(
   db: Kysely<DB>,
   webhookId: string,
@@ -95,20 +95,23 @@ async function updateWaiting(
 }
 
 /**
- * Lets a batch of what waits for an endpoint go out now, whatever its schedule was; says whether there may be more. What began to wait before
- * the clock was set back has waited since now.
+ * Makes a batch of an endpoint's pending deliveries due now, whatever their schedule was. Returns whether there may be
+ * more. A `queued_at` in the future, left from before the clock was set back, becomes now.
  */
 export function makeWaitingDue(db: Kysely<DB>, webhookId: string, now: Date): Promise<boolean> {
   const where = sql`claim_id is null and due_at > ${now}`;
   return updateWaiting(db, webhookId, { where, set: sql`due_at = ${now}, queued_at = least(queued_at, ${now})` });
 }
 
-/** Within so long every lease has ended. */
+/** Every lease ends within this time. */
 const LONGEST_LEASE = '1 minute';
 
-/** Takes what is being sent from who sends it: what it is answered does not count, and when its lease ends it is due again. */
+/**
+ * Takes deliveries that are being sent away from their senders: the responses no longer count, and the deliveries are
+ * due again when their leases end.
+ */
 export async function disownClaims(db: Kysely<DB>, webhookId: string, now: Date): Promise<void> {
-  // Found by the end of its lease: the backlog is not read.
+  // Found by the end of their leases, so that the backlog is not read.
   await sql`
     update webhook_delivery set claim_id = gen_random_uuid()
     where webhook_id = ${webhookId} and state = 'pending' and claim_id is not null
@@ -130,7 +133,7 @@ export async function replaceSecret(db: Kysely<DB>, { webhookId, secret, previou
     .execute();
 }
 
-/** Forgets the secrets that sign no longer. */
+/** Deletes previous secrets that no longer sign. */
 export async function forgetPreviousSecrets(db: Kysely<DB>, now: Date): Promise<void> {
   await db
     .updateTable('webhook')
@@ -141,7 +144,7 @@ export async function forgetPreviousSecrets(db: Kysely<DB>, now: Date): Promise<
 
 type StoredSecrets = Pick<Selectable<Webhook>, 'secret' | 'previous_secret' | 'authorization_value'>;
 
-/** Everything that an endpoint's row keeps of secrets. */
+/** Lists the secrets of every endpoint as they are stored. */
 export async function listStoredSecrets(db: Kysely<DB>) {
   return db
     .selectFrom('webhook')
@@ -149,7 +152,7 @@ export async function listStoredSecrets(db: Kysely<DB>) {
     .execute();
 }
 
-/** The secrets of every endpoint as they are stored; nobody changes them until the transaction ends. */
+/** Lists the secrets of every endpoint as they are stored, and locks the rows until the transaction ends. */
 export async function listSecretsForUpdate(db: Kysely<DB>): Promise<(StoredSecrets & { webhook_id: string })[]> {
   return db
     .selectFrom('webhook')
@@ -168,8 +171,8 @@ export async function deleteWebhook(db: Kysely<DB>, webhookId: string): Promise<
 }
 
 /**
- * The transactions that are writing deliveries. One that is not among them sees the endpoints as they are now when it writes: its statement
- * locks the table before it takes its snapshot.
+ * Lists the transactions that are writing deliveries. A transaction that is not among them will see the endpoints as
+ * they are now when it writes, because its statement locks the table before it takes its snapshot.
  */
 export async function listWriters(db: Kysely<DB>): Promise<string[]> {
   const { rows } = await sql<{ virtualtransaction: string }>`
@@ -180,8 +183,8 @@ export async function listWriters(db: Kysely<DB>): Promise<string[]> {
 }
 
 /**
- * Ends a batch of what waits for an endpoint and says whether there may be more; what was delivered stays as it is. One that is being sent
- * keeps its claim, so that it is told of if it arrives.
+ * Marks a batch of an endpoint's pending deliveries dead. Returns whether there may be more. One that is being sent
+ * keeps its claim, so that it is recorded as delivered if it arrives.
  */
 export function killWaiting(
   db: Kysely<DB>,

@@ -1,4 +1,5 @@
-// Adding endpoints, and changing where they are and what they want. What is sent anywhere is tried with a test event first.
+// Adds endpoints and changes their address, Authorization value and event types. A destination is first tried with a
+// test event.
 import { randomUUID } from 'node:crypto';
 import { getApp } from '../apps/service.ts';
 import { inTransaction } from '../db/transactions.ts';
@@ -13,18 +14,18 @@ import { sendTestEvent } from './test-event.ts';
 
 const AUTHORIZATION = /^[\x21-\x7e]([\x20-\x7e]{0,998}[\x21-\x7e])?$/;
 
-/** What is said of an endpoint; of one that is changed, what is absent stays. */
+/** The settings of an endpoint. In a change, absent settings keep their values. */
 export interface WebhookChange {
   url?: string;
   /** The value of the Authorization header; null sends none. */
   authorization?: string | null;
-  /** The types of events it wants; null stands for all. */
+  /** The event types it receives; null means all. */
   events?: readonly string[] | null;
-  /** Whether a test event must get 2xx first; yes unless false. */
+  /** Whether a test event must first be answered with 2xx; true by default. */
   verify?: boolean;
 }
 
-/** All events and no Authorization header unless given. */
+/** By default, it gets all events and no Authorization header. */
 export interface NewWebhook extends WebhookChange {
   appId: string;
   url: string;
@@ -46,7 +47,7 @@ function checkInput({ config }: EndpointDeps, { url, authorization, events }: We
   }
 }
 
-/** An address without its fragment, which is nothing to a server. */
+/** Removes the fragment of a URL, which is never sent to a server. */
 function toAddress(url: string): string {
   const address = new URL(url);
   address.hash = '';
@@ -57,7 +58,7 @@ function toEventTypes(events: readonly string[] | null | undefined): string[] | 
   return events ? [...new Set(events)] : null;
 }
 
-/** Adds an enabled endpoint; its secret is shown this once. */
+/** Adds an enabled endpoint. Its secret is returned this once. */
 export async function addWebhook(
   deps: EndpointDeps,
   input: NewWebhook,
@@ -90,9 +91,9 @@ export async function addWebhook(
 }
 
 /**
- * Changes an endpoint in place: what waits for it is kept and goes where it is now to go, signed with the same secret. A new address or
- * Authorization value must get 2xx for a test event first; with it the failures are forgotten, what waits is due, and what is being sent is sent
- * again. The state stays as it is.
+ * Changes an endpoint in place: pending deliveries are kept and go to its new destination, signed with the same secret.
+ * A test event with a new address or Authorization value must first be answered with 2xx. Such a change clears the
+ * failures, makes pending deliveries due, and has those that are being sent sent again. The state stays as it is.
  */
 export async function changeWebhook(
   deps: EndpointDeps,
@@ -119,7 +120,7 @@ export async function changeWebhook(
     ...(isElsewhere && WITHOUT_FAILURES),
   });
   if (!changed) throw noSuchWebhook(webhook_id);
-  // Should this be cut short, the same change can be made again.
+  // If this is interrupted, the same change can be made again.
   if (isElsewhere) {
     await inTransaction(deps.db, (trx) => disownClaims(trx, webhook_id, deps.now()));
     await letWaitingGo(deps, webhook_id);

@@ -1,5 +1,4 @@
-// What an operator does to the endpoints of an app, beside adding and changing them (endpoint-settings.ts). listWebhooks shows
-// each one's state, since when and why.
+// The operator's commands for endpoints, except adding and changing them (endpoint-settings.ts).
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getApp } from '../apps/service.ts';
 import { inTransaction } from '../db/transactions.ts';
@@ -32,14 +31,17 @@ export function noSuchWebhook(webhookId: string): OperatorError {
   return new OperatorError(`There is no webhook ${webhookId}; \`sps webhook list\` shows them.`);
 }
 
-/** The row of an endpoint, or an OperatorError. */
+/** Returns the row of an endpoint; throws an OperatorError if there is none. */
 export async function getWebhook({ db }: Pick<Deps, 'db'>, webhookId: string) {
   const row = isUuid(webhookId) ? await findWebhook(db, webhookId) : undefined;
   if (!row) throw noSuchWebhook(webhookId);
   return row;
 }
 
-/** Where secrets are encrypted, none is stored in clear or with a key that no service has, because the right one was not at hand. */
+/**
+ * Throws an OperatorError if stored secrets are encrypted with a key that is missing here. Otherwise a new secret would
+ * be stored in clear, or encrypted with a key that no service has.
+ */
 export async function requireKey({ db, config }: EndpointDeps): Promise<void> {
   for (const row of await listStoredSecrets(db)) {
     const keyIds = storedValues(row).map(sealedWith);
@@ -54,7 +56,9 @@ export async function requireKey({ db, config }: EndpointDeps): Promise<void> {
   }
 }
 
-/** The endpoints of one app, or of all: their state, why and since when, and how much waits or is dead. */
+/**
+ * Lists the endpoints of one app or of all: their state, why and since when, and how many deliveries wait or are dead.
+ */
 export async function listWebhooks(deps: Pick<Deps, 'db'>, appId?: string) {
   if (appId !== undefined) await getApp(deps, appId);
   const rows = await listWebhookRows(deps.db, appId);
@@ -67,7 +71,7 @@ export async function listWebhooks(deps: Pick<Deps, 'db'>, appId?: string) {
   }));
 }
 
-/** What waits for an endpoint goes out now; batch by batch, so that no result has to wait for all of it. */
+/** Makes an endpoint's pending deliveries due now, batch by batch, so that no result has to wait for all of them. */
 export async function letWaitingGo({ db, now }: EndpointDeps, webhookId: string): Promise<void> {
   const at = now();
   while (await inTransaction(db, (trx) => makeWaitingDue(trx, webhookId, at)));
@@ -77,7 +81,8 @@ type Move = Pick<StateChange, 'from' | 'to' | 'reason'> & { otherwise: string };
 
 async function move(deps: EndpointDeps, webhookId: string, { otherwise, ...change }: Move) {
   const { webhook_id, state } = await getWebhook(deps, webhookId);
-  // Before, so that a command which was cut short can be given again: of one that stands still nothing is claimed meanwhile.
+  // Done before the state changes, so that an interrupted command can be repeated. Meanwhile nothing is claimed for an
+  // endpoint that is disabled or suspended.
   if (change.to === 'enabled' && (change.from as readonly string[]).includes(state))
     await letWaitingGo(deps, webhook_id);
   const isMoved = await changeState(deps.db, { ...change, webhookId: webhook_id, now: deps.now() });
@@ -85,13 +90,13 @@ async function move(deps: EndpointDeps, webhookId: string, { otherwise, ...chang
   return { webhook_id, state: change.to };
 }
 
-/** Of a disabled endpoint: what waited for it goes out now. */
+/** Enables a disabled endpoint. Its pending deliveries are due now. */
 export function enableWebhook(deps: EndpointDeps, webhookId: string) {
   const otherwise = 'only a disabled one is enabled, a suspended one is resumed';
   return move(deps, webhookId, { from: ['disabled'], to: 'enabled', reason: 'enabled by the operator', otherwise });
 }
 
-/** What waits for it is kept; no events are written for it. */
+/** Disables an endpoint. Its pending deliveries are kept, and no new ones are written for it. */
 export function disableWebhook(deps: EndpointDeps, webhookId: string) {
   const change: Move = {
     from: ['enabled', 'suspended'],
@@ -102,7 +107,10 @@ export function disableWebhook(deps: EndpointDeps, webhookId: string) {
   return move(deps, webhookId, change);
 }
 
-/** Of an endpoint that the service suspended, or whose receiver is well again: what waits for it goes out now, and its failures are forgotten. */
+/**
+ * Resumes an endpoint that the service suspended, or whose receiver has recovered: its pending deliveries are due now,
+ * and its failures are cleared.
+ */
 export function resumeWebhook(deps: EndpointDeps, webhookId: string) {
   const change: Move = {
     from: ['suspended', 'enabled'],
@@ -113,7 +121,7 @@ export function resumeWebhook(deps: EndpointDeps, webhookId: string) {
   return move(deps, webhookId, change);
 }
 
-/** A new secret, shown this once; the old one signs too for a day. */
+/** Gives an endpoint a new secret, returned this once. For a day the old one signs too. */
 export async function rotateWebhookSecret(deps: EndpointDeps, webhookId: string) {
   const { webhook_id } = await getWebhook(deps, webhookId);
   await requireKey(deps);
@@ -123,7 +131,7 @@ export async function rotateWebhookSecret(deps: EndpointDeps, webhookId: string)
   return { webhook_id, secret, previous_secret_until: toWire(toDatabase(timestampOf(previousUntil))) };
 }
 
-/** As they are now, or an OperatorError. */
+/** Returns an endpoint's secrets as they are now; throws an OperatorError if they cannot be opened. */
 export function openSecrets({ config, now }: EndpointDeps, row: SecretColumns): Secrets {
   try {
     return readSecrets(row, config, now());
@@ -133,7 +141,7 @@ export function openSecrets({ config, now }: EndpointDeps, row: SecretColumns): 
   }
 }
 
-/** Sends a signed test event, which must be answered with 2xx; else an OperatorError says what came instead. */
+/** Sends a signed test event. Throws an OperatorError that says what came back if that is not 2xx. */
 export async function testWebhook(deps: EndpointDeps, webhookId: string, edges: SenderEdges = {}) {
   const row = await getWebhook(deps, webhookId);
   const { signing, authorization } = openSecrets(deps, row);
@@ -149,8 +157,8 @@ const WRITERS_REST_MS = 50;
 const WRITERS_PATIENCE_MS = 60_000;
 
 /**
- * Waits for whoever is writing deliveries; a minute at most, within which the service's own transactions end. A lock of the table would wait for
- * them too, but also for a vacuum, and keep grants waiting.
+ * Waits for the transactions that are writing deliveries, but at most a minute, within which the service's own
+ * transactions end. Locking the table would wait for them too, but also for a vacuum, and would hold up grants.
  */
 async function awaitWriters(db: Deps['db']): Promise<void> {
   const waitUntil = performance.now() + WRITERS_PATIENCE_MS;
@@ -162,17 +170,20 @@ async function awaitWriters(db: Deps['db']): Promise<void> {
   }
 }
 
-/** Removes an endpoint. What waits for it is dead, what is being sent is as it will be answered; what was delivered stays in the feed. */
+/**
+ * Removes an endpoint. Its pending deliveries become dead, but those being sent still count as delivered if they
+ * succeed. Its history stays in the feed.
+ */
 export async function removeWebhook(deps: EndpointDeps, webhookId: string) {
   const { webhook_id } = await getWebhook(deps, webhookId);
   await deleteWebhook(deps.db, webhook_id);
-  // Nothing is claimed any more for an endpoint that is gone. Should this be cut short, the rest dies of age.
+  // Nothing more is claimed for a removed endpoint. If this is interrupted, the remaining deliveries die of age.
   const end = { now: deps.now(), reason: 'the webhook was removed' };
   const killAll = async () => {
     while (await inTransaction(deps.db, (trx) => killWaiting(trx, webhook_id, end)));
   };
   await killAll();
-  // What was just being recorded for it.
+  // Kill the deliveries that were being recorded for it meanwhile, too.
   await awaitWriters(deps.db);
   await killAll();
   return { webhook_id };

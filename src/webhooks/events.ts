@@ -1,10 +1,11 @@
-// Payloads of events (decisions.md 7). Pure: rows in, the body of the delivery out. Timestamps come as the database's text.
+// Builds event payloads (decisions.md 7). Pure: rows in, the body of the delivery out. Timestamps come as database
+// text.
 import { toWire } from '../lib/datetime.ts';
 import type { EventType } from './catalogue.ts';
 
 export const EVENT_API_VERSION = 1;
 
-/** What every event says of its profile; the state of a profile has these members. */
+/** What every event says about its profile. A profile's state has these members. */
 export interface EventProfile {
   profile_id: string;
   customer_user_id: string | null;
@@ -22,7 +23,7 @@ export interface EventProfile {
   custom_attributes: Record<string, string | number>;
 }
 
-/** An event as it is stored: its payload is what is delivered and what the feed shows. */
+/** An event as it is stored. The payload is what webhooks deliver and the feed shows. */
 export interface WebhookEvent {
   event_id: string;
   event_type: EventType;
@@ -31,11 +32,11 @@ export interface WebhookEvent {
   payload: object;
 }
 
-/** What the events of the catalogue have in common; `properties` are those of the type. */
+/** What all events of the catalogue have in common; `properties` depend on the type. */
 export interface EventParts {
   event_id: string;
   event_type: EventType;
-  /** When it happened. */
+  /** When the event happened. */
   at: string;
   profile: EventProfile;
   properties: object;
@@ -58,7 +59,7 @@ function attributionsOf({ attribution }: EventProfile): object {
   };
 }
 
-/** An event of any type around its properties. */
+/** Builds an event of any type around its properties. */
 export function buildEvent({ event_id, event_type, at, profile, properties }: EventParts): WebhookEvent {
   const { profile_id, customer_user_id } = profile;
   const payload = {

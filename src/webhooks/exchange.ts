@@ -1,14 +1,14 @@
-// One HTTP exchange under one deadline, on undici's dispatcher itself: its `request` makes a stream, an abort signal and their
-// listeners for every delivery, which was a third of the processor time of a delivery.
+// One HTTP exchange with one deadline. It uses undici's dispatcher directly: undici's `request` creates a stream, an
+// abort signal and their listeners each time, which took a third of the CPU time of a delivery.
 import type { Dispatcher } from 'undici';
 
 export interface Answered {
-  /** null if no answer came. */
+  /** null if no response came. */
   status: number | null;
   headers: Record<string, string | string[] | undefined>;
   /** The beginning of the body. */
   kept: Buffer;
-  /** What broke the exchange off; undefined after a complete one. */
+  /** The error that ended the exchange; undefined if it was complete. */
   failure: unknown;
 }
 
@@ -21,11 +21,11 @@ export interface Post {
 export interface ExchangeLimits {
   deadlineMs: number;
   keptBytes: number;
-  /** How much of an answer is read before its connection is given up. */
+  /** How many bytes of a response body are read before the connection is dropped. */
   longestBytes: number;
 }
 
-/** Posts and reads the answer to the end, so that the connection can be used again. Never rejects. */
+/** Posts, and reads the response to the end so that the connection can be reused. Never rejects. */
 export function exchange(
   agent: Dispatcher,
   { url, headers, body }: Post,
@@ -54,11 +54,11 @@ export function exchange(
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(given) {
         controller = given;
-        // The deadline passed while it was connecting.
+        // The deadline passed while undici was connecting.
         if (isOver) controller.abort(new Error('too late'));
       },
       onResponseStart(_, status, given) {
-        // It announces the answer, and is none.
+        // An informational response; the final one follows.
         if (status < 200) return;
         answered.status = status;
         answered.headers = given;
@@ -67,7 +67,7 @@ export function exchange(
         if (length < keptBytes) chunks.push(Buffer.from(chunk.subarray(0, keptBytes - length)));
         length += chunk.length;
         if (length <= longestBytes) return;
-        // The status has said whether it was taken; the rest would only keep the connection usable.
+        // The status says whether the delivery was accepted. Reading the rest would only keep the connection usable.
         end();
         controller?.abort(new Error(`the answer is longer than ${longestBytes} bytes`));
       },

@@ -1,4 +1,4 @@
-// How an endpoint fares, and when the service stops sending to it (decisions.md 7): at once after a 410, and after five days of
+// Tracks the health of endpoints and suspends failing ones (decisions.md 7): at once after a 410, or after five days of
 // nothing but failures.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
@@ -7,7 +7,7 @@ const GONE = 410;
 const SUSPEND_AFTER = '5 days';
 const SUSPEND_AFTER_ATTEMPTS = 10;
 
-/** Where and with what an attempt was made: of an endpoint that was changed since it says nothing. */
+/** Where and with what an attempt was made. It says nothing about an endpoint that has been changed since. */
 interface Target {
   webhook_id: string;
   url: string;
@@ -15,25 +15,25 @@ interface Target {
   authorization_value: string | null;
 }
 
-/** What a batch of attempts says of one endpoint. */
+/** What a batch of attempts says about one endpoint. */
 export interface Health extends Target {
   succeeded: boolean;
-  /** Since the last success of the batch. */
+  /** Failures since the last success in the batch. */
   failures: number;
   firstFailureAt: Date | null;
-  /** Answered 410. */
+  /** Whether an attempt was answered with 410. */
   isGone: boolean;
 }
 
-/** One attempt, in the order in which they ended. */
+/** The outcome of one attempt. Signs are kept in the order in which the attempts ended. */
 export interface Sign extends Target {
   succeeded: boolean;
-  /** null if no answer came. */
+  /** null if no response came. */
   status: number | null;
   at: Date;
 }
 
-/** Sums up attempts per endpoint as it was. */
+/** Sums up attempts per endpoint and the settings it had at the time. */
 export function sumUpHealth(signs: readonly Sign[]): Health[] {
   const byTarget = new Map<string, Health>();
   for (const { webhook_id, url, authorization_value, succeeded, status, at } of signs) {
@@ -58,7 +58,7 @@ export interface Suspension {
   reason: string;
 }
 
-/** Records how endpoints fare as they are now, and returns those that were suspended for it. */
+/** Records the health of endpoints whose settings are still the same. Returns those that it suspended. */
 export async function recordHealth(db: Kysely<DB>, health: readonly Health[], now: Date): Promise<Suspension[]> {
   const { rows } = await sql<Omit<Suspension, 'reason'> & { reason: string | null }>`
     with sign as (

@@ -1,22 +1,22 @@
-// What this process has claimed, and until when each claim held when it was made.
+// The deliveries that this process has claimed, each with the end of its first lease.
 import type { Deps } from '../deps.ts';
 import { type Claimed, renewLeases } from './queue.ts';
 
 export interface Leases {
   readonly size: number;
-  /** How many deliveries are held, by endpoint. */
+  /** Counts the deliveries held, by endpoint. */
   count: () => Map<string, number>;
   hold: (delivery: Claimed, until: Date) => void;
   release: (delivery: Claimed) => void;
   /**
-   * Whether the lease with which it was claimed is far from its end, as it is unless the process stood still. Else another may be about to send
-   * the delivery, and what follows it.
+   * Whether the delivery's first lease is far from its end, as it is unless the process stood still. If not, another
+   * process may be about to send the delivery and those that follow it.
    */
   isSafe: (delivery: Claimed) => boolean;
   stop: () => void;
 }
 
-/** Leases of `leaseMs` are renewed every third of it. */
+/** Keeps track of claims whose leases last `leaseMs`, and renews them every third of that. */
 export function createLeases({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>, leaseMs: number): Leases {
   const held = new Map<Claimed, Date>();
   const renewal = setInterval(renew, leaseMs / 3);

@@ -1,4 +1,4 @@
-// A connection that listens for nudges and comes back by itself when it is lost. What is missed meanwhile is found by polling.
+// Listens for nudges on a connection that is restored when it is lost. Polling finds what is missed meanwhile.
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { applySettings, KEEP_ALIVE } from '../db/client.ts';
@@ -13,7 +13,7 @@ export interface Listener {
   stop: () => Promise<void>;
 }
 
-/** Calls `onNudge` for each nudge, and when it is connected again: some may have been missed. */
+/** Calls `onNudge` for each nudge, and also after each connect, as nudges may have been missed. */
 export function listenForNudges(connectionString: string, onNudge: () => void, log: Logger): Listener {
   const backoff = createBackoff(FIRST_RECONNECT_MS, LONGEST_RECONNECT_MS);
   let isStopped = false;
@@ -50,7 +50,7 @@ export function listenForNudges(connectionString: string, onNudge: () => void, l
     next.on('notification', onNudge);
     try {
       await next.connect();
-      // Between two nudges it says nothing, for as long as it takes.
+      // The connection may be idle between nudges for any length of time.
       await applySettings(next, { idle_session_timeout: '0' });
       await next.query(`listen ${CHANNEL}`);
       backoff.reset();

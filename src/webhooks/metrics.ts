@@ -1,4 +1,4 @@
-// Figures of the webhooks at /metrics (Prometheus). Labels are apps, never addresses or keys.
+// The webhooks' metrics for Prometheus. Labels name apps, never addresses or keys.
 import { type Kysely, sql } from 'kysely';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DB } from '../db/types.ts';
@@ -8,7 +8,7 @@ import { countDeliveries, MOST_DELIVERIES_COUNTED } from './endpoint-queries.ts'
 const registry = new Registry();
 const labelNames = ['app_id'] as const;
 
-/** Attempts of this process. */
+/** Counts the attempts of this process. */
 export const attemptCounter = new Counter({
   name: 'sps_webhook_attempts_total',
   help: 'Attempts to deliver an event, by result: delivered, failed (to be tried again) or dead (the last one).',
@@ -67,7 +67,9 @@ async function countWaiting(db: Kysely<DB>): Promise<EndpointBacklog[]> {
   return rows;
 }
 
-/** The webhooks' part of /metrics: the attempts of this process, and the backlog of all as the database knows it. */
+/**
+ * Returns the webhooks' part of /metrics: this process's attempts, and the backlog of all processes from the database.
+ */
 export async function webhookMetrics({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<string> {
   const endpoints = await countWaiting(db);
   const deadByApp = new Map<string, number>();

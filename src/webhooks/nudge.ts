@@ -1,6 +1,6 @@
-// Telling dispatchers, of whatever process, that something is due. Sent after the commit and outside of it: a notify inside the
-// transaction makes commits wait for one another (measured with 32 connections: 11,000 commits/s without, 3,400 to 5,000 with).
-// A nudge that is lost costs the polling interval, nothing else.
+// Tells the dispatchers of all processes that something is due. The nudge is sent after the commit, outside of the
+// transaction: a notify inside makes commits wait for one another (measured with 32 connections: 11,000 commits/s
+// without, 3,400 to 5,000 with). A lost nudge costs one polling interval and nothing else.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 
@@ -8,7 +8,7 @@ export const CHANNEL = 'webhook_delivery';
 
 const underWay = new WeakMap<Kysely<DB>, { again: boolean }>();
 
-/** Nudges; while one nudge is under way the next ones are gathered into a single one. Never rejects. */
+/** Nudges the dispatchers. While a nudge is in progress, further ones are merged into one. Never rejects. */
 export function nudgeDispatchers(db: Kysely<DB>): void {
   const current = underWay.get(db);
   if (current) {

@@ -1,22 +1,24 @@
-// Writing events. They are stored in the transaction of what they tell of; what follows its commit is only a nudge.
+// Writes events, in the transaction of the change they report. Only a nudge follows its commit.
 import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { WebhookEvent } from './events.ts';
 
-/** An event with the app whose it is. */
+/** An event and the app it belongs to. */
 export interface AppEvent extends WebhookEvent {
   app_id: string;
 }
 
 /**
- * Stores events and a delivery of each for every endpoint of its app that wants its type, in one statement; nothing where no
- * endpoint is enabled (a suspended one counts). The caller holds the row locks of the profiles: that is what orders the events of
- * a profile. Returns how many were stored; if any, call `nudgeDispatchers` once the transaction has committed.
+ * Stores events in one statement, with a delivery for every endpoint of the app that wants the event's type. Events of
+ * an app without an enabled or suspended endpoint are not stored. The caller must hold the row locks of the profiles,
+ * which put the events of a profile in order. Returns how many events were stored; if any, call `nudgeDispatchers` once
+ * the transaction has committed.
  */
 export async function recordAppEvents(trx: Kysely<DB>, events: readonly AppEvent[]): Promise<number> {
   if (events.length === 0) return 0;
-  // Lines, which JSON has none of: in an array every quote of theirs would be escaped, a third of what the statement costs Node.js.
+  // Passed as lines, since the JSON has no line breaks. In an array every quote would be escaped, which took a third of
+  // the statement's cost in Node.js.
   const payloads = events.map(({ payload }) => JSON.stringify(payload)).join('\n');
   const statement = sql<{ stored: number }>`
     with endpoint as materialized (
@@ -46,7 +48,7 @@ export async function recordAppEvents(trx: Kysely<DB>, events: readonly AppEvent
   return row?.stored ?? 0;
 }
 
-/** As recordAppEvents, for events of one app. */
+/** Does what recordAppEvents does, for events of one app. */
 export function recordEvents(
   trx: Kysely<DB>,
   { app_id }: { app_id: string },

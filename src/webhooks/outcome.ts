@@ -1,4 +1,4 @@
-// What follows from an attempt (decisions.md 7): delivered, again later, or dead. Pure.
+// Decides what an attempt means for its delivery (decisions.md 7): delivered, retried later, or dead. Pure.
 import type { Attempt } from './delivery.ts';
 import type { Claimed, Settlement } from './queue.ts';
 import { waitAfterFailure } from './schedule.ts';
@@ -7,7 +7,7 @@ export function isDelivered({ status, error }: Attempt): boolean {
   return error === null && status !== null && status >= 200 && status < 300;
 }
 
-/** `at` is when the attempt ended, `random` lies in [0, 1). */
+/** Turns an attempt into a settlement. `at` is when the attempt ended; `random` lies in [0, 1). */
 export function judgeAttempt(
   delivery: Claimed,
   attempt: Attempt,

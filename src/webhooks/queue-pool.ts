@@ -1,16 +1,16 @@
-// The dispatcher's own connections, on which the statements of the queue stay prepared: planning them took longer than running them.
+// The dispatcher's own connections. The queue's statements stay prepared on them: planning took longer than running.
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { createDb } from '../db/client.ts';
 import type { DB } from '../db/types.ts';
 
-/** One that claims and one that settles. */
+/** One claims, the other settles. */
 export const QUEUE_CONNECTIONS = 2;
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 /**
- * A plan is kept that may have been made while the queue was empty, when reading all of it costs least (seen: 160 ms per claim,
- * until the table was analyzed). So plans are made for reading by index, and what was read is joined by its hash.
+ * A cached plan may date from a time when the queue was empty and reading all of it was cheapest (seen: 160 ms per
+ * claim, until the table was analyzed). These settings force plans that use index scans and hash joins.
  */
 const PLANNER = {
   plan_cache_mode: 'force_generic_plan',

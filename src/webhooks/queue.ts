@@ -1,20 +1,22 @@
-// The queue: taking deliveries that are due, keeping them, and settling them. One function, one statement.
+// The queue: claiming due deliveries, renewing and releasing claims, settling results. One function, one statement.
 //
-// Order per profile and endpoint: a delivery is taken only if none with a smaller sequence is pending for the same endpoint and
-// profile. One that must wait is put off (its due_at is moved), so that a long wait behind a failing one is not looked at again and
-// again; whatever finishes makes its successor due, but for one that waits after an attempt of its own. Should that be missed (both
-// statements at the same moment), due_at comes.
+// Order per profile and endpoint: a delivery is claimed only if none with a smaller sequence is pending for the same
+// endpoint and profile. Otherwise it is put off: its due_at is moved, so that claims do not look at it again and again
+// while it waits behind a failing delivery. When a delivery finishes, its successor becomes due, unless the successor
+// waits to be retried itself. If putting off and finishing run at the same moment and miss each other, the successor is
+// due when its due_at passes.
 //
-// What is claimed is pending, so rows are met by key and claim alone: a condition on the state would let the planner read the whole
-// backlog by a partial index, which it takes for empty until the table is analyzed (seen: 290 ms instead of 3 for 100 rows). The
-// keys are also given as an array: an index serves that on either side of a join, so that no plan reads more than the batch.
+// Statements find claimed rows by key and claim alone. A condition on the state would let the planner read the whole
+// backlog through a partial index, which it takes for empty until the table is analyzed (seen: 290 ms instead of 3 for
+// 100 rows). Keys are also passed as an array: an index can serve it on either side of a join, so that no plan reads
+// more than the batch.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { SecretColumns } from './secrets.ts';
 
 export interface ClaimLimits {
-  /** Deliveries in all, and per endpoint; an endpoint that has failed `ailingAfter` times running gets `ailingSlots`. */
+  /** Deliveries in all and per endpoint. An endpoint that failed `ailingAfter` times in a row gets `ailingSlots`. */
   total: number;
   perEndpoint: number;
   ailingAfter: number;
@@ -27,9 +29,9 @@ export interface ClaimRequest extends ClaimLimits {
   claimId: string;
   /** How many deliveries this process holds, per endpoint. */
   held: ReadonlyMap<string, number>;
-  /** How many more than `perEndpoint` it may hold of those that do not fail, per endpoint. */
+  /** How many more than `perEndpoint` it may hold, per endpoint that is not failing. */
   ahead: ReadonlyMap<string, number>;
-  /** How many rows more than there are slots to look at per endpoint, where many must be put off. */
+  /** How many rows to look at per endpoint beyond its slots; used when many deliveries must be put off. */
   extraRows: number;
 }
 
@@ -46,16 +48,16 @@ export interface Claimed extends SecretColumns {
   is_ailing: boolean;
 }
 
-/** A delivery that was looked at; nulls where it was put off. */
+/** A delivery that was looked at; `claim_id` and `body` are null if it was put off. */
 type Taken = Omit<Claimed, 'claim_id' | 'body'> & { claim_id: string | null; body: string | null };
 
-/** After so long one that was put off behind a delivery under way is due again. */
+/** When a delivery put off behind one that is being sent becomes due again. */
 export const PUT_OFF_BEHIND_RUNNING_MS = 250;
 const PUT_OFF_BEHIND_WAITING = '30 seconds';
 
 /**
- * Takes what is due, first of the endpoints of which this process holds fewest: else those that are slow would keep a new event from another
- * once they hold all there is. Also says how many had to be put off.
+ * Claims due deliveries, first for the endpoints of which this process holds fewest. Otherwise slow endpoints, once
+ * they hold all slots, would hold up new events for others. Also returns how many deliveries were put off.
  */
 export async function claimDue(db: Kysely<DB>, request: ClaimRequest): Promise<{ claimed: Claimed[]; putOff: number }> {
   const { now, leaseUntil, claimId, held, ahead, extraRows, total, perEndpoint, ailingAfter, ailingSlots } = request;
@@ -110,14 +112,14 @@ export async function claimDue(db: Kysely<DB>, request: ClaimRequest): Promise<{
   return { claimed, putOff: rows.length - claimed.length };
 }
 
-/** What names a claimed delivery. */
+/** Identifies a claimed delivery. */
 export interface ClaimKey {
   sequence: bigint;
   webhook_id: string;
   claim_id: string;
 }
 
-/** The same for two keys of one claim. */
+/** Returns a string that is equal for equal keys. */
 export function claimName({ sequence, webhook_id, claim_id }: ClaimKey): string {
   return `${sequence} ${webhook_id} ${claim_id}`;
 }
@@ -130,9 +132,9 @@ function claimRelation(claims: readonly ClaimKey[]): RawBuilder<unknown> {
   ) as t (sequence, webhook_id, claim_id))`;
 }
 
-/** Prolongs the lease of what this process still holds. */
+/** Extends the leases of the claims that this process still holds. */
 export async function renewLeases(db: Kysely<DB>, claims: readonly ClaimKey[], leaseUntil: Date): Promise<void> {
-  // Rows that are just being settled are skipped: two statements that lock many rows would deadlock now and then.
+  // Skips rows that are being settled: two statements that each lock many rows would deadlock now and then.
   await sql`
     with mine as (
       select d.sequence, d.webhook_id
@@ -143,7 +145,7 @@ export async function renewLeases(db: Kysely<DB>, claims: readonly ClaimKey[], l
     from mine where d.sequence = mine.sequence and d.webhook_id = mine.webhook_id`.execute(db);
 }
 
-/** Gives a claim back without an attempt having been made. */
+/** Releases a claim without an attempt; the delivery is due again at `until`. */
 export async function releaseClaimUntil(
   db: Kysely<DB>,
   { sequence, webhook_id, claim_id }: ClaimKey,
@@ -154,7 +156,10 @@ export async function releaseClaimUntil(
     where sequence = ${sequence} and webhook_id = ${webhook_id} and claim_id = ${claim_id}`.execute(db);
 }
 
-/** Gives claims back under which nothing was sent; they keep their place in the queue, which is that of new ones: due a little early. */
+/**
+ * Releases claims whose deliveries were not sent. These become due 10 s in the past, as new deliveries are, and so keep
+ * their place in the queue.
+ */
 export async function releaseClaims(db: Kysely<DB>, claims: readonly ClaimKey[], now: Date): Promise<void> {
   const statement = sql`
     update webhook_delivery d set claim_id = null, due_at = least(d.queued_at, ${now}) - interval '10 seconds'
@@ -168,9 +173,10 @@ export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /**
- * When the delivery `d` of the endpoint `w` is tried next, at the earliest: not before the first that waits for the same endpoint and
- * profile, which may be under way. Null if it is not to be, or not while its endpoint stands still. The first is found by its place in the
- * index of the order: any other condition may read the backlog (see above).
+ * The earliest time of the next attempt at delivery `d` of endpoint `w`: not before the first pending delivery of the
+ * same endpoint and profile, which may itself be in flight. Null if there will be no attempt, or none while the
+ * endpoint is suspended or disabled. That first delivery is found by its place in the ordering index, since any other
+ * condition may read the backlog (see above).
  */
 export const NEXT_ATTEMPT = sql`case when d.state = 'pending' and w.state = 'enabled' then greatest(d.queued_at, (
   select case when first.claim_id is null or first.sequence = d.sequence then first.due_at end from webhook_delivery first
@@ -179,7 +185,7 @@ export const NEXT_ATTEMPT = sql`case when d.state = 'pending' and w.state = 'ena
 
 export interface Settlement extends ClaimKey {
   state: DeliveryState;
-  /** The next attempt, of a pending one. */
+  /** The time of the next attempt; null unless `state` is pending. */
   due_at: Date | null;
   attempted_at: Date;
   status: number | null;
@@ -187,12 +193,12 @@ export interface Settlement extends ClaimKey {
   answer: string | null;
 }
 
-/** Its endpoint was removed while it was being sent, without success: it is not tried again. */
+/** The endpoint was removed during the attempt, and the attempt failed: the delivery is not retried. */
 const IS_ENDED = sql`(d.state = 'dead' and r.state <> 'delivered')`;
 
 /**
- * Records the results of attempts, from those who still hold the claim, and makes the successors of what finished due; of a replayed one, not those
- * that wait after an attempt of their own.
+ * Records the results of attempts whose claims still hold, and returns their keys. Makes the successors of finished
+ * deliveries due, except a successor that waits to be retried itself, as may follow a replayed delivery.
  */
 export async function settle(db: Kysely<DB>, settlements: readonly Settlement[], now: Date): Promise<ClaimKey[]> {
   const column = <K extends keyof Settlement>(name: K) => settlements.map((one) => one[name]);

@@ -1,4 +1,4 @@
-// What became of deliveries, and sending them again.
+// Lists deliveries with their results, and replays them.
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { parseDatetime, toWire } from '../lib/datetime.ts';
@@ -22,7 +22,7 @@ interface DeliveryRow {
   next_attempt_at: string | null;
 }
 
-/** The deliveries of an endpoint, newest first. */
+/** Lists the deliveries of an endpoint, newest first. */
 export async function listDeliveries(
   deps: Pick<Deps, 'db'>,
   webhookId: string,
@@ -60,8 +60,9 @@ function selectionOf(replay: Replay) {
 }
 
 /**
- * Puts deliveries back in the queue, with the whole schedule before them: the dead ones of an endpoint for events since a
- * datetime, or one that is dead or delivered. Those of a profile go out in the order of their events.
+ * Puts deliveries back in the queue with the whole retry schedule ahead of them: either an endpoint's dead ones whose
+ * events were created since a datetime, or a single dead or delivered one. Deliveries of a profile go out in the order
+ * of their events.
  */
 export async function replayDeliveries({ db, now }: Pick<Deps, 'db' | 'now'>, replay: Replay) {
   if ('webhookId' in replay) await getWebhook({ db }, replay.webhookId);

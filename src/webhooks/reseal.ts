@@ -1,5 +1,5 @@
-// Exchanging SPS_ENCRYPTION_KEY: every stored secret is opened with whichever key is its own and sealed with the current one.
-// All or nothing; services that know both keys read old and new meanwhile.
+// Rotates SPS_ENCRYPTION_KEY: opens every stored secret with the key that sealed it and seals it with the current one.
+// It is all or nothing. Services that have both keys can read old and new secrets meanwhile.
 import { inTransaction } from '../db/transactions.ts';
 import type { Deps } from '../deps.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -9,7 +9,7 @@ import { storedValues } from './secrets.ts';
 
 export interface Resealed {
   key_id: string;
-  /** Webhooks in all, and those whose secrets were written anew. */
+  /** All webhooks, and those whose secrets were sealed anew. */
   webhooks: number;
   resealed: number;
 }
@@ -18,7 +18,7 @@ function resealOne<T extends string | null>(stored: T, keys: SealingKeys, key: B
   return stored === null || sealedWith(stored) === keyIdOf(key) ? stored : (seal(unseal(stored, keys), key) as T);
 }
 
-/** Seals every secret with SPS_ENCRYPTION_KEY, those that are stored in clear too. */
+/** Seals every secret with SPS_ENCRYPTION_KEY, including those stored in clear. */
 export async function rotateEncryptionKey({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<Resealed> {
   const key = config.SPS_ENCRYPTION_KEY;
   if (!key)

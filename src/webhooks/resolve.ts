@@ -1,5 +1,6 @@
-// Names to addresses, for webhooks. c-ares first: dns.lookup holds a thread of a pool of four while it waits, so that a few
-// names whose servers hang would delay everybody. lookup is asked only for what DNS does not know (a hosts file).
+// Resolves the host names of webhooks. c-ares is asked first: dns.lookup holds a thread of a pool of four while it
+// waits, so a few names whose servers hang would delay everything. dns.lookup is asked only for names that DNS does not
+// know (a hosts file).
 import { promises as dns } from 'node:dns';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -8,18 +9,18 @@ interface Address {
   family: number;
 }
 
-/** The outbound network's edge: tests put a resolver of their own here. Rejects when a name has no address. */
+/** Resolves a name to its addresses; rejects if it has none. Tests replace it. */
 export type Resolve = (hostname: string) => Promise<Address[]>;
 
 const NOT_KNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ESERVFAIL']);
 
 /**
- * How long addresses of one family wait for those of the other. Some servers never answer for IPv6, and then asking ends after
- * 6 s, with two servers after 12: more than a delivery has.
+ * How long to wait for the other address family once one has answered. Some name servers never answer IPv6 queries.
+ * Such a query fails after 6 s, or 12 s with two servers, which is more time than a delivery has.
  */
 const OTHER_FAMILY_MS = 1_000;
 
-/** A resolver has the name servers of when it was made: where none of them answers, the next name is asked of a new one. */
+/** A resolver keeps the name servers of when it was made. If none answers, the next name is asked of a new resolver. */
 export function createResolve(makeResolver: () => Pick<dns.Resolver, 'resolve4' | 'resolve6'>): Resolve {
   let current = makeResolver();
   return async (hostname) => {

@@ -1,5 +1,5 @@
-// Events older than EVENT_RETENTION_DAYS go, in small batches; deliveries that have waited as long become dead first. So do secrets that sign
-// no longer.
+// Deletes events older than EVENT_RETENTION_DAYS, in small batches. Deliveries that have waited as long become dead
+// first. Also deletes previous secrets that no longer sign.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
@@ -9,19 +9,19 @@ import { forgetPreviousSecrets } from './endpoint-queries.ts';
 
 const EVERY_MS = 10 * 60_000;
 const BATCH = 1_000;
-/** A delivery that died is kept this long, so that somebody can see it and replay it. */
+/** How long a dead delivery is kept, so that somebody can see it and replay it. */
 const KEPT_AFTER_DEATH = '7 days';
 
 interface Batch {
-  /** Where the next batch begins, null at the end. */
+  /** The sequence after which the next batch begins; null at the end. */
   next: string | null;
   died: number;
   pruned: number;
 }
 
 /**
- * One batch of the oldest events, from `after` on. Sequences grow with time, so the walk ends at the first batch that holds
- * nothing old. Deliveries of endpoints that were removed die like those that waited too long.
+ * Sweeps one batch of the oldest events after sequence `after`. Sequences grow with time, so the walk ends at the first
+ * batch without an old event. Pending deliveries of removed endpoints die of age like any others.
  */
 async function sweepBatch(db: Kysely<DB>, after: string, { cutoff, now }: { cutoff: Date; now: Date }): Promise<Batch> {
   const { rows } = await sql<Batch>`
@@ -69,7 +69,7 @@ async function sweepBatch(db: Kysely<DB>, after: string, { cutoff, now }: { cuto
   return batch;
 }
 
-/** Walks over all old events once; ends early when `isStopped` says so. */
+/** Sweeps all old events once, and ends early if `isStopped` returns true. */
 export async function sweepEvents(
   { db, config, log, now }: Pick<Deps, 'db' | 'config' | 'log' | 'now'>,
   isStopped: () => boolean = () => false,
@@ -89,7 +89,7 @@ export async function sweepEvents(
   return total;
 }
 
-/** Sweeps now and then until stopped. Several processes may do so at once. */
+/** Sweeps every ten minutes until stopped. Several processes may do so at once. */
 export function startRetention(deps: Pick<Deps, 'db' | 'config' | 'log' | 'now'>): Loop {
   return startLoop({
     log: deps.log,

@@ -1,4 +1,5 @@
-// The payloads of events (decisions.md 7), for the API reference and for the tests, which hold every delivered event against them.
+// Schemas of event payloads (decisions.md 7), for the API reference and for the tests, which check every delivered
+// event against them.
 import { type SchemaOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { NullableString, OneOf } from '../lib/typebox.ts';
 import type { EventType } from './catalogue.ts';
@@ -77,7 +78,7 @@ const Attribution = Type.Object({
   created_at: Moment,
 });
 
-/** The event of a grant. */
+/** An example of the event that a grant causes. */
 export const GRANT_EXAMPLE = {
   event_type: 'access_level_updated',
   event_datetime: '2026-01-15T10:30:00.000000+0000',
@@ -110,7 +111,7 @@ export const GRANT_EXAMPLE = {
   user_attributes: { plan: 'gold', rating: 4.5 },
 };
 
-/** As generated clients name it: AccessLevelUpdatedEvent. */
+/** Returns the name that generated clients use, such as AccessLevelUpdatedEvent. */
 function titleOf(eventType: EventType): string {
   const words = eventType.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join('')}Event`;
@@ -134,13 +135,13 @@ function payloadOf(eventType: EventType, properties: TProperties, options?: Sche
   return Type.Object(payload, { title: titleOf(eventType), ...options });
 }
 
-/** The schema of the payload of events of a type. */
+/** Returns the payload schema of an event type. */
 export function eventPayload(eventType: EventType): TSchema {
   if (eventType !== 'access_level_updated') return payloadOf(eventType, TransactionProperties);
   return payloadOf(eventType, AccessLevelProperties, { examples: [GRANT_EXAMPLE] });
 }
 
-/** The event that a webhook is tested with, which is about no profile. */
+/** The event with which a webhook is tested; it concerns no profile. */
 export const TestEvent = Type.Object({
   event_type: OneOf(['test']),
   event_datetime: Moment,

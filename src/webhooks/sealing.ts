@@ -1,14 +1,14 @@
-// Secrets at rest: AES-256-GCM under SPS_ENCRYPTION_KEY. A sealed text names its key, so that keys can be exchanged.
+// Encrypts secrets at rest: AES-256-GCM under SPS_ENCRYPTION_KEY. A sealed text names its key, so keys can be rotated.
 // Form: `sealed:1:` key id `:` base64 of nonce (12 bytes), tag (16), ciphertext.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** 32 bytes each. Sealed is with the current one; the previous one opens what it sealed until that is sealed anew. */
+/** 32 bytes each. The current key seals. The previous one opens the texts it sealed until they are sealed anew. */
 export interface SealingKeys {
   SPS_ENCRYPTION_KEY: Buffer | undefined;
   SPS_ENCRYPTION_KEY_PREVIOUS: Buffer | undefined;
 }
 
-/** A sealed text that cannot be opened; the message is for the operator and holds no secret. */
+/** Thrown for a sealed text that cannot be opened. The message is for the operator and holds no secret. */
 export class SealedError extends Error {
   override name = 'SealedError';
 }
@@ -17,17 +17,17 @@ const FORM = /^sealed:1:([0-9a-f]{8}):([A-Za-z0-9+/]+=*)$/;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Tells keys apart and nothing of them. */
+/** Returns an id that tells keys apart and reveals nothing about them. */
 export function keyIdOf(key: Buffer): string {
   return createHash('sha256').update('sps sealing key id').update(key).digest('hex').slice(0, 8);
 }
 
-/** The id of the key that a stored text is sealed with; undefined for one that is not sealed. */
+/** Returns the id of the key that sealed a stored text, or undefined if the text is not sealed. */
 export function sealedWith(stored: string): string | undefined {
   return FORM.exec(stored)?.[1];
 }
 
-/** AES-256-GCM under a random nonce, as `sealed:1:<key id>:<base64 of nonce, tag and ciphertext>` (docs/decisions/0013). */
+/** Seals a text with AES-256-GCM under a random nonce, in the form above (docs/decisions/0013). */
 export function seal(text: string, key: Buffer): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
@@ -35,7 +35,7 @@ export function seal(text: string, key: Buffer): string {
   return `sealed:1:${keyIdOf(key)}:${Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64')}`;
 }
 
-/** The key of this id; throws a SealedError if it is neither of these. */
+/** Returns the key with this id; throws a SealedError if neither key has it. */
 export function findKey(keyId: string, { SPS_ENCRYPTION_KEY, SPS_ENCRYPTION_KEY_PREVIOUS }: SealingKeys): Buffer {
   const key = [SPS_ENCRYPTION_KEY, SPS_ENCRYPTION_KEY_PREVIOUS].find((one) => one && keyIdOf(one) === keyId);
   if (key) return key;
@@ -44,7 +44,7 @@ export function findKey(keyId: string, { SPS_ENCRYPTION_KEY, SPS_ENCRYPTION_KEY_
   );
 }
 
-/** The text of what is stored, sealed or not; throws a SealedError. */
+/** Returns the plain text of a stored text, sealed or not; throws a SealedError if it cannot be opened. */
 export function unseal(stored: string, keys: SealingKeys): string {
   const [, keyId = '', base64 = ''] = FORM.exec(stored) ?? [];
   if (keyId === '') return stored;

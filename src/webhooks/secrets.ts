@@ -1,4 +1,5 @@
-// The only place where the secrets of an endpoint are made, and read from and written to its row; encrypted if there is a key.
+// The only place that creates an endpoint's secrets and converts them between plain text and what its row stores, which
+// is encrypted if there is a key.
 import { randomBytes } from 'node:crypto';
 import { type SealingKeys, seal, unseal } from './sealing.ts';
 import { SECRET_PREFIX } from './signature.ts';
@@ -13,17 +14,17 @@ export interface SecretColumns {
 }
 
 export interface Secrets {
-  /** That sign now: the current one first. */
+  /** The secrets that sign now, the current one first. */
   signing: string[];
   authorization: string | null;
 }
 
-/** A new signing secret. */
+/** Creates a signing secret. */
 export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
-/** The secrets of an endpoint at `now`; throws a SealedError where the key is not ours. */
+/** Returns the secrets of an endpoint at `now`; throws a SealedError if we do not have the key. */
 export function readSecrets(row: SecretColumns, keys: SealingKeys, now: Date): Secrets {
   const { secret, previous_secret, previous_secret_until, authorization_value } = row;
   const isRotating =
@@ -34,7 +35,7 @@ export function readSecrets(row: SecretColumns, keys: SealingKeys, now: Date): S
   };
 }
 
-/** Of a row: what it keeps of secrets, sealed or in clear. */
+/** Lists the secret values that a row stores, sealed or in clear. */
 export function storedValues({
   secret,
   previous_secret,
@@ -43,7 +44,7 @@ export function storedValues({
   return [secret, previous_secret, authorization_value].filter((value) => value !== null);
 }
 
-/** What is stored of a secret or an Authorization value. */
+/** Returns what to store for a secret or an Authorization value. */
 export function toStored<T extends string | null>(value: T, { SPS_ENCRYPTION_KEY }: SealingKeys): T {
   return value === null || !SPS_ENCRYPTION_KEY ? value : (seal(value, SPS_ENCRYPTION_KEY) as T);
 }

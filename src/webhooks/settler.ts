@@ -1,5 +1,5 @@
-// Settles what attempts ended with. While one group is being written the next one gathers, as with attribution; while the
-// database is away results are kept and written when it is back.
+// Writes the results of attempts in groups: while one group is being written, the next one gathers, as with
+// attribution. While the database is away, results are kept, and written when it is back.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
@@ -12,9 +12,9 @@ import { type Claimed, claimName, releaseClaims, type Settlement, settle } from 
 
 export interface Settler {
   add: (delivery: Claimed, settlement: Settlement) => void;
-  /** Lets go of deliveries that were not sent, once the results before them are written. */
+  /** Releases deliveries that were not sent, once the results added before them are written. */
   giveBack: (deliveries: readonly Claimed[]) => void;
-  /** Resolves when everything added has been written, or `giveUpMs` after the call: then the rest is not tried again. */
+  /** Resolves when everything added has been written, or `giveUpMs` after the call; the rest is then not retried. */
   drain: (giveUpMs: number) => Promise<void>;
 }
 
@@ -24,7 +24,7 @@ interface Result {
 }
 
 const RETRY_MS = 250;
-/** What endpoints showed while it could not be recorded. */
+/** Upper bound of the signs kept while they cannot be recorded, and of the endpoints remembered as failing. */
 const MOST_SIGNS = 10_000;
 
 function logResults(log: Logger, group: readonly Result[]): void {
@@ -41,7 +41,7 @@ interface SettlerDeps extends Pick<Deps, 'db' | 'log' | 'now'> {
   queueDb: Kysely<DB>;
 }
 
-/** `onSettled` is told of each group that has been written or let go of. */
+/** Creates a settler. It calls `onSettled` with each group that has been written or released. */
 export function createSettler(
   { db, queueDb, log, now }: SettlerDeps,
   onSettled: (deliveries: readonly Claimed[]) => void,
@@ -71,13 +71,13 @@ export function createSettler(
     await recordSigns();
   }
 
-  /** Of results that counted. */
+  /** Notes what accepted results say about the health of their endpoints. */
   function noteSigns(results: readonly Result[]): void {
     for (const { delivery, settlement } of results) {
       const { webhook_id, url, authorization_value } = delivery;
       const { status, attempted_at: at } = settlement;
       const succeeded = settlement.state === 'delivered';
-      // An endpoint that was well and still is has nothing to record. It may have failed since this delivery was claimed.
+      // A success says nothing new if the endpoint was healthy when this delivery was claimed and has not failed since.
       if (succeeded && !delivery.is_ailing && !failing.has(webhook_id)) continue;
       signs.push({ webhook_id, url, authorization_value, succeeded, status, at });
       if (succeeded) failing.delete(webhook_id);
@@ -86,7 +86,10 @@ export function createSettler(
     signs.splice(0, signs.length - MOST_SIGNS);
   }
 
-  /** What cannot be recorded is recorded with the next results: the deliveries are settled, and what follows them does not wait for it. */
+  /**
+   * Records the health of endpoints. If that fails, it is recorded with the next results: the deliveries are settled,
+   * and those that follow them need not wait for it.
+   */
   async function recordSigns(): Promise<void> {
     if (signs.length === 0) return;
     try {

@@ -1,7 +1,8 @@
-// Signatures of the Standard Webhooks specification: HMAC-SHA256 over `id.timestamp.body`, one per valid secret. Pure.
+// Signs messages per the Standard Webhooks specification: HMAC-SHA256 over `id.timestamp.body`, one signature per valid
+// secret. Pure.
 import { createHmac } from 'node:crypto';
 
-/** A secret is this and base64. */
+/** A secret is this prefix followed by base64. */
 export const SECRET_PREFIX = 'whsec_';
 
 export interface SignedMessage {
@@ -9,11 +10,11 @@ export interface SignedMessage {
   /** Whole seconds since 1970. */
   timestampS: number;
   body: string;
-  /** The current secret first; while one is being rotated, the previous one too. */
+  /** The current secret first; during a rotation the previous one too. */
   secrets: readonly string[];
 }
 
-/** The three headers by which a receiver knows the message and its sender. */
+/** Returns the three headers by which a receiver identifies the message and verifies its sender. */
 export function signatureHeaders({ id, timestampS, body, secrets }: SignedMessage): Record<string, string> {
   const content = `${id}.${timestampS}.${body}`;
   const signatures = secrets.map((secret) => {

@@ -24,7 +24,7 @@ function isRefusal(status: number | null): boolean {
   return status !== null && status >= 400 && status < 500;
 }
 
-/** Sends it, outside of the queue and the feed. Throws an OperatorError unless the answer is 2xx. */
+/** Sends a test event, bypassing the queue and the feed. Throws an OperatorError unless the response is 2xx. */
 export async function sendTestEvent(
   { config, now }: Pick<Deps, 'config' | 'now'>,
   { webhook_id, url, authorization, signing, knowsSecret }: TestTarget,

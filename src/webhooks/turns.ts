@@ -1,35 +1,38 @@
-// Claimed deliveries that wait for their turn. An endpoint is sent few at once; one that takes them fast has more claimed than that, so that
-// the next are at hand while the results of the last are written and the queue is read.
+// Claimed deliveries that wait for their turn. Few are sent to an endpoint at once. For one that takes them fast, more
+// are claimed ahead, so that the next are at hand while the last results are written and the queue is read.
 import type { Claimed } from './queue.ts';
 
 export interface TurnLimits {
-  /** Deliveries under way to one endpoint. */
+  /** How many deliveries to one endpoint may be in progress. */
   atOnce: number;
-  /** How many more of one endpoint may be claimed. */
+  /** How many more may be claimed for one endpoint. */
   ahead: number;
 }
 
 export interface Turns {
   /** Sends the delivery, now or when its endpoint has room. */
   take: (delivery: Claimed) => void;
-  /** How many may be claimed beyond those that are sent at once, by endpoint: what it has lately taken in a moment. */
+  /** Returns how many may be claimed ahead, by endpoint: as many as it took in the current moment and the last. */
   countAhead: () => Map<string, number>;
-  /** Gives back what waits. Resolves when nothing is under way. */
+  /** Gives back the waiting deliveries. Resolves when none is in progress. */
   stop: () => Promise<void>;
 }
 
 export interface TurnParts extends TurnLimits {
-  /** Whether it was delivered. Never rejects. */
+  /** Resolves to whether the delivery succeeded. Never rejects. */
   send: (delivery: Claimed) => Promise<boolean>;
-  /** Told of deliveries that are not sent after all: their endpoint failed or became slow, or the process is stopping. */
+  /** Takes deliveries that are not sent after all: their endpoint failed or became slow, or the process is stopping. */
   giveBack: (deliveries: readonly Claimed[]) => void;
   /** Milliseconds. */
   clock?: () => number;
 }
 
-/** At its pace an endpoint takes what is claimed ahead within about two of these. */
+/** The unit in which an endpoint's pace is counted: it takes what is claimed ahead within about two of these. */
 const MOMENT_MS = 125;
-/** What has waited longer is read anew before it is sent: its endpoint may have been disabled, or its profile deleted. */
+/**
+ * A delivery that has waited longer is given back, so that it is read again before it is sent: its endpoint may have
+ * been disabled, or its profile deleted.
+ */
 const LONGEST_WAIT_MS = 1_000;
 
 interface Parked {
@@ -40,7 +43,7 @@ interface Parked {
 interface Lane {
   underway: number;
   waiting: Parked[];
-  /** The moment that is being counted, and how many were delivered in it and in the one before. */
+  /** The current moment, and how many deliveries succeeded in it and in the one before. */
   moment: number;
   delivered: number;
   deliveredBefore: number;
@@ -60,7 +63,7 @@ function takeWaiting(lane: Lane): Claimed[] {
 export function createTurns({ atOnce, ahead, send, giveBack, clock = () => performance.now() }: TurnParts): Turns {
   const lanes = new Map<string, Lane>();
   const sending = new Set<Promise<void>>();
-  /** Lanes that have room for what waits. */
+  /** Lanes that have room for waiting deliveries. */
   const ready = new Set<Lane>();
   const currentMoment = () => Math.floor(clock() / MOMENT_MS);
 
@@ -89,7 +92,10 @@ export function createTurns({ atOnce, ahead, send, giveBack, clock = () => perfo
     else giveBack(takeWaiting(lane));
   }
 
-  /** For all whose answers are read in this turn of the event loop: to send one by one took a tenth more of the processor. */
+  /**
+   * Begins the next sends together for all lanes whose responses are read in this turn of the event loop. Beginning
+   * them one by one took a tenth more CPU time.
+   */
   function beginSoon(lane: Lane): void {
     if (ready.size === 0) setImmediate(beginReady);
     ready.add(lane);

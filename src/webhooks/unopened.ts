@@ -1,16 +1,16 @@
-// Deliveries whose secrets this process cannot open: they are put off, uncounted, until somebody gives it the key. Another
-// process on the same database may have it.
+// Puts off deliveries whose secrets this process cannot open, without counting an attempt, until somebody gives it the
+// key. Another process on the same database may have the key.
 import type { Deps } from '../deps.ts';
 import { type Claimed, releaseClaimUntil } from './queue.ts';
 
 const PUT_OFF_MS = 60_000;
 const SAID_EVERY_MS = 60_000;
 
-/** Answers when the claim has been given back, or cannot be: then its lease ends by itself. */
+/** Resolves when the claim has been released, or could not be; then its lease expires by itself. */
 export type SetAside = (delivery: Claimed, reason: string) => Promise<void>;
 
 export function createSetAside({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>): SetAside {
-  /** When it was last said, by endpoint. */
+  /** When the log last said so, by endpoint. */
   const said = new Map<string, number>();
 
   function say({ webhook_id, app_id }: Claimed, reason: string): void {

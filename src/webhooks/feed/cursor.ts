@@ -1,4 +1,4 @@
-// The opaque cursor of the feed: where the last page ended, as base64url.
+// The opaque cursor of the feed: the position where the last page ended, as base64url.
 import { fromDatabase, parseDatetime } from '../../lib/datetime.ts';
 
 export interface Position {
@@ -10,7 +10,7 @@ export function encodeCursor({ created_at, sequence }: Position): string {
   return Buffer.from(`${fromDatabase(created_at)} ${sequence}`).toString('base64url');
 }
 
-/** undefined for what encodeCursor never gave. */
+/** Returns undefined for text that encodeCursor cannot have produced. */
 export function decodeCursor(cursor: string): Position | undefined {
   const [datetime = '', sequence = '', ...rest] = Buffer.from(cursor, 'base64url').toString().split(' ');
   const created_at = parseDatetime(datetime);

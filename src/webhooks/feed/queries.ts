@@ -24,7 +24,7 @@ export interface FeedRow {
   deliveries: FeedDelivery[];
 }
 
-/** Events of an app, newest first, after a position if there is one. */
+/** Lists events of an app, newest first; with `after`, only those that follow that position. */
 export async function listEventRows(
   db: Kysely<DB>,
   appId: string,

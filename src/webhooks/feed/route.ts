@@ -1,4 +1,4 @@
-// Event feed (decisions.md 7).
+// The operation of the event feed (decisions.md 7).
 import type { Deps } from '../../deps.ts';
 import { departureOf } from '../../http/departure.ts';
 import { operation } from '../../http/operation.ts';

@@ -1,4 +1,4 @@
-// The query and the answer of the event feed (decisions.md 7).
+// The query and the response of the event feed (decisions.md 7).
 import { type Static, Type } from '@sinclair/typebox';
 import { mustFollow } from '../../http/order-rule.ts';
 import { Datetime, OneOf, Text } from '../../lib/typebox.ts';
@@ -7,10 +7,10 @@ import { EVENT_TYPE_NAMES } from '../catalogue.ts';
 import { DELIVERY_STATES } from '../queue.ts';
 import { eventPayload, GRANT_EXAMPLE } from '../schema.ts';
 
-/** Events of a page. */
+/** Events per page by default. */
 export const DEFAULT_LIMIT = 50;
 
-// Query strings are text, so the limit is text of a certain form.
+// Query parameters are text, so `limit` is a string with a pattern.
 export const EventsQuery = Type.Object(
   {
     limit: Type.Optional(

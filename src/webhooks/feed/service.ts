@@ -17,7 +17,7 @@ function toEntry({ event_id, event_type, created_at, payload, deliveries }: Feed
   };
 }
 
-/** A page of the feed; `signal` says when nobody waits for it any more. */
+/** Returns a page of the feed; `signal` aborts when nobody waits for it any more. */
 export async function listEvents(
   deps: Deps,
   { app, query, signal }: { app: App; query: EventsQuery; signal: AbortSignal },
