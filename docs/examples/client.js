@@ -4,17 +4,17 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, RetryAgent, request } from 'undici';
 
-/** Repeats what was not answered, or answered that it may be tried again, after `Retry-After` where it is given. */
+/** Retries requests that got no answer or a retryable one, after `Retry-After` if the answer has it. */
 const dispatcher = new RetryAgent(new Agent({ headersTimeout: 35_000 }), {
   methods: ['POST'],
-  // 409: an earlier try with the same Idempotency-Key is still under way.
+  // 409: an earlier attempt with the same Idempotency-Key is still in progress.
   statusCodes: [409, 429, 502, 503, 504],
   maxRetries: 4,
-  // The last answer is for whoever called.
+  // The caller gets the last answer.
   throwOnError: false,
 });
 
-/** What the service refused: `code` is the error_code to branch on, `requestId` finds the request in the service's log. */
+/** A request that the service refused: branch on `code`, its error_code; `requestId` finds it in the service's log. */
 export class ServiceError extends Error {
   constructor(status, { error_code, errors }, requestId) {
     super(errors.map(({ source, errors: texts }) => `${source ?? error_code}: ${texts.join(' ')}`).join('; '));
@@ -39,21 +39,21 @@ export function createClient({ baseUrl, adminUrl = baseUrl, publicKey, secretKey
   }
 
   return {
-    /** `record` names the profile by `customer_user_id` or `profile_id`; sent twice it changes nothing. */
+    /** `record` names the profile by `customer_user_id` or `profile_id`. Sending it again changes nothing. */
     recordAttribution: (record) => post(`${baseUrl}/api/v2/web-api/attribution/`, publicKey, record),
 
     /**
-     * Answers the profile. The idempotency key makes a repetition safe: one grant, one webhook.
+     * Grants an access level and returns the profile. The idempotency key makes retries safe: one grant, one webhook.
      * @param {string} idempotencyKey
      */
     grantAccessLevel: (customerUserId, grant, idempotencyKey = randomUUID()) =>
       post(`${baseUrl}/api/v2/server-side-api/purchase/profile/grant/access-level/`, secretKey, grant, {
-        // Header bytes are UTF-8; Node would send them as Latin-1.
+        // The service reads header bytes as UTF-8, but Node would send them as Latin-1.
         'service-customer-user-id': Buffer.from(customerUserId).toString('latin1'),
         'idempotency-key': idempotencyKey,
       }),
 
-    /** Answers the metrics of a chart, by money basis or under `common`. */
+    /** Returns the metrics of a chart, keyed by money basis or under `common`. */
     retrieveAnalytics: (question) => post(`${adminUrl}/api/v1/client-api/metrics/analytics/`, secretKey, question),
   };
 }

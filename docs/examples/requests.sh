@@ -1,13 +1,13 @@
 #!/bin/sh
-# The three operations with curl; stops at the first that fails, whose error it has printed.
+# The three operations with curl. Stops at the first one that fails, after printing its error.
 #   BASE_URL=http://127.0.0.1:8080 PUBLIC_KEY=… SECRET_KEY=… CUSTOMER=user-1 sh requests.sh
-# With ADMIN_PORT set, ADMIN_URL is that address.
+# If the service has an ADMIN_PORT, set ADMIN_URL to that address.
 set -eu
 
 post() {
   url=$1 key=$2 body=$3
   shift 3
-  # Repeated while the service restarts or says 429 or 503; --fail-with-body prints the error and ends with 22.
+  # curl retries while the service restarts or answers 429 or 503; --fail-with-body prints the error and exits with 22.
   curl --silent --show-error --fail-with-body --retry 4 --retry-connrefused --max-time 35 \
     -H "Authorization: Api-Key $key" -H 'Content-Type: application/json' "$@" -d "$body" "$url"
 }
@@ -17,7 +17,7 @@ post "$BASE_URL/api/v2/web-api/attribution/" "$PUBLIC_KEY" \
   "{\"customer_user_id\":\"$CUSTOMER\",\"status\":\"non_organic\",\"channel\":\"social\",\"campaign\":\"spring\"}"
 
 echo 'Grant an access level' >&2
-# The same Idempotency-Key again within 24 hours gets the first answer and changes nothing.
+# Repeating an Idempotency-Key within 24 hours returns the first answer and changes nothing.
 post "$BASE_URL/api/v2/server-side-api/purchase/profile/grant/access-level/" "$SECRET_KEY" \
   '{"access_level_id":"premium","expires_at":null}' \
   -H "service-customer-user-id: $CUSTOMER" -H "Idempotency-Key: grant-$CUSTOMER-$(date +%s)"

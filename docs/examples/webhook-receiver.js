@@ -1,4 +1,4 @@
-// A webhook receiver that believes only what is signed (Standard Webhooks), with Node alone:
+// A webhook receiver that accepts only signed requests (Standard Webhooks) and needs nothing but Node:
 //   PORT=3000 WEBHOOK_SECRET=whsec_… node webhook-receiver.js
 // The same check in other languages: https://www.standardwebhooks.com
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -8,21 +8,21 @@ import { pathToFileURL } from 'node:url';
 const TOLERANCE_S = 5 * 60;
 const LARGEST_BODY = 1024 * 1024;
 
-/** Anything else would be an empty key, or hardly one, and everybody could sign. */
+/** Returns the signing key. Any other text would give an empty or very short key, with which anyone could sign. */
 function keyOf(secret) {
   if (!/^whsec_[A-Za-z0-9+/]{32,}=*$/.test(secret))
     throw new Error('the secret must be whsec_… as `sps webhook add` shows it');
   return Buffer.from(secret.slice('whsec_'.length), 'base64');
 }
 
-/** The event of a signed body; throws unless one of the signatures is by our secret and the message is recent. */
+/** Returns the event in a signed body; throws unless the message is recent and a signature is by our secret. */
 export function verify(body, headers, secret, nowMs = Date.now()) {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers;
-  // Written so that a timestamp that is no number fails too.
+  // Negated so that a timestamp that is not a number fails too.
   if (!(Math.abs(nowMs / 1000 - Number(timestamp)) <= TOLERANCE_S)) throw new Error('too old, or not of this time');
-  // Over the bytes as they came: parsing and writing them again would change them.
+  // Sign the bytes as received: parsing and serialising them again would change them.
   const ours = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest();
-  // Several, while a secret is being rotated.
+  // There are several signatures while a secret is being rotated.
   const isOurs = signatures.split(' ').some((entry) => {
     const [version, signature = ''] = entry.split(',');
     const theirs = Buffer.from(signature, 'base64');
@@ -32,11 +32,11 @@ export function verify(body, headers, secret, nowMs = Date.now()) {
   return JSON.parse(body);
 }
 
-/** `onEvent` is told each event once; what it throws is answered 500, and the service sends it again. */
+/** Returns a server that tells `onEvent` each event once. If that throws, it answers 500 and the event comes again. */
 export function createReceiver({ secret, onEvent }) {
-  // Delivery is at least once, so what came already is known by its id. With several receivers: a unique column instead.
+  // Delivery is at least once, so remember the ids already seen. With several receivers, use a unique column instead.
   const told = new Map();
-  // Before it listens.
+  // Refuse a bad secret before listening.
   keyOf(secret);
 
   async function receive(request) {
@@ -54,7 +54,7 @@ export function createReceiver({ secret, onEvent }) {
       return 401;
     }
     const id = request.headers['webhook-id'];
-    // It may come again while it is still being worked on.
+    // The same event may arrive again while it is still being handled.
     if (!told.has(id)) {
       const telling = (async () => onEvent(event, id))();
       told.set(id, telling);
@@ -73,7 +73,7 @@ export function createReceiver({ secret, onEvent }) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const secret = process.env.WEBHOOK_SECRET ?? '';
-  // The test event is of no profile; a profile may have no customer user id.
+  // The test event has no profile, and a profile may have no customer user id.
   const print = ({ event_type, customer_user_id }, id) =>
     process.stdout.write(`${event_type} ${customer_user_id ?? '-'} ${id}\n`);
   createReceiver({ secret, onEvent: print }).listen(Number(process.env.PORT ?? 3000), '127.0.0.1', function () {
