@@ -1,11 +1,11 @@
-// Entries → batches that are written together: records that passed their check, and those that did not.
+// Groups entries into batches that are written together: records that passed their check, and rejects.
 import type { FieldError } from '../errors.ts';
 import type { Entry } from './entry.ts';
 import { type Reject, toReason } from './rejects.ts';
 
-/** Large enough that statements cost little per record, small enough for flat memory and short locks. */
+/** Large enough that statements cost little per record, small enough for flat memory and short-lived locks. */
 const MOST_RECORDS = 10_000;
-/** The first batch may meet empty tables, of which the planner knows nothing. */
+/** The first batch may meet empty tables, about which the planner knows nothing. */
 const FIRST_RECORDS = 1_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
@@ -14,14 +14,17 @@ export type Parse<T> = (value: unknown) => { record: T } | { errors: FieldError[
 export interface Item<T> {
   line: number;
   record: T;
-  /** What it was made of, for the rejects. It shares its texts with the record: the line would take more memory. */
+  /**
+   * The value the record was parsed from, kept for the rejects file. It shares its strings with the record; keeping the
+   * line would take more memory.
+   */
   value: unknown;
 }
 
 export interface Batch<T> {
   items: Item<T>[];
   rejects: Reject[];
-  /** Where in the file the batch ends. */
+  /** Offset in the file at which the batch ends. */
   endBytes: number;
 }
 
@@ -38,7 +41,10 @@ function isItem<T>(judged: Item<T> | Reject): judged is Item<T> {
   return 'value' in judged;
 }
 
-/** `belongTogether` says of two records that they should not be parted; a batch is at most twice as large for that. */
+/**
+ * Yields the batches. `belongTogether` says whether two consecutive records should share a batch; a batch may grow to
+ * twice its usual size for that.
+ */
 export async function* readBatches<T>(
   { entries, bytesRead }: { entries: AsyncIterable<Entry[]>; bytesRead: () => number },
   parse: Parse<T>,

@@ -1,4 +1,5 @@
-// Somebody else makes a profile or a customer user id of a batch while it is being written, or holds it: the next attempt sees what came of it.
+// While a batch is being written, somebody else may create one of its profiles or customer user ids, or hold a lock on
+// it: the next attempt sees the outcome.
 import { isLockTimeout, isUniqueViolation } from '../db/failures.ts';
 import type { Written } from './kind.ts';
 
@@ -19,8 +20,9 @@ async function writeHalves<T>(records: readonly T[], write: Write<T>): Promise<W
 }
 
 /**
- * Writes the records of a batch. Where somebody made one of theirs meanwhile, its halves are written one after the other: the less time a
- * transaction takes, the less is made in it, and a large batch beside busy clients would meet another collision at every attempt.
+ * Writes the records of a batch. If somebody else created one of its profiles meanwhile, its halves are written one
+ * after the other: the shorter a transaction, the less is created while it runs, and a large batch beside busy clients
+ * would collide at every attempt.
  */
 export async function writeDespiteCollisions<T>(records: readonly T[], write: Write<T>): Promise<Written> {
   for (let attempt = 1; ; attempt++) {

@@ -1,7 +1,8 @@
-// CSV cells → the value that NDJSON would have: nested members are columns joined by `_`, an empty cell is absent. Pure.
+// CSV cells → the value that NDJSON would hold: nested members are columns joined by `_`, an empty cell is absent.
+// Pure.
 import type { CsvForm } from './csv.ts';
 
-/** As much of a JSON schema as names are known from. */
+/** The parts of a JSON schema that tell the names and types of members. */
 export interface MemberSchema {
   type?: string | readonly string[];
   properties?: Readonly<Record<string, MemberSchema>>;
@@ -9,7 +10,7 @@ export interface MemberSchema {
 
 type Read = (cell: string) => unknown;
 
-/** Where a column goes; `path` has two names for nested members. */
+/** Where the cells of a column go; `path` has two names for nested members. */
 interface Column {
   path: readonly string[];
   read: Read;
@@ -17,7 +18,7 @@ interface Column {
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
-/** A cell that is not of its type stays text, which the check of the record then refuses. */
+/** A cell that is not of its column's type stays text, which the check of the record then rejects. */
 const READERS: Readonly<Record<string, Read>> = {
   number: (cell) => (NUMBER.test(cell) && Number.isFinite(Number(cell)) ? Number(cell) : cell),
   boolean: (cell) => (/^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell),
@@ -38,11 +39,11 @@ function memberColumns(name: string, member: MemberSchema): [string, Column][] {
   });
 }
 
-/** How values of a JSON schema are read; columns that the schema does not have are passed over. */
+/** Returns how CSV cells are read as values of a JSON schema; columns that the schema does not have are ignored. */
 export function createCsvForm(schema: object): CsvForm {
   const members = Object.entries((schema as MemberSchema).properties ?? {});
   const columns = new Map(members.flatMap(([name, member]) => memberColumns(name, member)));
-  /** Objects whose members are free: `custom_attributes_plan` is the member `plan` of `custom_attributes`. */
+  /** Objects with arbitrary members: `custom_attributes_plan` is the member `plan` of `custom_attributes`. */
   const free = members.filter(([, { type = [], properties }]) => [type].flat().includes('object') && !properties);
 
   function findColumn(name: string): Column | undefined {
@@ -61,7 +62,8 @@ export function createCsvForm(schema: object): CsvForm {
         if (!column) continue;
         const [outer, inner] = column.path as [string, string | undefined];
         if (inner === undefined) value[outer] = column.read(cell);
-        // Text where members belong stays, whichever comes first, and is refused.
+        // A column may hold text where nested members belong. The text stays, whichever comes first, and is then
+        // rejected.
         else if (typeof value[outer] !== 'string')
           value[outer] = { ...(value[outer] as object | undefined), [inner]: column.read(cell) };
       }

@@ -1,6 +1,6 @@
-// Lines → CSV records. Blank lines are passed over. A quote that is opened by mistake would take what follows with it, to the next quote or
-// the end of the file: if what it opens is no record, or none of as many cells as the first, its first line alone is given up, and reading
-// goes on with the second.
+// Lines → CSV records. Blank lines are skipped. A quote opened by mistake would swallow everything up to the next quote
+// or the end of the file. So if what it opens is not a record, or has a different number of cells than the first
+// record, only its first line is given up, and reading resumes at the second.
 import { isUtf8 } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
 import { counted } from '../lib/counted.ts';
@@ -12,7 +12,7 @@ const BLANKS: readonly number[] = [0x20, 0x09];
 const LF = Buffer.from('\n');
 const CRLF = Buffer.from('\r\n');
 
-/** `line` is that of its beginning. */
+/** `line` is the number of its first line. */
 export type CsvRecord = { line: number; cells: string[] } | FaultyEntry;
 
 function isBlank({ bytes }: Line): boolean {
@@ -25,7 +25,7 @@ function opensQuote(bytes: Buffer): boolean {
   return isOpen;
 }
 
-/** csv-parse is given single records, and only those with quotes: its stream swallows what follows a bad one. */
+/** Hands csv-parse single records, and only those with quotes: its stream swallows what follows a bad one. */
 function parseCells(text: string): string[] | undefined {
   if (!text.includes('"')) return text.split(',');
   try {
@@ -52,7 +52,10 @@ function tooLong({ number, bytes }: Line): CsvRecord {
   return unreadableEntry(number, bytes ? 'A quote of the record is not closed within 1 MiB.' : TOO_LONG, bytes);
 }
 
-/** Makes a function from lines to the records that they complete; with `isEnd` also what waits for its end. */
+/**
+ * Returns a function that takes lines and returns the records they complete; with `isEnd`, also what is still
+ * incomplete.
+ */
 export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean) => CsvRecord[] {
   let waiting: Line[] = [];
   let isOpen = false;
@@ -64,7 +67,7 @@ export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean)
     size += line.bytes?.length ?? LONGEST_LINE_BYTES + 1;
     if (line.bytes && opensQuote(line.bytes)) isOpen = !isOpen;
   }
-  /** What waits as a record, and the lines after its first one if it was none. */
+  /** Turns the waiting lines into a record, and also returns the lines after the first if they did not form one. */
   function endRecord(): { record: CsvRecord; rest: Line[] } {
     const [first] = waiting as [Line];
     const isTooLong = size > LONGEST_LINE_BYTES;
@@ -79,7 +82,7 @@ export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean)
 
   return (lines, isEnd) => {
     const records: CsvRecord[] = [];
-    /** The next line is the last of them. */
+    /** In reverse order: the next line is the last element. */
     const ahead = lines.toReversed();
     for (;;) {
       const line = ahead.pop();

@@ -1,4 +1,4 @@
-// CSV (RFC 4180, comma, a header line): cells under the names of their columns.
+// Reads CSV (RFC 4180, comma-separated, with a header line) into cells keyed by column name.
 import { counted } from '../lib/counted.ts';
 import { OperatorError } from '../operator-error.ts';
 import { createRecordSplitter } from './csv-records.ts';
@@ -8,21 +8,21 @@ import type { Line } from './lines.ts';
 export type Cells = Record<string, string>;
 
 export interface CsvForm {
-  /** Makes the value of an entry of its cells. */
+  /** Makes the value of an entry from its cells. */
   toValue: (cells: Cells) => unknown;
-  /** The full name of the column that is called so; undefined if it is not read. */
+  /** Returns the full name of the column with this name, or undefined if it is not read. */
   columnOf: (name: string) => string | undefined;
-  /** Told of the columns that are not, once. */
+  /** Called once with the names of the columns that are not read. */
   onPassedOver?: (names: readonly string[]) => void;
 }
 
 const LONGEST_SHOWN = 100;
 
-/** Before it is read as a header. */
+/** Refuses other encodings and line endings, before the first line is read as a header. */
 function refuseForms(first: Line | undefined): void {
-  // In UTF-16 one byte of each character of a header is 0.
+  // In UTF-16, one byte of each character of a header is 0.
   if (first?.bytes?.includes(0)) throw new OperatorError('The CSV must be in UTF-8; this is UTF-16, or no text.');
-  // The CR that ended it was taken off with its LF.
+  // The CR of a CRLF has already been stripped together with its LF.
   if (!first?.bytes?.includes('\r')) return;
   throw new OperatorError('The lines of the CSV end in CR alone; they must end in LF or CRLF.');
 }
@@ -36,7 +36,7 @@ function readHeader(cells: readonly string[], { columnOf, onPassedOver }: CsvFor
       `The first line of the CSV has no column that is read (${shown}): it must name them, in small letters and separated by commas.`,
     );
   }
-  // Columns without a name are passed over, as others that are not known.
+  // Columns without a name are ignored, like other unknown ones.
   const full = names.map((name, index) => columns[index] ?? name);
   const twice = full.find((name, index) => name !== '' && full.indexOf(name) !== index);
   if (twice !== undefined) throw new OperatorError(`The CSV has the column ${JSON.stringify(twice)} twice.`);
@@ -48,7 +48,7 @@ function toCells(names: readonly string[], cells: readonly string[]): Cells {
   return Object.fromEntries(names.map((name, index) => [name, cells[index] as string]));
 }
 
-/** Throws an OperatorError if the header cannot be used. */
+/** Yields the entries of a CSV. Throws an OperatorError if the header cannot be used. */
 export async function* readCsv(groups: AsyncIterable<Line[]>, form: CsvForm): AsyncGenerator<Entry[]> {
   const split = createRecordSplitter();
   let names: readonly string[] | undefined;

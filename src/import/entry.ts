@@ -1,6 +1,6 @@
-// One record of a file as it was read, before anybody judged it.
+// One record of a file as it was read, before it is checked.
 
-/** Of what could not be read. */
+/** A record that could not be read. */
 export interface FaultyEntry {
   line: number;
   fault: string;
@@ -14,7 +14,7 @@ export interface ReadEntry {
 
 export type Entry = ReadEntry | FaultyEntry;
 
-/** How much of a text that is no record goes into the rejects. */
+/** How much of an unreadable record goes into the rejects file. */
 const KEPT_CHARACTERS = 200;
 
 export function unreadableEntry(line: number, fault: string, bytes: Buffer | undefined): FaultyEntry {

@@ -1,4 +1,4 @@
-// One import of a file at a time: two would write their rejects over each other's.
+// Allows one import of a file at a time: two would overwrite each other's rejects.
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { sql } from 'kysely';
@@ -6,7 +6,7 @@ import { FILE_SEED } from '../db/advisory-locks.ts';
 import type { Session } from '../db/session.ts';
 import { OperatorError } from '../operator-error.ts';
 
-/** Takes the file until the session ends, be it by kill -9. Throws an OperatorError where another session has it. */
+/** Locks the file until the session ends, even if by kill -9. Throws an OperatorError if another session holds it. */
 export async function lockFile({ db }: Session, file: string): Promise<void> {
   const name = JSON.stringify([hostname(), await realpath(file)]);
   const { rows } = await sql<{ is_free: boolean }>`

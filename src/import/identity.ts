@@ -1,4 +1,4 @@
-// By what a record of a file names its profile (analytics.md 1).
+// How a record of a file names its profile (analytics.md 1).
 import { Type } from '@sinclair/typebox';
 import type { FieldError } from '../errors.ts';
 import { NullableText } from '../lib/typebox.ts';
@@ -10,7 +10,7 @@ export const IdentityFields = {
   customer_user_id: Type.Optional(NullableText(CUSTOMER_USER_ID_LENGTH)),
 };
 
-/** Null or an empty string is the same as absent (decisions.md 3). */
+/** Checks the identifiers; null or an empty string counts as absent (decisions.md 3). */
 export function identityRules({ profile_id, customer_user_id }: Record<string, unknown>): FieldError[] {
   if (typeof profile_id === 'string' && profile_id !== '' && !isUuid(profile_id)) {
     return [{ source: 'profile_id', code: 'value_error', message: 'Must be a UUID.' }];
@@ -19,7 +19,7 @@ export function identityRules({ profile_id, customer_user_id }: Record<string, u
   return [{ source: 'customer_user_id', code: 'missing', message: IDENTITY_WORDS }];
 }
 
-/** A profile_id in lower case. */
+/** Returns the identifiers, with profile_id in lower case. */
 export function toIdentity(body: { profile_id?: string | null; customer_user_id?: string | null }): ProfileIdentity {
   return {
     profile_id: body.profile_id?.toLowerCase() || null,
@@ -27,7 +27,7 @@ export function toIdentity(body: { profile_id?: string | null; customer_user_id?
   };
 }
 
-/** Each once, without those that are absent. */
+/** Returns each value once, leaving out absent ones. */
 export function distinctTexts(values: readonly (string | null | undefined)[]): string[] {
   return [...new Set(values.filter((value) => typeof value === 'string'))];
 }

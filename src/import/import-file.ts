@@ -1,6 +1,6 @@
-// Imports a file: read in batches, each committed whole unless it collides with requests (collisions.ts). One batch is read while those
-// before are being written, at most two, so memory stays flat.
-// An import that was cut off, by kill -9 too, is run again: what it had written changes nothing the second time.
+// Imports a file. It is read in batches, each committed whole unless it collides with requests (collisions.ts). One
+// batch is read while at most two earlier ones are being written, so memory stays flat. An import that was cut off,
+// even by kill -9, is run again: what it had written changes nothing the second time.
 import { openSession, type Session } from '../db/session.ts';
 import type { App } from '../deps.ts';
 import { type Batch, type Parse, readBatches } from './batches.ts';
@@ -18,13 +18,19 @@ import { type Counts, createTally } from './tally.ts';
 const LONGEST_STATEMENT_MS = 600_000;
 
 export interface Summary extends Counts {
-  /** Where they are; absent where none was rejected. */
+  /** Path of the rejects file; absent if nothing was rejected. */
   rejects_file?: string;
-  /** Where those of earlier runs are; absent where there are none, or none but the first of these. */
+  /**
+   * Rejects files kept from earlier runs; absent if there are none. One whose rejects are merely the first of this
+   * run's is not kept.
+   */
   earlier_rejects_files?: readonly string[];
-  /** Names of members or columns that no record has, the first MOST_NAMED; absent where there are none. */
+  /** Names of unknown members or columns, at most the first MOST_NAMED; absent if there are none. */
   passed_over?: readonly string[];
-  /** Products of transactions that were taken, but that the app does not have, so that they open no access level; likewise. */
+  /**
+   * Products that accepted transactions name but the app does not have, so that they open no access level; limited and
+   * absent likewise.
+   */
   unconfigured_products?: readonly ProductKey[];
 }
 
@@ -33,7 +39,7 @@ export interface ImportOptions {
   app: App;
   file: string;
   now: () => Date;
-  /** After each batch. */
+  /** Called after each batch. */
   onProgress?: (progress: Counts & { bytes: number; sizeBytes: number }) => void;
   signal?: AbortSignal;
 }
@@ -52,7 +58,10 @@ function listNames<T>({ items }: Batch<T>, namesOf: (record: T) => string[]): Re
   return names;
 }
 
-/** Records that are refused are in FILE.rejects.ndjson; the good ones are kept. Throws an OperatorError if it cannot begin. */
+/**
+ * Imports the file. Rejected records go to FILE.rejects.ndjson; the good ones are kept. Throws an OperatorError if it
+ * cannot begin.
+ */
 export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Promise<Summary> {
   const { connectionString, app, file, now, onProgress, signal } = options;
   const passedOver = createPassedOver(kind.schema);
@@ -95,10 +104,10 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     await rejectsFile.putAside();
     let isFirst = true;
     for await (const batch of readBatches(source, parse, isOfOne)) {
-      // The others wait for the first, after which the planner knows of the tables.
+      // The first batch is written alone: after it, the planner has statistics for the tables.
       const names = namesOf && !isFirst ? listNames(batch, namesOf) : undefined;
       isFirst = false;
-      // The next batch is not read while this one is handed over: the two would only take turns.
+      // The next batch is not read while this one is being handed over: the two would only take turns.
       await lanes.begin({
         names,
         write: (session, onHandedOver) => write(batch, session, onHandedOver),

@@ -1,15 +1,21 @@
-// Keeps the planner informed of the tables that an import fills.
+// Keeps the planner's statistics current for the tables that an import fills.
 import type { Session } from '../db/session.ts';
 import { analyzeApps, analyzeKeys, analyzeSmallTables } from '../db/statistics.ts';
 import type { App } from '../deps.ts';
 import type { Kind } from './kind.ts';
 
-/** Tables are looked at again when so many times as much was read: each look takes longer than writing a hundred records. */
+/**
+ * The tables are checked again once this many times as much has been read: each check takes longer than writing a
+ * hundred records.
+ */
 const NEXT_LOOK = 1.25;
-/** To look takes longer than to write fewer records than this, which tell the planner nothing. */
+/** Below this many records, a check takes longer than writing them, and they would tell the planner nothing. */
 const FIRST_LOOK = 500;
 
-/** Makes a function that is told after each batch how many records were read, and looks where that is enough. */
+/**
+ * Returns a function that is called after each batch with the number of records read so far, and checks the tables when
+ * enough have been added.
+ */
 export function createInforming(
   { tables, dimensions }: Pick<Kind<unknown>, 'tables' | 'dimensions'>,
   { app_key }: App,

@@ -1,4 +1,4 @@
-// What an import has to know of a kind of record, to read and write those of a file.
+// What an import needs to know about a kind of record in order to read and write a file of them.
 import type { Session } from '../db/session.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
@@ -8,36 +8,36 @@ import type { Parse } from './batches.ts';
 
 export type ProductKey = Pick<TransactionRecord, 'store' | 'store_product_id'>;
 
-/** What was done with the records of a batch; those neither written nor refused were there already. */
+/** The outcome of writing a batch; records neither written nor refused were there already. */
 export interface Written {
   written: number;
-  /** By the index of the record. */
+  /** By index of the record. */
   refused: ReadonlyMap<number, FieldError>;
-  /** Products of records that were taken, which the app does not have. */
+  /** Products that accepted records name but the app does not have. */
   unconfigured?: readonly ProductKey[];
 }
 
-/** One kind of record. */
 export interface Kind<T> {
-  /** From which the columns of a CSV are read. */
+  /** The schema from which the columns of a CSV are derived. */
   schema: object;
   parse: Parse<T>;
   /**
-   * What a record is about, first whose it is. The order in which records are written must not matter unless they have a name in
-   * common; batches without one are written at once. Absent: one batch after the other.
+   * Names what a record concerns, its owner first. The order in which records are written may matter only if they have
+   * a name in common; batches that have none are written concurrently. If absent, batches are written one after the
+   * other.
    */
   namesOf?: (record: T) => string[];
-  /** That grow with what is written. */
+  /** Tables that grow with what is written. */
   tables: readonly (keyof DB)[];
-  /** That have the names in its records once. */
+  /** Tables that hold each name in its records once. */
   dimensions?: readonly (keyof DB)[];
-  /** Writes the records in one transaction, with the outcome of writing them one after the other. */
+  /** Writes the records in one transaction, with the same result as writing them one after the other. */
   write: (session: Session, context: WriteContext, records: readonly T[]) => Promise<Written>;
 }
 
 export interface WriteContext {
   app: App;
   now: () => Date;
-  /** To be called when the database has all that it needs, and only has to work. */
+  /** To be called when the database has all the data it needs and only has to work. */
   onHandedOver: () => void;
 }

@@ -1,21 +1,27 @@
-// Batches on their way into the database, each in a transaction on a connection of its own: while the facts of one are derived, the
-// next is handed over. Two that are under way at once have nothing in common, so it does not matter which is committed first, or
-// whether one is cut off or tried again.
+// Batches on their way into the database, each in a transaction on a connection of its own: while the facts of one are
+// being derived, the next is handed over. Two concurrent batches have nothing in common, so it does not matter which
+// commits first, or whether one is cut off or retried.
 import type { Session } from '../db/session.ts';
 
-/** What a batch writes about; without names it is written alone. */
+/** What a batch concerns; a batch without names is written alone. */
 export type Names = ReadonlySet<string> | undefined;
 
 export interface Load<R> {
   names: Names;
-  /** `onHandedOver` is to be called when the database has all that it needs, or the first part of it, and only has to work. */
+  /**
+   * `onHandedOver` is to be called when the database has all the data it needs, or the first part of it, and only has
+   * to work.
+   */
   write: (session: Session, onHandedOver: () => void) => Promise<R>;
-  /** Told of what was written in the order of the batches; the session is still its own. */
+  /** Reports what was written, in the order of the batches; the batch still has the session to itself. */
   tell: (session: Session, result: R) => Promise<void>;
 }
 
 export interface Lanes<R> {
-  /** Begins as soon as there is room, and returns when the batch is handed over. What failed before is thrown here or by `finish`. */
+  /**
+   * Begins as soon as there is room, and returns when the batch is handed over. Earlier failures are thrown here or by
+   * `finish`.
+   */
   begin: (load: Load<R>) => Promise<void>;
   finish: () => Promise<void>;
   close: () => Promise<void>;
@@ -35,9 +41,11 @@ function haveCommon(one: Names, other: Names): boolean {
 
 export interface LaneOptions {
   first: Session;
-  /** Batches under way at once, each on a session of its own. */
+  /** How many batches may run concurrently, each on a session of its own. */
   most: number;
-  /** Opens another one, when a batch finds none free: most files have but one batch. */
+  /**
+   * Opens another session when a batch finds none free. Not done in advance, because most files have only one batch.
+   */
   openSession: () => Promise<Session>;
 }
 
@@ -71,7 +79,7 @@ export function createLanes<R>({ first, most, openSession }: LaneOptions): Lanes
           await before;
           await tell(session, result);
         });
-        // A failure is met when it is waited for; until then it must not count as unhandled.
+        // A failure surfaces when it is awaited; until then it must not count as unhandled.
         told.then(onHandedOver, onHandedOver);
         underway.push({ session, names, told });
       });

@@ -1,19 +1,19 @@
-// Bytes → lines. A line that is longer than any record may be is passed over without being held.
+// Bytes → lines. A line longer than any record may be is skipped without being held in memory.
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 export const LONGEST_LINE_BYTES = 1024 * 1024;
 
-/** A line without its end; `bytes` is undefined if it was too long. Numbers begin at 1. */
+/** A line without its terminator; `bytes` is undefined if it was too long. Numbers start at 1. */
 export interface Line {
   number: number;
   bytes: Buffer | undefined;
-  /** Whether its end was CRLF. */
+  /** Whether it ended in CRLF. */
   hadReturn: boolean;
 }
 
-/** The lines of each chunk together: an iteration per line would cost more than the line. */
+/** Yields the lines of each chunk together: one iteration per line would cost more than the line. */
 export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
   let number = 1;
   let isFirst = true;

@@ -1,4 +1,4 @@
-// NDJSON: a JSON value per line. Blank lines are passed over.
+// NDJSON: one JSON value per line. Blank lines are skipped.
 import { isUtf8 } from 'node:buffer';
 import { type Entry, NOT_UTF8, TOO_LONG, unreadableEntry } from './entry.ts';
 import type { Line } from './lines.ts';

@@ -1,8 +1,8 @@
-// Names that no record has: members of NDJSON, columns of a CSV. What they hold is passed over, and they are told when the import ends, as
-// one that is misspelt would be lost without a word.
+// Unknown names in a file: members of NDJSON, columns of a CSV. Their values are ignored, and the names are reported
+// when the import ends, because data under a misspelt name would otherwise be lost silently.
 import type { MemberSchema } from './csv-form.ts';
 
-/** How many names of a kind an import tells, those that are met first: a file may have any number. */
+/** How many names of one kind an import reports, in the order it meets them; a file may have any number. */
 export const MOST_NAMED = 100;
 
 type Watch = (value: unknown) => void;
@@ -30,7 +30,7 @@ export interface PassedOver {
   names: () => string[];
 }
 
-/** What is not in the schema of a record, nor in those of its members. */
+/** Collects the names that are neither in the schema of a record nor in those of its members. */
 export function createPassedOver(schema: object): PassedOver {
   const names = new Set<string>();
   const add = (name: string) => void (names.size < MOST_NAMED && names.add(name));

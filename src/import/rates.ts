@@ -1,4 +1,4 @@
-// Currency rates from a CSV with the columns date,currency,usd_per_unit. All of them are taken or, if one is wrong, none.
+// Imports currency rates from a CSV with the columns date,currency,usd_per_unit: all of them or, if one is wrong, none.
 import { lockRates, type Rate, upsertRates } from '../apps/queries.ts';
 import type { Deps } from '../deps.ts';
 import { parseDatetime } from '../lib/datetime.ts';
@@ -35,13 +35,16 @@ function readRate(entry: Entry): Rate {
   };
 }
 
-/** A rate that is given again replaces the earlier one. Amounts that are already recorded stay as they are. */
+/**
+ * Imports the rates of a file. A rate given again replaces the earlier one; amounts already recorded stay as they are.
+ */
 export async function importRates({ db }: Pick<Deps, 'db'>, file: string): Promise<{ read: number }> {
   if (!file.endsWith('.csv'))
     throw new OperatorError(`Rates are read from a CSV: the name of ${file} must end in .csv.`);
   const source = await openSource(file, { toValue: (cells) => cells, columnOf: (name) => name });
   try {
-    // Not inTransaction, which begins anew after a conflict: the file is read once. There is none: writers of rates take turns.
+    // Not inTransaction, which starts over after a conflict: the file can be read only once. There are no conflicts,
+    // because writers of rates take turns.
     return await db.transaction().execute(async (trx) => {
       await lockRates(trx);
       let read = 0;

@@ -1,5 +1,6 @@
-// FILE.rejects.ndjson: what was not taken, why, and from which line. Of the last run only; no file if nothing was rejected. Those of an
-// earlier run may have been mended since: they are put aside, and removed only where this run has them all again.
+// FILE.rejects.ndjson: what was rejected, why, and from which line. It covers the last run only, and does not exist if
+// nothing was rejected. Rejects of an earlier run may have been corrected since, so they are set aside, and removed
+// only if this run rejects all of them again.
 import { createReadStream } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -7,13 +8,13 @@ import type { FieldError } from '../errors.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { Entry } from './entry.ts';
 
-/** The mode of the file, which holds whole records: its owner alone reads it. */
+/** Only the owner may read the file, because it holds whole records. */
 const MODE = 0o600;
 
 export interface Reject {
   line: number;
   reason: string;
-  /** As it was read, so that it can be mended and imported again; `text` if it was no record. */
+  /** The record as it was read, so that it can be corrected and imported again; `text` if it could not be read. */
   record?: unknown;
   text?: string;
 }
@@ -30,7 +31,10 @@ function isReject(value: unknown): value is Reject {
   return typeof reason === 'string' && typeof line === 'number' && hasOrigin;
 }
 
-/** What a line of a file is: of a reject that was mended, whatever its file is called, the record is taken out. */
+/**
+ * Returns the entry of a line. If the line is a reject, whatever its file is called, the entry is the corrected record
+ * inside.
+ */
 export function unwrapReject(line: number, value: unknown): Entry {
   if (!isReject(value)) return { line, value };
   const { record, text = '' } = value;
@@ -38,7 +42,7 @@ export function unwrapReject(line: number, value: unknown): Entry {
   return { line, fault: 'A reject without a record, which is to be mended where it came from.', text };
 }
 
-/** Without the record if it is nested more deeply than JSON.stringify can go: its line says where it is. */
+/** Leaves out a record nested too deeply for JSON.stringify: the line number tells where to find it. */
 function toLine({ record, ...reject }: Reject): string {
   try {
     return `${JSON.stringify({ ...reject, record })}\n`;
@@ -49,15 +53,18 @@ function toLine({ record, ...reject }: Reject): string {
 
 export interface RejectsFile {
   path: string;
-  /** Puts those of an earlier run aside. */
+  /** Sets aside the rejects of an earlier run. */
   putAside: () => Promise<void>;
   write: (rejects: readonly Reject[]) => Promise<void>;
-  /** At the end: removes those of the last run if they are the first of these, and says which others stand aside. */
+  /**
+   * At the end: removes the rejects just set aside if this run's begin with them. Returns the other files still set
+   * aside.
+   */
   settleEarlier: () => Promise<string[]>;
   close: () => Promise<void>;
 }
 
-/** Not over what somebody else has put there meanwhile: a file that they could read, or a link. */
+/** Refuses to overwrite what somebody else has put there meanwhile: a file that they could read, or a link. */
 const openNew = (path: string): Promise<FileHandle> => open(path, 'wx', MODE);
 
 const find = (path: string) => lstat(path).catch(() => undefined);
@@ -87,7 +94,7 @@ export function createRejects(file: string, openFile = openNew): RejectsFile {
   const unwritable = (error: unknown) =>
     Promise.reject(new OperatorError(`Cannot write ${path}: ${(error as Error).message}.`));
 
-  /** By their numbers, which may have gaps. */
+  /** Returns the files set aside, by their numbers, which may have gaps. */
   async function listAside(): Promise<Map<number, string>> {
     const beginning = `${basename(file)}.rejects.`;
     const names = (await readdir(dirname(file))).filter((name) => name.startsWith(beginning));
@@ -110,7 +117,8 @@ export function createRejects(file: string, openFile = openNew): RejectsFile {
       await handle.appendFile(rejects.map(toLine).join('')).catch(unwritable);
     },
     settleEarlier: async () => {
-      // What cannot be compared or removed stands aside, and who may not list the folder has put nothing there.
+      // A file that cannot be compared or removed stays. A process that may not list the folder has set nothing aside
+      // in it.
       if (last && (await beginsWith(path, last).catch(() => false))) await rm(last).catch(() => undefined);
       return [...(await listAside().catch(() => new Map<number, string>())).values()];
     },

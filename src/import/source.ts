@@ -1,4 +1,4 @@
-// The file that an import reads: its entries as they come, whatever its form.
+// The file that an import reads: its entries as they arrive, whatever its format.
 import { once } from 'node:events';
 import { constants, createReadStream, openSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -21,7 +21,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'it may not be read',
 };
 
-/** Why a file cannot be read, for its operator. */
+/** Explains to the operator why a file cannot be read. */
 export function unreadable(file: string, error: unknown): OperatorError {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return new OperatorError(`Cannot read ${file}: ${REASONS[code] ?? message}.`);
@@ -33,7 +33,10 @@ export function interrupted(): OperatorError {
 
 type ByteStream = Readable & { bytesRead: number };
 
-/** Of a pipe the event loop waits for a writer and what it writes: a thread that did could not be ended, nor the process without it. */
+/**
+ * A pipe is read on the event loop, which waits for a writer and its data: a thread blocked on that could not be
+ * stopped, and would keep the process from ending.
+ */
 async function openStream(file: string, isPipe: boolean): Promise<ByteStream> {
   if (!isPipe) return createReadStream(file, { highWaterMark: CHUNK_BYTES });
   return new Socket({ fd: openSync(file, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false });
@@ -42,12 +45,15 @@ async function openStream(file: string, isPipe: boolean): Promise<ByteStream> {
 export interface Source {
   entries: AsyncIterable<Entry[]>;
   sizeBytes: number;
-  /** So far. */
+  /** Bytes read so far. */
   bytesRead: () => number;
   close: () => void;
 }
 
-/** Opens a file as NDJSON or CSV by its ending; of a CSV `form` says how it is read. Nothing more is read once `signal` is aborted. */
+/**
+ * Opens a file as NDJSON or CSV, by its extension; `form` says how a CSV is read. Nothing more is read once `signal` is
+ * aborted.
+ */
 export async function openSource(file: string, form: CsvForm, signal?: AbortSignal): Promise<Source> {
   const ending = extname(file).toLowerCase();
   if (!['.ndjson', '.jsonl', '.csv'].includes(ending)) {
@@ -59,7 +65,7 @@ export async function openSource(file: string, form: CsvForm, signal?: AbortSign
   const stats = await stat(file).catch(fail);
   if (stats.isDirectory()) throw unreadable(file, { code: 'EISDIR' });
   const stream = await openStream(file, stats.isFIFO()).catch(fail);
-  // Whoever reads hears of it; just now it may be nobody.
+  // Errors reach whoever is reading; at the moment that may be nobody.
   stream.on('error', () => undefined);
   if (signal) addAbortSignal(signal, stream);
   await once(stream, 'readable').catch(fail);
@@ -69,7 +75,7 @@ export async function openSource(file: string, form: CsvForm, signal?: AbortSign
     } catch (error) {
       await fail(error);
     }
-    // A pipe has the size 0.
+    // A pipe has size 0.
     if (stream.bytesRead < stats.size) throw new OperatorError(`${file} was cut short while it was read.`);
   }
   const lines = readLines(chunks());

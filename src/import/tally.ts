@@ -1,4 +1,4 @@
-// What has become of the records that an import has read.
+// Counts what became of the records that an import has read.
 import type { Batch } from './batches.ts';
 import type { ProductKey, Written } from './kind.ts';
 import { MOST_NAMED } from './passed-over.ts';
@@ -13,7 +13,7 @@ export interface Counts {
 interface Tally {
   readonly counts: Readonly<Counts>;
   add: <T>(batch: Batch<T>, outcome: Written) => void;
-  /** Products that the app does not have, the first MOST_NAMED. */
+  /** Products that the app does not have, at most the first MOST_NAMED. */
   unconfigured: () => ProductKey[];
 }
 

@@ -1,5 +1,5 @@
-// What profiles become by records that are applied one after the other. Pure: the profiles as they were go in, those that
-// changed come out, so that a batch of a file is written at once with the outcome of writing its records singly.
+// Applies profile records one after the other. Pure: stored profiles go in, changed ones come out, so that a batch of a
+// file is written at once with the same result as writing its records singly.
 import type { App } from '../../deps.ts';
 import type { FieldError } from '../../errors.ts';
 import { type Attributes, mergeAttributes } from '../../profile/attributes.ts';
@@ -30,13 +30,13 @@ export interface Known {
 }
 
 export interface Settings {
-  /** When a profile is installed that says nothing of it. */
+  /** When a new profile counts as installed, unless its record says. */
   now: string;
   policy: App['attribution_policy'];
   newId: () => string;
 }
 
-/** A profile that is written; `before` is undefined for a new one. */
+/** A profile to be written; `before` is undefined for a new one. */
 export interface Change {
   before: Profile | undefined;
   after: Profile;
@@ -124,7 +124,7 @@ export function applyRecords(known: Known, records: readonly KeyedRecord[], sett
   const changed = new Set(changes.map(({ after }) => after.profile_id));
   const verdicts = outcomes.map((outcome) => {
     if ('code' in outcome) return outcome;
-    // Records that cancel each other out changed nothing.
+    // Records that cancel each other out have changed nothing.
     return outcome.isChanged && changed.has(outcome.profileId) ? 'written' : 'unchanged';
   });
   return { changes, verdicts };

@@ -1,4 +1,4 @@
-// Profiles as a kind of record to import.
+// How an import reads and writes profiles.
 import { randomUUID } from 'node:crypto';
 import { createLabels } from '../../attribution/labels.ts';
 import { ONE_RUN } from '../../db/server-run.ts';
@@ -11,7 +11,10 @@ import { applyRecords, type KeyedRecord } from './apply.ts';
 import { lockNamedProfiles, writeProfiles } from './queries.ts';
 import { type ProfileRecord, ProfileRecordBody, parseProfile } from './record.ts';
 
-/** Attributions under the keys of their labels; the key of a label never changes, so they need not share the transaction. */
+/**
+ * Replaces the attributions of records by the keys of their labels. The key of a label never changes, so this need not
+ * happen in the transaction that writes them.
+ */
 async function withKeys({ db }: Session, records: readonly ProfileRecord[]): Promise<KeyedRecord[]> {
   const labels = records.flatMap(({ attribution }) => (attribution ? [attribution.label] : []));
   const keys = (labels.length > 0 ? await createLabels(ONE_RUN).keysOf(db, labels) : []).values();

@@ -14,7 +14,10 @@ interface Row extends Omit<Profile, 'attribution'> {
   is_deleted: boolean;
 }
 
-/** After the profiles are locked, by a statement of its own: one that waits for a lock sees what it joins as it was before. */
+/**
+ * Reads in a statement of its own, once the profiles are locked: a statement that waits for a lock sees joined rows as
+ * they were before the wait.
+ */
 async function readAttributions(trx: Kysely<DB>, app: App, ids: readonly string[]) {
   const { rows } = await sql<NonNullable<Profile['attribution']> & { profile_id: string }>`
     select profile_id, attribution_key, attribution_user_id from profile_attribution
@@ -78,7 +81,9 @@ async function updateProfiles(trx: Kysely<DB>, app: App, profiles: readonly Prof
     where p.app_id = ${app.app_id} and p.profile_id = given.profile_id`.execute(trx);
 }
 
-/** A customer user id that came to belong to somebody else meanwhile breaks the key: the batch is then tried again. */
+/**
+ * Violates the key if a customer user id has come to belong to another profile meanwhile; the batch is then retried.
+ */
 async function writeIdentities(trx: Kysely<DB>, app: App, changes: readonly Change[]): Promise<void> {
   const moved = changes.filter(({ before, after }) => before?.customer_user_id !== after.customer_user_id);
   const freed = new Set(distinctTexts(moved.map(({ before }) => before?.customer_user_id ?? null)));
@@ -93,8 +98,8 @@ async function writeIdentities(trx: Kysely<DB>, app: App, changes: readonly Chan
       and customer_user_id = any(${gone}::text[])`.execute(trx);
   }
   if (handedOver.length > 0) {
-    // Updated, as attributions that wait for such a name would not find a new row. Locked first: the update alone would keep nobody waiting who
-    // writes to the former owner.
+    // Updated in place, because attributions waiting for such a name would not find a new row. Locked first, because
+    // the update alone would not block those who write to the former owner.
     await sql`select from profile_identity
       where app_id = ${app.app_id} and customer_user_id in (select customer_user_id from ${relation(handedOver)} given)
       order by customer_user_id for update`.execute(trx);
@@ -109,7 +114,10 @@ async function writeIdentities(trx: Kysely<DB>, app: App, changes: readonly Chan
   }
 }
 
-/** Those that changed. An app that keeps the first keeps also one that was posted since the profiles were read. */
+/**
+ * Writes the attributions that changed. If the app keeps the first attribution, one posted since the profiles were read
+ * stays, too.
+ */
 async function writeAttributions(trx: Kysely<DB>, app: App, changes: readonly Change[]): Promise<void> {
   const labelled = changes.flatMap(({ before, after: { profile_id, attribution } }) => {
     const { attribution_key, attribution_user_id } = before?.attribution ?? {};

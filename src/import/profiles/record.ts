@@ -33,7 +33,7 @@ export const ProfileRecordBody = Type.Object(
 );
 
 export interface ProfileRecord extends ProfileIdentity {
-  /** Null is absent, as everywhere here. */
+  /** Null means absent, as in the other members. */
   installed_at: string | null;
   country: string | null;
   store: string | null;

@@ -1,4 +1,5 @@
-// Transactions as a kind of record to import. They are staged by COPY and written by the statements that write single ones.
+// How an import reads and writes transactions. Those of new chains are copied straight into place; the others are
+// staged by COPY and written by the same statements as single ones.
 import { type Kysely, sql } from 'kysely';
 import type { CopyValue } from '../../db/copy-row.ts';
 import { planningAnew } from '../../db/prepared.ts';
@@ -26,7 +27,7 @@ const TABLE = 'transaction_staging';
 const transactionsOf = (records: readonly { transaction: TransactionRecord }[]) =>
   records.map(({ transaction }) => transaction);
 
-/** Gives every record its profile and its amounts; `refused` hears of those that have none. */
+/** Gives every record its profile and its amounts; records that have none are added to `refused`. */
 async function price(
   trx: Kysely<DB>,
   app: App,
@@ -50,7 +51,10 @@ async function price(
   });
 }
 
-/** In the order of STAGED_COLUMNS. A row is made when it is copied: objects of 36 members are slow to put together. */
+/**
+ * Yields rows in the order of STAGED_COLUMNS, each built only when it is copied. Merging them into objects of 35
+ * members first would be slow.
+ */
 function* toRows(priced: readonly Priced[]): Generator<CopyValue[]> {
   for (const { position, profile_id, transaction, amounts } of priced) {
     const record = RECORD_COLUMNS.map((name) => transaction[name]);
@@ -97,7 +101,7 @@ async function write(
   });
 }
 
-/** Transactions of different chains have nothing to do with each other; those of one profile wait for its lock. */
+/** Transactions of different chains are independent of each other; those of one profile wait for its lock. */
 function namesOf({ customer_user_id, profile_id, chain }: NamedTransaction): string[] {
   return [customer_user_id, profile_id, chain].filter((name) => name !== null);
 }

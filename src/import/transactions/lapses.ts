@@ -1,4 +1,5 @@
-// Imports tell nothing; but the end of a subscription that a request set is to be told when it comes, also where an import brings it forward.
+// Imports send no events. But when a request has set a subscription, its end is to be reported when it comes, even if
+// an import brings it forward.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
@@ -7,12 +8,12 @@ import { fromDatabase } from '../../lib/datetime.ts';
 interface WatchedMoments {
   profile_id: string;
   purchase_no: bigint;
-  /** Moments to come, and the end, also one that is past: the database's text. */
+  /** Future moments, and the end even if it is past; the database's text. */
   moments: string[];
 }
 
 async function listWatched(trx: Kysely<DB>, app: App, profileIds: readonly string[]): Promise<WatchedMoments[]> {
-  // Looked up one by one: the purchases of the app may be joined whole otherwise.
+  // `lateral` and `offset 0` look purchases up one by one: otherwise all purchases of the app might be joined.
   const { rows } = await sql<WatchedMoments>`
     select profile_id, purchase_no, moments
     from lapse_watch w
@@ -29,8 +30,8 @@ async function listWatched(trx: Kysely<DB>, app: App, profileIds: readonly strin
 }
 
 /**
- * Does the work, which changes purchases of these profiles, locked by the caller. What is watched of them is looked at by the first moment to
- * come that the work brought, or at once where that is an end that is past.
+ * Runs `work`, which changes purchases of these profiles; the caller holds their locks. Watched purchases are then
+ * checked at the first future moment that the work introduced, or at once if it introduced an end that is past.
  */
 export async function watchingChanges<T>(
   trx: Kysely<DB>,

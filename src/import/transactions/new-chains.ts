@@ -1,5 +1,5 @@
-// Chains that nobody has yet, as nearly all are when a history is imported: their transactions are copied straight into place, and
-// their facts written without looking for earlier ones.
+// Chains that nobody owns yet, as nearly all are when a history is imported. Their transactions are copied straight
+// into place, and their facts are written without looking for earlier ones.
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { CopyColumn } from '../../db/copy.ts';
@@ -17,7 +17,7 @@ import type { TransactionRecord } from '../../purchases/record.ts';
 import { type Chain, chainRelation, claimChains } from '../../purchases/write.ts';
 import { chainName } from './record.ts';
 
-/** A record with what it takes to write it. */
+/** A record with everything needed to write it. */
 export interface Priced {
   position: number;
   profile_id: string;
@@ -26,7 +26,7 @@ export interface Priced {
   amounts: Amounts;
 }
 
-/** Each belongs to the profile of its first record. */
+/** Returns the chains of the records; each belongs to the profile of its first record. */
 function chainsOf(priced: readonly Priced[]): Chain[] {
   const chains = new Map<string, Chain>();
   for (const { profile_id, chain, transaction } of priced) {
@@ -36,10 +36,10 @@ function chainsOf(priced: readonly Priced[]): Chain[] {
   return [...chains.values()];
 }
 
-/** Of the same id the last one counts. */
+/** Keeps the last of several records with the same transaction id. */
 function lastOfEach(priced: readonly Priced[]): readonly Priced[] {
   const ids = new Set(priced.map(({ transaction }) => transaction.store_transaction_id));
-  // Nearly always, also of different stores.
+  // Nearly always true, even with several stores.
   if (ids.size === priced.length) return priced;
   const last = new Map<string, Priced>();
   for (const one of priced) {
@@ -48,18 +48,18 @@ function lastOfEach(priced: readonly Priced[]): readonly Priced[] {
   return [...last.values()];
 }
 
-/** A few of the records, which name every store, product, offer and placement that any of them names. */
+/** Returns a few of the records, which name every store, product, offer and placement that any of them names. */
 function boughtIn(priced: readonly Priced[]): Bought {
   const groups = DIMENSIONS.map((names) => ({ names, met: new Set<string>() }));
   const naming = priced.filter(({ transaction }, index) => {
     const before = priced[index - 1]?.transaction;
     let isNaming = false;
     for (const { names, met } of groups) {
-      // Those of a chain follow each other, and to compare two is faster than to look one up.
+      // Records of a chain are adjacent, and comparing two is faster than a lookup.
       if (before && names.every((name) => transaction[name] === before[name])) continue;
       const { size } = met;
       let tuple = '';
-      // Records have no empty texts: what is absent is not taken for a text, as it would be as `null`.
+      // Records hold no empty strings, so '' stands for an absent value alone; `null` could be mistaken for a text.
       for (const name of names) tuple += `${transaction[name] ?? ''}\u0000`;
       isNaming = met.add(tuple).size > size || isNaming;
     }
@@ -79,8 +79,8 @@ const COLUMNS = [
 ] as const satisfies CopyColumn[];
 
 /**
- * The same array for each row, as new ones were a seventh of the garbage of an import. The defaults of purchase_id and recorded_at would be
- * computed for each row, and keep COPY from writing whole pages.
+ * Yields the same array for every row: new ones made up a seventh of the garbage of an import. Supplies purchase_id and
+ * recorded_at, because their defaults would be computed row by row and keep COPY from writing whole pages.
  */
 function* toRows(app: App, priced: readonly Priced[], recordedAt: string): Generator<readonly CopyValue[]> {
   const row: CopyValue[] = COLUMNS.map(() => null);
@@ -98,7 +98,10 @@ async function readClock(trx: Kysely<DB>): Promise<string> {
   return fromDatabase((rows[0] as { at: string }).at);
 }
 
-/** Writes the transactions whose chains are new, with their facts; how many, and the others, of which nothing is written. */
+/**
+ * Writes the transactions whose chains are new, with their facts. Returns how many, and the others, of which nothing is
+ * written.
+ */
 export async function writeNewChains(
   trx: Kysely<DB>,
   session: Session,

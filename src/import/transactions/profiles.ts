@@ -1,4 +1,4 @@
-// The profiles that records name, locked, and those that have their chains.
+// Finds and locks the profiles that records name, and finds those that own their chains.
 import { type Kysely, sql } from 'kysely';
 import { StaleReadError } from '../../db/failures.ts';
 import type { DB } from '../../db/types.ts';
@@ -17,7 +17,10 @@ async function profilesOf(trx: Kysely<DB>, app: App, customerIds: readonly strin
   return new Map(rows.map(({ customer_user_id, profile_id }) => [customer_user_id, profile_id]));
 }
 
-/** Locks those of the profiles that are not deleted, in the order of profile_id; their customer user ids by their own. */
+/**
+ * Locks those of the profiles that are not deleted, in the order of profile_id. Returns their customer user ids by
+ * profile_id.
+ */
 async function lockLiving(trx: Kysely<DB>, app: App, ids: readonly string[]): Promise<Map<string, string | null>> {
   const { rows } = await sql<{ profile_id: string; customer_user_id: string | null }>`
     select profile_id, customer_user_id from profile
@@ -26,7 +29,9 @@ async function lockLiving(trx: Kysely<DB>, app: App, ids: readonly string[]): Pr
   return new Map(rows.map(({ customer_user_id, profile_id }) => [profile_id, customer_user_id]));
 }
 
-/** The living profile that each record names, in the same order; all of them are locked. */
+/**
+ * Returns the living profile that each record names, in the same order, or why it names none. All of them are locked.
+ */
 export async function lockNamed(trx: Kysely<DB>, app: App, identities: readonly ProfileIdentity[]): Promise<Named[]> {
   const profiles = await profilesOf(
     trx,
@@ -52,7 +57,7 @@ export async function lockNamed(trx: Kysely<DB>, app: App, identities: readonly 
   });
 }
 
-/** Why records are refused whose chains belong to other profiles, in the same order. */
+/** Explains why records are refused whose chains belong to other profiles, in the same order. */
 export async function listForeignFaults(
   trx: Kysely<DB>,
   app: App,
@@ -69,7 +74,7 @@ export async function listForeignFaults(
   return rows.map(({ profile_id }) => ({
     source: 'store_original_transaction_id',
     code: 'value_error',
-    // It may be gone meanwhile.
+    // The owner may be gone by now.
     message: profile_id ? `The chain belongs to the profile ${profile_id}.` : 'The chain belongs to another profile.',
   }));
 }

@@ -1,4 +1,5 @@
-// A transaction record of a file: the record that is the same everywhere, and the profile that it names (analytics.md 1). Pure.
+// A transaction record of a file: the record that is the same everywhere, and the profile that it names (analytics.md
+// 1). Pure.
 import { Type } from '@sinclair/typebox';
 import type { FieldError } from '../../errors.ts';
 import { compileCheck } from '../../http/ajv.ts';
@@ -13,12 +14,12 @@ export interface NamedTransaction extends ProfileIdentity {
   transaction: TransactionRecord;
 }
 
-/** For the columns of a CSV. */
+/** The schema from which the columns of a CSV are derived. */
 export const NamedTransactionBody = Type.Object({ ...IdentityFields, ...TransactionBody.properties });
 
 const checkIdentity = compileCheck(Type.Object(IdentityFields, { rules: identityRules }));
 
-/** A store may have any text for its name. */
+/** The length keeps names distinct, because a store may be any text. */
 export function chainName({
   store,
   store_original_transaction_id,

@@ -1,4 +1,4 @@
-// Products that records name and the app does not have. Their transactions are taken, and open no access level.
+// Products that records name but the app does not have. Their transactions are accepted, but open no access level.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
@@ -8,7 +8,7 @@ function distinctProducts(records: readonly ProductKey[]): ProductKey[] {
   const products = new Map<string, ProductKey>();
   let before: ProductKey | undefined;
   for (const { store, store_product_id } of records) {
-    // Records of a chain follow each other.
+    // Records of a chain are adjacent.
     if (before?.store_product_id === store_product_id && before.store === store) continue;
     before = { store, store_product_id };
     products.set(JSON.stringify([store, store_product_id]), before);
@@ -16,7 +16,7 @@ function distinctProducts(records: readonly ProductKey[]): ProductKey[] {
   return [...products.values()];
 }
 
-/** In the order in which the records name them. */
+/** Returns the products in the order in which the records name them. */
 export async function listUnconfigured(
   trx: Kysely<DB>,
   app: App,
