@@ -6,7 +6,7 @@ import type { DB } from '../db/types.ts';
 import { TOTALLED_ATTRIBUTES } from '../facts/totals-schema.ts';
 import type { Label } from './label.ts';
 
-/** Labels as a relation `label`, with their hash and their place. */
+/** Labels as a relation `label`, with their hashes and positions. */
 function labelRelation(labels: readonly Label[]) {
   const column = (name: keyof Label) => labels.map((label) => label[name]);
   return sql`(
@@ -17,14 +17,14 @@ function labelRelation(labels: readonly Label[]) {
       with ordinality as given (status, channel, campaign, ad_group, ad_set, creative, source, position))`;
 }
 
-/** The keys of these labels, in the same order; null for those that are not there. */
+/** Returns the keys of these labels, in the same order; null for those that do not exist. */
 export async function findLabels(db: Kysely<DB>, labels: readonly Label[]): Promise<(number | null)[]> {
   const statement = sql<{ attribution_key: number | null }>`
     select attribution_key from ${labelRelation(labels)} label left join dim_attribution using (tuple_hash) order by position`;
   return (await executePrepared(db, 'find_labels', statement)).map(({ attribution_key }) => attribution_key);
 }
 
-/** The newest labels with their keys, at most so many. */
+/** Returns the newest labels with their keys, at most this many. */
 export async function listLabels(db: Kysely<DB>, most: number): Promise<(Label & { attribution_key: number })[]> {
   return db
     .selectFrom('dim_attribution')
@@ -37,7 +37,10 @@ export async function listLabels(db: Kysely<DB>, most: number): Promise<(Label &
     .execute();
 }
 
-/** Gives new labels the rows that stand for their values: one that does already, or the first of the new ones. It stays so. */
+/**
+ * Points each new label, per attribute, at the row that stands for its value: an existing one if there is one, else the
+ * first of the new ones. This never changes afterwards.
+ */
 async function classifyLabels(trx: Kysely<DB>, keys: readonly number[]): Promise<void> {
   for (const name of TOTALLED_ATTRIBUTES) {
     const [value, key] = [sql.ref(name), sql.ref(`${name}_key`)];
@@ -54,7 +57,7 @@ async function classifyLabels(trx: Kysely<DB>, keys: readonly number[]): Promise
   }
 }
 
-/** The keys of these distinct labels, in the same order; those unknown are inserted. */
+/** Returns the keys of these distinct labels, in the same order, inserting those that are unknown. */
 export async function ensureLabels(db: Kysely<DB>, labels: readonly Label[]): Promise<number[]> {
   return inTransaction(db, async (trx) => {
     const found = await insertLabels(trx, labels);
@@ -64,7 +67,7 @@ export async function ensureLabels(db: Kysely<DB>, labels: readonly Label[]): Pr
   });
 }
 
-/** In the order of their hashes, so that two writers do not deadlock. */
+/** Inserts in the order of the hashes, so that two writers do not deadlock. */
 async function insertLabels(
   trx: Kysely<DB>,
   labels: readonly Label[],

@@ -1,4 +1,4 @@
-// A label: what charts can tell apart of an attribution. Pure.
+// A label: the parts of an attribution that charts can tell apart. Pure.
 
 /** An attribution without its user id. */
 export interface Label {
@@ -11,12 +11,15 @@ export interface Label {
   source: string;
 }
 
-/** Attributions of the API name no source, and imported ones need not; charts show them under this one (decisions.md 4). */
+/**
+ * Attributions posted to the API name no source, and imported ones need not; charts show them under this one
+ * (decisions.md 4).
+ */
 const DEFAULT_SOURCE = 'custom';
 
 type Given = { status: string } & { [name in Exclude<keyof Label, 'status' | 'source'>]?: string | null };
 
-/** Blank is absent. */
+/** Makes a label; blank counts as absent. */
 export function toLabel(given: Given, source?: string | null): Label {
   return {
     status: given.status,

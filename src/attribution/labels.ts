@@ -1,5 +1,5 @@
-// Attribution tuples and their keys in dim_attribution. The key of a tuple never changes, so what was found once is remembered: for as long
-// as the server runs, as another one may lack it.
+// Attribution tuples and their keys in dim_attribution. The key of a tuple never changes, so a key found once is
+// cached, but only for one run of the database server: another server may lack the row.
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { DB } from '../db/types.ts';
@@ -7,22 +7,25 @@ import type { Deps } from '../deps.ts';
 import type { Label } from './label.ts';
 import { ensureLabels, findLabels, listLabels } from './label-queries.ts';
 
-/** Of all their names together; one may have thousands. */
+/** Bound of the cache, in characters of all names together. A single name may have thousands. */
 const MOST_CHARACTERS = 8_000_000;
-/** A name counts for no fewer, so at most 50,000 are remembered. By `max` the cache would fill arrays of that length first, in 20 ms. */
+/**
+ * The least that a name counts for, so at most 50,000 are cached. With `max` instead, the cache would first fill arrays
+ * of that length, which takes 20 ms.
+ */
 const LEAST_CHARACTERS = 160;
 const MOST_RECALLED = 25_000;
 
 export interface Labels {
-  /** Remembers the newest labels there are: else after a start nearly every group of posts looks for one. */
+  /** Caches the newest labels: otherwise nearly every group of posts after a start has to look one up. */
   recall(db: Kysely<DB>): Promise<void>;
-  /** The key of each label in the same order, undefined for those that no profile has had. */
+  /** Returns the key of each label, in the same order; undefined for labels that no profile has had. */
   find(db: Kysely<DB>, labels: readonly Label[]): Promise<(number | undefined)[]>;
-  /** The key of each label, in the same order; new ones are written. */
+  /** Returns the key of each label, in the same order, writing new ones. */
   keysOf(db: Kysely<DB>, labels: readonly Label[]): Promise<number[]>;
 }
 
-/** Neither an empty text nor U+0000 is in a label, so no two have the same name. */
+/** Labels contain neither empty strings nor U+0000, so no two have the same name. */
 function nameOf({ status, channel, campaign, ad_group, ad_set, creative, source }: Label): string {
   return `${status}\0${channel ?? ''}\0${campaign ?? ''}\0${ad_group ?? ''}\0${ad_set ?? ''}\0${creative ?? ''}\0${source}`;
 }
@@ -35,7 +38,10 @@ function createMemory(): LRUCache<string, number> {
 export function createLabels(serverRun: Deps['serverRun']): Labels {
   let memory = { run: serverRun.number, keys: createMemory() };
 
-  /** Of this run; what is still being looked up in an earlier one goes to a memory that nobody reads any more. */
+  /**
+   * Returns the cache of this server run. A lookup still under way from an earlier run fills a cache that nobody reads
+   * any more.
+   */
   function remembering(): LRUCache<string, number> {
     if (memory.run !== serverRun.number) memory = { run: serverRun.number, keys: createMemory() };
     return memory.keys;

@@ -1,9 +1,9 @@
-// Figures of grouped attribution writes at /metrics (Prometheus).
+// Metrics of grouped attribution writes at /metrics (Prometheus).
 import { Histogram, Registry } from 'prom-client';
 
 const registry = new Registry();
 
-/** Of this process: large groups under load are the design, large groups at rest mean a slow database. */
+/** Of this process. Large groups under load are by design; large groups at rest mean a slow database. */
 export const groupSize = new Histogram({
   name: 'sps_attribution_group_size',
   help: 'Attribution requests that were committed together.',

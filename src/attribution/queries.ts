@@ -7,16 +7,16 @@ import { raiseVersions } from '../facts/version.ts';
 import type { AppIdentity } from '../profile/identity.ts';
 import { queueLabels, recordAttributions } from './record.ts';
 
-/** In place of a label's key: the profile has a record, which stays. */
+/** Takes the place of a label's key when the profile already has a record, which stays. */
 export const NOT_RECORDED = 0;
 
 export interface AttributionRow extends AppIdentity {
-  /** Null where the profile was not found before: nothing is written. */
+  /** Null if the profile was not found before; nothing is written then. */
   attribution_key: number | null;
   attribution_user_id: string | null;
 }
 
-/** Whether each names a living profile, and whether that has a record. */
+/** Tells whether each identity names a living profile, and whether that profile has a record. */
 export async function lookUpProfiles(
   db: Kysely<DB>,
   identities: readonly AppIdentity[],
@@ -37,10 +37,13 @@ export async function lookUpProfiles(
   return rows;
 }
 
-/** Of a row whose profile has another one before it the id of that profile. */
+/** `again` is the id of the profile, if an earlier row is for the same one. */
 type RowResult = 'written' | 'no_profile' | { again: string };
 
-/** Writes the first row of every profile; further rows of the same profile are for another time. One statement, one commit. */
+/**
+ * Writes the first row of every profile; further rows of the same profile are left for another call. One statement, one
+ * commit.
+ */
 async function writeOncePerProfile(
   db: Kysely<DB>,
   rows: readonly AttributionRow[],
@@ -86,18 +89,19 @@ async function writeOncePerProfile(
   return results;
 }
 
-/** A row whose profile, by this name, has another one before it. */
+/** A row that follows another of its profile, whose name this is. */
 interface LaterRow {
   row: AttributionRow;
   profile: string;
 }
 
-/** The record of a profile and those that it keeps as superseded. */
+/** The record of a profile and those it keeps as superseded. */
 const MOST_TRACED = 11;
 
 /**
- * Rows that replace each other, without those that would leave no trace: what the next row of its profile repeats, and what so many others
- * follow that it is not even kept as superseded. So a profile that a whole group is about takes as few statements as others do.
+ * Returns the rows, which replace each other, without those that would leave no trace: a row that the next one of its
+ * profile repeats, or one with so many successors that it is not even kept as superseded. So a profile named by a whole
+ * group takes as few statements as any other.
  */
 function withTrace(rows: readonly LaterRow[]): AttributionRow[] {
   const later = new Map<string, AttributionRow[]>();
@@ -114,7 +118,10 @@ function withTrace(rows: readonly LaterRow[]): AttributionRow[] {
   return kept.map(({ row }) => row);
 }
 
-/** All or none: if half of them were there when all are tried again, the list of superseded records would have that half twice. */
+/**
+ * Writes all or none: if half of them were written when all are retried, the list of superseded records would have that
+ * half twice.
+ */
 async function writeTurns(trx: Kysely<DB>, rows: readonly AttributionRow[]): Promise<void> {
   let waiting = rows;
   while (waiting.length > 0) {
@@ -124,9 +131,9 @@ async function writeTurns(trx: Kysely<DB>, rows: readonly AttributionRow[]): Pro
 }
 
 /**
- * Records the attributions in the order given, also where several name one profile; whether each found its profile.
- * A record replaces the profile's previous one as a whole, or is dropped if `replaces` is false; the same record again
- * changes nothing.
+ * Records the attributions in the order given, even if several name one profile. Returns whether each found its
+ * profile. A record replaces the profile's previous one as a whole, or is dropped if `replaces` is false; the same
+ * record again changes nothing.
  */
 export async function writeAttributions(
   db: Kysely<DB>,
@@ -134,7 +141,7 @@ export async function writeAttributions(
   replaces: boolean,
 ): Promise<boolean[]> {
   const results = await writeOncePerProfile(db, rows, replaces);
-  // Where the first record stays, those after it have nothing to write.
+  // If the first record stays, those after it have nothing to write.
   const later = results.flatMap((result, i): LaterRow[] => {
     const row = rows[i] as AttributionRow;
     return typeof result === 'object' ? [{ row, profile: `${row.app_id} ${result.again}` }] : [];

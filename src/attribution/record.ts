@@ -1,11 +1,12 @@
-// The parts of statements that record attributions, of posts as of imports.
+// The parts of statements that record attributions, both posted and imported.
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * Writes the records of a relation (`app_id, profile_id, attribution_key, attribution_user_id, is_labelled`, a profile once; facts that are
- * written with the label need not wait for it) and gives those it wrote: their profile, its key, as `earlier_key` that of the record before, if
- * any, and the `queue_no` under which the profile waits. A record replaces the profile's previous one as a whole, or is dropped if `replaces` is
- * false; the same record again changes nothing.
+ * Writes the records of a relation with the columns `app_id, profile_id, attribution_key, attribution_user_id,
+ * is_labelled`, one row per profile; `is_labelled` means that the profile's facts are written with the label and need
+ * not wait for it. Returns, for each record written, the profile, its key, the key of the record before as
+ * `earlier_key`, if any, and the `queue_no` under which the profile waits. A record replaces the profile's previous one
+ * as a whole, or is dropped if `replaces` is false; the same record again changes nothing.
  */
 export function recordAttributions(
   given: RawBuilder<unknown>,
@@ -32,8 +33,8 @@ export function recordAttributions(
 }
 
 /**
- * Queues profiles whose record the statement gave another label (`app_key, queue_no, profile_id, attribution_key, earlier_key`). Facts of those
- * that wait already stay with the label that they have.
+ * Queues profiles to whose record the statement gave another label (`app_key, queue_no, profile_id, attribution_key,
+ * earlier_key`). A profile that is already queued keeps its `earlier_key`, the label that its facts still have.
  */
 export function queueLabels(relabelled: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`

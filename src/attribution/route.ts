@@ -13,7 +13,8 @@ export function addAttributionRoute(deps: Deps) {
     errors: ['profile_not_found'],
     handle({ app, body, request, reply }) {
       const recorded = recordAttribution(app, body);
-      // Members that nobody reads may take a megabyte, and would wait with it: so this function is not async, either.
+      // Unread members of the body may take a megabyte, which would be held while the post waits. That is also why this
+      // function is not async.
       request.body = undefined;
       return recorded.then(() => reply.code(201).send());
     },

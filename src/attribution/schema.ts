@@ -13,7 +13,7 @@ function needsIdentifier(body: Record<string, unknown>): FieldError[] {
   return ['customer_user_id', 'profile_id'].map((source) => ({ source, code: 'missing', message: IDENTITY_WORDS }));
 }
 
-/** What both the operation and an import file say of an attribution. */
+/** The members that describe an attribution, in the operation as in an import file. */
 export const AttributionFields = {
   status: OneOf(ATTRIBUTION_STATUSES, { description: 'Whether the attribution is organic.' }),
   attribution_user_id: Type.Optional(

@@ -1,4 +1,4 @@
-// Recording an attribution: answered once it is committed, together with whatever else arrived meanwhile.
+// Records an attribution. The request is answered once it is committed, together with others that arrived meanwhile.
 import type { Kysely } from 'kysely';
 import { groupCalls } from '../db/group.ts';
 import { inHastyTransaction } from '../db/transactions.ts';
@@ -13,16 +13,16 @@ import { groupSize } from './metrics.ts';
 import { type AttributionRow, lookUpProfiles, NOT_RECORDED, writeAttributions } from './queries.ts';
 import type { AttributionBody } from './schema.ts';
 
-/** A record that is not locked within so long is held by somebody who takes longer than a post. */
+/** If a record cannot be locked within this time, whoever holds it takes longer than a post. */
 const FREE_WITHIN_MS = 20;
 
-/** What a request asks to be recorded. The request itself is not kept while it waits. */
+/** What a request asks to record. The request itself is not kept while it waits. */
 interface Post extends AppIdentity {
   label: Label;
   attribution_user_id: string | null;
 }
 
-/** How posts are recorded: `replaces` says whether over the record that there is. */
+/** How posts are recorded; `replaces` says whether they overwrite an existing record. */
 interface Recording {
   replaces: boolean;
   record: RecordRows;
@@ -30,17 +30,17 @@ interface Recording {
 
 type RecordRows = (connection: Kysely<DB>, rows: readonly AttributionRow[]) => Promise<boolean[]>;
 
-/** By it posts for one profile wait for its lock together; a profile that is named in two ways has two. */
+/** The name under which posts for one profile wait for its lock together; a profile named in two ways has two. */
 function waitingName({ app_id, customer_user_id, profile_id }: AppIdentity): string {
   return `${app_id} ${customer_user_id ?? profile_id?.toLowerCase()}`;
 }
 
-/** By it posts are told to find the same profile, or none; `waitingName` is shared by some that do not. */
+/** Posts with the same key are known to find the same profile, or none. Posts that share a `waitingName` need not. */
 function identityKey({ app_id, customer_user_id, profile_id }: AppIdentity): string {
   return JSON.stringify([app_id, customer_user_id, profile_id?.toLowerCase() ?? null]);
 }
 
-/** Posts behind another of their identity: where the first record stays, theirs never come to be. */
+/** Returns the posts that follow another of the same identity: if the first record stays, theirs are never written. */
 function followersIn(posts: readonly Post[]): ReadonlySet<Post> {
   const met = new Set<string>();
   const followers = new Set<Post>();
@@ -63,8 +63,8 @@ function postOf(app: App, body: AttributionBody): Post {
 }
 
 /**
- * Makes `recordAttribution(app, body)`; it rejects with profile_not_found, or unavailable when too much is waiting. It keeps the body no longer
- * than the call.
+ * Makes `recordAttribution(app, body)`. It rejects with profile_not_found, or with unavailable when too much is
+ * waiting, and does not keep the body beyond the call.
  */
 export function createAttributionRecorder({
   db,
@@ -75,7 +75,10 @@ export function createAttributionRecorder({
   const labels = createLabels(serverRun);
   let isFirst = true;
 
-  /** The label's key of each post. New labels are written for living profiles alone that will have them: a public key must not fill the table. */
+  /**
+   * Returns the label key of each post. New labels are written only for living profiles that will get them: anyone with
+   * a public key could fill the table otherwise.
+   */
   async function keysOf(via: Kysely<DB>, posts: readonly Post[], replaces: boolean): Promise<(number | undefined)[]> {
     const keys = await labels.find(
       via,
@@ -103,10 +106,10 @@ export function createAttributionRecorder({
     return keys;
   }
 
-  /** Whether each post found its profile. */
+  /** Returns whether each post found its profile. */
   async function write(via: Kysely<DB>, posts: readonly Post[], { replaces, record }: Recording): Promise<boolean[]> {
     groupSize.observe(posts.length);
-    // Nobody waits for it, and without it labels are looked up as they come.
+    // Not awaited: without it, labels are looked up as they come.
     if (isFirst) labels.recall(via).catch(() => undefined);
     isFirst = false;
     const run = serverRun.number;
@@ -115,7 +118,8 @@ export function createAttributionRecorder({
       return { app_id, customer_user_id, profile_id, attribution_key: keys[index] ?? null, attribution_user_id };
     });
     return via.connection().execute((connection) => {
-      // The pool may have made this connection just now, to a server that lacks labels whose keys are remembered (db/server-run.ts).
+      // The pool may just have made this connection, to a server that lacks labels whose keys are cached
+      // (db/server-run.ts).
       if (serverRun.number !== run) throw apiError('unavailable');
       return record(connection, rows);
     });
@@ -131,7 +135,7 @@ export function createAttributionRecorder({
       nameOf: waitingName,
       writeIfFree: writing(groupDb, recordIfFree),
       write: writing(db, record),
-      // Others need connections, too; there are two such writers.
+      // Others need connections, too, and there are two such writers.
       atOnce: Math.max(1, Math.floor(config.DATABASE_POOL_SIZE / 4)),
     };
     return groupCalls(writing(groupDb, record), { patient });
