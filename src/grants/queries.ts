@@ -1,4 +1,4 @@
-// Statements about grants.
+// Statements that read and write grants.
 import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
@@ -15,8 +15,8 @@ export interface NewGrant extends Level {
 }
 
 /**
- * Stores grants of different profiles, each in place of an earlier one of the level; whether each was stored: not, if its app
- * has no such level. The caller holds the locks of the profiles.
+ * Stores grants of different profiles, each replacing an earlier one of the same level. Returns whether each was
+ * stored; one is not if its app has no such level. The caller holds the locks of the profiles.
  */
 export async function upsertGrants(trx: Kysely<DB>, grants: readonly NewGrant[]): Promise<boolean[]> {
   const column = (name: keyof NewGrant) => grants.map((grant) => grant[name]);
@@ -39,7 +39,10 @@ export async function upsertGrants(trx: Kysely<DB>, grants: readonly NewGrant[])
   return grants.map(({ profile_id }) => stored.has(profile_id));
 }
 
-/** A level of the app, whether the profile has a grant of it and until when, with the database's clock. */
+/**
+ * Returns a level of the app: whether the profile has a grant of it and until when, and the time by the database's
+ * clock.
+ */
 export async function findLevel(trx: Kysely<DB>, { app_id, profile_id, access_level_id }: Level) {
   const { rows } = await sql<{ is_granted: boolean; expires_at: string | null; now: string }>`
     select g.grant_id is not null as is_granted, g.expires_at, clock_timestamp() as now
@@ -50,7 +53,7 @@ export async function findLevel(trx: Kysely<DB>, { app_id, profile_id, access_le
   return rows[0];
 }
 
-/** Sets the end of a grant, a timestamp; the caller holds the profile's lock. */
+/** Sets the end of a grant to a timestamp; the caller holds the profile's lock. */
 export async function endGrant(
   trx: Kysely<DB>,
   { app_id, profile_id, access_level_id }: Level,

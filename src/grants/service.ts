@@ -1,5 +1,5 @@
-// Granting an access level without transaction data (interface 4.3, decisions.md 5), and ending such a grant. Revenue and charts
-// are untouched.
+// Grants an access level without transaction data (interface 4.3, decisions.md 5), and ends such a grant. Revenue and
+// charts are not affected.
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { accessEvent } from '../changes/access-event.ts';
@@ -17,7 +17,9 @@ import type { GrantState, ProfileState } from '../profile/state.ts';
 import { endGrant, findLevel, upsertGrants } from './queries.ts';
 import type { GrantBody, RevokeBody } from './schema.ts';
 
-/** The profile with its event: it describes the grant as it was written, not the source that serves the level best. */
+/**
+ * Returns the profile with its event, which describes the grant as written, not the source that serves the level best.
+ */
 function describeGrant(state: ProfileState, accessLevelId: string, happenedAt: (grant: GrantState) => string): Changed {
   const grant = state.grants.find((one) => one.access_level_id === accessLevelId);
   if (!grant) throw new Error('a grant that was just written is not there');
@@ -34,7 +36,7 @@ function describeGrant(state: ProfileState, accessLevelId: string, happenedAt: (
 
 type GrantRequest = ChangeRequest & { body: GrantBody };
 
-/** Grants to locked profiles; undefined where the app has no such level. */
+/** Grants to locked profiles; undefined if the app has no such level. */
 async function writeGrants(trx: Kysely<DB>, locked: readonly Locked<GrantRequest>[]): Promise<(Changed | undefined)[]> {
   const grants = locked.map(({ profile_id, request: { app, body } }) => ({
     app_id: app.app_id,
@@ -65,21 +67,24 @@ function grantAlone(deps: Pick<Deps, 'db' | 'now'>, request: GrantRequest): Prom
   });
 }
 
-/** With its five round trips a group takes longer than one of posts. Two at once are faster where they need not be smaller for it. */
+/**
+ * With its five round trips, a group of grants takes longer than one of posts. Two concurrent groups are faster if they
+ * need not be smaller for it.
+ */
 const GROUPS = { slowMs: 40, besideFrom: 14 };
 
-/** Makes `grantAccessLevel(request)`: it gives the body of the answer, once the grant is committed. */
+/** Makes `grantAccessLevel(request)`, which returns the body of the answer once the grant is committed. */
 export function createGrantor(deps: Pick<Deps, 'db' | 'now'>): (request: GrantRequest) => Promise<string> {
   const write = (requests: readonly GrantRequest[]) => changeProfiles(deps, requests, writeGrants);
   const enqueue = groupCalls(write, GROUPS);
   return async (request) => {
-    // Under an Idempotency-Key the answer is kept in the transaction of the grant, which is then one of its own.
+    // With an Idempotency-Key, the answer is stored in the transaction of the grant, which then has one to itself.
     const answer = request.once ? undefined : await enqueue(request.app.app_id, request);
     return answer ?? grantAlone(deps, request);
   };
 }
 
-/** When the grant is to end; a timestamp. Throws where it cannot end then. */
+/** Returns when the grant is to end, as a timestamp. Throws if it cannot end then. */
 function endOf(revokeAt: string | null, { now, expires_at }: { now: string; expires_at: string | null }): string {
   const present = fromDatabase(now);
   const end = revokeAt ?? present;
@@ -88,7 +93,7 @@ function endOf(revokeAt: string | null, { now, expires_at }: { now: string; expi
   return end;
 }
 
-/** Ends the grant of the level, now or later; what a purchase gives stays. The body of the answer. */
+/** Ends the grant of the level, now or later; what a purchase gives stays. Returns the body of the answer. */
 export function revokeAccessLevel(
   deps: Pick<Deps, 'db' | 'now'>,
   { body, ...request }: ChangeRequest & { body: RevokeBody },
