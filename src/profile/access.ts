@@ -1,5 +1,5 @@
-// Which source gives a profile each access level now (decisions.md 5 and 6). Pure: `now` is an argument.
-// Timestamps are compared as text: all are UTC with six digits of fraction.
+// Decides which source gives a profile each access level now (decisions.md 5 and 6). Pure: `now` is an argument.
+// Timestamps are compared as text: all are UTC with six fractional digits.
 import { fromDatabase } from '../lib/datetime.ts';
 import type { GrantState, ProfileState, PurchaseState } from './state.ts';
 
@@ -27,7 +27,7 @@ export function isRefunded({ refunded_at }: PurchaseState, now: string): boolean
   return refunded_at !== null && fromDatabase(refunded_at) <= now;
 }
 
-/** What was refunded is in none. */
+/** A refunded purchase is in no grace period. */
 export function isInGracePeriod(purchase: PurchaseState, now: string): boolean {
   return isBetweenEnds(purchase, now) && !isRefunded(purchase, now);
 }
@@ -40,14 +40,14 @@ function endOf(purchase: PurchaseState, now: string): string | null {
   return refund !== null && (end === null || refund < end) ? refund : end;
 }
 
-/** What a grant is shown to be as a purchase (decisions.md 5). */
+/** How a grant is shown as a purchase (decisions.md 5). */
 export const GRANT_AS_PURCHASE = {
   store: 'service',
   store_product_id: 'server_side_grant',
   environment: 'Production',
 } as const;
 
-/** A grant as a source of its level. */
+/** Returns a grant as a source of its level. */
 export function sourceOfGrant(grant: GrantState): AccessSource {
   return {
     access_level_id: grant.access_level_id,
@@ -65,11 +65,11 @@ function sourcesOf(state: ProfileState, now: string): AccessSource[] {
       { access_level_id, from: instant(purchase.purchased_at), until: endOf(purchase, now), opened_by: { purchase } },
     ];
   });
-  // Of equal sources the first serves: purchases before grants, the latest purchase first.
+  // Of equal sources the first one serves: purchases before grants, the latest purchase first.
   return [...bought.toReversed(), ...state.grants.map(sourceOfGrant)];
 }
 
-/** 0 active, 1 future, 2 expired, as is what was revoked before it began. */
+/** Ranks a source: 0 active, 1 future, 2 expired or revoked before it began. */
 function standing({ from, until }: AccessSource, now: string): number {
   const isComing = from !== null && from > now;
   if (until !== null && until <= (isComing ? from : now)) return 2;
@@ -87,7 +87,7 @@ function servesBetter(one: AccessSource, other: AccessSource, now: string): bool
   return one.until === null || one.until > other.until;
 }
 
-/** Per access level the source that serves best at `now` (a timestamp), in the order of level ids. */
+/** Returns, for each access level, the source that serves best at `now` (a timestamp), in the order of level ids. */
 export function listAccess(state: ProfileState, now: string): AccessSource[] {
   const best = new Map<string, AccessSource>();
   for (const source of sourcesOf(state, now)) {

@@ -1,4 +1,5 @@
-// Custom attributes of a profile (interface 8): what was sent → changes, merged into what is stored; all or nothing. Pure.
+// Custom attributes of a profile (interface 8): turns what was sent into changes and merges them into what is stored,
+// all or nothing. Pure.
 import type { FieldError } from '../errors.ts';
 import { isAbsent, isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
 
@@ -13,7 +14,7 @@ export const KEY_FORM = /^[A-Za-z0-9._-]{1,30}$/;
 export const VALUE_LENGTH = 30;
 const FORM_WORDS = 'Must be an array of objects with key and value, or a dictionary.';
 
-/** What is wrong with the attributes, for a human. */
+/** What is wrong with the attributes, in words for a human. */
 class Fault extends Error {
   readonly code: FieldError['code'];
 
@@ -27,7 +28,7 @@ function readValue(key: string, value: unknown): string | number | null {
   if (isAbsent(value)) return null;
   if (typeof value === 'boolean') return Number(value);
   if (typeof value === 'number') {
-    // 1e999 is JSON, too, and parses to Infinity.
+    // 1e999 is valid JSON, too, and parses to Infinity.
     if (Number.isFinite(value)) return value;
     throw new Fault(`The value of ${key} is out of range.`);
   }
@@ -61,7 +62,7 @@ function readEntries(given: unknown): (readonly [string, unknown])[] {
   throw new Fault(FORM_WORDS, 'type_error');
 }
 
-/** Reads `{key: value}` or `[{key, value}]`; integers and booleans become floats, an empty value or null deletes. */
+/** Reads `{key: value}` or `[{key, value}]`. Integers and booleans become floats; an empty value or null deletes. */
 export function readAttributes(given: unknown): { changes: AttributeChanges } | { fault: FieldError } {
   try {
     const changes = new Map<string, string | number | null>();
@@ -78,7 +79,7 @@ export function readAttributes(given: unknown): { changes: AttributeChanges } | 
   }
 }
 
-/** The attributes after the changes, or why they cannot be made. */
+/** Returns the attributes after the changes, or why the changes cannot be made. */
 export function mergeAttributes(
   stored: Readonly<Attributes>,
   changes: AttributeChanges,
@@ -98,7 +99,7 @@ export function mergeAttributes(
   return { attributes: Object.fromEntries(merged) };
 }
 
-/** The rule of a body with `custom_attributes`. */
+/** Checks the `custom_attributes` of a body. */
 export function attributeRules(body: Record<string, unknown>): FieldError[] {
   const read = readAttributes(body[SOURCE]);
   return 'fault' in read ? [read.fault] : [];

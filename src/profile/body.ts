@@ -1,10 +1,10 @@
-// What a request may say of a profile; null is the same as absent, as everywhere.
+// What a request may say about a profile; null means the same as absent, as everywhere.
 import { type Static, Type } from '@sinclair/typebox';
 import { STORE_LENGTH } from '../facts/values.ts';
 import { NullableDatetime, NullableText } from '../lib/typebox.ts';
 import { attributeRules, KEY_FORM, VALUE_LENGTH } from './attributes.ts';
 
-/** Of the record of an import, too. */
+/** Also part of an imported record. */
 export const InstallFields = {
   installed_at: Type.Optional(
     NullableDatetime({ description: 'When the app was installed. A new profile is installed now unless given.' }),
@@ -25,7 +25,7 @@ export const InstallFields = {
 const ATTRIBUTE_KEY = { type: 'string', pattern: KEY_FORM.source };
 const ATTRIBUTE_VALUE = { type: ['string', 'number', 'boolean', 'null'], maxLength: VALUE_LENGTH };
 
-/** Of the record of an import, too. */
+/** Also part of an imported record. */
 export const CustomAttributes = Type.Optional(
   Type.Unsafe<unknown>({
     type: ['object', 'array', 'null'],

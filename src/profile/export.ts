@@ -1,6 +1,7 @@
-// Everything that is stored of one person, for whoever answers their request to know. Of one snapshot, and so as of one moment; some rows at a
-// time, as a profile may have more events than one value of PostgreSQL holds. Columns are named as the data model names them. Left out is what
-// was computed: amounts in 10⁻⁹ USD, facts and totals of charts, the watch over lapses.
+// Exports everything that is stored about one person, for whoever answers a request for it. All of it is read from one
+// snapshot, so it shows one moment, and a few rows at a time, because a profile may have more events than one
+// PostgreSQL value can hold. Columns have the names of the data model. Computed data is left out: amounts in 10⁻⁹ USD,
+// facts and totals of charts, the lapse watch.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { readByCursor } from '../db/cursor.ts';
 import type { DB } from '../db/types.ts';
@@ -8,7 +9,7 @@ import { isUuid } from '../lib/uuid.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ProfileIdentity } from './identity.ts';
 
-/** Takes the members in their order: the profile itself, then lists, some rows at a time. Datetimes are ISO 8601 in UTC. */
+/** Takes the members in order: the profile itself, then lists, a few rows at a time. Datetimes are ISO 8601 in UTC. */
 export type TakeMember = (name: string, value: object | AsyncIterable<object[]>) => Promise<void>;
 
 const ROWS_AT_ONCE = 100;
@@ -19,9 +20,9 @@ const DELIVERIES = sql`(
   select coalesce(jsonb_agg(to_jsonb(d) order by d.webhook_id), '[]') from (
     select webhook_id, state, attempts, attempted_at, last_status, last_error, last_answer from webhook_delivery where sequence = e.sequence) d)`;
 
-/** The rows of each list, which `place` orders; `owned` is the condition that they are the profile's. */
+/** Queries for the rows of each list, ordered by `place`; `owned` is the condition that they belong to the profile. */
 const LISTS: Readonly<Record<string, (owned: RawBuilder<unknown>) => RawBuilder<unknown>>> = {
-  /** The present record first, then up to ten that it superseded. */
+  /** The current record first, then up to ten that it superseded. */
   attributions: (owned) => sql`
     select d.status, d.channel, d.campaign, d.ad_group, d.ad_set, d.creative, d.source, s.attribution_user_id, s.recorded_at, s.place
     from profile_attribution a
@@ -32,10 +33,10 @@ const LISTS: Readonly<Record<string, (owned: RawBuilder<unknown>) => RawBuilder<
     where ${owned}`,
   access_grants: (owned) => sql`select *, access_level_id as place from access_grant where ${owned}`,
   transactions: (owned) => sql`select *, purchase_no as place from purchase where ${owned}`,
-  /** As receivers were told, with what came of it at each. */
+  /** Events as receivers were told them, with the outcome of each delivery. */
   events: (owned) => sql`
     select event_id, event_type, created_at, payload, sequence as place, ${DELIVERIES} as deliveries from webhook_event e where ${owned}`,
-  /** Answers that are kept for a repeated request. */
+  /** Answers kept for repeated requests. */
   kept_answers: (owned) => sql`
     select operation, idempotency_key, kept_at, answer, kept_at as place from kept_answer where ${owned}`,
 };
@@ -45,7 +46,7 @@ async function* readList(trx: Kysely<DB>, rows: RawBuilder<unknown>): AsyncGener
   for await (const page of readByCursor(trx, query, ROWS_AT_ONCE)) yield page.map(({ row }) => row);
 }
 
-/** Of a profile of the app, also of a deleted one by its id. Throws an OperatorError where there is none. */
+/** Exports a profile of the app; a deleted one can be named by its id. Throws an OperatorError if there is none. */
 export function exportProfile(
   db: Kysely<DB>,
   { app_id, customer_user_id, profile_id }: ProfileIdentity & { app_id: string },
@@ -57,7 +58,7 @@ export function exportProfile(
       : sql`(select profile_id from profile_identity where app_id = ${app_id} and customer_user_id = ${customer_user_id})`;
   const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
   return snapshot.execute(async (trx) => {
-    // Who reads what is written, as `less` does, may rest for long; and the cursors are read to their end.
+    // Whoever reads the output, `less` for example, may pause for a long time; and the cursors are read to the end.
     await sql`select set_config('idle_in_transaction_session_timeout', '0', true), set_config('cursor_tuple_fraction', '1', true)`.execute(
       trx,
     );

@@ -1,4 +1,4 @@
-// By what a request names a profile (decisions.md 3): the headers of server-side operations, and the form of identifiers.
+// How a request names a profile (decisions.md 3): the headers of server-side operations, and the form of identifiers.
 import { Type } from '@sinclair/typebox';
 import { apiError, type FieldError, validationError } from '../errors.ts';
 import { readHeaderText } from '../http/header-text.ts';
@@ -21,7 +21,7 @@ export const ProfileHeaders = Type.Object({
   'service-profile-id': Type.Optional(Type.String({ description: 'Service-assigned profile identifier.' })),
 });
 
-/** Of operations that may be asked to take effect once. */
+/** For operations that can be asked to take effect only once. */
 export const OnceHeaders = Type.Object({ ...ProfileHeaders.properties, 'idempotency-key': IdempotencyHeader });
 
 /** At least one is set; both must name the same profile. */
@@ -30,20 +30,20 @@ export interface ProfileIdentity {
   profile_id: string | null;
 }
 
-/** Where profiles of several apps are named together. */
+/** Used where profiles of several apps are named together. */
 export interface AppIdentity extends ProfileIdentity {
   app_id: string;
 }
 
 export const IDENTITY_WORDS = 'Either customer_user_id or profile_id is required.';
 
-/** As the headers of a request gave it. */
+/** The identity as the headers of a request gave it. */
 export interface SentIdentity extends ProfileIdentity {
-  /** What a fault of the customer user id is told of: its header, as it was sent. */
+  /** The header that a fault of the customer user id is reported for, as it was sent. */
   customer_source: string;
 }
 
-/** What the headers of a server-side operation name; both identifiers may be absent. */
+/** Reads the identifiers from the headers of a server-side operation; both may be absent. */
 export function readIdentity(message: Headers, aliases: readonly string[]): SentIdentity {
   const customer = findServiceHeader(message, aliases, 'customer-user-id');
   const profile = findServiceHeader(message, aliases, 'profile-id');
@@ -68,7 +68,7 @@ function readText(problems: FieldError[], header: SentHeader, longest = Infinity
   return lengthOf(read.text) > longest ? note(`Must have at most ${longest} characters.`) : read.text;
 }
 
-/** As readIdentity, for operations on an existing profile: one header is needed. */
+/** Like readIdentity, for operations on an existing profile: at least one header is required. */
 export function requireIdentity(message: Headers, aliases: readonly string[]): SentIdentity {
   const identity = readIdentity(message, aliases);
   if (identity.customer_user_id === null && identity.profile_id === null) throw apiError('profile_not_named');
@@ -76,8 +76,9 @@ export function requireIdentity(message: Headers, aliases: readonly string[]): S
 }
 
 /**
- * A body names no profile: with an identifier in it and no header a request is a mistake, which would make another anonymous profile each time.
- * Beside a header it is ignored as any unknown member, so that a profile can be sent back as it was answered.
+ * Refuses identifiers in the body of a request without an identifying header. A body names no profile, so such a
+ * request is a mistake, and would create another anonymous profile each time. If there is a header, identifiers in the
+ * body are ignored like any unknown member, so that a profile can be sent back as it was answered.
  */
 export function refuseIdentifiers(body: object, { customer_user_id, customer_source, profile_id }: SentIdentity): void {
   if (customer_user_id !== null || profile_id !== null) return;

@@ -1,4 +1,4 @@
-// The profile object (interface 2.2 to 2.5): rows → wire, pure. Its members stand in the order of the interface.
+// The profile object (interface 2.2 to 2.5): rows → wire. Pure. Its members are in the order of the interface.
 import { createHash } from 'node:crypto';
 import type { App } from '../deps.ts';
 import { fromDatabase, timestampToWire, toWire } from '../lib/datetime.ts';
@@ -6,7 +6,10 @@ import { toUsd } from '../lib/money.ts';
 import { type AccessSource, GRANT_AS_PURCHASE, isInGracePeriod, isRefunded, listAccess } from './access.ts';
 import type { GrantState, ProfileState, PurchaseState } from './state.ts';
 
-/** Production purchases minus refunds, each once it has happened, in 10^-9 USD; family-shared copies do not count. */
+/**
+ * Returns the revenue in 10^-9 USD: production purchases minus refunds, each once it has happened. Family-shared copies
+ * do not count.
+ */
 export function revenueOf({ purchases, past_revenue_nano }: ProfileState, now: string): bigint {
   const counted = purchases.filter(
     (one) =>
@@ -65,7 +68,7 @@ function boughtLevel(source: AccessSource, purchase: PurchaseState, now: string)
   };
 }
 
-/** An access level object: the source that serves the level. */
+/** Renders an access level object from the source that serves the level. */
 export function renderSource(source: AccessSource, now: string) {
   const { opened_by } = source;
   return 'grant' in opened_by ? grantedLevel(opened_by.grant) : boughtLevel(source, opened_by.purchase, now);
@@ -106,7 +109,7 @@ function nonSubscription(purchase: PurchaseState, now: string) {
   };
 }
 
-/** 16 hex digits that change when what segments are made from changes (decisions.md 6). */
+/** Returns 16 hex digits that change when the data behind segments changes (decisions.md 6). */
 function segmentHash({ custom_attributes, attribution, country }: ProfileState): string {
   const { recorded_at: _, ...label } = attribution ?? { recorded_at: '' };
   const made = JSON.stringify([Object.entries(custom_attributes).sort(), Object.entries(label), country]);
@@ -124,7 +127,7 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return groups;
 }
 
-/** Of each product the last purchase; oldest first. */
+/** Returns the last purchase of each product, oldest first. */
 function lastPerProduct(purchases: readonly PurchaseState[]): PurchaseState[] {
   const last = new Map<string, PurchaseState>();
   for (const purchase of purchases) {
@@ -138,7 +141,7 @@ function dictionaryOrNull<T>(entries: readonly (readonly [string, T])[]): Record
   return entries.length === 0 ? null : Object.fromEntries(entries);
 }
 
-/** The profile as an operation answers it, in the shape that its app has chosen. */
+/** Renders the profile as operations answer it, in the shape that its app has chosen. */
 export function renderProfile(state: ProfileState, { profile_shape }: Pick<App, 'profile_shape'>) {
   const now = fromDatabase(state.read_at);
   const levels = listAccess(state, now).map((source) => renderSource(source, now));

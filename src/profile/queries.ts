@@ -9,7 +9,7 @@ import { apiError } from '../errors.ts';
 import { isUuid } from '../lib/uuid.ts';
 import type { AppIdentity, ProfileIdentity } from './identity.ts';
 
-/** The living profile that both given identifiers name. */
+/** Selects the living profile that both given identifiers name. */
 function profileNamed(trx: Kysely<DB>, appId: string, { customer_user_id, profile_id }: ProfileIdentity) {
   return (
     trx
@@ -17,7 +17,7 @@ function profileNamed(trx: Kysely<DB>, appId: string, { customer_user_id, profil
       .select('profile_id')
       .where('app_id', '=', appId)
       .where('deleted_at', 'is', null)
-      // What is no UUID names nobody; the comparison itself would fail.
+      // Text that is not a UUID names nobody; the comparison itself would fail.
       .$if(profile_id !== null, (query) =>
         query.where('profile_id', '=', isUuid(profile_id as string) ? (profile_id as string) : null),
       )
@@ -30,7 +30,7 @@ function profileNamed(trx: Kysely<DB>, appId: string, { customer_user_id, profil
               .where('profile_identity.app_id', '=', appId)
               .where('profile_identity.customer_user_id', '=', customer_user_id as string),
           )
-          // Looked at again once the lock is held: the name may have been taken from the profile meanwhile.
+          // Checked again once the lock is held: the profile may have lost the name meanwhile.
           .where('customer_user_id', '=', customer_user_id as string),
       )
   );
@@ -38,25 +38,25 @@ function profileNamed(trx: Kysely<DB>, appId: string, { customer_user_id, profil
 
 type ReadProfile = (trx: Kysely<DB>, appId: string, identity: ProfileIdentity) => Promise<string | undefined>;
 
-/** Finds a profile without locking it: it may be gone or renamed by the time it is locked. */
+/** Finds a profile without locking it: by the time it is locked, it may be gone or renamed. */
 export const findProfile: ReadProfile = async (trx, appId, identity) =>
   (await profileNamed(trx, appId, identity).executeTakeFirst())?.profile_id;
 
-/** Finds the living profile that both given identifiers name, and locks it; undefined if there is none. */
+/** Finds and locks the living profile that both given identifiers name; undefined if there is none. */
 export const lockProfile: ReadProfile = async (trx, appId, identity) =>
   (await executePrepared(trx, 'lock_profile', profileNamed(trx, appId, identity).forNoKeyUpdate()))[0]?.profile_id;
 
-/** As lockProfile, against those too who only refer to the profile: attributions. */
+/** Like lockProfile, but also locks out those that merely refer to the profile: attributions. */
 export const lockProfileToDelete: ReadProfile = async (trx, appId, identity) =>
   (await profileNamed(trx, appId, identity).forUpdate().executeTakeFirst())?.profile_id;
 
-/** Keeps writers out while the profile is read: without that a later state could carry an earlier timestamp. */
+/** Keeps writers out while the profile is read: otherwise a later state could carry an earlier timestamp. */
 export const lockProfileToRead: ReadProfile = async (trx, appId, identity) =>
   (await executePrepared(trx, 'share_profile', profileNamed(trx, appId, identity).forShare()))[0]?.profile_id;
 
 /**
- * Throws profile_not_found. If its name went to another profile while the former owner was waited for, the transaction has to begin anew: more of
- * that owner may have been read than its id.
+ * Throws profile_not_found. If the name went to another profile while we waited for the former owner's lock, the
+ * transaction has to start over instead: more than that owner's id may have been read.
  */
 export async function failUnlocked(
   trx: Kysely<DB>,
@@ -70,8 +70,8 @@ export async function failUnlocked(
 }
 
 /**
- * Locks the profile that a request is about, in a transaction that keeps the plans of its statements from here on. Throws
- * profile_not_found.
+ * Locks the profile that a request is about, in a transaction that keeps the plans of its statements from here on.
+ * Throws profile_not_found.
  */
 export async function lockKeepingPlans(
   trx: Kysely<DB>,
@@ -82,16 +82,16 @@ export async function lockKeepingPlans(
   return profileId ?? failUnlocked(trx, { app, identity });
 }
 
-/** A request's place in the array given, with the profile that it has locked. */
+/** The place of a request in the given array, and the profile locked for it. */
 export interface LockedAt {
-  /** From 1. */
+  /** Starts at 1. */
   place: number;
   profile_id: string;
 }
 
 /**
- * Locks the living profiles that the identifiers name, but none that another transaction holds: waiting for one would
- * keep the others waiting. In the order of profile_id, like everybody.
+ * Locks the living profiles that the identifiers name, except those that another transaction holds: waiting for one
+ * would delay the others. In the order of profile_id, like everybody.
  */
 export async function lockFreeProfiles(trx: Kysely<DB>, identities: readonly AppIdentity[]): Promise<LockedAt[]> {
   const statement = sql<LockedAt>`

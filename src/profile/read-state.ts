@@ -1,12 +1,12 @@
-// Reading profiles with everything that their objects and their events show, in one statement, with the database's clock.
+// Reads profiles with everything that their objects and events show, in one statement, by the database's clock.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { ProfileKey, ProfileState } from './state.ts';
 
 /**
- * Purchases that the object shows at this moment or later: of each product the last one and the one that ended last (it tells when access
- * ended), and whatever was not over. Most purchases of a profile are none of these.
+ * Matches purchases that the object shows at this moment or later: of each product the last one and the one that ended
+ * last (it tells when access ended), and all that were not over. Most purchases of a profile are none of these.
  */
 const isShownSince = (moment: RawBuilder<unknown>) => sql`purchase_type = 'one_time_purchase' or expires_at is null
   or greatest(expires_at, grace_period_expires_at, refunded_at) > ${moment}
@@ -15,9 +15,10 @@ const isShownSince = (moment: RawBuilder<unknown>) => sql`purchase_type = 'one_t
 
 const IS_SHOWN = isShownSince(sql`statement_timestamp()`);
 
-// The product is looked up for what is kept alone, one by one: joined, all products of the app were hashed for every profile. Rows become
-// json, not jsonb, which parses again what it has just written, and not by json_build_object, which looks up the types of all its arguments
-// each time. The order of attribution's members is in segment_hash.
+// The product is looked up one by one, and only for purchases that are kept: with a join, all products of the app were
+// hashed for every profile. Rows become json, not jsonb, which parses again what it has just written; and not by
+// json_build_object, which looks up the types of all its arguments each time. The order of attribution's members
+// affects segment_hash.
 function stateStatement(keys: readonly ProfileKey[], isKept: RawBuilder<unknown>) {
   return sql<ProfileState>`
     select p.app_id, p.profile_id, p.customer_user_id, p.installed_at, p.country, p.custom_attributes,
@@ -75,7 +76,7 @@ async function readStates(
   return states;
 }
 
-/** Locked profiles as they are shown from now on, without the purchases that are not. */
+/** Reads locked profiles as they are shown from now on, without the purchases that are not shown. */
 export function readShownStates(trx: Kysely<DB>, keys: readonly ProfileKey[]): Promise<ProfileState[]> {
   return readStates(trx, keys, IS_SHOWN);
 }
@@ -85,7 +86,10 @@ export async function readShownState(trx: Kysely<DB>, key: ProfileKey): Promise<
   return state as ProfileState;
 }
 
-/** The same with what was shown just before an earlier moment (as the database takes it) and since: what it showed then can be told too. */
+/**
+ * Likewise reads what is shown now, plus what was shown just before an earlier moment (in the database's format) and
+ * since, so that the object of that time can be rendered, too.
+ */
 export async function readShownSince(trx: Kysely<DB>, key: ProfileKey, moment: string): Promise<ProfileState> {
   const [state] = await readStates(trx, [key], isShownSince(sql`${moment}::timestamptz - interval '1 microsecond'`));
   return state as ProfileState;

@@ -1,5 +1,5 @@
-// Deleting a profile. Its row stays as a nameless tombstone with its purchases and facts, so that every chart keeps its
-// figures; what names or describes the user goes, here and in the tables of other features.
+// Deletes a profile. Its row stays as a nameless tombstone with its purchases and facts, so that every chart keeps its
+// figures; what names or describes the user is removed, here and in the tables of other features.
 import { type Kysely, sql } from 'kysely';
 import { inTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
@@ -10,7 +10,10 @@ import { failUnlocked, lockProfileToDelete } from './queries.ts';
 import type { ProfileKey } from './state.ts';
 import { freeName } from './writes.ts';
 
-/** Rows of a profile that go with it. Its chains stay, to be taken over by the profile that next brings one of them. */
+/**
+ * Tables whose rows are deleted with the profile. Its chains stay, to be taken over by the next profile that brings one
+ * of them.
+ */
 const GONE = ['profile_attribution', 'access_grant', 'kept_answer', 'lapse_watch'] as const;
 
 async function deleteRows(
@@ -27,7 +30,10 @@ async function buryRow(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey): Pro
     where app_id = ${app_id} and profile_id = ${profile_id}`.execute(trx);
 }
 
-/** Takes what names a deleted profile out of its events, also of those still to be delivered, and out of what receivers answered or will. */
+/**
+ * Removes what names a deleted profile from its events, including those still to be delivered, and from what receivers
+ * have answered or will answer.
+ */
 export async function scrubEventsOf(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<void> {
   await sql`
     with scrubbed as (
@@ -41,10 +47,11 @@ export async function scrubEventsOf(trx: Kysely<DB>, { app_id, profile_id }: Pro
     from scrubbed where webhook_delivery.sequence = scrubbed.sequence`.execute(trx);
 }
 
-/** Removes a profile that is locked for that. */
+/** Removes a profile that the caller has locked for deletion. */
 export async function removeProfile(trx: Kysely<DB>, app: App, profile_id: string): Promise<void> {
   const gone = { app_id: app.app_id, profile_id };
-  // The name first: a post that found the profile by it holds the name's lock until it is committed, so its record is there to be deleted below.
+  // The name goes first: a post that found the profile by name holds the name's lock until it commits, so its record
+  // exists by the time records are deleted below.
   await freeName(trx, gone);
   await relabelNow(trx, app, profile_id);
   for (const table of GONE) await deleteRows(trx, table, gone);
@@ -52,7 +59,7 @@ export async function removeProfile(trx: Kysely<DB>, app: App, profile_id: strin
   await scrubEventsOf(trx, gone);
 }
 
-/** Throws profile_not_found where there is no such living profile. */
+/** Throws profile_not_found if there is no such living profile. */
 export async function deleteProfile(
   { db }: Pick<Deps, 'db'>,
   { app, identity }: { app: App; identity: ProfileIdentity },

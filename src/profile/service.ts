@@ -1,4 +1,4 @@
-// Making, reading and changing profiles.
+// Creates, reads and changes profiles.
 import type { Kysely } from 'kysely';
 import { forceGenericPlans } from '../db/prepared.ts';
 import { inTransaction } from '../db/transactions.ts';
@@ -20,13 +20,13 @@ interface Target {
   identity: ProfileIdentity;
 }
 
-/** Of a profile that may be made or named. */
+/** Names a profile that may be created, or given a name. */
 interface NewTarget {
   app: App;
   identity: SentIdentity;
 }
 
-/** A name that is taken and freed again and again while we look: more often than this is not believable. */
+/** A name may be taken and freed again while we look, but not believably more often than this. */
 const ATTEMPTS = 10;
 
 function mergedAttributes(stored: Attributes, given: unknown): Attributes {
@@ -37,7 +37,7 @@ function mergedAttributes(stored: Attributes, given: unknown): Attributes {
   return merged.attributes;
 }
 
-/** Writes what the body names, to a profile that the caller has locked or made. */
+/** Writes what the body names to a profile that the caller has locked or created. */
 async function applyBody(
   trx: Kysely<DB>,
   app: App,
@@ -63,7 +63,7 @@ async function applyBody(
   }
 }
 
-/** Gives the name to a profile that the caller has locked; another name of it is free from then on. */
+/** Gives the name to a profile that the caller has locked, and frees the name that it had. */
 async function attachCustomer(
   trx: Kysely<DB>,
   profile: ProfileKey,
@@ -98,7 +98,7 @@ async function lockOrCreate(
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const known = customer_user_id === null ? undefined : await lockProfile(trx, app_id, identity);
     if (known !== undefined) return { profileId: known, isNew: false };
-    // Undefined where another request made the profile just now.
+    // Undefined if another request has just created the profile.
     const made = await insertProfile(trx, app_id, customer_user_id);
     if (made !== undefined) return { profileId: made, isNew: true };
   }
@@ -106,8 +106,8 @@ async function lockOrCreate(
 }
 
 /**
- * Makes a profile, or updates the one that is named: the customer user id alone finds or makes its profile, both
- * identifiers give the name to the profile of that id, none makes an anonymous profile.
+ * Creates a profile, or updates the one that is named. The customer user id alone finds or creates its profile; both
+ * identifiers give the name to the profile with that id; neither creates an anonymous profile.
  */
 export async function createProfile(
   { db }: Pick<Deps, 'db'>,

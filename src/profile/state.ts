@@ -1,6 +1,6 @@
-// What is known of one profile at one moment, as the database gives it. Timestamps are the database's text.
+// What is known about one profile at one moment, as the database returns it. Timestamps are the database's text.
 
-/** What names a profile in the database. */
+/** Identifies a profile in the database. */
 export interface ProfileKey {
   app_id: string;
   profile_id: string;
@@ -51,7 +51,7 @@ export interface PurchaseState {
   cancellation_reason: string | null;
   /** 10^-9 USD, as text. */
   revenue_nano: string;
-  /** What the product opens, if it is configured. */
+  /** The access level that the product opens, if the product is configured. */
   access_level_id: string | null;
   is_consumable: boolean;
 }
@@ -69,6 +69,6 @@ export interface ProfileState {
   grants: GrantState[];
   /** Oldest first. */
   purchases: PurchaseState[];
-  /** What purchases that were left out add to the revenue; 10^-9 USD, as text. */
+  /** The revenue of purchases that were left out; 10^-9 USD, as text. */
   past_revenue_nano: string;
 }

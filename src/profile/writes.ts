@@ -8,13 +8,16 @@ import { writeInstalls } from '../facts/installs.ts';
 import type { Attributes } from './attributes.ts';
 import type { ProfileKey } from './state.ts';
 
-/** Makes a profile installed now; undefined, and nothing made, if the name belongs to a profile by now. */
+/**
+ * Creates a profile that is installed now. Returns undefined, having created nothing, if the name belongs to a profile
+ * by now.
+ */
 export async function insertProfile(
   trx: Kysely<DB>,
   appId: string,
   customerUserId: string | null,
 ): Promise<string | undefined> {
-  // One statement for both rows: the foreign key from the name to the profile is checked at its end.
+  // One statement for both rows, because the foreign key from name to profile is checked at its end.
   const { rows } = await sql<{ profile_id: string }>`
     with made as (select gen_random_uuid() as profile_id), named as (
       insert into profile_identity (app_id, customer_user_id, profile_id)
@@ -29,7 +32,10 @@ export async function insertProfile(
   return rows[0]?.profile_id;
 }
 
-/** Takes from the profile the name that it has, unless that is `kept`. Found by the name: by the profile all names would be read. */
+/**
+ * Frees the name of the profile, unless it is `kept`. Finds the row by name: finding it by profile would read all
+ * names.
+ */
 export async function freeName(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey, kept?: string): Promise<void> {
   await sql`
     delete from profile_identity
@@ -39,8 +45,8 @@ export async function freeName(trx: Kysely<DB>, { app_id, profile_id }: ProfileK
 }
 
 /**
- * Gives the name to the profile unless another has it; whose it is then. Undefined if it was free and taken and free again:
- * try once more.
+ * Gives the name to the profile unless another one has it. Returns whose it is then, or undefined if the owner freed it
+ * meanwhile: try again.
  */
 export async function claimCustomer(
   trx: Kysely<DB>,
@@ -89,9 +95,9 @@ export async function readAttributesOf(trx: Kysely<DB>, { app_id, profile_id }: 
   return custom_attributes as Attributes;
 }
 
-/** The install fact of one profile. */
+/** Writes the install fact of one profile. */
 export async function writeInstallOf(trx: Kysely<DB>, app: App, profileId: string): Promise<void> {
-  // It has two statements.
+  // writeInstalls executes two statements.
   await overlapping(trx, (each) => [
     writeInstalls(keepingPlans(each, 'write_install'), app, sql`(select ${profileId}::uuid as profile_id)`),
   ]);
