@@ -1,5 +1,6 @@
-// Pricing transactions. One whose price is what is stored, also of a profile that its chain is to leave, keeps its amounts, whatever rates and
-// commissions say by now: writing sees to that, and here it is not refused for them.
+// Prices transactions. One priced like the transaction that is stored keeps its amounts, whatever rates and commissions
+// say by now, even if its chain is about to leave the profile it is stored for. The write keeps them; pricing only has
+// to accept such a transaction despite current rates and commissions.
 import { type Kysely, sql } from 'kysely';
 import { fixedColumns } from '../db/fixed.ts';
 import type { DB } from '../db/types.ts';
@@ -10,7 +11,7 @@ import { type Amounts, type PriceBook, priceRecord } from './pricing.ts';
 import type { TransactionRecord } from './record.ts';
 import { isPricedAlike, stageValues, withChains } from './write.ts';
 
-/** The stored amounts of those that are priced as what is stored, by their positions. */
+/** Returns, by position, the stored amounts of transactions priced like what is stored. */
 async function findStored(
   trx: Kysely<DB>,
   app: App,
@@ -26,7 +27,10 @@ async function findStored(
   return new Map(rows.map(({ position, ...amounts }) => [Number(position), amounts]));
 }
 
-/** The amounts of each transaction, or the field because of which it has none: neither by the book nor stored. */
+/**
+ * Returns the amounts of each transaction, or the field because of which it has none: neither by the price book nor
+ * stored.
+ */
 export async function priceTransactions(
   trx: Kysely<DB>,
   { app, book }: { app: App; book: PriceBook },

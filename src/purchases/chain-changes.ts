@@ -1,10 +1,13 @@
-// What happened to a chain, from its transactions before and after a write. Pure.
+// Derives what happened to a chain from its transactions before and after a write. Pure.
 import type { EventType } from '../webhooks/catalogue.ts';
 import type { ChainTransaction } from './chain.ts';
 
 export interface ChainChange {
   event_type: EventType;
-  /** When it happened: the database's text; null where nothing says when. Charts date a billing issue with a grace period by its end. */
+  /**
+   * When it happened, as the database's text; null if nothing says when. Charts, in contrast, date a billing issue that
+   * has a grace period by the end of that period.
+   */
   at: string | null;
   transaction: ChainTransaction;
 }
@@ -13,7 +16,7 @@ function isSubscription({ purchase_type }: ChainTransaction): boolean {
   return purchase_type === 'subscription';
 }
 
-/** What a new transaction of the chain is. */
+/** Returns what kind of event a new transaction of the chain is. */
 function beginning(
   transaction: ChainTransaction,
   before: readonly ChainTransaction[],
@@ -25,12 +28,12 @@ function beginning(
     isSubscription(other) &&
     other.environment === transaction.environment &&
     other.is_family_shared === transaction.is_family_shared;
-  // By what was known before, so that a chain begins once, in whatever order its history arrives.
+  // Judged by what was known before, so that a chain begins once, in whatever order its history arrives.
   if (before.some((other) => isAkin(other) && other.period !== 'trial')) return 'subscription_renewed';
   return after.some((other) => isAkin(other) && other.period === 'trial') ? 'trial_converted' : 'subscription_started';
 }
 
-/** A member that a transaction did not have before: what that means, and when it happened. */
+/** A member that a transaction did not have before: what its appearance means, and when that happened. */
 const APPEARANCES: readonly {
   has: (transaction: ChainTransaction) => boolean;
   tells: (transaction: ChainTransaction) => Pick<ChainChange, 'event_type' | 'at'>;
@@ -63,7 +66,7 @@ function appearances(transaction: ChainTransaction, before: ChainTransaction | u
   }));
 }
 
-/** In the order in which webhooks are told; a write that changed nothing tells nothing. */
+/** Returns the changes in the order in which webhooks are told of them; a write that changed nothing yields none. */
 export function chainChangesOf(before: readonly ChainTransaction[], after: readonly ChainTransaction[]): ChainChange[] {
   const known = new Map(before.map((transaction) => [transaction.purchase_no, transaction]));
   return after.flatMap((transaction) => {
@@ -75,7 +78,7 @@ export function chainChangesOf(before: readonly ChainTransaction[], after: reado
   });
 }
 
-/** What a lapse is called. */
+/** Returns the lapse of a transaction as a change. */
 export function lapseOf(transaction: ChainTransaction): ChainChange {
   const event_type = transaction.period === 'trial' ? 'trial_expired' : 'subscription_expired';
   return { event_type, at: transaction.lapse_at, transaction };

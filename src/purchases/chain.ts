@@ -1,5 +1,5 @@
-// A chain as events see it: its transactions with what is derived of them, sandbox and family-shared ones too.
-// The derivation is that of the charts (facts/chains.ts), here without writing facts.
+// A chain as events see it: its transactions with what is derived from them, including sandbox and family-shared ones.
+// The derivation is the one that charts use (facts/chains.ts), without writing facts.
 import { type Kysely, sql } from 'kysely';
 import { CHAIN_SEED } from '../db/advisory-locks.ts';
 import { fixed, fixedColumns } from '../db/fixed.ts';
@@ -12,7 +12,7 @@ import { holdingProducts } from '../facts/product-lock.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS } from './columns.ts';
 import type { TransactionRecord } from './record.ts';
 
-/** Whose chain it is, and which. */
+/** Identifies a chain, and whose it is. */
 export interface ChainKey {
   app_id: string;
   profile_id: string;
@@ -26,16 +26,16 @@ export interface ChainTransaction extends TransactionRecord {
   proceeds_nano: bigint;
   net_nano: bigint;
   period: (typeof PERIODS)[number];
-  /** When the subscription lapses after this period, as far as is known; null if the chain goes on. */
+  /** When the subscription lapses after this period, as far as known; null if the chain goes on. */
   lapse_at: string | null;
 }
 
 const COLUMNS = fixedColumns([...RECORD_COLUMNS, ...AMOUNT_COLUMNS], 'chain.');
 const DATED_FACTS = fixed(datedFacts());
 
-/** The transactions of the chain, oldest first. */
+/** Returns the transactions of the chain, oldest first. */
 export async function readChain(trx: Kysely<DB>, chain: ChainKey): Promise<ChainTransaction[]> {
-  // Production, sandbox and shared copies are told apart before anything is derived, as in charts.
+  // As in charts, production, sandbox and shared copies are separated before anything is derived.
   const statement = sql<Omit<ChainTransaction, 'period'> & { period: bigint }>`
     with chain as (
       select p.*, product.duration as configured_duration
@@ -63,7 +63,7 @@ export interface Owner {
   is_deleted: boolean;
 }
 
-/** To whom the chain belongs. */
+/** Returns the profile that the chain belongs to. */
 export async function findOwner(trx: Kysely<DB>, chain: Omit<ChainKey, 'profile_id'>): Promise<Owner | undefined> {
   const statement = sql<Owner>`
     select c.profile_id, p.deleted_at is not null as is_deleted
@@ -74,8 +74,8 @@ export async function findOwner(trx: Kysely<DB>, chain: Omit<ChainKey, 'profile_
 }
 
 /**
- * Until the transaction ends nobody else moves the chain by a request, and the app's products stay as they are. To be had before the
- * profiles' locks: it decides which profiles are to be locked.
+ * Until the transaction ends, no other request moves the chain, and the app's products stay as they are. To be taken
+ * before the profiles' locks, because it settles which profiles have to be locked.
  */
 export async function lockChain(
   trx: Kysely<DB>,

@@ -1,4 +1,4 @@
-// The columns of a staged transaction, in the order in which they are copied: whose it is, the record, its amounts.
+// The columns of a staged transaction, in the order in which they are copied: owner, record, amounts.
 import type { CopyColumn } from '../db/copy.ts';
 import type { CopyType } from '../db/copy-row.ts';
 import type { Amounts } from './pricing.ts';
@@ -40,12 +40,12 @@ const TYPES: Record<keyof TransactionRecord, CopyType> = {
   cancellation_reason: 'text',
 };
 
-/** The columns of the record itself: what is compared to tell whether a transaction changed. */
+/** The columns of the record itself, which are compared to tell whether a transaction changed. */
 export const RECORD_COLUMNS = Object.keys(TYPES) as (keyof TransactionRecord)[];
 
 export const AMOUNT_COLUMNS = ['revenue_nano', 'proceeds_nano', 'net_nano'] as const satisfies (keyof Amounts)[];
 
-/** Those of the record and its amounts, with their types. */
+/** The columns of the record and its amounts, with their types. */
 export const PURCHASE_COLUMNS = [
   ...RECORD_COLUMNS.map((name) => [name, TYPES[name]] as const),
   ...AMOUNT_COLUMNS.map((name) => [name, 'bigint'] as const),

@@ -1,5 +1,6 @@
-// Tells webhooks of what time alone changes, when the time has come: subscriptions and trials that lapse, access that begins or ends. Any
-// number of processes may do so: each profile is told of under its lock, in a transaction of its own.
+// Tells webhooks of what time alone changes, once the time has come: subscriptions and trials that lapse, access that
+// begins or ends. Any number of processes may do this at once: each profile is handled under its lock, in a transaction
+// of its own.
 import { type Kysely, sql } from 'kysely';
 import { inTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
@@ -14,7 +15,7 @@ import { listDueProfiles, retryLater } from './lapse-watch.ts';
 const BATCH = 100;
 const POLL_MS = 1_000;
 
-/** False if another transaction is at the profile, or it is gone. */
+/** False if another transaction holds the profile, or if it is gone. */
 async function lockUnlessBusy(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<boolean> {
   const { rows } = await sql`
     select from profile where app_id = ${app_id} and profile_id = ${profile_id} and deleted_at is null
@@ -30,7 +31,7 @@ async function tellProfile(db: Kysely<DB>, key: ProfileKey): Promise<number> {
   });
 }
 
-/** Tells what is due of up to `BATCH` profiles; how many profiles were due. */
+/** Tells webhooks what is due for up to `BATCH` profiles. Returns how many profiles were due. */
 export async function tellDueProfiles({ db, log }: Pick<Deps, 'db' | 'log'>): Promise<number> {
   const due = await listDueProfiles(db, BATCH);
   let stored = 0;
@@ -49,7 +50,7 @@ export async function tellDueProfiles({ db, log }: Pick<Deps, 'db' | 'log'>): Pr
   return due.length;
 }
 
-/** Tells what is due until stopped. */
+/** Tells webhooks what is due, until stopped. */
 export function startTellingDue(deps: Pick<Deps, 'db' | 'log'>): Loop {
   return startLoop({
     log: deps.log,

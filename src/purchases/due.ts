@@ -1,4 +1,5 @@
-// What time alone has changed in a profile since it was last told: subscriptions and trials that lapsed, access that began or ended.
+// What time alone has changed in a profile since webhooks were last told: subscriptions and trials that lapsed, access
+// that began or ended.
 import type { Kysely } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { fromDatabase, microsecondBefore, toDatabase } from '../lib/datetime.ts';
@@ -11,13 +12,16 @@ import { accessEvents, chainEvents, lastChange } from './events.ts';
 import { comingMoments, hasLapsed, takeDue, watch } from './lapse-watch.ts';
 
 export interface DueEvents {
-  /** The moment (a timestamp) by the database's clock up to which everything watched is told. */
+  /** The moment (a timestamp by the database's clock) up to which webhooks have been told of everything watched. */
   now: string;
-  /** To be recorded in the same transaction, before others of the profile. */
+  /** To be recorded in the same transaction, before other events of the profile. */
   events: WebhookEvent[];
 }
 
-/** The profile as if what lapsed had begun before the moment: it was told to be running, and an import may have set its end on its beginning. */
+/**
+ * Returns the profile as if lapsed purchases had begun before the moment: webhooks were told that they were running,
+ * and an import may have set their end to their beginning.
+ */
 function beganBefore(state: ProfileState, lapsed: readonly ChainTransaction[], moment: string): ProfileState {
   const isLapsed = ({ store, store_transaction_id: id }: PurchaseState) =>
     lapsed.some((one) => one.store === store && one.store_transaction_id === id);
@@ -29,8 +33,8 @@ function beganBefore(state: ProfileState, lapsed: readonly ChainTransaction[], m
 }
 
 /**
- * Takes what is due of a profile that the caller has locked, and gives it as events. Of its chains what comes later is watched, also what an
- * import brought.
+ * Takes what is due for a profile that the caller has locked, and returns it as events. Watches what comes later in its
+ * chains, including what an import brought.
  */
 export async function tellDue(trx: Kysely<DB>, key: ProfileKey): Promise<DueEvents> {
   const { now, due } = await takeDue(trx, key);
@@ -47,7 +51,8 @@ export async function tellDue(trx: Kysely<DB>, key: ProfileKey): Promise<DueEven
   const span = { since: earlier, now };
   const isDue = ({ store, store_original_transaction_id: id }: PurchaseState) =>
     due.some((chain) => chain.store === store && chain.store_original_transaction_id === id);
-  // What others give was told when it changed: an import may have brought a moment that is long past.
+  // Only levels of the due chains: an import may have brought a moment that is long past, and what other chains give
+  // has been told since, when it changed.
   const levels = new Set(state.purchases.filter(isDue).map(({ access_level_id }) => access_level_id));
   const before = { state: beganBefore(state, lapsed, earlier), now: earlier };
   const access = accessEvents(before, { state, now }, (level) =>

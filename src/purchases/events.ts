@@ -1,4 +1,4 @@
-// The events of purchases (decisions.md 7): what happened to a chain, and what became of the profile's access.
+// The events of purchases (decisions.md 7): what happened to a chain, and how the profile's access changed.
 import { randomUUID } from 'node:crypto';
 import { accessEvent, profileTotals } from '../changes/access-event.ts';
 import { fromDatabase, microsecondBefore, toDatabase, toWire } from '../lib/datetime.ts';
@@ -46,7 +46,7 @@ function propertiesOf(transaction: ChainTransaction) {
   };
 }
 
-/** An event per change; `now` (a timestamp) is when the profile is described. */
+/** Returns an event per change; `now` (a timestamp) is the moment at which the profile is described. */
 export function chainEvents(changes: readonly ChainChange[], state: ProfileState, now: string): WebhookEvent[] {
   return changes.map(({ event_type, at, transaction }) =>
     buildEvent({
@@ -79,13 +79,16 @@ function shownAccess({ state, now }: Glance): Map<string, ShownLevel> {
   );
 }
 
-/** A grant was told when it was made or revoked; its dates tell nothing. */
+/** Whether webhooks are told of the change. A grant was told when it was made or revoked, so its dates tell nothing. */
 function isToTell(before: ShownLevel | undefined, after: ShownLevel): boolean {
   if (before?.shown === after.shown) return false;
   return !(before && 'grant' in before.source.opened_by && 'grant' in after.source.opened_by);
 }
 
-/** `access_level_updated` for each level that the profile shows differently, or no longer; `at` gives when it came to that, null where it is not told. */
+/**
+ * Returns `access_level_updated` for each level that the profile shows differently or no longer shows. `at` returns
+ * when that came about, or null if webhooks are not to be told.
+ */
 export function accessEvents(
   before: Glance,
   after: Glance,
@@ -104,7 +107,10 @@ export function accessEvents(
   ];
 }
 
-/** The last moment, as the database's text, between two (timestamps) at which time alone changed how a profile shows an access level. */
+/**
+ * Returns the last moment between two timestamps, as the database's text, at which time alone changed how a profile
+ * shows an access level.
+ */
 export function lastChange(
   state: ProfileState,
   accessLevelId: string,

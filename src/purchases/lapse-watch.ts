@@ -1,5 +1,5 @@
-// Moments at which time alone will change what a purchase gives, and which webhooks are to hear of. Only chains that requests touched are
-// watched: imported history, however it lapsed, tells nothing.
+// Watches for moments at which time alone will change what a purchase gives, so that webhooks are told. Only chains
+// that requests have touched are watched: imported history, however it lapsed, sends no events.
 import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
@@ -11,7 +11,10 @@ export function hasLapsed({ lapse_at }: ChainTransaction, now: string): boolean 
   return lapse_at !== null && fromDatabase(lapse_at) <= now;
 }
 
-/** The next moment (a timestamp) at which it begins, goes into its grace period or ends; null if there is none, or it has lapsed. */
+/**
+ * Returns the next moment (a timestamp) at which the transaction begins, enters its grace period or ends; null if there
+ * is none or it has lapsed.
+ */
 function nextMoment(transaction: ChainTransaction, now: string): string | null {
   if (hasLapsed(transaction, now)) return null;
   const { purchased_at, expires_at, grace_period_expires_at, refunded_at } = transaction;
@@ -25,7 +28,7 @@ interface Watched {
   check_at: string;
 }
 
-/** What is to be watched of a chain after `now`. */
+/** Returns what to watch in a chain after `now`. */
 export function comingMoments(chain: readonly ChainTransaction[], now: string): Watched[] {
   return chain.flatMap((transaction) => {
     const check_at = nextMoment(transaction, now);
@@ -33,18 +36,21 @@ export function comingMoments(chain: readonly ChainTransaction[], now: string): 
   });
 }
 
-/** How long a lapse that was past when it was set may still be taken back, by what continues the chain: history that is sent in order. */
+/**
+ * How long a lapse that was already past when it was set may still be taken back, by a transaction that continues the
+ * chain: history sent in order.
+ */
 const TAKEN_BACK_MS = 2_000;
 
 export interface LapsePlan {
   watch: Watched[];
-  /** Numbers of purchases that are not to be watched any more. */
+  /** Numbers of purchases to stop watching. */
   forget: bigint[];
 }
 
 /**
- * What a write of the chain at `now` (a timestamp) changes of what is watched. A period that had lapsed before and still has is left as it is:
- * told already, about to be told, or of an import. Pure.
+ * Plans how a write to the chain at `now` (a timestamp) changes what is watched. A period that had lapsed before and
+ * still has is left alone: webhooks have been told, are about to be told, or it was imported. Pure.
  */
 export function planLapses(
   before: readonly ChainTransaction[],
@@ -64,7 +70,10 @@ export function planLapses(
   };
 }
 
-/** Watches these transactions no more. The caller holds the profile's lock, as for all here that change what is watched but `retryLater`. */
+/**
+ * Stops watching these transactions. The caller holds the profile's lock, as for everything here that changes what is
+ * watched, except `retryLater`.
+ */
 export async function unwatch(
   trx: Kysely<DB>,
   { app_id, profile_id }: ProfileKey,
@@ -76,7 +85,10 @@ export async function unwatch(
     where app_id = ${app_id} and profile_id = ${profile_id} and purchase_no = any(${numbers}::bigint[])`.execute(trx);
 }
 
-/** What is watched of a chain goes along when it leaves its profile: rows that are spread by profile are deleted and inserted. */
+/**
+ * Lets the watch of a chain follow it to another profile. Rows are deleted and inserted, so that the table can be
+ * sharded by profile.
+ */
 export async function moveWatch(
   trx: Kysely<DB>,
   { app_id, profile_id }: ProfileKey,
@@ -92,7 +104,7 @@ export async function moveWatch(
     select app_id, ${to}::uuid, purchase_no, check_at from gone`.execute(trx);
 }
 
-/** Watches transactions, each until its moment; one that is watched already gets the new moment. */
+/** Watches each transaction until its moment; one already watched gets the new moment. */
 export async function watch(
   trx: Kysely<DB>,
   { app_id, profile_id }: ProfileKey,
@@ -109,8 +121,8 @@ export async function watch(
 }
 
 /**
- * Profiles with something due, the longest due first. Those that another transaction is at are left out: as many as are listed could
- * keep all others waiting. They are locked for this statement only.
+ * Returns profiles with something due, longest overdue first. Leaves out those that another transaction holds: as many
+ * of them as are listed could keep all others waiting. Locks the profiles for this statement only.
  */
 export async function listDueProfiles(db: Kysely<DB>, limit: number): Promise<ProfileKey[]> {
   const { rows } = await sql<ProfileKey>`
@@ -129,13 +141,13 @@ export async function listDueProfiles(db: Kysely<DB>, limit: number): Promise<Pr
 interface DueChain {
   store: string;
   store_original_transaction_id: string;
-  /** The first moment that is due: the database's text. */
+  /** The first moment that is due, as the database's text. */
   due_at: string;
   /** Numbers of the purchases that are due. */
   numbers: bigint[];
 }
 
-/** Takes what is due of a locked profile, at `now` (a timestamp) by the database's clock: it is not watched any more. */
+/** Takes what is due for a locked profile, at `now` (a timestamp by the database's clock), and stops watching it. */
 export async function takeDue(
   trx: Kysely<DB>,
   { app_id, profile_id }: ProfileKey,
@@ -157,7 +169,7 @@ export async function takeDue(
   return { now: fromDatabase((rows[0] as { now: string }).now), due: rows.filter(({ due_at }) => due_at !== null) };
 }
 
-/** Leaves a profile of which what is due cannot be told for a minute, so that it does not keep others waiting. */
+/** Defers by a minute a profile whose due events cannot be told, so that it does not hold up others. */
 export async function retryLater(db: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<void> {
   await sql`
     update lapse_watch set retry_at = statement_timestamp() + interval '1 minute'

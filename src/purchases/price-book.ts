@@ -35,7 +35,7 @@ async function loadRates(db: Kysely<DB>, records: readonly TransactionRecord[]):
   return new Map(rows.map(({ name, usd_per_unit }) => [name, usd_per_unit]));
 }
 
-/** The prices that these records need. */
+/** Loads the prices that these records need. */
 export async function loadPriceBook(
   db: Kysely<DB>,
   app: App,

@@ -1,4 +1,5 @@
-// Money of a transaction in whole 10^-9 USD (analytics.md 1): fixed when it is recorded, integers from the wire on. Pure.
+// Computes the amounts of a transaction in whole 10^-9 USD (analytics.md 1): fixed when it is recorded, integers from
+// the wire on. Pure.
 import type { FieldError } from '../errors.ts';
 import { MOST_NANO } from '../lib/money.ts';
 import { remembering } from '../lib/remembering.ts';
@@ -10,7 +11,7 @@ export interface Amounts {
   net_nano: bigint;
 }
 
-/** What amounts follow from, beside the UTC day of purchase. */
+/** What determines the amounts, besides the UTC day of purchase. */
 export const PRICING_COLUMNS = [
   'store',
   'price_currency',
@@ -22,9 +23,9 @@ export const PRICING_COLUMNS = [
 
 type PricedRecord = Pick<TransactionRecord, (typeof PRICING_COLUMNS)[number] | 'purchased_at'>;
 
-/** What pricing needs to know: decimal texts, undefined where there is none. */
+/** What pricing needs to know, as decimal texts; undefined if there is none. */
 export interface PriceBook {
-  /** The app's commission for a store, a fraction. */
+  /** The app's commission for a store, as a fraction. */
   commissionOf: (store: string) => string | undefined;
   /** USD per unit of a currency on a UTC day (`YYYY-MM-DD`), or on the nearest of the seven days before it. */
   rateOf: (currency: string, day: string) => string | undefined;
@@ -41,14 +42,14 @@ interface Decimal {
   decimals: number;
 }
 
-/** Of ten: to raise it anew took longer than the rest of a conversion. */
+/** Powers of ten: computing one anew took longer than the rest of a conversion. */
 const POWERS = Array.from({ length: 64 }, (_, exponent) => 10n ** BigInt(exponent));
 
 function powerOfTen(exponent: number): bigint {
   return POWERS[exponent] ?? 10n ** BigInt(exponent);
 }
 
-/** The transactions of an import have few prices and fewer commissions. */
+/** The transactions of an import have few distinct prices and even fewer commissions. */
 const MOST_REMEMBERED = 1_024;
 
 const parseDecimal = remembering(MOST_REMEMBERED, (text): Decimal => {
@@ -56,7 +57,7 @@ const parseDecimal = remembering(MOST_REMEMBERED, (text): Decimal => {
   return { digits: BigInt(whole + fraction), decimals: fraction.length };
 });
 
-/** The digits of the number with `to` decimals, rounded half away from zero; only for numbers that are not negative. */
+/** Returns the digits of the number with `to` decimals, rounded half away from zero; only for non-negative numbers. */
 function rescale({ digits, decimals }: Decimal, to: number): bigint {
   if (decimals <= to) return digits * powerOfTen(to - decimals);
   const divisor = powerOfTen(decimals - to);
@@ -88,7 +89,7 @@ function proceedsOf(record: PricedRecord, revenue: bigint, book: PriceBook): big
   return rescale(multiply({ digits: revenue, decimals: NANO_DECIMALS }, kept), NANO_DECIMALS);
 }
 
-/** The amounts of a record, or the field because of which it has none. */
+/** Returns the amounts of a record, or the field because of which it has none. */
 export function priceRecord(record: PricedRecord, book: PriceBook): Amounts | FieldError {
   const revenue = revenueOf(record, book);
   if (typeof revenue !== 'bigint') return revenue;

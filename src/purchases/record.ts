@@ -4,7 +4,7 @@ import { compileCheck } from '../http/ajv.ts';
 import { parseDatetime, parseOptional } from '../lib/datetime.ts';
 import { TransactionBody } from './schema.ts';
 
-/** The given members of a transaction, under the names of their columns; amounts are decimal texts. */
+/** The given members of a transaction under the names of their columns; amounts are decimal texts. */
 export interface TransactionRecord {
   store: string;
   store_original_transaction_id: string;
@@ -42,7 +42,7 @@ function decimal(value: number | null | undefined): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-/** What only a subscription has. */
+/** Members that only a subscription has. */
 const OF_SUBSCRIPTIONS = [
   'originally_purchased_at',
   'expires_at',
@@ -52,13 +52,13 @@ const OF_SUBSCRIPTIONS = [
   'grace_period_expires_at',
 ] as const;
 
-/** Without what means nothing for its type: a one-time purchase may carry members of a subscription. */
+/** Drops what means nothing for its type: a one-time purchase may carry members of a subscription. */
 function meaningOf(body: TransactionBody): TransactionBody {
   if (body.purchase_type !== 'one_time_purchase') return body;
   return { ...body, ...Object.fromEntries(OF_SUBSCRIPTIONS.map((name) => [name, null])) };
 }
 
-/** The record of a body that passed the schema and its rules. */
+/** Returns the record of a body that passed the schema and its rules. */
 export function toRecord(given: TransactionBody): TransactionRecord {
   const body = meaningOf(given);
   const { price, offer } = body;
@@ -98,7 +98,7 @@ export function toRecord(given: TransactionBody): TransactionRecord {
 
 const check = compileCheck(TransactionBody);
 
-/** Reads a record of an import file; of a fault all fields are told. */
+/** Reads a record of an import file, or reports all its faulty fields. */
 export function parseTransaction(value: unknown): { record: TransactionRecord } | { errors: FieldError[] } {
   const errors = check(value);
   return errors.length > 0 ? { errors } : { record: toRecord(value as TransactionBody) };

@@ -26,7 +26,7 @@ function missingOfSubscription(body: Body): FieldError[] {
 
 function ownChain(body: Body): FieldError[] {
   const { purchase_type, store_transaction_id, store_original_transaction_id } = body;
-  // What is missing or no text has its own error.
+  // Values that are missing or not text have errors of their own.
   const areTexts = typeof store_transaction_id === 'string' && typeof store_original_transaction_id === 'string';
   if (purchase_type !== 'one_time_purchase' || !areTexts) return [];
   if (store_transaction_id === store_original_transaction_id) return [];
@@ -47,7 +47,7 @@ const ORDER: readonly (readonly [string, string, boolean])[] = [
 function datesInOrder(body: Body): FieldError[] {
   const errors: FieldError[] = [];
   for (const [earlier, later, mayBeEqual] of ORDER) {
-    // Most records have few of the later ones.
+    // The later one first: most records have few of them.
     const to = momentOf(body, later);
     const from = to === undefined ? undefined : momentOf(body, earlier);
     if (from === undefined || to === undefined || from < to || (mayBeEqual && from === to)) continue;

@@ -1,4 +1,5 @@
-// Setting a transaction of a profile (analytics.md 1, decisions.md 6): written, counted and told to webhooks in one transaction.
+// Sets a transaction of a profile (analytics.md 1, decisions.md 6): writes it, counts it and tells webhooks, all in one
+// transaction.
 import type { Kysely } from 'kysely';
 import { type Changed, type ChangeRequest, changeProfile } from '../changes/change.ts';
 import { StaleReadError } from '../db/failures.ts';
@@ -23,7 +24,10 @@ function foreignChain() {
   return valueError('store_original_transaction_id', 'This chain of transactions belongs to another profile.');
 }
 
-/** If the locked chain may move to the profile from its owner, locks both profiles in order; who owns it then, and whether it is locked. */
+/**
+ * If the locked chain may move to the profile from its owner, locks both profiles in order. Returns who owns the chain
+ * then, and whether that owner is locked.
+ */
 async function lockOwner(
   trx: Kysely<DB>,
   { app, identity }: ChangeRequest,
@@ -37,7 +41,7 @@ async function lockOwner(
     if (owner.profile_id === profileId) break;
     await lockInOrder(trx, app.app_id, [owner.profile_id, profileId]);
     lockedId = owner.profile_id;
-    // Looked at again under the locks: the owner may have been deleted meanwhile, or an import have moved the chain.
+    // Checked again under the locks: the owner may have been deleted meanwhile, or an import may have moved the chain.
     owner = await findOwner(trx, chain);
   }
   return { owner, isLocked: owner?.profile_id === lockedId };
@@ -46,11 +50,11 @@ async function lockOwner(
 interface Write {
   key: ChainKey;
   staged: Staged;
-  /** The moment (a timestamp) up to which what time alone changes has been told. */
+  /** The moment (a timestamp) up to which webhooks have been told of changes by time alone. */
   now: string;
 }
 
-/** Of a chain that is the profile's, or nobody's yet: no statement needs the rows of the one before. */
+/** Writes to a chain that belongs to the profile, or to nobody yet: no statement needs the rows of the one before. */
 async function writeOwn(
   trx: Kysely<DB>,
   app: App,
@@ -70,7 +74,7 @@ async function writeOwn(
   return tellChange(key, { now, before, after });
 }
 
-/** Of a chain that another profile, which is locked too, leaves to this one. */
+/** Writes to a chain that moves to this profile from another one, which is locked, too. */
 async function takeOver(
   trx: Kysely<DB>,
   app: App,
@@ -83,7 +87,7 @@ async function takeOver(
   const before = await readSnapshot(trx, key, { now, owner });
   const had = await readOwner();
   const { refused } = await writeTransactions(keepingPlans(trx, 'write_transaction'), app, staged);
-  // Only an import could have given the chain to another profile since it was looked at.
+  // Only an import could have given the chain to another profile since it was checked.
   if (refused.size > 0) throw foreignChain();
   const after = await readSnapshot(trx, key, { now, owner: key });
   const has = await readOwner();
@@ -92,7 +96,7 @@ async function takeOver(
   return { ...changed, events: [...events, ...changed.events] };
 }
 
-/** Inserts or replaces the transaction; the body of the answer. */
+/** Inserts or replaces the transaction. Returns the body of the answer. */
 export function setTransaction(
   deps: Pick<Deps, 'db' | 'now'>,
   { body, ...request }: ChangeRequest & { body: TransactionBody },

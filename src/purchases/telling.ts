@@ -1,4 +1,5 @@
-// What a set transaction changed, for webhooks: profile and chain are read before and after the write and compared.
+// Works out what a set transaction changed, for webhooks: compares the profile and the chain before and after the
+// write.
 import type { Kysely } from 'kysely';
 import type { Changed } from '../changes/change.ts';
 import type { DB } from '../db/types.ts';
@@ -10,19 +11,19 @@ import { chainChangesOf } from './chain-changes.ts';
 import { accessEvents, chainEvents } from './events.ts';
 import { moveWatch, planLapses, unwatch, watch } from './lapse-watch.ts';
 
-/** A profile, as it is shown since a moment, and one of its chains. */
+/** A profile as it is shown since a moment, and one of its chains. */
 export interface Snapshot {
   state: ProfileState;
   chain: ChainTransaction[];
 }
 
-/** The other profile that a chain is taken from, before and after; no states if it is deleted. */
+/** The profile that a chain is taken from, before and after; no states if it is deleted. */
 export interface Left {
   profile_id: string;
   states: { before: ProfileState; after: ProfileState } | undefined;
 }
 
-/** The profile as it is shown since `now` (a timestamp), and the chain of its owner, if it has one. */
+/** Reads the profile as it is shown since `now` (a timestamp), and the chain of its owner, if it has one. */
 export async function readSnapshot(
   trx: Kysely<DB>,
   key: ChainKey,
@@ -35,7 +36,10 @@ export async function readSnapshot(
   return { state, chain };
 }
 
-/** The profile after the write with the events of what changed at `now` (a timestamp); what time alone will change after it is watched. */
+/**
+ * Returns the profile after the write, with events for what changed at `now` (a timestamp). What time alone will change
+ * later is watched.
+ */
 export function tellChange(
   key: ChainKey,
   { now, before, after, left }: { now: string; before: Snapshot; after: Snapshot; left?: Left },

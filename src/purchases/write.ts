@@ -1,4 +1,4 @@
-// Writing transactions from a staged relation: the same statements for one record and for a batch of an import.
+// Writes transactions from a staged relation, with the same statements for one record as for a batch of an import.
 import { type RawBuilder, sql } from 'kysely';
 import { fixed, fixedAssignments, fixedColumns } from '../db/fixed.ts';
 import type { Execute } from '../db/prepared.ts';
@@ -24,7 +24,10 @@ const IS_CHANGED = fixed(
 );
 const MOVED = fixedColumns(['purchase_no', 'purchase_id', ...WRITTEN, 'recorded_at']);
 
-/** Whether two rows, by their prefixes, agree in all that the amounts of a record follow from. */
+/**
+ * An expression: whether two rows, given by their prefixes, agree in everything that determines the amounts of a
+ * record.
+ */
 export function isPricedAlike(one: string, other: string): RawBuilder<unknown> {
   const givenIn = (prefix: string) =>
     sql`(${fixedColumns(PRICING_COLUMNS, prefix)}, (${sql.ref(`${prefix}purchased_at`)} at time zone 'UTC')::date)`;
@@ -41,7 +44,10 @@ const AMOUNT_ASSIGNMENTS = fixed(
   ),
 );
 
-/** Staged transactions given as values: for a request, where a temporary table would cost more than it saves. What is left out is null. */
+/**
+ * Staged transactions given as values, for requests: a temporary table would cost them more than it saves. Omitted
+ * columns are null.
+ */
 export function stageValues(transactions: readonly (TransactionRecord & Partial<StagedTransaction>)[]): Staged {
   const json = JSON.stringify(transactions, (_, value) => (typeof value === 'bigint' ? String(value) : value));
   return sql`(select * from jsonb_to_recordset(${json}::jsonb) as given (${DEFINITION}))`;
@@ -53,14 +59,14 @@ export interface Chain {
   store_original_transaction_id: string;
 }
 
-/** Chains, of which none is named twice. */
+/** Chains as a relation; none may be named twice. */
 export function chainRelation(chains: readonly Chain[]): RawBuilder<unknown> {
   const column = (name: keyof Chain) => chains.map((chain) => chain[name]);
   return sql`(select * from unnest(${column('profile_id')}::uuid[], ${column('store')}::text[],
     ${column('store_original_transaction_id')}::text[]) as t (profile_id, store, store_original_transaction_id))`;
 }
 
-/** Gives those of the chains that have no owner to the profiles that they name; they are returned. */
+/** Gives those of the chains that have no owner to the profiles they name, and returns them. */
 export async function claimChains(execute: Execute, app: App, chains: readonly Chain[]): Promise<Chain[]> {
   return execute(sql<Chain>`
     insert into purchase_chain (app_id, store, store_original_transaction_id, profile_id)
@@ -70,7 +76,7 @@ export async function claimChains(execute: Execute, app: App, chains: readonly C
     returning profile_id, store, store_original_transaction_id`);
 }
 
-/** A part of `from`: staged transactions `s`, each with its chain `c`. */
+/** Part of a `from` clause: staged transactions `s`, each with its chain `c`. */
 export function withChains(app: App, staged: Staged): RawBuilder<unknown> {
   return sql`${hiddenApp(app)} cross join ${staged} s
     cross join lateral (
@@ -79,7 +85,7 @@ export function withChains(app: App, staged: Staged): RawBuilder<unknown> {
       offset 0) c`;
 }
 
-/** A chain that a staged transaction brings to another profile than its owner. */
+/** A chain that a staged transaction brings to a profile other than its owner. */
 interface ForeignChain extends Chain {
   owner_id: string;
   is_owner_deleted: boolean;
@@ -96,8 +102,8 @@ async function listForeignChains(execute: Execute, app: App, staged: Staged): Pr
 }
 
 /**
- * Moves a chain with its transactions to another profile: rows that are spread by profile are deleted and inserted. False if another
- * transaction moved it first, which an import learns when it has the owner's lock.
+ * Moves a chain with its transactions to another profile. Rows are deleted and inserted, so that the tables can be
+ * sharded by profile. False if another transaction moved it first, which an import learns once it has the owner's lock.
  */
 async function moveChain(execute: Execute, app: App, chain: ForeignChain): Promise<boolean> {
   const { store, store_original_transaction_id, owner_id, profile_id } = chain;
@@ -127,7 +133,7 @@ async function moveChain(execute: Execute, app: App, chain: ForeignChain): Promi
   return true;
 }
 
-/** Chains of deleted profiles may move to another one, and all where the app transfers. */
+/** Whether a chain may move to another profile: those of deleted profiles may, and all of them if the app transfers. */
 export function mayMove({ sharing }: App, isOwnerDeleted: boolean): boolean {
   return isOwnerDeleted || sharing === 'transfer';
 }
@@ -147,9 +153,9 @@ async function listRefused(execute: Execute, app: App, staged: Staged): Promise<
 }
 
 /**
- * Inserts or replaces the transactions of chains that belong to their profile; of the same id the last one counts. One that
- * is priced as what was there keeps its amounts, or they would depend on the states that a file has of it before the last.
- * A row for every transaction that is new or differs from what was there.
+ * Inserts or replaces the transactions of chains that belong to their profile; of several with the same id, the last
+ * counts. One priced like what was there keeps its amounts: otherwise they would depend on the earlier states of it
+ * that a file contains. Returns a row for every transaction that is new or differs from what was there.
  */
 async function upsertPurchases(execute: Execute, app: App, staged: Staged): Promise<Chain[]> {
   return execute(sql<Chain>`
@@ -171,7 +177,7 @@ function distinct(chains: readonly Chain[]): Chain[] {
   return [...new Map(chains.map((chain) => [nameOf(chain), chain])).values()];
 }
 
-/** Of how many transactions something changed: a row for each in `written`, and whatever was brought with a chain that moved. */
+/** Counts the transactions that changed: one for each row of `written`, and all that came with a chain that moved. */
 async function countChanged(
   execute: Execute,
   staged: Staged,
@@ -186,17 +192,20 @@ async function countChanged(
 }
 
 export interface WriteOutcome {
-  /** Positions of transactions whose chain belongs to another living profile; nothing of them is written. */
+  /** Positions of transactions whose chain belongs to another living profile; they are not written. */
   refused: ReadonlySet<number>;
   /** How many transactions were new, differed from what was there, or moved to their profile. */
   written: number;
 }
 
-/** Writes staged transactions, whose chains all have an owner, and their facts. The same transactions again change nothing. */
+/**
+ * Writes staged transactions, whose chains all have an owner, and their facts. Writing the same transactions again
+ * changes nothing.
+ */
 export async function writeTransactions(execute: Execute, app: App, staged: Staged): Promise<WriteOutcome> {
   const foreign = await listForeignChains(execute, app, staged);
   const moved = await moveChains(execute, app, foreign);
-  // The others are of their profiles, which the caller has locked, and stay there: there is nothing to look for again.
+  // All others belong to their profiles, which the caller has locked, and stay there: no need to check again.
   const refused = foreign.length === 0 ? [] : await listRefused(execute, app, staged);
   const written = await upsertPurchases(execute, app, staged);
   const touched = distinct([...moved, ...written]);
@@ -205,8 +214,8 @@ export async function writeTransactions(execute: Execute, app: App, staged: Stag
 }
 
 /**
- * The same for transactions of one chain, which nobody takes from the profile meanwhile. Nothing is written if it is another's. No statement
- * waits for the one before, so facts are derived also where nothing has changed.
+ * Does the same for transactions of one chain, which nobody takes from the profile meanwhile. Writes nothing if the
+ * chain is another profile's. No statement waits for the one before, so facts are derived even if nothing has changed.
  */
 export async function writeOwnChain(
   execute: Execute,
