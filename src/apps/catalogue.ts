@@ -1,4 +1,5 @@
-// What an operator says of an app's products and stores. Facts that are not of the duration of their product are derived again.
+// Configures an app's products and stores. Facts that do not have the configured duration of their product are derived
+// again.
 import { type Static, Type } from '@sinclair/typebox';
 import type { Insertable, Kysely } from 'kysely';
 import { inTransaction } from '../db/transactions.ts';
@@ -41,7 +42,7 @@ export type NewProduct = Static<typeof NewProduct>;
 
 const checkProduct = compileCheck(NewProduct);
 
-/** Products as a file has them: a JSON array, whose entries are checked when they are configured. */
+/** Reads products from the text of a file: a JSON array, whose entries are checked when they are configured. */
 export function parseProducts(json: string): NewProduct[] {
   let entries: unknown;
   try {
@@ -90,8 +91,8 @@ function toRow(appId: string, product: NewProduct): Insertable<Product> {
 }
 
 /**
- * Configures products, each replaced as a whole; all of them or, if one is wrong, none. Then derives the facts that are not as
- * configured: of these products, or of some whose derivation was interrupted.
+ * Configures products, replacing each as a whole: all of them or, if one is wrong, none. Then derives again the facts
+ * that do not match the configuration: of these products, or of others whose derivation was interrupted.
  */
 export async function configureProducts(
   { db }: Pick<Deps, 'db'>,
@@ -113,8 +114,9 @@ export async function configureProducts(
 }
 
 /**
- * Takes the configuration of a product away. Its transactions stay: they open nothing any more, and their facts are derived anew, as of a
- * product that never was configured. What is interrupted is finished by the next call. Gives whether it was configured.
+ * Removes the configuration of a product. Its transactions stay: they no longer open anything, and their facts are
+ * derived again, as for a product that was never configured. If interrupted, the next call finishes it. Returns whether
+ * the product was configured.
  */
 export async function removeProduct(
   { db }: Pick<Deps, 'db'>,
@@ -147,7 +149,7 @@ export interface StoreInput {
   title?: string;
 }
 
-/** Sets what is given. Money that is already recorded stays as it is. */
+/** Sets what is given. Amounts already recorded stay as they are. */
 export async function setStore(deps: Pick<Deps, 'db'>, appId: string, input: StoreInput): Promise<void> {
   const { app_id, app_key } = await getApp(deps, appId);
   const { store, commission, title } = input;
@@ -167,7 +169,7 @@ export async function setStore(deps: Pick<Deps, 'db'>, appId: string, input: Sto
   });
 }
 
-/** The stores of which something was set; a commission or a title that is null is the default. */
+/** Lists the stores for which something was set; a null commission or title means the default. */
 export async function listStores(deps: Pick<Deps, 'db'>, appId: string) {
   const { app_id } = await getApp(deps, appId);
   return (await listStoreSettingsOf(deps.db, app_id)).map(({ app_id: _, ...store }) => store);

@@ -1,5 +1,5 @@
-// Finds keys for authentication. What was found, or not, is remembered for a moment shorter than the two seconds within which a
-// revoked key must be refused (decisions.md 2) and a changed app be heeded.
+// Finds keys for authentication. Results, misses included, are cached for a little less than the two seconds within
+// which a revoked key must be refused (decisions.md 2) and a changed app must take effect.
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { groupCalls } from '../db/group.ts';
@@ -9,10 +9,10 @@ import { listKeysByPrefix } from './queries.ts';
 
 const FRESH_MS = 1_500;
 const MOST_REMEMBERED = 10_000;
-/** One for all: whose key it is nobody knows yet. */
+/** One lane for all: nobody knows yet whose key it is. */
 const LANE = 'keys';
 
-/** The key of each prefix, in the same order. */
+/** Returns the key of each prefix, in the same order. */
 async function loadKeys(db: Kysely<DB>, prefixes: readonly string[]): Promise<(StoredKey | undefined)[]> {
   const rows = await listKeysByPrefix(db, prefixes);
   const keys = new Map(
@@ -23,7 +23,7 @@ async function loadKeys(db: Kysely<DB>, prefixes: readonly string[]): Promise<(S
 
 export function createKeyring(db: Kysely<DB>): Keyring {
   const remembered = new LRUCache<string, Promise<StoredKey | undefined>>({ max: MOST_REMEMBERED, ttl: FRESH_MS });
-  /** In groups: else whoever makes up keys, each of which is looked up, would keep those waiting who have one. */
+  /** In groups: otherwise requests with made-up keys, each of which is looked up, would delay those with real ones. */
   const loadKey = groupCalls((prefixes: readonly string[]) => loadKeys(db, prefixes));
 
   return {

@@ -1,4 +1,4 @@
-// The form of keys (decisions.md 2): kind, 8 characters to find it by, a dot, 32 characters; base62.
+// The format of keys (decisions.md 2): kind, 8 characters to find the key by, a dot, 32 characters; base62.
 import { createHash, randomInt } from 'node:crypto';
 import type { KeyKind } from '../http/auth.ts';
 
@@ -8,7 +8,7 @@ function randomBase62(length: number): string {
   return Array.from({ length }, () => BASE62[randomInt(BASE62.length)]).join('');
 }
 
-/** A new key: shown once as `key`; `prefix` and `sha256` are kept. */
+/** Makes a new key. `key` is shown once; `prefix` and `sha256` are stored. */
 export function mintKey(kind: KeyKind): { key: string; prefix: string; sha256: Buffer } {
   const prefix = `${kind}_live_${randomBase62(8)}`;
   const key = `${prefix}.${randomBase62(32)}`;

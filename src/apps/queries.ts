@@ -17,7 +17,7 @@ export async function insertApp(db: Kysely<DB>, values: Insertable<App>): Promis
   return db.insertInto('app').values(values).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Sets what is given. Apps are never removed. */
+/** Sets the values given. Apps are never removed. */
 export async function updateApp(
   db: Kysely<DB>,
   appId: string,
@@ -47,7 +47,7 @@ export async function listKeysOf(db: Kysely<DB>, appId: string): Promise<Omit<Se
     .execute();
 }
 
-/** Marks the key revoked, keeping the first time; undefined if there is no such key. */
+/** Marks the key as revoked, keeping the time of the first revocation; undefined if there is no such key. */
 export async function markKeyRevoked(
   db: Kysely<DB>,
   keyId: string,
@@ -74,12 +74,12 @@ export async function listAccessLevelsOf(db: Kysely<DB>, appId: string): Promise
   return db.selectFrom('access_level').selectAll().where('app_id', '=', appId).orderBy('access_level_id').execute();
 }
 
-/** Waits until no grant is under way; until the transaction ends none begins. */
+/** Waits until no grant is under way, and keeps others from starting until the transaction ends. */
 export async function lockGrants(trx: Kysely<DB>): Promise<void> {
   await sql`lock table access_grant in share row exclusive mode`.execute(trx);
 }
 
-/** Whether any profile was ever granted the level, or a product opens it. */
+/** Tells whether any profile was ever granted the level, and whether a product opens it. */
 export async function readUseOfLevel(db: Kysely<DB>, { app_id, access_level_id }: Level) {
   const { rows } = await sql<{ is_granted: boolean; is_opened: boolean }>`
     select exists (
@@ -90,7 +90,7 @@ export async function readUseOfLevel(db: Kysely<DB>, { app_id, access_level_id }
   return rows[0]!;
 }
 
-/** Whether there was one. */
+/** Returns whether there was one. */
 export async function deleteAccessLevel(db: Kysely<DB>, { app_id, access_level_id }: Level): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('access_level')
@@ -114,7 +114,7 @@ export async function upsertProducts(db: Kysely<DB>, products: readonly Insertab
     .execute();
 }
 
-/** Whether there was one. */
+/** Returns whether there was one. */
 export async function deleteProduct(
   db: Kysely<DB>,
   { app_id, store, store_product_id }: Pick<Selectable<Product>, 'app_id' | 'store' | 'store_product_id'>,
@@ -138,7 +138,7 @@ export async function listProductsOf(db: Kysely<DB>, appId: string): Promise<Sel
     .execute();
 }
 
-/** Sets what is given and keeps the rest. */
+/** Sets the values given and keeps the rest. */
 export async function upsertStoreSetting(db: Kysely<DB>, values: Insertable<StoreSetting>): Promise<void> {
   const { app_id, store, ...settings } = values;
   await db
@@ -148,7 +148,7 @@ export async function upsertStoreSetting(db: Kysely<DB>, values: Insertable<Stor
     .execute();
 }
 
-/** What an app says of its stores, by their names. */
+/** Lists the settings of an app's stores, ordered by name. */
 export async function listStoreSettingsOf(db: Kysely<DB>, appId: string): Promise<Selectable<StoreSetting>[]> {
   return db.selectFrom('store_setting').selectAll().where('app_id', '=', appId).orderBy('store').execute();
 }
@@ -160,7 +160,7 @@ export interface Rate {
   usd_per_unit: string;
 }
 
-/** Keeps other writers of rates out, not readers. */
+/** Keeps out other writers of rates, but not readers. */
 export async function lockRates(trx: Transaction<DB>): Promise<void> {
   await sql`lock table currency_rate in share row exclusive mode`.execute(trx);
 }
@@ -175,7 +175,10 @@ export async function upsertRates(trx: Transaction<DB>, rates: readonly Rate[]):
     on conflict (currency, rate_date) do update set usd_per_unit = excluded.usd_per_unit`.execute(trx);
 }
 
-/** The days of which there are rates of a currency (`YYYY-MM-DD`), how many, and the newest, in USD per unit as decimal text. */
+/**
+ * The range of days (`YYYY-MM-DD`) for which there are rates of a currency, how many there are, and the newest one, in
+ * USD per unit as decimal text.
+ */
 export interface RateRange {
   currency: string;
   first_date: string;

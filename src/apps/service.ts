@@ -1,4 +1,4 @@
-// What an operator does to an app: make it, issue and revoke its keys, configure its access levels.
+// What an operator does with an app: create it, issue and revoke its keys, configure its access levels.
 import type { Kysely } from 'kysely';
 import { inTransaction, patiently } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
@@ -31,7 +31,10 @@ export interface NewApp extends AppChange {
   timezone?: string;
 }
 
-/** What may change of an app; what is absent stays. Not its zone, in which the days of all facts are. */
+/**
+ * What may change about an app; absent members stay as they are. Not its time zone, because the days of all facts are
+ * in it.
+ */
 export interface AppChange {
   name?: string;
   profile_shape?: App['profile_shape'];
@@ -52,7 +55,7 @@ function checkName(name: string): void {
     throw new OperatorError('A name has 1 to 255 characters.');
 }
 
-/** Makes an app with a public and a secret key, which are shown this once. */
+/** Creates an app with a public and a secret key, which are shown only this once. */
 export async function createApp(
   { db }: Pick<Deps, 'db'>,
   { timezone = 'UTC', ...values }: NewApp,
@@ -68,7 +71,7 @@ export async function createApp(
   });
 }
 
-/** Running services go by it within two seconds; what was recorded before stays as it is. */
+/** Running services apply the change within two seconds; what was recorded before stays as it is. */
 export async function changeApp(deps: Pick<Deps, 'db'>, appId: string, change: AppChange) {
   const { app_id } = await getApp(deps, appId);
   requireChange(change);
@@ -77,7 +80,7 @@ export async function changeApp(deps: Pick<Deps, 'db'>, appId: string, change: A
   return { app_id, name, profile_shape, attribution_policy, sharing };
 }
 
-/** The app with this id, or an OperatorError. */
+/** Returns the app with this id, or throws an OperatorError. */
 export async function getApp({ db }: Pick<Deps, 'db'>, appId: string): Promise<App & { name: string }> {
   const app = isUuid(appId) ? await findApp(db, appId) : undefined;
   if (!app) throw new OperatorError(`There is no app ${appId}; \`sps app list\` shows them.`);
@@ -127,7 +130,7 @@ export async function removeAccessLevel({ db }: Pick<Deps, 'db'>, appId: string,
   const level = { app_id, access_level_id: accessLevelId };
   await patiently(db, async (trx) => {
     await lockProducts(trx, app_key);
-    // Else a grant that is just being stored would be refused by the foreign key.
+    // Otherwise the foreign key would refuse a grant that is just being stored.
     await lockGrants(trx);
     const { is_granted, is_opened } = await readUseOfLevel(trx, level);
     if (is_granted) throw new OperatorError(`Profiles were granted ${accessLevelId}, so it stays.`);
