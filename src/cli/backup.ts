@@ -1,11 +1,12 @@
-// sps backup: a copy of the embedded database in a folder. A given one is backed up by its own tools.
+// sps backup: copies the embedded database to a folder. A database given by DATABASE_URL is backed up with its own
+// tools.
 import type { Command } from 'commander';
 import { type Config, loadConfig } from '../config.ts';
 import { backUp } from '../db/embedded/backup.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { Perform } from './perform.ts';
 
-/** The configuration, which must be that of an embedded database. */
+/** Loads the configuration, which must be for an embedded database. */
 export function loadEmbeddedConfig(): Config {
   const config = loadConfig();
   if (!config.DATABASE_URL) return config;

@@ -1,4 +1,5 @@
-// sps doctor: how the service and its database fare. It changes nothing, and does not migrate. Exit code 1 if there is a problem.
+// sps doctor: checks the state of the service and its database. It changes nothing and does not migrate. Exit code 1 if
+// there is a problem.
 import type { Command } from 'commander';
 import { examine } from '../operations/doctor.ts';
 import type { Perform } from './perform.ts';

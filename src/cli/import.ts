@@ -1,4 +1,4 @@
-// sps import: profiles and transactions from files.
+// sps import: imports profiles and transactions from files.
 import type { Command } from 'commander';
 import { getApp } from '../apps/service.ts';
 import { importFile, type Summary } from '../import/import-file.ts';
@@ -12,7 +12,7 @@ import type { Perform } from './perform.ts';
 import { startProgress } from './progress.ts';
 import { formatMembers } from './table.ts';
 
-/** What was told may be the first of more. */
+/** Lists names. As many as MOST_NAMED may be only the first of more. */
 function enumerate(names: readonly string[]): string {
   const all = names.length < MOST_NAMED ? names : [...names, 'and perhaps others'];
   return harmless(all.join(', '));
@@ -53,7 +53,7 @@ export function addCommands(program: Command, perform: Perform): void {
             const { stop, onProgress } = startProgress();
             try {
               const answer = await importFile(kind, { connectionString, app, file, now: deps.now, signal, onProgress });
-              // Not a file of such records: a script should hear of it.
+              // Not a file of such records: the exit code tells scripts.
               if (answer.rejected > 0 && answer.rejected === answer.read) process.exitCode = 1;
               return { answer, text: describeSummary(answer) };
             } finally {

@@ -1,4 +1,4 @@
-// Options that several commands have.
+// Options that several commands share.
 import { InvalidArgumentError, Option } from 'commander';
 
 /** The app that a command is about. */
@@ -10,7 +10,7 @@ export function choice(flags: string, words: string, choices: readonly string[])
   return new Option(flags, words).choices(choices);
 }
 
-/** Parses the value of an option: one that is empty is most likely a variable of the shell that is not set. */
+/** Parses the value of an option. An empty one most likely comes from an unset shell variable, so it is refused. */
 export function filled(text: string): string {
   if (text === '') throw new InvalidArgumentError('It must not be empty.');
   return text;
@@ -18,7 +18,7 @@ export function filled(text: string): string {
 
 const MOST_LISTED = 1_000;
 
-/** How many of a long list. */
+/** How many entries of a long list to show. */
 export function limitOption(): Option {
   return new Option('--limit <count>', `at most so many, from 1 to ${MOST_LISTED}; 50 unless given`).argParser(
     (text) => {

@@ -1,4 +1,4 @@
-// Runs one command on the database, as the service does: opened, migrated, closed. Prints its answer.
+// Runs one command on the database, as the service does: opens it, migrates it, closes it. Prints the answer.
 import type { Command } from 'commander';
 import { loadConfig } from '../config.ts';
 import { createDb } from '../db/client.ts';
@@ -13,40 +13,45 @@ import { OperatorError } from '../operator-error.ts';
 import { toJson } from './harmless.ts';
 import { print } from './print.ts';
 
-/** Products of a whole app may have their facts derived again. */
+/** The facts of a whole app's products may have to be derived again. */
 const LONGEST_STATEMENT_MS = 3_600_000;
 
-/** As a shell has it for SIGINT. */
+/** The exit code that a shell uses for SIGINT. */
 export const INTERRUPTED_CODE = 130;
 
-/** The work may still be under way: the process has to be ended. */
+/** The work may still be under way, so the process has to be ended. */
 export class InterruptedError extends OperatorError {}
 
 export interface Operator {
   deps: Deps;
   connectionString: string;
-  /** Names of the migrations that were applied just now. */
+  /** Names of the migrations that were just applied. */
   migrated: readonly string[];
-  /** Aborted by Ctrl-C or a request to end, where the command ends in order. */
+  /** Aborted by Ctrl-C or a request to end, if the command ends in order. */
   signal: AbortSignal;
 }
 
-/** `answer` is what `--json` prints, `text` what people read. */
+/** `answer` is what `--json` prints, `text` is for people. */
 export interface CommandAnswer {
   answer: object;
   text: string;
 }
 
 export interface PerformOptions {
-  /** Whether the database is brought to this version first; a look at it and a copy of it leave it as it is. */
+  /**
+   * Whether the database is migrated to this version first. Commands that only look at it or copy it leave it as it is.
+   */
   migrates?: boolean;
-  /** Whether an embedded database is made where there is none; elsewhere that would be a wrong directory, taken for an empty database. */
+  /**
+   * Whether an embedded database is created if there is none. Other commands would take a wrong directory for an empty
+   * database.
+   */
   makes?: boolean;
-  /** Whether the work heeds `signal`. Others are left where they are: an open transaction is rolled back. */
+  /** Whether the work heeds `signal`. Other work is abandoned where it is: an open transaction is rolled back. */
   endsInOrder?: boolean;
 }
 
-/** Work that prints by itself, as it goes, has no answer. */
+/** Work that prints its own output as it goes returns no answer. */
 export type Perform = (
   work: (operator: Operator) => Promise<CommandAnswer | undefined>,
   options?: PerformOptions,
@@ -55,22 +60,25 @@ export type Perform = (
 interface Ending {
   /** Aborted when the command is to end in order. */
   signal: AbortSignal;
-  /** Rejects when it is to be left at once. */
+  /** Rejects when the command is to be abandoned at once. */
   interrupted: Promise<never>;
   ignore: () => void;
 }
 
-/** Beside the answer, which `--json` prints for programs. */
+/** Writes to standard error, beside the answer that `--json` prints for programs. */
 const say = (words: string) => process.stderr.write(`${words}\n`);
 
-/** The first signal asks a command that can to end in order; the next one, and any of the others' first, leaves it at once. */
+/**
+ * The first signal asks a command that can end in order to do so. The next one abandons it at once, as the first one
+ * does for any other command.
+ */
 export function watchSignals(endsInOrder: boolean): Ending {
   const inOrder = new AbortController();
   let interrupt: (error: Error) => void = () => undefined;
   const interrupted = new Promise<never>((_resolve, reject) => {
     interrupt = reject;
   });
-  // It may come before anybody waits for it.
+  // It may reject before anybody awaits it.
   interrupted.catch(() => undefined);
   let isLeaving = false;
   const leave = () => {
@@ -103,10 +111,10 @@ async function operate<T>(
   );
   try {
     const clock = createDatabaseClock(db);
-    // `sps doctor` tells of a database that cannot be asked.
+    // `sps doctor` reports a database that cannot be queried.
     await clock.read().catch(() => undefined);
     const pools = { db, lookupDb: db, groupDb: db, analyticsDb: db, probeDb: db };
-    // A command remembers nothing for longer than it takes.
+    // A command caches nothing for longer than it runs.
     const deps = { ...pools, serverRun: ONE_RUN, config, log, now: clock.now };
     return await work({ deps, connectionString, migrated, signal });
   } finally {
@@ -125,11 +133,11 @@ async function withOperator<T>(
     const database = await openDatabase(config, { log, role: 'cli', mustExist: !makes });
     try {
       const { connectionString } = database;
-      // Nothing is begun after a signal that came meanwhile.
+      // Starts nothing after a signal that came meanwhile.
       await Promise.race([interrupted, Promise.resolve()]);
       return await Promise.race([operate(work, { connectionString, signal, config, log }, migrates), interrupted]);
     } finally {
-      // The embedded server is not left running, whatever becomes of the work.
+      // Never leaves the embedded server running, whatever becomes of the work.
       await database.close();
     }
   } finally {

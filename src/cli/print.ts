@@ -1,8 +1,8 @@
-// Standard output: an answer at once, or an object that is too large for that.
+// Standard output: prints an answer at once, or, piece by piece, an object that is too large for that.
 import { OperatorError } from '../operator-error.ts';
 import { toJson } from './harmless.ts';
 
-/** Rejects with the code of what went wrong, EPIPE where the reader has left. */
+/** Rejects with the code of what went wrong: EPIPE if the reader has left. */
 function write(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
@@ -14,19 +14,22 @@ export async function print(text: string): Promise<void> {
     await write(`${text}\n`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // A reader that has had enough, as `head`, need not be told.
+    // A reader that has had enough, such as `head`, need not be told.
     if (code === 'EPIPE') return;
     throw new OperatorError(`What was asked for was done, but its answer cannot be written (${code}).`);
   }
 }
 
 export interface ObjectPrinter {
-  /** A list is given some rows at a time. */
+  /** Prints a member. A list is given a few rows at a time. */
   member: (name: string, value: object | AsyncIterable<object[]>) => Promise<void>;
   end: () => Promise<void>;
 }
 
-/** Prints an object as `toJson` writes it, member by member. What is cut off lacks its end, and so is no JSON. */
+/**
+ * Prints an object in the format of `toJson`, member by member. Output that is cut off lacks its end, and so is not
+ * valid JSON.
+ */
 export function startObject(indent: number): ObjectPrinter {
   const line = (depth: number) => (indent > 0 ? `\n${' '.repeat(depth * indent)}` : '');
   const nested = (value: unknown, depth: number) => toJson(value, indent).replaceAll('\n', line(depth));

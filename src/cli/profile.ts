@@ -1,4 +1,4 @@
-// sps profile: what is stored of a person.
+// sps profile: prints what is stored about a person.
 import { type Command, Option } from 'commander';
 import { getApp } from '../apps/service.ts';
 import { OperatorError } from '../operator-error.ts';

@@ -1,4 +1,5 @@
-// How far an import is, on standard error: a bar on a terminal, else a line now and then for whoever reads a log.
+// Shows the progress of an import on standard error: a bar on a terminal, otherwise a line now and then for whoever
+// reads a log.
 import cliProgress from 'cli-progress';
 import type { ImportOptions } from '../import/import-file.ts';
 
@@ -25,7 +26,7 @@ function startBar(): Progress {
   };
 }
 
-/** An import that is done within half a minute says nothing by itself. */
+/** An import that takes less than half a minute prints no lines. */
 export function tellInLines(write: (line: string) => void): Progress {
   let toldAt = performance.now();
   return {

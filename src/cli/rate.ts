@@ -1,4 +1,4 @@
-// sps rate: currency rates, the same for all apps.
+// sps rate: currency rates, which all apps share.
 import type { Command } from 'commander';
 import { listRateRanges } from '../apps/queries.ts';
 import { importRates } from '../import/rates.ts';

@@ -1,9 +1,9 @@
-// A small file that an operator named.
+// Reads a small file that an operator named.
 import { readFile } from 'node:fs/promises';
 import { unreadable } from '../import/source.ts';
 import { OperatorError } from '../operator-error.ts';
 
-/** Its text, in UTF-8. */
+/** Returns its text, which must be UTF-8. */
 export async function readText(file: string): Promise<string> {
   const bytes = await readFile(file).catch((error: unknown) => Promise.reject(unreadable(file, error)));
   try {

@@ -1,4 +1,5 @@
-// sps restore: the embedded database from a backup. Nothing else may use the data directory meanwhile: there is none yet.
+// sps restore: makes the embedded database from a backup, in a data directory that has none. Nothing else may use the
+// directory meanwhile.
 import type { Command } from 'commander';
 import { restore } from '../db/embedded/restore.ts';
 import { loadEmbeddedConfig } from './backup.ts';

@@ -1,4 +1,4 @@
-// sps secrets: what is kept encrypted.
+// sps secrets: handles what is stored encrypted.
 import type { Command } from 'commander';
 import { counted } from '../lib/counted.ts';
 import { rotateEncryptionKey } from '../webhooks/reseal.ts';

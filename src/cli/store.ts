@@ -1,4 +1,4 @@
-// sps store: what an app says of a store.
+// sps store: an app's settings for a store.
 import type { Command } from 'commander';
 import { listStores, setStore } from '../apps/catalogue.ts';
 import { appOption } from './options.ts';

@@ -1,4 +1,4 @@
-// Rows as a small table for people.
+// Formats rows as a small table for people.
 import { harmless } from './harmless.ts';
 
 type Cell = string | number | boolean | null | undefined | readonly string[];
@@ -8,7 +8,7 @@ function show(cell: Cell): string {
   return harmless(Array.isArray(cell) ? cell.join(',') : String(cell));
 }
 
-/** A header line and a line per row; columns are named by their members. */
+/** Returns a header line and a line per row; columns are named after their members. */
 export function formatTable<Row extends object>(
   rows: readonly Row[],
   columns: readonly (keyof Row & string)[],
@@ -26,7 +26,7 @@ export function formatTable<Row extends object>(
     .join('\n');
 }
 
-/** Members of one thing, a line each. */
+/** Returns the members of one object, a line each. */
 export function formatMembers(members: object): string {
   const width = Math.max(...Object.keys(members).map((name) => name.length));
   return Object.entries(members)

@@ -1,4 +1,4 @@
-// sps webhook: the endpoints to which an app's events go, and what became of deliveries.
+// sps webhook: the endpoints to which an app's events are sent, and the outcome of deliveries.
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { counted } from '../lib/counted.ts';
@@ -21,7 +21,7 @@ import { readText } from './read-text.ts';
 import { formatMembers, formatTable } from './table.ts';
 
 interface TargetOptions {
-  /** False where it is to be taken away. */
+  /** False if the header is to be removed. */
   authorization?: string | false;
   authorizationFile?: string;
   events?: string;
@@ -44,12 +44,12 @@ const ON_ONE: readonly (readonly [string, string, (deps: Operator['deps'], id: s
   ['remove', 'remove a webhook; what waits for it is never sent', removeWebhook],
 ];
 
-/** An argument is seen by all users of the machine, a file need not be. */
+/** All users of the machine can see an argument; a file need not be visible to them. */
 async function readAuthorization(file: string): Promise<string> {
   return (file === '-' ? await text(process.stdin) : await readText(file)).trimEnd();
 }
 
-/** What adding and changing have in common. */
+/** Adds the options that adding and changing have in common. */
 function withTarget(command: Command): Command {
   return command
     .option(
