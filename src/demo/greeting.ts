@@ -1,4 +1,4 @@
-// What the demo prints: addresses, keys, and one request per operation that works when it is pasted. Pure.
+// What the demo prints: addresses, keys, and one request per operation that works when pasted. Pure.
 import type { Keys } from './load.ts';
 
 export interface Greeting extends Keys {

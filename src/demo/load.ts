@@ -1,4 +1,4 @@
-// The demo's app with its products, and its people brought in as an operator would: from files, by the import.
+// Provides the demo's app with its products, and brings in its people as an operator would: from files, by the import.
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configureProducts } from '../apps/catalogue.ts';
@@ -21,7 +21,7 @@ export interface Keys {
   secretKey: string;
 }
 
-/** The app of the last run, or a new one where this database has none. */
+/** Returns the app of the last run, or a new one if this database has none. */
 export async function provideApp({ deps }: Service, folder: DemoFolder): Promise<App> {
   const { app_id } = folder.state;
   if (app_id) {
@@ -31,13 +31,13 @@ export async function provideApp({ deps }: Service, folder: DemoFolder): Promise
     if (found) return found;
   }
   const { app } = await createApp(deps, { name: 'Demo' });
-  // The keys it is made with go the way of a last run's.
+  // The keys it is created with are revoked, just like those of an earlier run.
   const keys = await listKeys(deps, app.app_id);
   await folder.save({ app_id: app.app_id, is_loaded: false, key_ids: keys.map(({ key_id }) => key_id) });
   return app;
 }
 
-/** Fresh keys; those that the last run printed are refused from now on. */
+/** Issues fresh keys; those that the last run printed are refused from now on. */
 export async function provideKeys({ deps }: Service, folder: DemoFolder, { app_id }: App): Promise<Keys> {
   for (const keyId of folder.state.key_ids ?? []) await revokeKey(deps, keyId);
   const publicKey = await createKey(deps, { appId: app_id, kind: 'public' });
@@ -46,7 +46,10 @@ export async function provideKeys({ deps }: Service, folder: DemoFolder, { app_i
   return { publicKey: publicKey.key, secretKey: secretKey.key };
 }
 
-/** Loads the people unless an earlier run did; one that was interrupted is continued. Fails at its next step once the signal is aborted. */
+/**
+ * Loads the people unless an earlier run did, continuing an interrupted one. Fails at its next step once the signal is
+ * aborted.
+ */
 export async function loadPeople(
   service: Service,
   folder: DemoFolder,

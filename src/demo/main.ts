@@ -61,7 +61,7 @@ async function startDemo(config: Config, log: Logger, ending: AbortSignal) {
 }
 
 try {
-  // The receiver is on this machine, where webhooks are not sent otherwise.
+  // The receiver is on this machine, to which webhooks are not sent otherwise.
   const config: Config = { ...loadConfig(), WEBHOOK_ALLOW_PRIVATE: true };
   const log = await createLog(config.LOG_LEVEL);
   await runUntilStopped(config, log, (ending) => startDemo(config, log, ending));

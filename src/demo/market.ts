@@ -1,4 +1,5 @@
-// Where the demo's people come from and what they can buy. Weights are relative; prices are in USD, before local rounding. Pure.
+// Where the demo's people come from and what they can buy. Weights are relative; prices are in USD, before local
+// rounding. Pure.
 import type { NewProduct } from '../apps/catalogue.ts';
 
 export const COUNTRIES = [
@@ -69,7 +70,7 @@ export type Country = (typeof COUNTRIES)[number];
 export type Store = (typeof STORES)[number];
 export type Plan = (typeof PLANS)[number];
 
-/** What the demo's app configures. */
+/** The products that the demo's app configures. */
 export const PRODUCTS: readonly NewProduct[] = STORES.flatMap(({ store }) => [
   ...PLANS.map(({ id, duration }) => ({ store, store_product_id: id, duration, access_level_id: 'premium' })),
   { store, store_product_id: LIFETIME.id, duration: 'Lifetime', access_level_id: 'premium' },

@@ -1,12 +1,12 @@
-// Chance that can be repeated: the same seed gives the same draws. Pure.
+// Repeatable randomness: the same seed gives the same draws. Pure.
 
 export interface Random {
-  /** From 0 to, not including, 1. */
+  /** From 0 up to, but not including, 1. */
   next: () => number;
   chance: (probability: number) => boolean;
   /** A number between the two. */
   between: (least: number, most: number) => number;
-  /** One of the entries, by their weights. */
+  /** One of the entries, chosen by weight. */
   pick: <T extends { weight: number }>(entries: readonly T[]) => T;
 }
 

@@ -1,4 +1,5 @@
-// A webhook receiver as a company would have one, on loopback: checks each event's signature and prints a line of it.
+// A webhook receiver such as a company would have, on loopback: checks the signature of each event and prints a line
+// about it.
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +7,7 @@ import { signatureHeaders } from '../webhooks/signature.ts';
 
 const MOST_BYTES = 1_000_000;
 
-/** What is known of the run before. */
+/** What is known from the last run. */
 export interface LastRun {
   port: number;
   secret?: string;
@@ -15,12 +16,15 @@ export interface LastRun {
 export interface Receiver {
   port: number;
   url: string;
-  /** The secret to check signatures with, known once the endpoint is added; until then nothing is genuine. */
+  /**
+   * Sets the secret to check signatures with, which is known once the endpoint is added; until then no event counts as
+   * genuine.
+   */
   trust: (secret: string) => void;
   close: () => Promise<void>;
 }
 
-/** Listens on the port of the last run if it is free, and knows its secret, so that what waits for it still arrives. */
+/** Listens on the port of the last run if it is free, and knows its secret, so that deliveries still queued arrive. */
 export async function startReceiver(last: LastRun, print: (line: string) => void): Promise<Receiver> {
   let { secret } = last;
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -29,7 +33,7 @@ export async function startReceiver(last: LastRun, print: (line: string) => void
     response.writeHead(isGenuine ? 204 : 401).end();
     print(isGenuine ? describe(JSON.parse(body)) : 'webhook with a wrong signature refused');
   }
-  // A sender that went away in the middle, or sends without end.
+  // The sender has left midway, or sends without end.
   const server = createServer((request, response) => receive(request, response).catch(() => response.destroy()));
   await listen(server, last.port).catch(() => listen(server, 0));
   const { port } = server.address() as AddressInfo;
@@ -68,7 +72,7 @@ function isSigned({ headers }: IncomingMessage, body: string, secret: string): b
   const id = String(headers['webhook-id']);
   const timestampS = Number(headers['webhook-timestamp']);
   const expected = signatureHeaders({ id, timestampS, body, secrets: [secret] })['webhook-signature'] ?? '';
-  // For a day after a rotation there are two: of the new secret and of the old one.
+  // For a day after a rotation there are two signatures: one with the new secret and one with the old.
   const given = String(headers['webhook-signature']).split(' ');
   return given.some((one) => isEqual(Buffer.from(one), Buffer.from(expected)));
 }
@@ -79,7 +83,7 @@ function isEqual(one: Buffer, other: Buffer): boolean {
 
 interface Event {
   event_type: string;
-  /** Of a test event both are missing. */
+  /** A test event has neither of the two identifiers. */
   customer_user_id?: string | null;
   profile_id?: string;
   event_properties?: { access_level_id?: string; expires_at?: string | null };

@@ -1,4 +1,4 @@
-// The records of an import file that the simulation writes (analytics.md 1). Pure.
+// The records of an import file, as the simulation writes them (analytics.md 1). Pure.
 import type { Country, Store } from './market.ts';
 
 export interface ProfileRecord {
@@ -54,7 +54,7 @@ export function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** What a thing of this price in USD costs there, and what is left of it after commission. */
+/** Returns what something of this USD price costs in the country, and what is left of it after commission. */
 export function priceOf(
   usd: number,
   { country, currency, perUsd, decimals, level, tax }: Country,

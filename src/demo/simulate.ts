@@ -1,4 +1,5 @@
-// A seeded simulation of an app's people over two years: installs that grow, attribution, subscriptions, one-time purchases. Pure.
+// A seeded simulation of an app's people over two years: a growing number of installs, attribution, subscriptions,
+// one-time purchases. Pure.
 import { DAY_MS } from '../lib/datetime.ts';
 import { COINS, COUNTRIES, LIFETIME, PLANS, SOURCES, STORES } from './market.ts';
 import { createRandom, type Random } from './random.ts';
@@ -20,7 +21,7 @@ export interface SimulationOptions {
   until: Date;
 }
 
-/** One life after the other; each depends on the seed and its number alone. */
+/** Yields one life after the other; each depends only on the seed and its number. */
 export function* simulate({ seed, profiles, until }: SimulationOptions): Generator<Life> {
   for (let number = 1; number <= profiles; number++) {
     yield simulateLife(createRandom(seed * 1_000_003 + number), number, until.getTime());
@@ -31,7 +32,7 @@ function simulateLife(random: Random, number: number, untilMs: number): Life {
   const country = random.pick(COUNTRIES);
   const store = random.pick(STORES);
   const buyer: Buyer = { customer_user_id: `user-${number}`, country, store };
-  // The square root draws more of the later days: the app grows.
+  // The square root favours later days: the app grows.
   const installMs = untilMs - SPAN_DAYS * DAY_MS * (1 - Math.sqrt(random.next()));
   const profile: ProfileRecord = {
     customer_user_id: buyer.customer_user_id,
@@ -50,7 +51,7 @@ function simulateLife(random: Random, number: number, untilMs: number): Life {
 
 function simulateAttribution(random: Random, number: number): Pick<ProfileRecord, 'attribution'> {
   const { status, channel, campaigns } = random.pick(SOURCES);
-  // Of most organic installs nobody ever reports anything.
+  // For some organic installs, nobody ever reports anything.
   if (status === 'organic' && random.chance(0.3)) return {};
   if (channel === null) return { attribution: { status } };
   const campaign = campaigns[Math.floor(random.next() * campaigns.length)] ?? null;

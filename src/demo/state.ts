@@ -1,4 +1,4 @@
-// What one run of the demo leaves for the next: its app, the keys to revoke, where the receiver listened.
+// What one run of the demo leaves for the next: its app, the keys to revoke, the port of the receiver.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OperatorError } from '../operator-error.ts';
@@ -16,7 +16,7 @@ export interface DemoState {
 export interface DemoFolder {
   path: string;
   state: DemoState;
-  /** Changes the members given and keeps them. */
+  /** Sets the members given and saves the state. */
   save: (changes: DemoState) => Promise<void>;
 }
 

@@ -1,4 +1,5 @@
-// One simulated subscription: trial, renewals, billing trouble, upgrade, refund, end and return. Nothing later than `until`. Pure.
+// One simulated subscription: trial, renewals, billing trouble, upgrade, refund, end and return. Nothing happens after
+// `until`. Pure.
 import { DAY_MS } from '../lib/datetime.ts';
 import { type Country, PAYWALLS, PLANS, type Plan, type Store } from './market.ts';
 import type { Random } from './random.ts';
@@ -28,7 +29,7 @@ export interface Subscribing {
   untilMs: number;
 }
 
-/** How a period ends: `nextMs` is when the following one begins, undefined when none does. */
+/** How a period ends: `nextMs` is when the following one begins, undefined if none does. */
 interface Ending {
   members: Partial<TransactionRecord>;
   nextMs?: number;
@@ -120,7 +121,7 @@ function troubleAtEnd(random: Random, endMs: number, untilMs: number): Ending {
   return { members: { ...grace, cancellation_reason: 'billing_error', ...notRenewing(iso(graceMs)) } };
 }
 
-/** Switched off at some moment of the period; if that is still to come, nothing is known of it yet. */
+/** Renewal is switched off at some moment of the period; if that is still to come, nothing is known about it yet. */
 function cancelBetween(
   random: Random,
   period: readonly [beginMs: number, endMs: number],
@@ -136,7 +137,7 @@ function notRenewing(at: string): Partial<TransactionRecord> {
   return { renew_status: false, renew_status_changed_at: at };
 }
 
-/** The same day of a later month, or that month's last. */
+/** Returns the end of a period: for months, the same day of a later month, or that month's last. */
 function endOfPeriod(beginMs: number, { months, days }: Plan): number {
   const end = new Date(beginMs + days * DAY_MS);
   const day = end.getUTCDate();
