@@ -1,20 +1,23 @@
-// What DATABASE_URL may be: an address that the driver reads as libpq would.
+// Checks DATABASE_URL: an address that the driver reads the way libpq would.
 import pg from 'pg';
 import { Problem } from './variable.ts';
 
-/** As libpq has it, in an address of the database: the server has to prove that it knows the password (db/client-class.ts). */
+/**
+ * libpq's parameter in an address of the database: the server has to prove that it knows the password
+ * (db/client-class.ts).
+ */
 export const PROOF_PARAMETER = 'require_auth';
 export const PROOF_METHOD = 'scram-sha-256';
 
-/** The driver would pass over another one. */
+/** The driver would ignore any other mode. */
 const SSL_MODES: readonly (string | null)[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
-/** Of several hosts libpq finds the one that takes writes, the driver does not. */
+/** Given several hosts, libpq finds the one that takes writes; the driver does not. */
 const SEVERAL_HOSTS = /^\w+:\/\/[^/?#]*,[^@/?#]*(?:[/?#]|$)|[?&](?:host|port)=[^&#]*,/;
 
 /**
- * Whether the driver can read it, which takes more than a URL may have, such as a bare percent sign, but no broken escape. Throws a
- * Problem where there is more to say.
+ * Whether the driver can read the address. It accepts more than a URL may contain, such as a bare percent sign, but no
+ * broken escape. Throws a Problem if there is more to say.
  */
 export function isDatabaseAddress(value: string): boolean {
   if (SEVERAL_HOSTS.test(value)) throw new Problem('names several hosts: give the one that takes writes');
@@ -32,7 +35,7 @@ export function isDatabaseAddress(value: string): boolean {
     new pg.Client({ connectionString: value });
     return true;
   } catch (error) {
-    // The driver reads certificates at once.
+    // The driver reads certificates immediately.
     const { path, code } = error as NodeJS.ErrnoException;
     if (path) throw new Problem(`names the file ${path}, which cannot be read (${code})`);
     return false;

@@ -1,13 +1,13 @@
-// The kinds of environment variables: how the text of each is read. Pure.
+// The kinds of environment variables, and how the text of each is read. Pure.
 
-/** One environment variable: how it is read, what it is when unset, and what the README says of it. */
+/** One environment variable: how it is parsed, its value when unset, and its description in the README. */
 export interface Variable<T> {
   parse: (text: string) => T;
   fallback: T;
   words: string;
 }
 
-/** What is wrong with a value, to follow the name of its variable. */
+/** What is wrong with a value, worded to follow the name of its variable. */
 export class Problem extends Error {}
 
 export function whole([least, most]: readonly [number, number], fallback: number, words: string): Variable<number> {
