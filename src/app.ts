@@ -1,4 +1,4 @@
-// buildApp: the only Fastify constructor. What every request passes, then the routes.
+// buildApp: the only place that constructs Fastify. Registers what every request passes through, then the routes.
 import Fastify, { type FastifyInstance } from 'fastify';
 import { createKeyring } from './apps/keyring.ts';
 import { attributionMetrics } from './attribution/metrics.ts';
@@ -29,20 +29,23 @@ import { listRoutes } from './routes.ts';
 import { VERSION } from './version.ts';
 import { webhookMetrics } from './webhooks/metrics.ts';
 
-/** Which addresses the app answers on: both, unless ADMIN_PORT splits them; then it is built once for each. */
+/** Which addresses the app answers on: both, unless ADMIN_PORT splits them; then an app is built for each. */
 export type Addresses = readonly Route['address'][];
 
 export interface AppParts {
   app: FastifyInstance;
-  /** From now on readiness fails and connections end with their next answer, so that new requests go elsewhere; those that come are still served. */
+  /**
+   * From now on, readiness fails and connections end with their next answer, so that new requests go elsewhere; those
+   * that still come are served.
+   */
   startDraining: () => void;
 }
 
-/** The service as a Fastify app, not yet listening. */
+/** Builds the service as a Fastify app that is not listening yet. */
 export async function buildApp(deps: Deps, addresses: Addresses = ['base', 'admin']): Promise<AppParts> {
   const { config } = deps;
   const app = Fastify(serverOptions(deps)) as unknown as FastifyInstance;
-  // Node would leave out all after the thousandth without a word; their bytes are limited as it is.
+  // Node would silently drop all headers after the thousandth; their size is limited anyway.
   app.server.maxHeadersCount = 0;
   answerOddRequests(app.server, deps.log);
   app.decorateRequest('caller', null);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// sps: the operator's program. It works on the database of the service, while the service runs or not.
+// sps: the operator's program. It works on the database of the service, whether the service is running or not.
 import { Command } from 'commander';
 import { harmless } from './cli/harmless.ts';
 import { createPerform, INTERRUPTED_CODE, InterruptedError, type Perform } from './cli/perform.ts';
@@ -10,7 +10,10 @@ interface Noun {
   addCommands: (program: Command, perform: Perform) => void;
 }
 
-/** In the order of the help. Only the one that is named is loaded: reading all of them would take half of the time of most. */
+/**
+ * In the order of the help. Only the command that is named is loaded: loading all of them would take half the time that
+ * most commands take.
+ */
 const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
   app: () => import('./cli/app.ts'),
   key: () => import('./cli/key.ts'),
@@ -35,7 +38,7 @@ const program = new Command('sps')
   .configureHelp({ showGlobalOptions: true })
   .showHelpAfterError('(use --help for usage)');
 
-// A terminal that was closed is no reason to leave anything half done. Who writes an answer hears of it.
+// A closed terminal is no reason to leave anything half done. Code that writes an answer sees the error itself.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 try {

@@ -1,4 +1,5 @@
-// The only reader of process.env. One record per variable: the README's table and .env.example are printed from it.
+// The only reader of process.env. Each variable is one record, from which the README's table and .env.example are
+// generated.
 import { isIP } from 'node:net';
 import { isDatabaseAddress } from './config/database-address.ts';
 import {
@@ -14,7 +15,7 @@ import {
   whole,
 } from './config/variable.ts';
 
-// The driver would take settings of our sessions from there.
+// The driver would take settings for our sessions from it.
 delete process.env.PGOPTIONS;
 
 function isNetwork(value: string): boolean {
@@ -123,12 +124,12 @@ export type Config = {
     | (typeof VARIABLES)[K]['fallback'];
 };
 
-/** What is wrong with the environment: every problem, a line each. */
+/** What is wrong with the environment: every problem, one per line. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/** Reads the configuration; an empty variable is an unset one. Throws a ConfigError that names every problem. */
+/** Reads the configuration; an empty variable counts as unset. Throws a ConfigError that names every problem. */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const problems: string[] = [];
   const config: Record<string, unknown> = {};

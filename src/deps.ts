@@ -1,11 +1,12 @@
-// What a feature may ask for. Made in service.ts, for commands in cli/perform.ts (and in tests), handed to every service.
+// What a feature may depend on. Made in service.ts, for commands in cli/perform.ts (and in tests), and handed to every
+// service.
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { ServerRun } from './db/server-run.ts';
 import type { DB } from './db/types.ts';
 
-/** An app as every operation needs to know it. */
+/** What every operation needs to know about an app. */
 export interface App {
   app_id: string;
   app_key: number;
@@ -16,23 +17,33 @@ export interface App {
 }
 
 export interface Deps {
-  /** Requests and background work, but for what the pools below are for. */
+  /** For requests and background work, except what the pools below are for. */
   db: Kysely<DB>;
-  /** What a request needs first: its key, or the version of a kept answer. Nobody waits for a lock on these two connections. */
+  /**
+   * For what a request needs first: its key, or the version of a kept answer. Nothing waits for a lock on these two
+   * connections.
+   */
   lookupDb: Kysely<DB>;
-  /** Groups of attribution posts, with their labels: whatever else waits keeps none of these busy, and a group gives up a lock early. */
+  /**
+   * For groups of attribution posts and their labels. No other waiting work keeps these connections busy, and a group
+   * gives up on a lock early.
+   */
   groupDb: Kysely<DB>;
-  /** Charts and the event feed: a small pool of its own, so that a heavy chart never starves a grant. */
+  /** For charts and the event feed: a small pool of its own, so that a heavy chart never starves a grant. */
   analyticsDb: Kysely<DB>;
-  /** One connection for probes: whether the database answers is not to be asked behind what keeps the others busy. */
+  /**
+   * One connection for probes, so that asking whether the database answers does not queue behind what keeps the others
+   * busy.
+   */
   probeDb: Kysely<DB>;
-  /** For whoever remembers what is in the database. */
+  /** For code that caches what is in the database. */
   serverRun: Pick<ServerRun, 'number'>;
   config: Config;
   log: Logger;
   /**
-   * The database's clock as this process knows it (db/clock.ts). Dates questions of charts, retries and retention of webhooks, kept
-   * answers and imports. What is written of a profile is dated by the database itself, under the profile's lock.
+   * The database's clock as this process knows it (db/clock.ts). It dates chart requests, retries and retention of
+   * webhooks, kept answers, and imports. Changes to a profile are dated by the database itself, under the profile's
+   * lock.
    */
   now: () => Date;
 }

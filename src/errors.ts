@@ -1,11 +1,11 @@
-// The catalogue of errors: condition → status, code, source, message (interface 7, decisions.md 1).
-// It is keyed by condition because one code has several statuses. Internal causes never enter it. Pure.
+// The catalogue of errors: condition → status, code, source, message (interface 7, decisions.md 1). It is keyed by
+// condition because one code has several statuses. Internal causes never appear in it. Pure.
 
 interface Condition {
   status: number;
   code: string;
   source: string | null;
-  /** The public text; `detail` is what the thrower may name, nothing internal. */
+  /** The public text; `detail` is what the thrower may name, never anything internal. */
   message: (detail: string) => string;
 }
 
@@ -135,7 +135,7 @@ export interface ErrorBody {
   status_code: number;
 }
 
-/** An error a client may see. */
+/** An error that a client may see. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly body: ErrorBody;
@@ -156,19 +156,24 @@ const DEFAULT_HEADERS: Partial<Record<ConditionName, Record<string, string>>> = 
   unavailable: { 'retry-after': '1' },
 };
 
-/** The error of a condition; `detail` goes into its message, `headers` into the answer. */
+/** Returns the error of a condition; `detail` goes into its message, `headers` into the answer. */
 export function apiError(name: ConditionName, detail = '', headers: Record<string, string> = {}): ApiError {
   const { status, code, source, message } = CONDITIONS[name] satisfies Condition;
   const body = { errors: [{ source, errors: [message(detail)] }], error_code: code, status_code: status };
   return new ApiError(body, { ...DEFAULT_HEADERS[name], ...headers });
 }
 
-/** Of a body that is wrong everywhere the first fields tell enough: entries for all could be many times as large as the body. */
+/**
+ * If a body is wrong everywhere, the first fields tell enough: entries for all could be many times as large as the
+ * body.
+ */
 const MOST_REPORTED = 100;
-/** Unknown members are named as they were sent. */
+/** Unknown members are reported under the names that were sent, up to this length. */
 const LONGEST_SOURCE = 500;
 
-/** 400 with one entry per offending field, in the order given, up to a hundred; the code is that of the first. */
+/**
+ * Returns a 400 with one entry per offending field, in the order given, up to a hundred; the code is that of the first.
+ */
 export function validationError(fields: readonly [FieldError, ...FieldError[]]): ApiError {
   const errors = fields.slice(0, MOST_REPORTED).map(({ source, message }) => ({
     source: source.slice(0, LONGEST_SOURCE).toWellFormed(),
@@ -177,7 +182,7 @@ export function validationError(fields: readonly [FieldError, ...FieldError[]]):
   return new ApiError({ errors, error_code: fields[0].code, status_code: 400 });
 }
 
-/** A single `value_error`. */
+/** Returns a 400 with a single `value_error`. */
 export function valueError(source: string, message: string): ApiError {
   return validationError([{ source, code: 'value_error', message }]);
 }

@@ -1,4 +1,4 @@
-// What an operator is told when a command fails: one sentence, or the stack where the fault is ours.
+// What an operator is told when a command fails: one sentence, or the stack if the fault is ours.
 import { ConfigError } from './config.ts';
 import { EmbeddedDatabaseError } from './db/embedded/problem.ts';
 import { isConflict, isDatabaseAway, isRefusal, isTimeout } from './db/failures.ts';
@@ -10,7 +10,7 @@ const FOR_OPERATORS = [OperatorError, ConfigError, EmbeddedDatabaseError, Migrat
 /** Refusals of a connection: wrong password, role or database. */
 const REFUSED_STATES = /^(28|3D000$)/;
 
-/** No room, no memory, no more connections; a replica. */
+/** No space, no memory, no more connections; or the server is a replica. */
 const UNABLE_STATES = /^(53|25006$)/;
 
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -22,7 +22,7 @@ interface SystemError {
   path?: string;
 }
 
-/** A sentence for what operators can mend; the stack of anything else. */
+/** Returns a sentence for what operators can fix, and the stack of anything else. */
 export function inWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (FOR_OPERATORS.some((kind) => error instanceof kind)) return error.message;

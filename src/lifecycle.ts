@@ -6,15 +6,20 @@ import type { Config } from './config.ts';
 import { inWords } from './failure.ts';
 import { onInterrupts } from './lib/interrupts.ts';
 
-/** For what is under way: a request, a delivery (10 s), mostly the last checkpoint of the embedded server, too. */
+/**
+ * Time for what is under way: a request, a delivery (10 s), usually also the last checkpoint of the embedded server.
+ */
 const GRACE_MS = 30_000;
 
-/** Requests to end: by a supervisor, a terminal, a terminal that was closed. It stops once; one that comes two seconds after another ends it at once. */
+/**
+ * Requests to end, from a supervisor, a terminal, or a terminal that was closed. The first one stops the process;
+ * another one, more than two seconds later, ends it at once.
+ */
 const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
-/** The process is broken, and has to end by them: a listener would have the faulting instruction run for ever. */
+/** The process is broken and has to end by these: with a listener, it would run the faulting instruction for ever. */
 const CRASHES = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const;
 
-/** A reader of the log that stands still would hold an ending process for ever, in a call that cannot be given up. */
+/** A log reader that has stalled would hold up an ending process for ever, in a call that cannot be cancelled. */
 const LOG_MS = 3_000;
 
 interface Running {
@@ -22,8 +27,8 @@ interface Running {
 }
 
 /**
- * Runs until it is to end; a failed start ends in one sentence and exit code 1. `start` is to give up at its next step, undo what it has done and
- * fail, once the signal says that it is to end already.
+ * Runs until it is told to end; a failed start ends in one sentence and exit code 1. Once the signal is aborted,
+ * `start` must give up at its next step, undo what it has done, and fail.
  */
 export async function runUntilStopped(
   config: Config,
@@ -36,7 +41,7 @@ export async function runUntilStopped(
   const graceMs = GRACE_MS + config.SHUTDOWN_DELAY_MS;
   const grace = closeWithGrace(
     {
-      // The package's own ends the process without waiting for the log, or hangs where nobody takes it.
+      // The package's own delay ends the process without waiting for the log, or hangs if nobody reads the log.
       delay: false,
       logger: lateness(log, config),
       skip: [...STOPS, ...CRASHES, 'beforeExit'],
@@ -44,7 +49,7 @@ export async function runUntilStopped(
     async ({ err }) => {
       if (err) log.fatal({ err }, 'stopping after an error');
       else if (!stopping) log.info('stopping');
-      // Whoever asked for it first: what is under way is not cut off by the next.
+      // Stops once, whoever asked first: a later request must not cut off what is under way.
       ending.abort();
       stopping ??= within(graceMs, stop(starting, log)).finally(() => leaveLog(log));
       await stopping;
@@ -54,7 +59,7 @@ export async function runUntilStopped(
   try {
     await starting;
   } catch (error) {
-    // Nobody asks any more why it would not have started.
+    // Nobody asks any more why it did not start.
     if (ending.signal.aborted) return;
     process.stderr.write(`${inWords(error)}\n`);
     await leaveLog(log);
@@ -62,25 +67,25 @@ export async function runUntilStopped(
   }
 }
 
-/** Throws when it is not done by then. */
+/** Throws if the work is not done by then. */
 async function within(ms: number, work: Promise<void>): Promise<void> {
   const isDone = await Promise.race([work.then(() => true), sleep(ms, false)]);
   if (!isDone) throw new Error(`not stopped within ${ms / 1000} s`);
 }
 
-/** Tells of an end before everything has stopped. */
+/** Returns a logger that reports an end before everything has stopped. */
 function lateness(log: Logger, { DATABASE_URL }: Config) {
   const left = DATABASE_URL ? '' : '; an embedded PostgreSQL that recovers runs on until the next start finds it';
   return { error: (reason: unknown) => log.error({ reason: String(reason) }, `ended at once${left}`) };
 }
 
-/** Waits until the log has been taken; where nobody takes it the process ends here. */
+/** Waits until the log has been taken; if nobody takes it, ends the process here. */
 async function leaveLog(log: Logger): Promise<void> {
   const taken = new Promise<boolean>((resolve) => log.flush(() => resolve(true)));
   if (!(await Promise.race([taken, sleep(LOG_MS, false)]))) process.kill(process.pid, 'SIGKILL');
 }
 
-/** Stops what runs, or waits until a start has given up: one that was complete by then is stopped, too. */
+/** Stops what runs, or waits until a start has given up; a start that completed by then is stopped, too. */
 async function stop(starting: Promise<Running>, log: Logger): Promise<void> {
   const running = await starting.catch(() => undefined);
   try {

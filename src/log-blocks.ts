@@ -1,20 +1,23 @@
-// Where lines of the log are gathered into blocks. Not left to pino's destination: that measures its whole block anew at every
-// line, which was half of what a line cost.
+// Gathers lines of the log into blocks. This is not left to pino's destination, which measures its whole block again at
+// every line: that was half the cost of a line.
 import pino, { type DestinationStream } from 'pino';
 
-/** Handing a block to the file wakes a thread, which costs as much as some dozens of lines. */
+/** Handing a block to the file wakes a thread, which costs as much as a few dozen lines. */
 const BLOCK_LENGTH = 65_536;
 const LATEST_MS = 100;
-/** Of lines that the file does not take: nobody reads the pipe, or the disk is full. Those that come then are lost. */
+/**
+ * Bound of the lines that the file does not take, because nobody reads the pipe or the disk is full. Lines beyond it
+ * are lost.
+ */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024;
 
 interface Options {
-  /** Told how many lines were lost, when the file takes lines again. */
+  /** Called with the number of lost lines once the file takes lines again. */
   onLost: (lines: number) => void;
   mostWaitingBytes?: number;
 }
 
-/** Writes blocks to the file, a tenth of a second late at most; the rest when the process ends. */
+/** Writes blocks to the file, at most a tenth of a second late, and the rest when the process ends. */
 export function writeInBlocks(
   fd: number,
   { onLost, mostWaitingBytes = MOST_WAITING_BYTES }: Options,
@@ -23,7 +26,10 @@ export function writeInBlocks(
   let lost = 0;
   let isClosed = false;
 
-  /** The file begins to write what is as long as a block, and keeps anything shorter until it is flushed. */
+  /**
+   * Hands the block to the file, which starts writing when it has a full block, and keeps anything shorter until it is
+   * flushed.
+   */
   function handOver(): void {
     if (block === '') return;
     file.write(block);
@@ -32,25 +38,26 @@ export function writeInBlocks(
 
   function flushSync(): void {
     if (isClosed) return;
-    // Twice: joined to what the file kept, the rest could be a block, which would be written too late for an ending process.
+    // Twice: together with what the file has kept, the rest could make a full block, which would be written too late
+    // for an ending process.
     file.flushSync();
     handOver();
     file.flushSync();
   }
 
-  // Before the file's own listener, which ends it.
+  // Registered before the file's own listener, which ends the file.
   process.on('beforeExit', handOver);
   process.on('exit', flushSync);
   const file = pino.destination({
     dest: fd,
     sync: false,
     minLength: BLOCK_LENGTH,
-    // Has to be larger than minLength, which its default is not.
+    // Has to be larger than minLength, which the default is not.
     maxWrite: 2 * BLOCK_LENGTH,
     maxLength: mostWaitingBytes,
   });
-  // It keeps what could not be written and tries again with the next block; without a listener the process would end. Its flushSync, which
-  // runs when the process ends, would try for ever.
+  // The file keeps what it could not write and retries with the next block; without a listener, the process would end.
+  // Its flushSync, which runs when the process ends, would retry for ever.
   let isFailing = false;
   file.on('error', () => {
     isFailing = true;
@@ -83,10 +90,10 @@ export function writeInBlocks(
       block += line;
       if (block.length >= BLOCK_LENGTH) handOver();
     },
-    /** Calls once the file has taken what there is, or cannot. */
+    /** Calls back once the file has taken everything, or cannot. */
     flush(onTaken) {
       handOver();
-      // Not the file's callback, which waits until it is on disk.
+      // Not the file's callback, which waits until the data is on disk.
       file.once('drain', onTaken).once('error', onTaken);
       file.flush();
     },

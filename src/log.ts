@@ -1,5 +1,5 @@
-// The log: JSON lines on standard error (standard output has the ready line), made readable on a terminal. No line holds a secret
-// by itself; what slips in with an error's text is struck out here, as a second line of defence.
+// The log: JSON lines on standard error (standard output has the ready line), made readable on a terminal. No line
+// holds a secret by itself; secrets that slip in with an error's text are redacted here, as a second line of defence.
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { isDatabaseAway } from './db/failures.ts';
 import { writeInBlocks } from './log-blocks.ts';
@@ -15,16 +15,18 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/(:\/\/[^\s:/@"]+:)[^\s/@"]+@/g, '$1…@'],
 ];
 
-/** What each of them has in it: nearly all lines hold none of these, and are looked through once instead of five times. */
+/**
+ * Matches something in each of them. Nearly all lines contain none of it, and are scanned once instead of five times.
+ */
 const SUSPICIOUS = /_live_|whsec_|authorization|bearer|basic|api-key|:\/\//i;
 
-/** A line of the log without what must not be in it. */
+/** Returns a line of the log with its secrets redacted. */
 function strikeSecrets(line: string): string {
   if (!SUSPICIOUS.test(line)) return line;
   return SECRETS.reduce((text, [pattern, instead]) => text.replace(pattern, instead), line);
 }
 
-/** As pino.stdTimeFunctions.isoTime; what the lines of a second have in common is made once. */
+/** Like pino.stdTimeFunctions.isoTime, but formats what the lines of a second have in common only once. */
 function createTimestamp(): () => string {
   let second = Number.NaN;
   let begin = '';
@@ -40,8 +42,9 @@ function createTimestamp(): () => string {
 }
 
 /**
- * PostgreSQL's errors quote rows and keys: of those the log has the statement's fault alone. The pool's have the whole client with them. While the
- * database is away everything fails alike, and where in the driver that was noticed says nothing.
+ * Describes an error for the log. PostgreSQL's errors quote rows and keys, so only the fault of the statement is kept.
+ * The pool's errors carry the whole client, which is dropped. While the database is away, everything fails alike, and
+ * the stack, which shows where in the driver that was noticed, says nothing.
  */
 export function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -66,7 +69,7 @@ function logTo(level: string, stream: DestinationStream): Logger {
   return pino({ level, base: null, timestamp: createTimestamp(), serializers: { err: describeError }, hooks }, stream);
 }
 
-/** A log of lines of this level and above: to the stream, or to standard error. */
+/** Creates a log of lines of this level and above, written to the stream or to standard error. */
 export async function createLog(level: string, stream?: DestinationStream): Promise<Logger> {
   if (stream) return logTo(level, stream);
   if (!process.stderr.isTTY) {
@@ -80,9 +83,12 @@ export async function createLog(level: string, stream?: DestinationStream): Prom
   return logTo(level, pretty.PinoPretty({ destination: STDERR, sync: true, ignore: 'pid,hostname', singleLine: true }));
 }
 
-/** Warnings of Node.js and of packages, as that of an `sslmode`: lines of the log, not text between them. */
+/**
+ * Logs warnings of Node.js and of packages, such as the one about an `sslmode`, as lines of the log instead of text
+ * between them.
+ */
 export function logWarnings(log: Promise<Logger>): void {
   process.removeAllListeners('warning');
-  // Those that were given before there is a log, too.
+  // Includes warnings given before there is a log.
   process.on('warning', async (err) => (await log).warn({ err }, 'Node.js warns'));
 }

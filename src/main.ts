@@ -1,4 +1,4 @@
-// Serves until it is told to stop. Standard output gets one line, when requests are answered.
+// Serves until it is told to stop. Prints one line to standard output, once requests are answered.
 import { setFlagsFromString } from 'node:v8';
 import { loadConfig } from './config.ts';
 import { inWords } from './failure.ts';
@@ -6,14 +6,15 @@ import { runUntilStopped } from './lifecycle.ts';
 import { createLog, logWarnings } from './log.ts';
 import { startService } from './service.ts';
 
-// Requests that wait for a commit reach V8's old space, which by default may grow to four times what is alive before it is cleared:
-// that is memory for nothing, while clearing these 30 MB more often takes no measurable time.
+// Requests that wait for a commit reach V8's old space, which by default may grow to four times its live data before it
+// is collected: that is memory for nothing, while collecting these 30 MB more often takes no measurable time.
 setFlagsFromString('--heap-growing-percent=50');
-// In about every second process V8 learned from the slow first seconds that objects of requests live long, and from then on made them in its old
-// space, where each kept its request until the next full collection. That cost a fifth of what the process could do.
+// In about every second process, V8 learned from the slow first seconds that request objects live long, and from then
+// on allocated them in its old space, where each kept its request alive until the next full collection. That cost a
+// fifth of the throughput of the process.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-// Nobody may care for the line.
+// Nobody may be reading the line.
 process.stdout.on('error', () => undefined);
 
 try {

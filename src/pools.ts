@@ -6,19 +6,22 @@ import type { Deps } from './deps.ts';
 import { QUEUE_CONNECTIONS } from './webhooks/queue-pool.ts';
 
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** Requests for a profile that somebody holds take connections that others need. */
+/** Requests that wait for a locked profile take up connections that others need. */
 const LOCK_TIMEOUT_MS = 5_000;
 const LOOKUP_CONNECTIONS = 2;
 const GROUP_CONNECTIONS = 4;
 const GROUP_LOCK_TIMEOUT_MS = 250;
 const PROBE_CONNECTIONS = 1;
 const PROBE_TIMEOUT_MS = 5_000;
-/** Whether the database takes new connections only a new one tells; the probe's own, asked every few seconds, would never be given up as idle. */
+/**
+ * Only a new connection shows whether the database accepts new ones; the probe's own, used every few seconds, would
+ * never be closed as idle.
+ */
 const PROBE_LIFETIME_MS = 30_000;
-/** On which the database tells of new deliveries. */
+/** For the database to announce new deliveries on. */
 const LISTENING_CONNECTIONS = 1;
 
-/** How many connections a service takes at most, with those of its dispatcher. */
+/** Returns the most connections that a service uses, including those of its dispatcher. */
 export function countConnections({ DATABASE_POOL_SIZE, ANALYTICS_POOL_SIZE }: Config): number {
   const beside = LOOKUP_CONNECTIONS + GROUP_CONNECTIONS + PROBE_CONNECTIONS + QUEUE_CONNECTIONS + LISTENING_CONNECTIONS;
   return DATABASE_POOL_SIZE + ANALYTICS_POOL_SIZE + beside;

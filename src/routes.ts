@@ -1,4 +1,4 @@
-// Table of contents: every operation, where it answers and with which kind of key.
+// Table of contents: every operation, the address that it answers on, and the kind of key that it takes.
 import { describeCatalogueRoute } from './analytics/catalogue-route.ts';
 import { retrieveAnalyticsRoute } from './analytics/route.ts';
 import { addAttributionRoute } from './attribution/route.ts';

@@ -1,4 +1,4 @@
-// Starts the service in order (database, migrations, listeners, deliveries) and stops it the other way round.
+// Starts the service in order (database, migrations, listeners, deliveries) and stops it in reverse.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -17,9 +17,12 @@ import { VERSION } from './version.ts';
 import { startDispatcher } from './webhooks/dispatcher.ts';
 
 const CLOSE_IDLE_EVERY_MS = 100;
-/** Where localhost has a second address, Fastify would make a second server for it, without our limits of connections. */
+/** If localhost has a second address, Fastify would make a second server for it, without our connection limits. */
 const LOOPBACK = '127.0.0.1';
-/** Together well below the time after which lifecycle.ts ends the process, so that the embedded server is always told to stop (unless it is recovering); its last checkpoint may outlive us. */
+/**
+ * Together well below the time after which lifecycle.ts ends the process, so that the embedded server is always told to
+ * stop (unless it is recovering). Its last checkpoint may outlive the process.
+ */
 const STOPPING = { requestsMs: 15_000, workMs: 16_000, poolsMs: 3_000 };
 
 export interface Service {
@@ -28,17 +31,20 @@ export interface Service {
   /** `{base_url}` and `{admin_url}`: the same unless ADMIN_PORT is set. */
   baseUrl: string;
   adminUrl: string;
-  /** Fails readiness, finishes requests and deliveries, then lets go of the database. */
+  /** Fails readiness, finishes requests and deliveries, then releases the database. */
   stop: () => Promise<void>;
 }
 
 type Stop = () => Promise<unknown>;
 
-/** Gives up between two of its steps, or where migrations wait, undoes what it has done and throws, once `ending` is aborted. */
+/**
+ * Starts the service. Once `ending` is aborted, it gives up between two of its steps or while migrations wait, undoes
+ * what it has done, and throws.
+ */
 export async function startService(config: Config, log: Logger, ending: AbortSignal): Promise<Service> {
   const stops: Stop[] = [];
   const stop = async () => {
-    // The database is let go of, whatever becomes of the others.
+    // The database is released, whatever becomes of the others.
     const steps = createSteps();
     for (const one of stops.splice(0).reverse()) await steps.attempt(one(), undefined);
     steps.throwFailures();
@@ -51,7 +57,7 @@ export async function startService(config: Config, log: Logger, ending: AbortSig
   }
 }
 
-/** `stops` takes how to undo each step, as soon as it is done. */
+/** `stops` is given the way to undo each step, as soon as the step is done. */
 async function startParts(
   config: Config,
   log: Logger,
@@ -75,10 +81,10 @@ async function startParts(
     ),
   );
   const clock = await openClock(pools.db, log);
-  // It waits, not ready, until the replica takes over.
+  // The service waits, not ready, until the replica takes over.
   if (!(await takesWrites(pools.db))) log.warn(TAKES_NO_WRITES);
   const deps: Deps = { ...pools, serverRun, config, log, now: clock.now };
-  // At once, as each may take long.
+  // All at once, because each may take long.
   const works: Stop[] = [];
   const stopWorks = () => works.map((stop) => stop());
   stops.push(() => within(STOPPING.workMs, stopWorks()));
@@ -119,8 +125,8 @@ async function failReadiness(parts: readonly AppParts[], delayMs: number): Promi
 }
 
 /**
- * Fastify closes the connections that are idle at this moment; those that are answered later would be kept alive for a minute, and
- * those whose client neither sends nor reads on would never be closed.
+ * Closes the server. Fastify closes the connections that are idle at this moment; those answered later would be kept
+ * alive for a minute, and those whose client stops sending and reading would never be closed.
  */
 export async function closeServer(app: FastifyInstance): Promise<void> {
   const closing = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
@@ -133,7 +139,7 @@ export async function closeServer(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** Waits for all of it, but no longer than this; what failed is thrown when the others have ended, too. */
+/** Waits for all the work, but no longer than this; what failed is thrown once the rest has ended, too. */
 async function within(longestMs: number, work: readonly Promise<unknown>[]): Promise<void> {
   const ended = Promise.allSettled(work).then(() => Promise.all(work));
   await Promise.race([ended, sleep(longestMs, undefined, { ref: false })]);

@@ -1,4 +1,5 @@
-// What the service does by itself in the background, beside delivering webhooks; several processes on one database may.
+// What the service does by itself in the background, besides delivering webhooks. Several processes on one database may
+// do so at once.
 import type { Logger } from 'pino';
 import { startPruning } from './changes/kept-answers.ts';
 import type { DatabaseClock } from './db/clock.ts';
@@ -11,11 +12,14 @@ import { startTellingDue } from './purchases/due-loop.ts';
 
 const STATISTICS_REST_MS = 1_000;
 const APPS_REST_MS = 30_000;
-/** So long the service may live in another time than its database, whose clock was set: purchases of now count as later, grants wait. */
+/**
+ * How long the service may lag behind a change of its database's clock. Meanwhile, purchases made now count as later,
+ * and grants wait.
+ */
 const CLOCK_REST_MS = 1_000;
 const INDEXES_REST_MS = 10 * 60_000;
 
-/** Does the work again and again, with a rest between. */
+/** Repeats the work, with a rest in between. */
 function repeat(log: Logger, name: string, { restMs, work }: { restMs: number; work: () => Promise<unknown> }): Loop {
   return startLoop({
     log,
@@ -30,7 +34,7 @@ function repeat(log: Logger, name: string, { restMs, work }: { restMs: number; w
 export function startSweeps(deps: Pick<Deps, 'db' | 'log' | 'now'>, clock: DatabaseClock): Loop {
   const { db, log } = deps;
   const loops = [
-    // A database that is away is told of by others.
+    // Others report a database that is away.
     repeat(log, 'clock', { restMs: CLOCK_REST_MS, work: () => clock.read().catch(() => undefined) }),
     startTellingDue(deps),
     startUpkeep(deps),

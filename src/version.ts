@@ -1,4 +1,4 @@
-// Which release of the service this is.
+// The release of this service.
 import { readFileSync } from 'node:fs';
 
 export const { version: VERSION } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
