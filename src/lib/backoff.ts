@@ -1,9 +1,9 @@
-// How long to wait before what failed is tried again: twice as long each time, up to a limit, until it succeeds.
+// Exponential backoff: the wait before a retry doubles each time, up to a limit, until an attempt succeeds.
 
 export interface Backoff {
-  /** How long to wait this time, in milliseconds. */
+  /** Returns how long to wait this time, in milliseconds. */
   next: () => number;
-  /** It succeeded. */
+  /** Starts over, after a success. */
   reset: () => void;
 }
 

@@ -1,18 +1,18 @@
-// A JSON value as text that is the same for the same value, whatever the order of its members. Pure.
+// Canonical text of a JSON value: equal values give equal texts, whatever the order of their members. Pure.
 const isGiven = ([, member]: [string, unknown]) => member !== null;
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
 
-/** Names and members in turn, by name. */
+/** Returns names and values alternately, sorted by name. */
 function namedMembers(value: object, nullIsNone: boolean): unknown[] {
   const named = Object.entries(value).sort(byName);
   return (nullIsNone ? named.filter(isGiven) : named).flat();
 }
 
 /**
- * With `nullIsNone` a member that is null is the same as none (decisions.md 1).
+ * Returns the canonical text. With `nullIsNone`, a member that is null counts as absent (decisions.md 1).
  *
- * Not recursive: what nobody has judged yet may be nested more deeply than the stack reaches. Numbers as JavaScript writes them: JSON
- * would write 1e999, which is read as Infinity, like null.
+ * Not recursive: a body that has not been validated yet may be nested more deeply than the stack allows. Numbers are
+ * written as JavaScript writes them: 1e999 is parsed as Infinity, which JSON would write as null.
  */
 export function canonicalText(body: unknown, { nullIsNone }: { nullIsNone: boolean }): string {
   const parts: string[] = [];
@@ -26,7 +26,7 @@ export function canonicalText(body: unknown, { nullIsNone }: { nullIsNone: boole
     const isArray = Array.isArray(value);
     const members = isArray ? value : namedMembers(value, nullIsNone);
     parts.push(`${isArray ? 'array' : 'object'} of ${members.length}`);
-    // Not `push(...members)`: so many arguments overflow the stack.
+    // Not `push(...members)`: that many arguments could overflow the stack.
     for (const member of members) ahead.push(member);
   }
   return parts.join('\n');

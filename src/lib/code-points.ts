@@ -1,11 +1,11 @@
-// The order of texts by code point, which is also that of their bytes in UTF-8. Pure.
+// Orders texts by code point, which is also the order of their UTF-8 bytes. Pure.
 
-/** Halves of code points above U+FFFF; as numbers they are below U+E000 to U+FFFF. */
+/** Surrogates are halves of code points above U+FFFF, but numerically they are below U+E000 to U+FFFF. */
 function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff;
 }
 
-/** Negative, zero or positive; for well-formed texts. */
+/** Compares two well-formed texts. Returns a negative number, zero or a positive number. */
 export function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {

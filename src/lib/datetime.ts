@@ -1,5 +1,5 @@
-// Datetimes as text with microseconds, end to end: JS Dates would drop the last three digits.
-// A "timestamp" here is `2025-01-15T10:30:00.123456Z`, always UTC: it compares as text and Postgres reads it. Pure.
+// Datetimes are text with microseconds, end to end: JS Dates would drop the last three digits. A "timestamp" here is
+// `2025-01-15T10:30:00.123456Z`, always in UTC, so it can be compared as text and Postgres can read it. Pure.
 import { remembering } from './remembering.ts';
 
 export const DAY_MS = 86_400_000;
@@ -9,15 +9,15 @@ const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(
 export const DATETIME_WORDS =
   'Must be an ISO 8601 datetime with Z, +hh:mm, +hhmm or no offset (UTC), such as 2025-01-15T10:30:00Z.';
 
-/** How nearly all come; without groups, which cost more than all else that is done here. */
+/** The form of nearly all datetimes. It has no capture groups, which would cost more than everything else done here. */
 const COMMON_FORM = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z$/;
 const ZEROS = ['.000000Z', '', '00000Z', '0000Z', '000Z', '00Z', '0Z', 'Z'];
 const WHOLE_SECONDS = '2025-01-15T10:30:00'.length;
 
-/** A record is checked, held against its rules and taken, and each reads the same few. */
+/** Upper bound of the cache. Validating a record, checking its rules and taking it each parse the same few texts. */
 const MOST_REMEMBERED = 64;
 
-/** The timestamp of a text in the common form, undefined if it has another or is of no day. */
+/** Returns the timestamp of a text in the common form; undefined if the form differs or the day does not exist. */
 const parseCommon = remembering(MOST_REMEMBERED, (text): string | undefined => {
   if (!COMMON_FORM.test(text)) return undefined;
   const year = Number(text.slice(0, 4));
@@ -25,7 +25,7 @@ const parseCommon = remembering(MOST_REMEMBERED, (text): string | undefined => {
   return `${text.slice(0, -1)}${ZEROS[text.length - 1 - WHOLE_SECONDS]}`;
 });
 
-/** Reads an ISO 8601 datetime (decisions.md 5) into a timestamp, or undefined if it is none. Years 0001 to 9999. */
+/** Parses an ISO 8601 datetime (decisions.md 5) of the years 0001 to 9999; returns undefined if the text is not one. */
 export function parseDatetime(text: string): string | undefined {
   return parseCommon(text) ?? parseAny(text);
 }
@@ -52,41 +52,44 @@ function parseAny(text: string): string | undefined {
 
 const LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Without a Date: an import reads tens of these per record, and making Dates was a quarter of its time. */
+/** Uses no Date: an import reads tens of these per record, and creating Dates took a quarter of its time. */
 function isDayOfMonth(year: number, month: number, day: number): boolean {
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   const last = month === 2 && isLeap ? 29 : (LENGTHS[month - 1] ?? 0);
   return day >= 1 && day <= last;
 }
 
-/** By place, as the form is always the same: a profile with its event has some thirty of these. */
+/** Slices by position, as the form is always the same: a profile with its event has some thirty of these. */
 function wallClock(value: string): string {
   const offset = value.indexOf('+', WHOLE_SECONDS);
   const fraction = value.slice(WHOLE_SECONDS + 1, offset);
   return `${value.slice(0, 10)}T${value.slice(11, WHOLE_SECONDS)}.${fraction.padEnd(6, '0')}`;
 }
 
-/** The timestamp of what may be absent, null or blank; it passed its schema. */
+/** Returns the timestamp of a text that has passed its schema; null if it is absent, null or blank. */
 export function parseOptional(text: string | null | undefined): string | null {
   return (text && parseDatetime(text)) || null;
 }
 
-/** A timestamptz as the driver (`2025-01-15 10:30:00.1+00`) or jsonb (`2025-01-15T10:30:00.1+00:00`) gives it, as a timestamp. */
+/**
+ * Converts a timestamptz to a timestamp. It takes the form of the driver (`2025-01-15 10:30:00.1+00`) and that of jsonb
+ * (`2025-01-15T10:30:00.1+00:00`).
+ */
 export function fromDatabase(value: string): string {
   return `${wallClock(value)}Z`;
 }
 
-/** A timestamp as `fromDatabase` and `toWire` take it. */
+/** Converts a timestamp to the form that `fromDatabase` and `toWire` take. */
 export function toDatabase(timestamp: string): string {
   return timestamp.replace('Z', '+00');
 }
 
-/** The timestamp of a Date. */
+/** Returns the timestamp of a Date. */
 export function timestampOf(date: Date): string {
   return date.toISOString().replace('Z', '000Z');
 }
 
-/** Of a timestamp; before the first of year 1 is one of year 0, which the database does not take. */
+/** Returns the timestamp before this one. Before the first of year 1 it is in year 0, which the database rejects. */
 export function microsecondBefore(timestamp: string): string {
   const second = timestamp.slice(0, 19);
   const micros = Number(timestamp.slice(20, 26));
@@ -95,14 +98,14 @@ export function microsecondBefore(timestamp: string): string {
   return `${before.slice(0, 19)}.999999Z`;
 }
 
-/** As it is written on the wire: `2025-01-15T10:30:00.000000+0000` (interface 2.5). */
+/** Converts a database value to the form on the wire: `2025-01-15T10:30:00.000000+0000` (interface 2.5). */
 export function toWire(databaseValue: string): string;
 export function toWire(databaseValue: string | null): string | null;
 export function toWire(databaseValue: string | null): string | null {
   return databaseValue === null ? null : `${wallClock(databaseValue)}+0000`;
 }
 
-/** A timestamp as it is written on the wire. */
+/** Converts a timestamp to the form on the wire. */
 export function timestampToWire(timestamp: string | null): string | null {
   return timestamp === null ? null : toWire(toDatabase(timestamp));
 }

@@ -1,7 +1,8 @@
-// Ctrl-C and requests to end. Under npm both the terminal and npm send the signal: what comes again within a moment is the same one.
+// Ctrl-C and termination signals. Under npm, the terminal and npm both send the signal, so a repeat within two seconds
+// counts as the same one.
 const REPEAT_MS = 2_000;
 
-/** Calls `onFirst` once, then `onAgain` for each that is meant anew. Returns how to stop listening. */
+/** Calls `onFirst` for the first signal and `onAgain` for each later one. Returns a function that stops listening. */
 export function onInterrupts(
   signals: readonly NodeJS.Signals[],
   { onFirst, onAgain }: { onFirst: () => void; onAgain: () => void },

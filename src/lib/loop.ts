@@ -1,4 +1,4 @@
-// A background loop: runs, rests, runs again, until it is stopped. A failure is logged and tried again after a rest.
+// A background loop: runs, rests and runs again until it is stopped. A failed round is logged and retried with backoff.
 import type { Logger } from 'pino';
 import { createBackoff } from './backoff.ts';
 import { createWakeUp } from './wake-up.ts';
@@ -13,11 +13,11 @@ const LONGEST_REST_AFTER_FAILURE_MS = 5_000;
 interface LoopOptions {
   log: Logger;
   name: string;
-  /** Does one round and answers how long to rest before the next, in milliseconds; a long one may ask whether to end early. */
+  /** Does one round and returns the rest before the next, in milliseconds. A long round can ask whether to end early. */
   run: (isStopped: () => boolean) => Promise<number>;
 }
 
-/** `stop` waits for the running round. */
+/** Starts the loop; its `stop` waits for the current round to finish. */
 export function startLoop({ log, name, run }: LoopOptions): Loop {
   const backoff = createBackoff(REST_AFTER_FAILURE_MS, LONGEST_REST_AFTER_FAILURE_MS);
   let isStopped = false;

@@ -1,7 +1,7 @@
-// Money is whole 10^-9 USD, a bigint in the process and in the database. What is shown of it is whole 10^-6 USD, rounded once, half away from
-// zero; binary floating point appears only in the number that is sent. Pure.
+// Money is whole 10^-9 USD, a bigint both in the process and in the database. Amounts are shown in whole 10^-6 USD,
+// rounded once, half away from zero; binary floating point appears only in the number that is sent. Pure.
 
-/** The most that an amount can be (docs/decisions/0003), and that the monthly share of a short period is taken for. */
+/** The largest amount (docs/decisions/0003), and the cap on the monthly share of a short period. */
 export const MOST_NANO = 10n ** 18n;
 
 const NANO_PER_MICRO = 1000n;
@@ -13,12 +13,12 @@ function divideRounded(dividend: bigint, divisor: bigint): bigint {
   return isNegative ? -whole : whole;
 }
 
-/** 10^-6 USD of an amount in 10^-9 USD, divided by a count; over zero it is 0. */
+/** Divides an amount in 10^-9 USD by a count and returns 10^-6 USD; 0 if the count is zero. */
 export function toMicros(nanos: bigint, per = 1n): bigint {
   return per === 0n ? 0n : divideRounded(nanos, NANO_PER_MICRO * per);
 }
 
-/** The decimal text of 10^-6 USD: `-21.666667`, `12`. */
+/** Formats 10^-6 USD as decimal USD: `-21.666667`, `12`. */
 export function formatMicros(micros: bigint): string {
   const size = micros < 0n ? -micros : micros;
   const fraction = String(size % MICRO_PER_USD)
@@ -27,14 +27,14 @@ export function formatMicros(micros: bigint): string {
   return `${micros < 0n ? '-' : ''}${size / MICRO_PER_USD}${fraction && '.'}${fraction}`;
 }
 
-/** 10^-6 USD as the number of USD that is nearest to it. */
+/** Converts 10^-6 USD to the nearest number of USD. */
 export function microsToUsd(micros: bigint): number {
   const number = Number(micros);
-  // A division rounds once, as reading the text does, which takes ten times as long.
+  // The division rounds once, as parsing the text does, but parsing takes ten times as long.
   return Number.isSafeInteger(number) ? number / 1e6 : Number(formatMicros(micros));
 }
 
-/** 10^-9 USD as a number of USD. */
+/** Converts 10^-9 USD to a number of USD. */
 export function toUsd(nanos: bigint): number {
   return microsToUsd(toMicros(nanos));
 }

@@ -1,6 +1,6 @@
-// What is made of the same few texts again and again, made once. Pure.
+// Memoization, for results computed from the same few texts again and again. Pure.
 
-/** Calls `make` once per text. Remembers up to `most` results, then forgets all of them; undefined is not remembered. */
+/** Memoizes `make`. Keeps up to `most` results and clears them all when full; undefined is not kept. */
 export function remembering<T>(most: number, make: (text: string) => T): (text: string) => T {
   const made = new Map<string, T>();
   return (text) => {

@@ -1,12 +1,12 @@
 // How long background work rests between its batches, so that requests come first.
 
-/** Rests as multiples of the time worked. */
+/** Rests, as multiples of the time worked. */
 const REST_WHEN_BUSY = 9;
 const REST_WHEN_QUIET = 1;
-/** What took so long that it would rest for more was held up itself, and how busy the process is by then nobody knows. */
+/** Work long enough to earn more rest than this was itself held up, and how busy the process is by then is unknown. */
 const LONGEST_REST_MS = 60_000;
 
-/** Makes a function that says in which share of the time since it was last asked the event loop was at work. */
+/** Makes a function that returns the event loop's utilization since the last call. */
 function watchLoop(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {
@@ -18,8 +18,8 @@ function watchLoop(): () => number {
 }
 
 /**
- * Makes a function that says how long to rest, in milliseconds, after so many milliseconds of work: a minute at most. The process counts as busy when its
- * event loop was at work for more than the share `busy` of the time since it was last asked.
+ * Makes a function that returns how long to rest after work of the given duration, both in milliseconds: a minute at
+ * most. The process counts as busy if the utilization of its event loop since the last call exceeds `busy`.
  */
 export function createRest(busy: number): (workedMs: number) => number {
   const shareAtWork = watchLoop();
@@ -27,8 +27,9 @@ export function createRest(busy: number): (workedMs: number) => number {
 }
 
 /**
- * Makes a function that says whether the process is quiet: whether its event loop was at work for no more than the share `busy` of the last
- * whole stretch of so many milliseconds. Nobody knows that of a process that has just begun, so the first stretch counts as none.
+ * Makes a function that returns whether the process is quiet: whether the utilization of its event loop was at most
+ * `busy` over the last complete stretch of `stretchMs`. Until the first stretch is complete, the process does not count
+ * as quiet.
  */
 export function createQuiet({ busy, stretchMs }: { busy: number; stretchMs: number }): () => boolean {
   const shareAtWork = watchLoop();
@@ -43,15 +44,15 @@ export function createQuiet({ busy, stretchMs }: { busy: number; stretchMs: numb
   };
 }
 
-/** A step that rests by itself after it was run. */
+/** A step that keeps track of its own rest after each run. */
 export interface RestingStep {
-  /** Milliseconds that it still rests; not above 0 when it is ready. */
+  /** Returns the milliseconds of rest left; 0 or less when the step is ready. */
   restsFor: () => number;
-  /** Runs it if it is ready; how much it did. */
+  /** Runs the step if it is ready. Returns how much it did. */
   run: () => Promise<number>;
 }
 
-/** `restAfter` is told how long the step took, in milliseconds, and how much it did, unless it failed. */
+/** Makes a resting step. `restAfter` receives the milliseconds that the step took and, unless it failed, its result. */
 export function resting(
   step: () => Promise<number>,
   restAfter: (workedMs: number, done?: number) => number,

@@ -1,15 +1,15 @@
-// Long work on many items, in slices between which the event loop turns and other requests are answered.
+// Long work on many items, done in slices: between them the event loop turns and other requests are answered.
 import { setImmediate } from 'node:timers/promises';
 
-/** So many simple items take some milliseconds. */
+/** This many simple items take a few milliseconds. */
 export const SLICE = 2_000;
 
-/** Has what else waits done, other requests above all, before the work goes on. */
+/** Lets other pending work, above all requests, run before the caller continues. */
 export function giveWay(): Promise<void> {
   return setImmediate();
 }
 
-/** Does `work` with each item in order; `size` of them are done without a pause. */
+/** Does `work` on each item in order, pausing after every `size` items. */
 export async function inSlices<T>(items: readonly T[], size: number, work: (item: T) => void): Promise<void> {
   for (const [index, item] of items.entries()) {
     if (index > 0 && index % size === 0) await giveWay();
@@ -17,7 +17,10 @@ export async function inSlices<T>(items: readonly T[], size: number, work: (item
   }
 }
 
-/** The items as they come, however fast they are taken: a stream that is never full would be written in one turn of the event loop. */
+/**
+ * Yields one item per turn of the event loop, however fast they are consumed: otherwise a stream whose buffer never
+ * fills would be written in a single turn.
+ */
 export async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T> {
   for (const item of items) {
     yield item;
@@ -25,7 +28,7 @@ export async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T> {
   }
 }
 
-/** The items in their order, as `sort` has them: runs of `size` sorted at once, then merged. */
+/** Returns the items in the order that `sort` gives: sorts runs of `size` in one go, then merges them. */
 export async function sortInSlices<T>(
   items: readonly T[],
   size: number,

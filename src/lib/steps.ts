@@ -1,16 +1,16 @@
-// Work in steps that do not need each other.
+// Work in steps that do not depend on each other.
 
-/** A full disk fails the steps of every app, each second. */
+/** Upper bound of errors reported together: a full disk fails the steps of every app, every second. */
 const MOST_TOLD = 5;
 
 export interface Steps {
-  /** What a step gives, or what is given instead if it fails. */
+  /** Resolves to the result of the step, or to `otherwise` if it fails. */
   attempt: <T>(step: Promise<T>, otherwise: T) => Promise<T>;
-  /** Throws what the one that failed did, or the first of those that failed together. */
+  /** If one step failed, throws its error; if several did, throws the first few of theirs together. */
   throwFailures: () => void;
 }
 
-/** A step that fails stops none of the others, also if it does so again and again. */
+/** A step that fails stops none of the others, even if it fails every time. */
 export function createSteps(): Steps {
   const failures: unknown[] = [];
   return {

@@ -1,4 +1,4 @@
-// What text the database can hold, and how long it is. Pure.
+// Which texts the database can hold, and how long a text is. Pure.
 
 export const TEXT_WORDS = 'Must not contain U+0000 or unpaired surrogates.';
 
@@ -7,12 +7,12 @@ export function isStorableText(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
-/** Of a member that was sent: it counts as not sent (decisions.md 3). */
+/** Whether a member counts as not sent (decisions.md 3). */
 export function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** Length in code points. */
+/** Returns the length in code points. */
 export function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length++;

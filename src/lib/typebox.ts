@@ -1,4 +1,4 @@
-// TypeBox schemas that AJV reports once per field: unions would give an error for each member. Pure.
+// TypeBox schemas for which AJV reports one error per field: a union would produce one for each of its members. Pure.
 import { type SchemaOptions, type TUnsafe, Type } from '@sinclair/typebox';
 
 /** One of a closed set of strings. */

@@ -1,8 +1,8 @@
-// A wake-up for a loop: whoever finds something to do calls `wake`; a wake-up while nobody waits is kept.
+// A wake-up for a loop: whoever finds something to do calls `wake`. A wake-up that comes while nobody waits is kept.
 
 interface WakeUp {
   wake: () => void;
-  /** Resolves at the next wake-up, at once if there was one since the last wait, or after `timeoutMs`. */
+  /** Resolves at the next wake-up (at once if there was one since the last wait) or after `timeoutMs`. */
   wait: (timeoutMs: number) => Promise<void>;
 }
 

@@ -1,31 +1,34 @@
-// The one source of time zones: Node's Intl, read once per zone into a table of its changes of offset.
+// The single source of time zones: Node's Intl, read once per zone into a table of offset changes.
 // Days in SQL (local_day) and bucket edges both come from this table, so they cannot disagree.
-// Instants are whole seconds since 1970-01-01T00:00:00Z, days whole days since 1970-01-01. Pure.
+// Instants are whole seconds since 1970-01-01T00:00:00Z; days are whole days since 1970-01-01. Pure.
 import { LRUCache } from 'lru-cache';
 
 const DAY_S = 86_400;
 const FIRST_S = 0;
 const LAST_S = Date.UTC(2101, 0, 1) / 1000;
-/** Steps of 3 days find every change of all 418 zones of tzdata 2025c, as steps of one do; 7 days miss five zones. */
+/**
+ * Steps of 3 days find every change in all 418 zones of tzdata 2025c, just as steps of one day do; steps of 7 days miss
+ * changes in five zones.
+ */
 const STEP_S = 3 * DAY_S;
 
-/** Offset `offsets[i]` holds before `changesAt[i]`, the last one from the last change on. */
+/** `offsets[i]` applies before `changesAt[i]`, the last offset from the last change on. */
 interface Clock {
   changesAt: readonly number[];
   offsets: readonly number[];
 }
 
 export interface Zone {
-  /** As Intl calls it: aliases have the same name. */
+  /** The name that Intl gives: the same for all aliases. */
   name: string;
   /** What clocks on the wall show. */
   wall: Clock;
-  /** The same, except that a clock set back over midnight changes only when that midnight comes again: days never go back. */
+  /** The same, but a clock set back across midnight changes only when that midnight comes again: days never go back. */
   days: Clock;
 }
 
 const zones = new Map<string, Zone>();
-/** By names as they were given, in whatever case: Intl takes a tenth of a millisecond to find the canonical one. */
+/** Keyed by names as given, in any case: Intl takes a tenth of a millisecond to find the canonical name. */
 const named = new LRUCache<string, Zone>({ max: 1_000 });
 
 function knownZone(name: string): Zone | undefined {
@@ -43,34 +46,37 @@ function knownZone(name: string): Zone | undefined {
   return zone;
 }
 
-/** Zones of ICU, and so of Intl, that IANA does not have; of most somebody else would think, as BST is that of Dhaka. */
+/** Zones that ICU has, and so Intl, but IANA does not. Most are not the zone one would expect: BST is that of Dhaka. */
 const OF_ICU_ALONE =
   /^(ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST|SystemV\/.*|US\/Pacific-New)$/i;
 
-/** The zone of an IANA name (canonical or alias, in any case), undefined if there is none. */
+/** Returns the zone with an IANA name (canonical or alias, in any case), undefined if there is none. */
 export function findZone(name: string): Zone | undefined {
   return OF_ICU_ALONE.test(name) ? undefined : knownZone(name);
 }
 
-/** The reporting zone of an app. Its name was judged when it was chosen: less strictly once, and by a Node.js that may have known more zones. */
+/**
+ * Returns the reporting zone of an app. Its name was validated when it was chosen, but in the past less strictly, and
+ * perhaps by a Node.js that knew more zones.
+ */
 export function zoneOfApp(timezone: string): Zone {
   const zone = knownZone(timezone);
   if (!zone) throw new Error(`This Node.js does not know the zone of the app, ${timezone}.`);
   return zone;
 }
 
-/** The arrays that SQL's local_day() takes. Before 1970 and after 2100 the nearest offset holds. */
+/** Returns the arrays that local_day() takes in SQL. Before 1970 and after 2100, the nearest offset applies. */
 export function zoneChanges(zone: Zone): { changesAt: string[]; offsetsSeconds: number[] } {
   const changesAt = zone.days.changesAt.map((at) => new Date(at * 1000).toISOString());
   return { changesAt, offsetsSeconds: [...zone.days.offsets] };
 }
 
-/** The local day of an instant. */
+/** Returns the local day of an instant. */
 export function localDay(zone: Zone, at: number): number {
   return Math.floor((at + offsetAt(zone.days, at)) / DAY_S);
 }
 
-/** The first instant of a local day; of a day that the zone skipped, that of the next. */
+/** Returns the first instant of a local day; for a day that the zone skipped, that of the next one. */
 export function dayStart(zone: Zone, day: number): number {
   const { changesAt, offsets } = zone.days;
   const midnight = day * DAY_S;
@@ -80,7 +86,7 @@ export function dayStart(zone: Zone, day: number): number {
   }
 }
 
-/** An instant as the wall shows it: `2026-08-05T00:00:00.000000+0300`. */
+/** Formats an instant in the zone's wall-clock time: `2026-08-05T00:00:00.000000+0300`. */
 export function formatInZone(zone: Zone, at: number): string {
   const offset = offsetAt(zone.wall, at);
   const wall = new Date((at + offset) * 1000).toISOString().slice(0, 19);
@@ -93,7 +99,7 @@ function offsetAt(clock: Clock, at: number): number {
   return clock.offsets[countUpTo(clock.changesAt, at)]!;
 }
 
-/** How many of the ascending values are not above `limit`. */
+/** Counts the ascending values that are at most `limit`. */
 function countUpTo(values: readonly number[], limit: number): number {
   let low = 0;
   let high = values.length;
@@ -140,7 +146,7 @@ function readClock(name: string): Clock {
   return { changesAt, offsets };
 }
 
-/** `12/31/1969, GMT-00:44:30` in seconds. */
+/** Returns the offset in `12/31/1969, GMT-00:44:30`, in seconds. */
 function parseOffset(text: string): number {
   const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text);
   if (!match) throw new Error(`Intl gave an offset of an unknown form: ${text}`);
