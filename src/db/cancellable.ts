@@ -1,5 +1,6 @@
-// One read-only snapshot on the pool of charts and of the event feed, in as few round trips as can be: each may take ten milliseconds while
-// others write. When the client leaves or the time is over, its statement is cancelled over the other pool.
+// Reads in one read-only snapshot on the pool of charts and the event feed, in as few round trips as possible: each may
+// take ten milliseconds while others write. When the client leaves or time is up, the statement is cancelled over the
+// other pool.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
@@ -9,13 +10,13 @@ import type { DB } from './types.ts';
 
 const BEGIN = CompiledQuery.raw('start transaction isolation level repeatable read read only');
 const END = CompiledQuery.raw('commit');
-/** A cancellation is not heard between two statements, even if the next is on its way: it is said again after so long. */
+/** Interval of repeating a cancellation, which has no effect between two statements, even with the next on its way. */
 const AGAIN_MS = 50;
 
 interface Reading<First, Result> {
-  /** Sends the statements that are known beforehand: together with the beginning. */
+  /** Sends the statements that are known beforehand, together with the one that begins the snapshot. */
   first: (each: Kysely<DB>) => Promise<First>;
-  /** What follows from what they gave, in the same snapshot. */
+  /** Does the rest, given their results, in the same snapshot. */
   rest: (snapshot: Kysely<DB>, found: First) => Result | Promise<Result>;
 }
 
@@ -24,7 +25,7 @@ async function readPid(db: Kysely<DB>): Promise<number> {
   return rows[0]!.pid;
 }
 
-/** Throws `unavailable` once the signal has aborted. */
+/** Reads in a snapshot. Throws `unavailable` once the signal is aborted. */
 export async function readCancellably<First, Result>(
   { db, analyticsDb, log }: Pick<Deps, 'db' | 'analyticsDb' | 'log'>,
   signal: AbortSignal,
@@ -57,9 +58,9 @@ export async function readCancellably<First, Result>(
     } finally {
       signal.removeEventListener('abort', giveUp);
       isOver = true;
-      // Else it could hit whoever gets this connection next.
+      // Otherwise it could hit whoever gets this connection next.
       await cancelling;
-      // Nobody waits for its answer: nothing was written, and whatever the next one sends comes behind it.
+      // Nobody waits for the answer: nothing was written, and the next borrower's statements come behind it.
       connection.executeQuery(END).catch(() => undefined);
     }
   });

@@ -1,13 +1,14 @@
-// The driver's client for an address. With `require_auth=scram-sha-256`, as libpq has it, the server has to prove that it knows the password, and
-// is never sent it: another user of the machine may listen where the embedded server did until it was killed.
+// The driver's client for an address. With `require_auth=scram-sha-256`, as in libpq, the server has to prove that it
+// knows the password and is never sent it: once the embedded server has been killed, another user of the machine may be
+// listening on its port.
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import { PROOF_METHOD, PROOF_PARAMETER } from '../config/database-address.ts';
 
-/** What the driver calls for messages of the server that a connection begins with. */
+/** The driver's handlers for the messages with which the server begins a connection. */
 interface Beginning {
   connection: { stream: Duplex };
-  /** While a proof is awaited; null once it was right. */
+  /** Set while a proof is awaited; null once it was right. */
   saslSession: object | null | undefined;
   _handleAuthCleartextPassword: (message: unknown) => void;
   _handleAuthMD5Password: (message: unknown) => void;
@@ -51,7 +52,7 @@ class ProvingClient extends Client {
   }
 }
 
-/** A client that cannot connect. */
+/** Creates a client that fails to connect, with this error. */
 function createFailing(error: unknown): pg.Client {
   const client = new Client();
   client.connect = ((done?: (error: unknown) => void) =>
@@ -60,8 +61,8 @@ function createFailing(error: unknown): pg.Client {
 }
 
 /**
- * The driver reads the files of certificates as it makes a client. Where one is gone while the service runs, it is connecting that fails: a pool makes
- * clients where nobody could catch it.
+ * Returns the class of clients for an address. The driver reads certificate files as it creates a client. If one is
+ * gone while the service runs, connecting fails instead: a pool creates clients where nobody could catch the error.
  */
 export function clientClass(address: string): typeof Client {
   const Chosen = new URL(address).searchParams.get(PROOF_PARAMETER) === PROOF_METHOD ? ProvingClient : Client;
@@ -75,7 +76,7 @@ export function clientClass(address: string): typeof Client {
   return make as unknown as typeof Client;
 }
 
-/** A client by itself, not yet connected. */
+/** Creates a client outside any pool, not yet connected. */
 export function createClient(config: pg.ClientConfig & { connectionString: string }): pg.Client {
   return new (clientClass(config.connectionString))(config);
 }

@@ -1,5 +1,5 @@
-// Pools of connections and their time-outs. Times, dates and numerics stay text (a JS Date drops microseconds),
-// 64-bit integers become bigint.
+// Connection pools and their timeouts. Times, dates and numerics stay text (a JS Date drops microseconds); 64-bit
+// integers become bigint.
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { clientClass } from './client-class.ts';
@@ -21,7 +21,7 @@ parsers.setTypeParser(
   ((text: string) => parseTextArray(text).map((one) => one && BigInt(one))) as never,
 );
 
-/** Tells within half a minute of a server that has died without a word. */
+/** Detects within half a minute that a server has died silently. */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 export interface PoolSettings {
@@ -29,23 +29,23 @@ export interface PoolSettings {
   max: number;
   /** Longest statement, in milliseconds. */
   statementTimeoutMs: number;
-  /** Longest wait for a lock, in milliseconds: 10 s unless given. */
+  /** Longest wait for a lock, in milliseconds; 10 s by default. */
   lockTimeoutMs?: number | undefined;
-  /** After which a connection is replaced by another: unless given it lives as long as it is used. */
+  /** Milliseconds after which a connection is replaced by another. By default it lives as long as it is used. */
   lifetimeMs?: number;
   /** Shown in pg_stat_activity. */
   applicationName: string;
-  /** Whether its connections are used for COPY, beside which no statements can be under way at once (overlap.ts). */
+  /** Whether its connections are used for COPY, which rules out overlapping statements (overlap.ts). */
   takesCopy?: boolean;
-  /** To be done with each new connection before it is used. */
+  /** Called with each new connection before it is used. */
   onConnect?: (client: pg.ClientBase) => Promise<void>;
-  /** Further settings of its sessions. */
+  /** Further session settings. */
   settings?: Record<string, string>;
 }
 
 const CONNECTING_MS = 5_000;
 
-/** What the driver takes from an address for settings of a session: those are ours. */
+/** Parameters of an address that the driver would make session settings; those are ours to choose. */
 const SESSION_PARAMETERS = [
   'options',
   'client_encoding',
@@ -55,7 +55,10 @@ const SESSION_PARAMETERS = [
   'query_timeout',
 ];
 
-/** What the driver is given of an address: it without settings, which would hold instead of ours, and its `options`, which may hold beside them. */
+/**
+ * Splits an address into what the driver is given: the address without session settings, which would override ours, and
+ * its `options`, which may apply beside them.
+ */
 export function splitAddress(address: string): { connectionString: string; options?: string } {
   const url = new URL(address);
   if (!SESSION_PARAMETERS.some((name) => url.searchParams.has(name))) return { connectionString: address };
@@ -65,8 +68,8 @@ export function splitAddress(address: string): { connectionString: string; optio
 }
 
 /**
- * Sets them for the session, those that this version of PostgreSQL has. By a statement, which any pooler that keeps a session for each client
- * passes on: PgBouncer refuses them where a connection begins.
+ * Applies settings to the session; `transaction_timeout` only if this version of PostgreSQL has it. Uses a statement,
+ * which any pooler that keeps a session per client passes on: PgBouncer refuses settings at the start of a connection.
  */
 export async function applySettings(client: pg.ClientBase, settings: Record<string, string>): Promise<void> {
   const query = {
@@ -78,7 +81,7 @@ export async function applySettings(client: pg.ClientBase, settings: Record<stri
   await client.query(query);
 }
 
-/** A pool with lock, statement and idle-in-transaction time-outs; `onError` hears of idle connections that break. */
+/** Creates a pool with lock, statement and idle-in-transaction timeouts. `onError` hears of broken idle connections. */
 export function createPool(settings: PoolSettings, onError: (error: Error) => void): pg.Pool {
   const target = splitAddress(settings.connectionString);
   const { statementTimeoutMs, lockTimeoutMs = 10_000, lifetimeMs = 0, onConnect } = settings;
@@ -86,8 +89,8 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     statement_timeout: String(statementTimeoutMs),
     lock_timeout: String(Math.min(statementTimeoutMs, lockTimeoutMs)),
     idle_in_transaction_session_timeout: '60000',
-    // Whatever role and database have: the locks are made for the first, statements are written for the next three, and how long a session or a
-    // transaction takes is ours to bound.
+    // These override the defaults of role and database: our locking is designed for the first, our statements are
+    // written for the next three, and how long a session or a transaction may take is ours to limit.
     default_transaction_isolation: 'read committed',
     array_nulls: 'on',
     standard_conforming_strings: 'on',
@@ -96,7 +99,7 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     transaction_timeout: '0',
     timezone: 'UTC',
     datestyle: 'ISO',
-    // Compiling a plan took up to a second (PostgreSQL 15), which no statement here wins back.
+    // Compiling a plan took up to a second (PostgreSQL 15), which no statement here recoups.
     jit: 'off',
     ...settings.settings,
   };
@@ -111,7 +114,7 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     ...KEEP_ALIVE,
     types: parsers,
     pipeline: !settings.takesCopy,
-    // The pool awaits it before it lends the client.
+    // The pool awaits this before it lends the client.
     async onConnect(client) {
       await applySettings(client, sessionSettings);
       await onConnect?.(client);
@@ -119,13 +122,13 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
   });
   watchPool(pool, settings.applicationName);
   pool.on('error', onError);
-  // A client that is lent and between two statements has no other listener, and its breaking would end the process; the next
-  // statement hears of it.
+  // A lent client has no other listener between two statements, so a broken connection would end the process. The next
+  // statement reports it.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 
-/** The same for Kysely, by which nearly all statements are sent. */
+/** Creates a pool for Kysely, through which nearly all statements are sent. */
 export function createDb(settings: PoolSettings, onError: (error: Error) => void): Kysely<DB> {
   const pool = createPool(settings, onError);
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool: lendPrepared(pool, settings.statementTimeoutMs) }) });

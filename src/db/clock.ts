@@ -1,5 +1,5 @@
-// The database's clock, as this process knows it. Processes on one database share leases, due times and what is old enough to be deleted: one
-// whose own clock is wrong would take the others' deliveries from them, or clear away what is new.
+// The database's clock, as this process knows it. Processes on one database share leases, due times and what is old
+// enough to be deleted: one that went by a wrong clock would take deliveries from the others, or delete new data.
 import { performance } from 'node:perf_hooks';
 import { type Kysely, sql } from 'kysely';
 import type { Logger } from 'pino';
@@ -8,14 +8,14 @@ import type { DB } from './types.ts';
 const WORTH_TELLING_MS = 1_000;
 
 export interface DatabaseClock {
-  /** This process' own clock until the database's was read. */
+  /** Returns the database's time; until that has been read, this process's own. */
   now: () => Date;
-  /** Reads the database's; to be repeated, as clocks drift and are set. */
+  /** Reads the database's clock. To be repeated, as clocks drift and are set. */
   read: () => Promise<void>;
 }
 
 export function createDatabaseClock(db: Kysely<DB>): DatabaseClock {
-  /** What the database's clock is ahead of our monotonic one; milliseconds. */
+  /** How far the database's clock is ahead of our monotonic one, in milliseconds. */
   let ahead: number | undefined;
   return {
     now: () => new Date((ahead ?? performance.timeOrigin) + performance.now()),
@@ -25,14 +25,14 @@ export function createDatabaseClock(db: Kysely<DB>): DatabaseClock {
         select extract(epoch from clock_timestamp())::float8 * 1000 as clock_ms`.execute(db);
       const after = performance.now();
       const { clock_ms } = rows[0] as { clock_ms: number };
-      // It was read some time between: what we knew is changed only where it cannot be true.
+      // The clock was read some time in between, so the known offset changes only if it cannot be true.
       const [least, most] = [clock_ms - after, clock_ms - before];
       ahead = Math.min(Math.max(ahead ?? (least + most) / 2, least), most);
     },
   };
 }
 
-/** The clock after its first reading, which must succeed. Says so where ours shows another time. */
+/** Returns the clock after its first reading, which must succeed. Logs a warning if our own shows another time. */
 export async function openClock(db: Kysely<DB>, log: Logger): Promise<DatabaseClock> {
   const clock = createDatabaseClock(db);
   await clock.read();

@@ -1,8 +1,8 @@
-// Rows in the binary form of COPY (PostgreSQL's documentation, "COPY", Binary Format): numbers, moments and ids arrive as the server holds
-// them. To read them from text took it two fifths of what copying a transaction costs. Each writer is told where to begin and gives where it
-// ended; there is room enough.
+// Rows in the binary format of COPY (PostgreSQL's documentation, "COPY", Binary Format): numbers, timestamps and ids
+// arrive as the server stores them. Parsing them from text made up two fifths of the server's cost of copying a
+// transaction. Each writer is told where to begin and returns where it ended; the caller has made enough room.
 
-/** A timestamptz is a timestamp of lib/datetime.ts, a numeric a decimal text without an exponent. */
+/** A timestamptz is given as a timestamp of lib/datetime.ts, a numeric as decimal text without an exponent. */
 export type CopyValue = string | number | bigint | boolean | null;
 
 export type CopyType = 'text' | 'uuid' | 'boolean' | 'integer' | 'bigint' | 'numeric' | 'timestamptz';
@@ -32,7 +32,7 @@ function writeBigint(bytes: Buffer, at: number, value: number | bigint): number 
   return writeInt32(bytes, writeInt32(bytes, begin, Math.floor(number / HIGH)), number % HIGH);
 }
 
-/** Longer texts are faster written by Node.js. */
+/** Node.js writes longer texts faster. */
 const SHORT = 64;
 
 function writeText(bytes: Buffer, at: number, text: string): number {
@@ -62,12 +62,12 @@ function numberAt(text: string, place: number, digits: number): number {
   return number;
 }
 
-/** By character code: the value of a hexadecimal digit, 255 for all others. */
+/** Indexed by character code: the value of a hexadecimal digit, 255 for any other ASCII character. */
 const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) => {
   const nibble = Number.parseInt(String.fromCharCode(code), 16);
   return Number.isNaN(nibble) ? 255 : nibble;
 });
-/** Where each byte of a uuid stands in its text. */
+/** Where each byte of a uuid begins in its text. */
 const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const UUID_LENGTH = 36;
 
@@ -85,7 +85,7 @@ function writeUuid(bytes: Buffer, at: number, text: string): number {
   return begin + PLACES.length;
 }
 
-/** Groups of four digits before and after the point. */
+/** Writes the digits in groups of four, counted from the decimal point in both directions. */
 function writeNumeric(bytes: Buffer, begin: number, text: string): number {
   const point = text.indexOf('.');
   const sign = text.startsWith('-') ? 1 : 0;
@@ -108,7 +108,7 @@ function writeNumeric(bytes: Buffer, begin: number, text: string): number {
 
 const EPOCH_DAYS = 730_425;
 
-/** Days since 2000 of the Gregorian calendar, whose years begin in March here, so that a leap day is the last. */
+/** Returns days since 2000 in the Gregorian calendar. Years begin in March here, so that a leap day is the last one. */
 function daysSince2000(year: number, month: number, day: number): number {
   const y = month > 2 ? year : year - 1;
   const m = month > 2 ? month - 3 : month + 9;
@@ -148,12 +148,12 @@ export const WRITERS = {
   timestamptz: writeTimestamp,
 } as unknown as Readonly<Record<CopyType, Writer>>;
 
-/** Of no type more bytes are written than this and three for each character. */
+/** No value takes more bytes than this plus three for each character of its text. */
 const MOST_BYTES = 20;
 
 export interface Block {
   bytes: Buffer;
-  /** How many of them are written. */
+  /** How many of the bytes are written. */
   length: number;
 }
 
@@ -170,7 +170,7 @@ function makeRoom(block: Block, at: number, value: CopyValue): Buffer {
   return block.bytes;
 }
 
-/** Writes a row, whose columns are written by these. */
+/** Writes a row, with one writer per column. */
 export function writeRow(block: Block, writers: readonly Writer[], row: readonly CopyValue[]): void {
   let at = writeInt16(makeRoom(block, block.length, null), block.length, writers.length);
   for (let i = 0; i < writers.length; i++) {

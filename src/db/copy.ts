@@ -13,9 +13,9 @@ import {
   writeTrailer,
 } from './copy-row.ts';
 
-/** Few large writes: one per row costs more than the row itself. */
+/** Rows are sent in few large writes: one write per row costs more than the row itself. */
 const BLOCK_BYTES = 64 * 1024;
-/** For the row that fills a block. */
+/** Room for the row that fills a block. */
 const ROOM_BYTES = 4 * 1024;
 
 function* toBlocks(types: readonly CopyType[], rows: Iterable<readonly CopyValue[]>): Generator<Buffer> {
@@ -34,13 +34,13 @@ function* toBlocks(types: readonly CopyType[], rows: Iterable<readonly CopyValue
 
 export type CopyColumn = readonly [name: string, type: CopyType];
 
-/** Names are taken as they are; the types are those that the table has. */
+/** Names are used verbatim; the types must be those of the table. */
 export interface CopyTarget {
   table: string;
   columns: readonly CopyColumn[];
 }
 
-/** Copies rows into columns of a table, within the transaction that the client is in. */
+/** Copies rows into columns of a table, within the client's current transaction. */
 export async function copyRows(
   client: pg.ClientBase,
   { table, columns }: CopyTarget,

@@ -1,8 +1,8 @@
-// The rows of a query, some at a time.
+// Reads the rows of a query in batches.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from './types.ts';
 
-/** By a cursor of the transaction, which has one at a time. */
+/** Yields up to `atOnce` rows at a time, by a cursor of the transaction, which can have only one of these open. */
 export async function* readByCursor<Row>(
   trx: Kysely<DB>,
   query: RawBuilder<Row>,

@@ -1,19 +1,19 @@
-// When a connection is given up. An answer of the database is waited for so long, those of statements ahead of it on the connection included:
-// the server ends what takes too long by itself; one that has died without a word, or that no packet reaches any more, would be waited for
-// until TCP gives up, which takes a quarter of an hour.
+// Decides when to give up a connection. The server itself ends statements that take too long. But if it has died
+// silently or no packet reaches it any more, we would wait until TCP gives up, which takes a quarter of an hour. So the
+// wait for an answer is limited, including the answers to statements ahead of it on the connection.
 import type { Duplex } from 'node:stream';
 import { CompiledQuery, type Kysely } from 'kysely';
 import type pg from 'pg';
 import { isReadOnly } from './failures.ts';
 import type { DB } from './types.ts';
 
-/** For the server's own time-out to arrive first. */
+/** Lets the server's own timeout arrive first. */
 const MARGIN_MS = 5_000;
-/** A session that was begun just now knows what its database is. */
+/** A session younger than this knows whether its database is read-only. */
 const NEW_MS = 1_000;
 const RAISE_TIMEOUT = "select set_config('statement_timeout', $1, true)";
 
-/** A longer time-out for the statements of a transaction, on both sides. */
+/** Gives the statements of a transaction a longer timeout, both in the server and here. */
 export async function raiseTimeout(trx: Kysely<DB>, timeoutMs: number): Promise<void> {
   await trx.executeQuery(CompiledQuery.raw(RAISE_TIMEOUT, [String(timeoutMs)]));
 }
@@ -26,19 +26,20 @@ interface Statement {
 
 export interface BoundedClient {
   query: (statement: Statement) => Promise<pg.QueryResult>;
-  /** Work on the connection that is one statement for the server: COPY. */
+  /** Does work on the connection that is one statement to the server: COPY. */
   within: <T>(work: () => Promise<T>) => Promise<T>;
   release: () => void;
 }
 
-/** The socket of a connection. */
+/** Returns the socket of a connection. */
 export function streamOf(client: pg.PoolClient): Duplex {
   return (client as unknown as { connection: pg.Connection }).connection.stream;
 }
 
 /**
- * A connection that is broken off when a statement has no answer in time: the driver fails the statement, the pool drops it. So it does with one on
- * which nothing could be written: whether its database is read-only a session asks when it begins, and never again.
+ * Limits how long statements on a connection wait for their answers. When time is up the socket is destroyed: the
+ * driver fails the statement and the pool drops the connection. A connection on which a write was refused as read-only
+ * is dropped as well, because a session determines that when it begins and never again.
  */
 export function boundStatements(client: pg.PoolClient, timeoutMs: number): BoundedClient {
   const began = performance.now();
@@ -47,7 +48,7 @@ export function boundStatements(client: pg.PoolClient, timeoutMs: number): Bound
   const stream = streamOf(client);
 
   async function within<T>(work: () => Promise<T>): Promise<T> {
-    // To fail the statement alone would leave the next one behind it.
+    // Failing the statement alone would leave the next one queued behind it.
     const timer = setTimeout(() => stream.destroy(), longestMs + MARGIN_MS);
     try {
       return await work();

@@ -1,4 +1,4 @@
-// What kind a failure of the database is; most are passing: the client may try again, and nothing is wrong with the request.
+// Classifies failures of the database. Most are transient: the client may retry, and nothing is wrong with the request.
 import pg from 'pg';
 
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -17,9 +17,9 @@ const AWAY_STATES = new Set([
   '25P03', // idle_in_transaction_session_timeout
   '25P04', // transaction_timeout
 ]);
-/** Whatever fails in connecting is passing, also a Unix socket that is not there. */
+/** Every failure to connect is transient, even a Unix socket that is not there. */
 const CONNECTING = new Set(['connect', 'getaddrinfo']);
-/** Of a connection that breaks, and of several attempts to connect together, which name no system call. */
+/** Codes of broken connections, and of several attempts to connect that failed together, which name no system call. */
 const AWAY_SYSTEM_ERRORS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -33,16 +33,16 @@ const AWAY_SYSTEM_ERRORS = new Set([
 const DRIVER_WORDS =
   /connection terminated|timeout expired|timeout exceeded when trying to connect|connection ended|not queryable|connection error/i;
 
-/** Whatever they say: a refused password or an unknown certificate is no fault of the request either. */
+/** Whatever they say: a rejected password or an unknown certificate is not the request's fault either. */
 const failuresToConnect = new WeakSet<object>();
 
-/** Throws what a connection could not be made with. The database counts as away. */
+/** Rethrows the error with which connecting failed, and remembers that the database counts as away. */
 export function failConnecting(error: unknown): never {
   if (error instanceof Error) failuresToConnect.add(error);
   throw error;
 }
 
-/** What was read changed before it was locked: the transaction has to begin anew, as after a serialization failure. */
+/** What was read changed before it was locked. The transaction must be retried, as after a serialization failure. */
 export class StaleReadError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
@@ -51,7 +51,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error ? (error as { code?: unknown }).code : undefined;
 }
 
-/** Whether a lock was waited for too long. */
+/** Whether the wait for a lock took too long. */
 export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === LOCK_NOT_AVAILABLE;
 }
@@ -61,37 +61,39 @@ export function isUniqueViolation(error: unknown): boolean {
   return codeOf(error) === UNIQUE_VIOLATION;
 }
 
-/** Whether a statement would have written where nothing is written. */
+/** Whether a statement tried to write to a read-only database. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === READ_ONLY;
 }
 
-/** Whether a connection was refused because others have all that there are. */
+/** Whether a connection was refused because others have all of the server's. */
 export function isOutOfConnections(error: unknown): boolean {
   return codeOf(error) === TOO_MANY_CONNECTIONS;
 }
 
-/** Whether the server itself did not let a connection be made: it is there, and says why. */
+/** Whether the server itself refused a connection: it is there, and says why. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && failuresToConnect.has(error);
 }
 
-/** Whether a statement took too long, be it for a lock. */
+/** Whether a statement took too long or waited too long for a lock. */
 export function isTimeout(error: unknown): boolean {
   return isLockTimeout(error) || codeOf(error) === QUERY_CANCELED;
 }
 
-/** Whether another transaction was in the way, so that the same one may succeed if it is tried again. */
+/** Whether another transaction was in the way, so that a retry may succeed. */
 export function isConflict(error: unknown): boolean {
   return CONFLICTS.includes(codeOf(error));
 }
 
-/** Whether the database was away, overloaded, not to be written to, or cut the statement short: nothing else succeeds now either. */
+/**
+ * Whether the database was away, overloaded, read-only or cut the statement short: nothing else succeeds now either.
+ */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (failuresToConnect.has(error)) return true;
   const { code, syscall = '' } = error as { code?: unknown; syscall?: string };
-  // Of steps that failed alike. Node.js's own, of several addresses, has the code of the first.
+  // Steps that failed together. The AggregateError of Node.js, for several addresses, has the code of the first.
   if (error instanceof AggregateError && code === undefined)
     return error.errors.length > 0 && error.errors.every(isDatabaseAway);
   if (typeof code !== 'string') return DRIVER_WORDS.test(error.message);
@@ -104,7 +106,7 @@ export function isDatabaseAway(error: unknown): boolean {
   );
 }
 
-/** Whether the database was away, or other transactions stood in the way of this one to the last. */
+/** Whether the database was away, or other transactions stayed in the way of this one to its last attempt. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return isDatabaseAway(error) || isLockTimeout(error) || isConflict(error);
 }

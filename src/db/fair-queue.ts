@@ -1,15 +1,15 @@
-// A bounded queue in lanes, of which each has the same share of what is taken.
+// A bounded queue divided into lanes, each with the same share of what is taken.
 
 const MOST_WAITING = 20_000;
-/** Of one lane: another finds room beside it. */
+/** Limit of one lane, so that others still find room. */
 const MOST_WAITING_IN_LANE = 10_000;
 
 export interface FairQueue<T> {
-  /** How many wait, in all lanes. */
+  /** How many items wait, in all lanes. */
   size: () => number;
-  /** False where there is no room. */
+  /** Adds an item to a lane. Returns false if there is no room. */
   add: (lane: string, one: T) => boolean;
-  /** Takes at most so many, in the order of each lane. What a quiet lane leaves of its share goes to the others. */
+  /** Takes up to `most` items, in order within each lane. What a quiet lane leaves of its share goes to the others. */
   take: (most: number) => T[];
 }
 
@@ -35,7 +35,7 @@ export function createFairQueue<T>(): FairQueue<T> {
           if (taken.length === most) break;
           taken.push(...queue.splice(0, Math.min(share, most - taken.length)));
           lanes.delete(lane);
-          // Behind the others, so that lanes take turns.
+          // It moves behind the others, so that lanes take turns.
           if (queue.length > 0) lanes.set(lane, queue);
         }
       }

@@ -1,21 +1,21 @@
-// Parts of statements that have no values, as the text that they are: made and compiled once instead of with every statement.
+// Parts of statements that contain no values, as plain text: built and compiled once instead of with every statement.
 import { createQueryId, PostgresQueryCompiler, type RawBuilder, type RootOperationNode, sql } from 'kysely';
 
 const compiler = new PostgresQueryCompiler();
 
-/** Throws if the part has values, which would be those of its first use for ever. */
+/** Compiles a part to text. Throws if it has values, which would for ever remain those of its first use. */
 export function fixed(part: RawBuilder<unknown>): RawBuilder<unknown> {
   const { sql: text, parameters } = compiler.compileQuery(part.toOperationNode() as RootOperationNode, createQueryId());
   if (parameters.length > 0) throw new Error(`values in ${text}`);
   return sql.raw(text);
 }
 
-/** A list of columns. */
+/** Returns a list of columns. */
 export function fixedColumns(names: readonly string[], prefix = ''): RawBuilder<unknown> {
   return fixed(sql.join(names.map((name) => sql.ref(`${prefix}${name}`))));
 }
 
-/** What a row that is there takes over from the one that conflicts with it. */
+/** Returns the assignments of an upsert: what an existing row takes over from the one that conflicts with it. */
 export function fixedAssignments(names: readonly string[]): RawBuilder<unknown> {
   return fixed(sql.join(names.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`)));
 }

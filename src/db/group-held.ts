@@ -1,5 +1,5 @@
-// Items of a group that need what somebody holds for long: they wait beside the groups, by name, and are written together when it is let go
-// of. Where that takes longer than a lock is waited for, all that wait for it are refused.
+// The held queue: items that need a row which somebody keeps locked wait beside the groups, by name. They are written
+// together once the lock is released, or all refused if that takes longer than the lock timeout.
 import { apiError } from '../errors.ts';
 import { isLockTimeout } from './failures.ts';
 import { answer, outcomeOf, type Queued } from './queued.ts';
@@ -8,14 +8,14 @@ const MOST_HELD = 1_000;
 const MOST_HELD_OF_NAME = 250;
 const MOST_AT_ONCE = 50;
 
-/** How a writer treats what somebody may hold: who holds one item holds all of the same name. */
+/** How a writer handles rows that may stay locked. Items of the same name need the same row. */
 export interface Patient<Item, Result> {
   nameOf: (item: Item) => string;
-  /** Waits for a lock hardly at all: then it fails with a lock time-out. */
+  /** Writes items, but waits for a lock only briefly before it fails with a lock timeout. */
   writeIfFree: (items: readonly Item[]) => Promise<readonly Result[]>;
-  /** Writes items of one name, and waits for it to be let go of. */
+  /** Writes items of one name and waits for the lock to be released. */
   write: (items: readonly Item[]) => Promise<readonly Result[]>;
-  /** So many names are waited for at once. */
+  /** How many names may be waited for at once. */
   atOnce: number;
 }
 
@@ -27,10 +27,10 @@ export interface Held<Item, Result> {
 export function createHeld<Item, Result>({ nameOf, write, atOnce }: Patient<Item, Result>): Held<Item, Result> {
   const queues = new Map<string, Queued<Item, Result>[]>();
   let waiting = 0;
-  /** Names that are being waited for. */
+  /** Names whose lock is being waited for. */
   const awaited = new Set<string>();
 
-  /** Takes of the queue of a name; the rest goes behind the other names. */
+  /** Takes up to `most` items from the queue of a name; the rest of that queue moves behind the other names. */
   function take(name: string, most: number): Queued<Item, Result>[] {
     const queue = queues.get(name) ?? [];
     const taken = queue.splice(0, most);
@@ -61,7 +61,7 @@ export function createHeld<Item, Result>({ nameOf, write, atOnce }: Patient<Item
 
   return {
     has(item) {
-      // Nearly always nobody waits: no name need be made.
+      // Almost always nothing waits, and no name need be made.
       if (awaited.size === 0) return false;
       const name = nameOf(item);
       return awaited.has(name) || queues.has(name);

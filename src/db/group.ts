@@ -1,6 +1,6 @@
-// Group commit: while one group is being written the next one gathers, so that the cost of a commit is shared. Nobody waits for others to
-// come, nobody is answered before the commit, and the queue is bounded. Apps take turns, so that a busy one does not delay the others.
-// Keys are looked up in the same way: there `write` only reads.
+// Group commit: while one group is being written, the next one gathers, so its members share the cost of a commit. No
+// request waits for others to arrive, none is answered before its commit, and the queue is bounded. Apps take turns, so
+// a busy one does not delay the others. Keys are looked up in groups, too; there `write` only reads.
 import { apiError } from '../errors.ts';
 import { isDatabaseAway, isLockTimeout } from './failures.ts';
 import { createFairQueue } from './fair-queue.ts';
@@ -8,17 +8,17 @@ import { createHeld, type Patient } from './group-held.ts';
 import { answer, type Outcome, outcomeOf, type Queued } from './queued.ts';
 
 const MOST_PER_GROUP = 200;
-/** So many cost hardly more than half of them. */
+/** A group of this size is not split: it costs hardly more than half of it would. */
 const NEVER_SPLIT = 16;
 const MOST_WRITING = 4;
 const SLOW_MS = 8;
 
 interface GroupOptions<Item, Result> {
-  /** For items that somebody may hold for long. */
+  /** For items whose row may stay locked. */
   patient?: Patient<Item, Result>;
-  /** A group that takes longer waits for a lock or for a distant database, not for a processor: another is written beside it. */
+  /** A group that takes longer waits for a lock or a distant database, not for CPU: another is written beside it. */
   slowMs?: number;
-  /** As soon as so many wait, they are written beside a group. */
+  /** As soon as this many items are queued, they are written beside the running group. */
   besideFrom?: number;
 }
 
@@ -26,7 +26,10 @@ function isAway(outcome: Outcome<unknown>): boolean {
   return 'error' in outcome && isDatabaseAway(outcome.error);
 }
 
-/** Makes of `write`, which takes many items at once, a function that takes one: what it is called with meanwhile goes together. */
+/**
+ * Turns `write`, which takes many items, into a function that takes one. Items that arrive while a group is being
+ * written form the next group.
+ */
 export function groupCalls<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly Result[]>,
   { patient, slowMs = SLOW_MS, besideFrom = Number.POSITIVE_INFINITY }: GroupOptions<Item, Result> = {},
@@ -35,15 +38,16 @@ export function groupCalls<Item, Result>(
   const held = patient && createHeld(patient);
   const writeAlone = patient?.writeIfFree ?? write;
   let writing = 0;
-  /** Items of the group before. */
+  /** Size of the previous group. */
   let lastSize = 0;
-  /** Whether the group that was begun last takes long. */
+  /** Whether the group that was started last is taking long. */
   let isSlow = false;
   let timer: NodeJS.Timeout | undefined;
 
   /**
-   * Clients who wait for their answers come again together. Half of them at a time, so that one half is answered and read while the
-   * other is being written; left to itself a large group and a small one would take turns, each with nobody beside it.
+   * Takes the next group: about half of the requests in flight. Clients that are answered together send their next
+   * requests together, so with halves one is answered and read while the other is being written. Otherwise a large
+   * group and a small one would alternate, each with nothing to do beside it.
    */
   function takeGroup(): Queued<Item, Result>[] {
     const half = Math.ceil((queue.size() + lastSize) / 2);
@@ -60,25 +64,26 @@ export function groupCalls<Item, Result>(
     }
   }
 
-  /** Puts it beside the groups where what it needs is known to be held; whether it did. */
+  /** Diverts the item to the held queue if the row it needs is known to be locked. Returns whether it did. */
   function putBeside(one: Queued<Item, Result>): boolean {
     if (!held?.has(one.item)) return false;
     held.add(one);
     return true;
   }
 
-  /** Writes a group; what it gives tells those who were not told before. */
+  /** Writes a group. Returns a function that answers those members that have no answer yet. */
   async function writeGroup(taken: readonly Queued<Item, Result>[]): Promise<() => void> {
     const group = taken.filter((one) => !putBeside(one));
     if (group.length === 0) return () => undefined;
     const together = await outcomeOf(write(group.map(({ item }) => item)));
     if ('results' in together || isAway(together)) return () => tell(group, together);
     if (group.length === 1) {
-      // At once: the next group is not to meet the same lock.
+      // At once, so that the next group does not run into the same lock.
       tell(group, together);
       return () => undefined;
     }
-    // One bad item must not fail its neighbours: each is tried alone, unless the database goes away, as the rest would only find out later.
+    // One bad item must not fail its neighbours, so each is tried alone. If the database goes away, all that are left
+    // fail at once: tried alone, they would only fail later.
     for (const [index, one] of group.entries()) {
       if (putBeside(one)) continue;
       const alone = await outcomeOf(writeAlone([one.item]));
@@ -88,7 +93,7 @@ export function groupCalls<Item, Result>(
     return () => undefined;
   }
 
-  /** What waits meanwhile makes a larger group, of which each costs less. */
+  /** Whether to start a group now. Items that are left queued form a larger group, in which each costs less. */
   function isWorthwhile(): boolean {
     if (queue.size() === 0) return false;
     return writing === 0 || (isSlow && writing < MOST_WRITING) || (writing === 1 && queue.size() >= besideFrom);
@@ -107,7 +112,7 @@ export function groupCalls<Item, Result>(
       timer = setTimeout(noteSlow, slowMs);
       const tellGroup = await writeGroup(takeGroup());
       writing--;
-      // The next group is on its way before these are answered, which takes longer than sending it.
+      // The next group is sent before this one is answered, because answering takes longer than sending.
       setImmediate(tellGroup);
     }
   }

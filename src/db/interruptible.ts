@@ -1,9 +1,9 @@
-// Statements of a connection that end when the process is to end: whoever waits for the answer of one hears nothing else, so another
-// connection has it cancelled.
+// Ends the statements of a connection when the process is to end. A connection that awaits an answer hears nothing
+// else, so another connection cancels the statement.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 
-/** Between two statements a cancellation is not heard, even if the next is on its way: it is said again after so long. */
+/** Interval of repeating a cancellation, which has no effect between two statements, even with the next on its way. */
 const AGAIN_MS = 200;
 
 interface Interruption {
@@ -12,7 +12,7 @@ interface Interruption {
   connect: () => Promise<pg.Client>;
 }
 
-/** Does work on a connection; once the signal has aborted, its statements fail as cancelled. */
+/** Does work on a connection. Once the signal is aborted, its statements fail as cancelled. */
 export async function interruptibly<T>(
   client: pg.Client,
   { signal, connect }: Interruption,
@@ -38,7 +38,7 @@ export async function interruptibly<T>(
   } finally {
     signal?.removeEventListener('abort', interrupt);
     isOver = true;
-    // Else it could hit whoever a pooler gives this session to.
+    // Otherwise it could hit whoever gets this session from a pooler next.
     await cancelling;
   }
 }

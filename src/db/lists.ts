@@ -1,13 +1,13 @@
-// Long lists of numbers or texts, as a parameter and as a column of a result: the driver takes each member by itself, which costs more than
-// the statement.
+// Long lists of numbers or texts, as parameters and as result columns. The driver handles each member individually,
+// which costs more than the statement itself.
 import { type RawBuilder, sql } from 'kysely';
 
-/** As PostgreSQL reads an array of numbers; the driver quotes and escapes each. */
+/** Returns the text of a PostgreSQL array; the driver would quote and escape each number. */
 export function listText(numbers: Iterable<number | bigint>): string {
   return `{${[...numbers].join(',')}}`;
 }
 
-/** A column of all rows as one list of JSON, parsed at once. For numbers that JavaScript has. */
+/** Aggregates a column into one JSON list, which is parsed in one go. For numbers that JavaScript can represent. */
 export function jsonList(name: string, as = name): RawBuilder<unknown> {
   return sql`coalesce(array_to_json(array_agg(${sql.ref(name)})), '[]') as ${sql.ref(as)}`;
 }

@@ -1,4 +1,4 @@
-// Figures of the connection pools of this process at /metrics (Prometheus).
+// Metrics of this process's connection pools at /metrics (Prometheus).
 import type pg from 'pg';
 import { Gauge, Registry } from 'prom-client';
 
@@ -27,7 +27,7 @@ const waiting = new Gauge({
 
 const pools = new Map<pg.Pool, string>();
 
-/** The pool is in the figures, under this name, until it is ended. */
+/** Includes the pool in the metrics under this name until it is ended. */
 export function watchPool(pool: pg.Pool, name: string): void {
   pools.set(pool, name);
 }

@@ -1,5 +1,5 @@
-// Runs migrations/*.sql in order, each in a transaction, under one advisory lock so that several processes may start at once.
-// Forward only: a database that knows migrations this program does not is refused.
+// Runs migrations/*.sql in order, each in a transaction, all under one advisory lock so that several processes may
+// start at once. Forward only: a database with migrations that this program does not know is refused.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { MIGRATION_LOCK } from './advisory-locks.ts';
@@ -13,12 +13,15 @@ import { leadsThroughPooler, SHARES_SESSIONS, sharesSessions } from './shared-se
 
 const LONGEST_MS = 30 * 60_000;
 const TURN_POLL_MS = 200;
-/** Whatever a running service asks of a table queues behind the lock that is waited for: less than it waits itself before it answers 503. */
+/**
+ * While a migration waits for a lock, whatever a running service asks of the table queues behind it. So this is less
+ * than the service waits before it answers 503.
+ */
 const LOCK_WAIT_MS = 3_000;
 /** duplicate_table, duplicate_object, duplicate_function. */
 const ALREADY_THERE: readonly string[] = ['42P07', '42710', '42723'];
 
-/** Whatever role, database and address have: an index of a large table takes as long as it takes. */
+/** Override those of role, database and address: an index of a large table takes as long as it takes. */
 const SETTINGS = {
   timezone: 'UTC',
   standard_conforming_strings: 'on',
@@ -29,18 +32,18 @@ const SETTINGS = {
 };
 
 interface MigrationOptions {
-  /** Is told for whom is waited. */
+  /** Is told whom the migration waits for. */
   say?: (words: string) => void;
   longestMs?: number;
   lockWaitMs?: number;
-  /** Aborted, it gives up: where it waits, and a migration that it is at is rolled back. */
+  /** When aborted, waiting ends and a migration in progress is rolled back. */
   signal?: AbortSignal;
 }
 
-/** For the operator to find; what they may not know of another role's session is left out. */
+/** Describes a session so that the operator can find it. Omits what they may not know of another role's session. */
 const SESSION = `concat_ws(', ', 'pid ' || pid, nullif(application_name, ''), state, 'from ' || host(client_addr)) as session`;
 
-/** Who holds the lock. */
+/** Names the session that holds the lock. */
 async function nameHolder(client: pg.Client): Promise<string> {
   const { rows } = await client.query(
     `select ${SESSION} from pg_locks join pg_stat_activity using (pid)
@@ -51,7 +54,7 @@ async function nameHolder(client: pg.Client): Promise<string> {
   return rows[0] ? ` (${rows[0].session})` : '';
 }
 
-/** Whose transaction was open all the time that a lock was waited for. */
+/** Names the session with the oldest transaction that was open throughout the wait for a lock. */
 async function nameOldest(client: pg.Client, waitedMs: number): Promise<string> {
   const { rows } = await client.query(
     `select ${SESSION} from pg_stat_activity
@@ -63,18 +66,18 @@ async function nameOldest(client: pg.Client, waitedMs: number): Promise<string> 
   return rows[0] ? ` (the longest is open in ${rows[0].session})` : '';
 }
 
-/** Throws once the process is to end. */
+/** Throws if the process is to end. */
 function heed(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new MigrationError('Interrupted: the next start goes on with the migrations.');
 }
 
 interface Waiting {
   restMs: number;
-  /** What is said of the wait, and what when it is given up. */
+  /** Returns the message about the wait, and the one for when it is given up. */
   describe: () => Promise<{ waits: string; givesUp: string }>;
 }
 
-/** Tries again and again; says once for what it waits, and gives up where that would be for ever. */
+/** Retries until an attempt succeeds. Says once what it is waiting for, and gives up rather than wait for ever. */
 async function tryUntilDone(
   attempt: () => Promise<boolean>,
   { restMs, describe }: Waiting,
@@ -94,13 +97,13 @@ async function tryUntilDone(
   }
 }
 
-/** Not queued for: whoever waits in a statement cannot tell for whom. */
+/** Tries to take the lock without queueing for it: while a statement waits, nothing can say for whom. */
 async function tryToTakeTurn(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query('select pg_try_advisory_lock($1) as is_taken', [MIGRATION_LOCK]);
   return rows[0].is_taken;
 }
 
-/** Several may start at once. */
+/** Takes the migration lock, as several processes may start at once. */
 async function takeTurn(client: pg.Client, options: MigrationOptions): Promise<void> {
   const describe = async () => {
     const holder = await nameHolder(client);
@@ -112,7 +115,7 @@ async function takeTurn(client: pg.Client, options: MigrationOptions): Promise<v
   await tryUntilDone(() => tryToTakeTurn(client), { restMs: TURN_POLL_MS, describe }, options);
 }
 
-/** Something else's tables are no fault of the migration. */
+/** Rethrows the error, unless tables of something else are in the way: then it says so. */
 function nameExisting(migration: string, error: unknown): never {
   const { code, message } = error as pg.DatabaseError;
   if (!ALREADY_THERE.includes(code ?? '')) throw error;
@@ -121,7 +124,7 @@ function nameExisting(migration: string, error: unknown): never {
   );
 }
 
-/** Whether it was applied; other transactions may have been in its way. */
+/** Applies a migration. Returns false if other transactions were in its way. */
 async function tryToApply(client: pg.Client, { name, sql, sha256 }: Migration, lockWaitMs: number): Promise<boolean> {
   try {
     await client.query('begin');
@@ -137,7 +140,7 @@ async function tryToApply(client: pg.Client, { name, sql, sha256 }: Migration, l
   }
 }
 
-/** Where other transactions are in its way, it lets by what queues behind it, and begins anew. */
+/** Applies a migration. If other transactions are in its way, lets what queues behind it pass and starts over. */
 async function apply(client: pg.Client, migration: Migration, options: MigrationOptions): Promise<void> {
   const { name } = migration;
   const { lockWaitMs = LOCK_WAIT_MS } = options;
@@ -158,7 +161,7 @@ async function applyMissing(client: pg.Client, options: MigrationOptions): Promi
   const known = await listMigrations();
   await takeTurn(client, options);
   const { rows: made } = await client.query(`select to_regclass('schema_migration') as found`);
-  // Where nothing is to be done nothing is written: a command can look at a database that takes no writes.
+  // If there is nothing to do, nothing is written, so that a command can read a database that takes no writes.
   if (made[0].found === null) await client.query(MIGRATION_TABLE);
   const { rows: applied } = await client.query('select name, sha256 from schema_migration order by name');
   refuseStrangers(known, applied);
@@ -178,19 +181,19 @@ async function connectTo(connectionString: string): Promise<pg.Client> {
     application_name: 'sps-migrate',
     ...KEEP_ALIVE,
   });
-  // Its breaking would end the process; the statement under way hears of it.
+  // Without a listener, a broken connection would end the process. The statement in progress reports it.
   client.on('error', () => undefined);
   await client.connect().catch(failConnecting);
   return client;
 }
 
-/** Applies what is missing and returns the names of what was applied. */
+/** Applies the missing migrations and returns their names. */
 export async function migrateToLatest(connectionString: string, options: MigrationOptions = {}): Promise<string[]> {
   const { signal } = options;
   const connect = () => connectTo(connectionString);
   const client = await connect();
   try {
-    // Before anything is left in a session of others.
+    // Before anything is left in a session that belongs to others.
     const mayShare = await leadsThroughPooler(client);
     if (mayShare && (await sharesSessions(connectionString))) throw new MigrationError(SHARES_SESSIONS);
     await applySettings(client, SETTINGS);
@@ -198,7 +201,7 @@ export async function migrateToLatest(connectionString: string, options: Migrati
     await refuseHomeless(client);
     return await interruptibly(client, { signal, connect }, () => applyMissing(client, options));
   } catch (error) {
-    // Whatever it failed with: it was cancelled, or its rest broken off.
+    // Whatever the error says: the statement was cancelled, or the sleep broken off.
     heed(signal);
     throw error;
   } finally {

@@ -14,13 +14,13 @@ export interface Migration {
 
 let names: Promise<string[]> | undefined;
 
-/** Those of this program, in their order; the folder is read once. */
+/** Lists the migrations of this program in order; the folder is read once. */
 function listNames(): Promise<string[]> {
   names ??= readdir(FOLDER).then((all) => all.filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort());
   return names;
 }
 
-/** In their order. */
+/** Reads the migrations, in order. */
 export async function listMigrations(): Promise<Migration[]> {
   return Promise.all(
     (await listNames()).map(async (name) => {
@@ -38,7 +38,7 @@ export async function isMigrated(db: Kysely<DB>): Promise<boolean> {
   return rows[0]?.is_there === true;
 }
 
-/** Names of migrations that the database has, that it still lacks, and that this program does not know, as a newer one made them. */
+/** Names the migrations that the database has, those that it lacks, and those that only a newer program knows. */
 export async function compareMigrations(db: Kysely<DB>): Promise<Record<'applied' | 'missing' | 'strange', string[]>> {
   const { rows } = await sql<{ name: string }>`select name from schema_migration order by name`.execute(db);
   const applied = rows.map(({ name }) => name);

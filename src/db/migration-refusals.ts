@@ -1,4 +1,4 @@
-// Databases that are not migrated, and the sentences that say why.
+// Refuses databases that cannot be migrated, with a message that says why.
 import type pg from 'pg';
 import type { Migration } from './migration-files.ts';
 
@@ -7,7 +7,10 @@ export class MigrationError extends Error {
   override name = 'MigrationError';
 }
 
-/** In another encoding not every text of a request could be kept, nor its length be counted; undefined where it can. */
+/**
+ * Returns why a database in this encoding is refused, undefined if it is not: in others than UTF8, not every text of a
+ * request could be stored, nor its length be counted.
+ */
 export function refusalOfEncoding(encoding: string): string | undefined {
   if (encoding === 'UTF8') return undefined;
   return `The database is in the encoding ${encoding}: make one with \`create database … encoding 'UTF8' template template0\`.`;
@@ -19,7 +22,7 @@ export async function refuseEncoding(client: pg.Client): Promise<void> {
   if (refusal) throw new MigrationError(refusal);
 }
 
-/** Tables are made in the first schema of the path that is there. */
+/** Throws if the search path has no schema to put tables in: they are created in the first one that exists. */
 export async function refuseHomeless(client: pg.Client): Promise<void> {
   const { rows } = await client.query(`select current_schema() as home, current_setting('search_path') as path`);
   const { home, path } = rows[0];
@@ -48,7 +51,7 @@ export function refuseStrangers(
   }
 }
 
-/** Migrations are applied in their order; one that came later with an earlier number was never tried after those behind it. */
+/** Throws if a missing migration comes before an applied one: it was never tried after those that follow it. */
 export function refuseGaps(missing: readonly Migration[], applied: readonly { name: string }[]): void {
   const [first, last] = [missing[0]?.name, applied.at(-1)?.name];
   if (first !== undefined && last !== undefined && first < last) {

@@ -1,8 +1,9 @@
-// What is sent on a connection in one turn of the event loop is written to its socket in one call. Each call into the kernel costs this process, and
-// each that finds the database's process asleep costs that one to wake up: a transaction over HTTP sends several statements at once.
+// Writes everything that is sent on a connection in one turn of the event loop to its socket in one call: a transaction
+// over HTTP sends several statements at once. Each system call costs this process time, and each one that finds the
+// database's process asleep costs that process a wake-up.
 import type { Duplex } from 'node:stream';
 
-/** Holds back what is written from the call on until the end of the turn. */
+/** Returns a function that holds back what is written after its call until the end of the turn. */
 export function writingAtOnce(stream: Duplex): () => void {
   let isHeld = false;
   return () => {

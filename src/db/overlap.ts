@@ -1,5 +1,6 @@
-// Statements of one transaction that are under way at once: one round trip for all of them instead of one for each. Kysely sends a statement when
-// the one before it is answered; PostgreSQL itself takes them as they come and runs them in that order, and each sees what those before it did.
+// Overlapping statements of one transaction: one round trip for all of them instead of one each. Kysely sends a
+// statement when the one before it has been answered; PostgreSQL itself accepts statements as they come and runs them
+// in that order, and each sees what those before it did.
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -12,7 +13,7 @@ import {
 } from 'kysely';
 import type { DB } from './types.ts';
 
-/** Kysely on a connection that somebody else has acquired, begins and commits on. */
+/** Creates a Kysely on a connection that somebody else has acquired and on which they begin and commit. */
 function onConnection(connection: DatabaseConnection): Kysely<DB> {
   const driver = new DummyDriver();
   driver.acquireConnection = async () => connection;
@@ -27,9 +28,12 @@ function onConnection(connection: DatabaseConnection): Kysely<DB> {
 }
 
 interface Face {
-  /** Statements on it are sent at once, until one has failed. */
+  /** Sends statements at once, until one has failed. */
   each: Kysely<DB>;
-  /** What failed since it was lent, in the order of the statements. Another list each time: what an earlier borrower did not wait for may fail late. */
+  /**
+   * Errors since it was lent, in the order of the statements. Each borrower gets a new list, since statements that an
+   * earlier one did not wait for may still fail.
+   */
   errors: unknown[];
 }
 
@@ -57,8 +61,9 @@ function createFace(connection: DatabaseConnection): Face {
 const faces = new WeakMap<DatabaseConnection, Face>();
 
 /**
- * Executes statements that do not need each other's rows: what `send` executes on `each` goes to the database in the order of the calls, without
- * waiting for the answer to the one before. If one fails, so does the transaction, and that one's error is thrown.
+ * Executes statements that do not need each other's rows. Whatever `send` executes on `each` goes to the database in
+ * the order of the calls, without waiting for earlier answers. If one fails, so does the transaction, and the error of
+ * the statement that failed first is thrown.
  */
 export function overlapping<T extends readonly unknown[] | []>(trx: Kysely<DB>, send: (each: Kysely<DB>) => T) {
   return trx.getExecutor().provideConnection(async (connection) => {
@@ -69,7 +74,7 @@ export function overlapping<T extends readonly unknown[] | []>(trx: Kysely<DB>, 
     try {
       return await Promise.all(send(face.each));
     } catch (error) {
-      // Behind the statement that failed all others do, and one of those may have been heard of before it.
+      // All statements behind the one that failed fail, too, and one of those may have been reported before it.
       throw errors.length > 0 ? errors[0] : error;
     }
   });

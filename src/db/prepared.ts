@@ -1,7 +1,7 @@
-// Prepared statements: parsed and planned once per connection instead of at every execution, for what requests run thousands of
-// times a second (of a grouped attribution write that was more than half of its time). Their plans no longer look at the
-// parameters, so they are not for charts or large batches; and what they answer names its columns, as `*` of a table would break when
-// a newer version adds one.
+// Prepared statements: parsed and planned once per connection instead of at every execution, for what requests run
+// thousands of times a second (of a grouped attribution write that was more than half the time). Their plans ignore the
+// parameters, so they are not for charts or large batches. Their results must name every column: `*` of a table would
+// break when a newer version adds one.
 import { CompiledQuery, type Kysely, type OperationNode, type RawBuilder, RawNode, ValueNode } from 'kysely';
 import type pg from 'pg';
 import { boundStatements, streamOf } from './deadline.ts';
@@ -9,9 +9,9 @@ import { failConnecting } from './failures.ts';
 import { writingAtOnce } from './one-write.ts';
 import type { DB } from './types.ts';
 
-/** The text of a statement → its name. */
+/** Maps the text of a statement to its name. */
 const names = new Map<string, string>();
-/** A text that is made anew from values would never be found again. */
+/** Upper bound. It catches texts that are built from values, which would get a new name each time. */
 const MOST_NAMES = 100;
 
 const KEEP_PLANS = CompiledQuery.raw('set local plan_cache_mode = force_generic_plan');
@@ -20,16 +20,16 @@ interface Compilable<T> {
   compile: (db: Kysely<DB>) => CompiledQuery<T>;
 }
 
-/** A text that has a name, with the first query that was compiled to it, values and all. */
+/** A text that has a name, with the first query that was compiled to it, including its values. */
 interface NamedText {
   text: string;
   node: OperationNode;
 }
 
-/** By the name without its number. */
+/** Keyed by the name without its number. */
 const namedTexts = new Map<string, NamedText[]>();
 
-/** Whether two queries surely have the same text: they are made of the same template literals, and differ in their values alone. */
+/** Whether two queries surely have the same text: made of the same template literals, they differ only in values. */
 function areAlike(one: OperationNode, other: OperationNode): boolean {
   if (one === other) return true;
   if (ValueNode.is(one) && ValueNode.is(other)) return !one.immediate && !other.immediate;
@@ -38,7 +38,10 @@ function areAlike(one: OperationNode, other: OperationNode): boolean {
   return one.parameters.every((parameter, i) => areAlike(parameter, parameters[i] as OperationNode));
 }
 
-/** The equal text that has a name: to flatten and hash one that was just put together, as a look-up in `names` does, takes longer than to make it. */
+/**
+ * Returns the equal text that has a name. Looking up a text that was just concatenated in `names` would flatten and
+ * hash it, which takes longer than building it.
+ */
 function findText(name: string, { sql: text, query: node }: CompiledQuery): string {
   let texts = namedTexts.get(name);
   if (!texts) {
@@ -62,23 +65,23 @@ export async function executePrepared<T>(db: Kysely<DB>, name: string, statement
 }
 
 /**
- * Until the end of the transaction plans are kept from the first execution on. Left to itself the planner compares what it expects of a plan
- * for any parameters (ten rows of every array) with what it expects for these (one), and plans the larger statements anew each time, which
- * took more than twice as long as running them.
+ * Makes the server keep plans from the first execution on, until the end of the transaction. By default, the planner
+ * compares the estimated cost of a plan for any parameters (ten rows for every array) with that of a plan for these
+ * (one), and plans the larger statements anew each time, which took more than twice as long as running them.
  */
 export async function forceGenericPlans(trx: Kysely<DB>): Promise<void> {
   await trx.executeQuery(KEEP_PLANS);
 }
 
-/** Runs a statement and gives its rows. */
+/** Runs a statement and returns its rows. */
 export type Execute = <T>(statement: RawBuilder<T>) => Promise<T[]>;
 
-/** Plans are kept, as with `executePrepared`: for a few rows at a time. */
+/** Keeps plans, as `executePrepared` does: for a few rows at a time. */
 export function keepingPlans(db: Kysely<DB>, name: string): Execute {
   return (statement) => executePrepared(db, name, statement);
 }
 
-/** For many rows, of which plans may take account. */
+/** Plans each statement anew: for many rows, which the plan can then take into account. */
 export function planningAnew(db: Kysely<DB>): Execute {
   return async (statement) => (await statement.execute(db)).rows;
 }
@@ -90,14 +93,14 @@ interface Lent {
 
 const NONE_FREE = 'timeout exceeded when trying to connect';
 
-/** The driver has the same words for a server that is out of reach and for connections that are all in use. */
+/** Tells apart a server that is out of reach and a pool that is exhausted: the driver has the same message for both. */
 function explain(pool: pg.Pool, error: Error, inUse: number): Error {
   const { max, application_name } = pool.options;
   if (error.message !== NONE_FREE || inUse < (max ?? 0)) return error;
   return new Error(`all ${max} connections of ${application_name} are in use, and none came free in time`);
 }
 
-/** A pool as Kysely needs it, whose connections give prepared statements their names and wait for no answer for ever. */
+/** Wraps a pool for Kysely: its connections name prepared statements, and none of them waits for an answer for ever. */
 export function lendPrepared(pool: pg.Pool, timeoutMs: number) {
   const lent = new WeakMap<pg.PoolClient, Lent>();
   let inUse = 0;

@@ -1,10 +1,11 @@
-// Indexes of tables that fill and empty. Such a table gives its pages back, its index does not: after an import of ten million transactions
-// that of fact_pending had 584 MB with nothing in it, all of which vacuum read once a minute.
+// Rebuilds indexes of tables that fill and empty. Such a table gives its pages back, but its index does not: after an
+// import of ten million transactions, the index of fact_pending was 584 MB with nothing in it, all of which vacuum read
+// once a minute.
 import { type Kysely, sql } from 'kysely';
 import { tryInTransaction } from './transactions.ts';
 import type { DB } from './types.ts';
 
-/** What waits for the background (migrations/0021_queues.sql). */
+/** Tables of work for the background (migrations/0021_queues.sql). */
 const QUEUES: readonly (keyof DB)[] = [
   'fact_pending',
   'fact_retired',
@@ -16,7 +17,7 @@ const QUEUES: readonly (keyof DB)[] = [
 ];
 
 const LARGE_BYTES = 64 * 1024 * 1024;
-/** The index of so much is rebuilt in some ten milliseconds, for which whoever writes to the table waits. */
+/** The index of a table this small is rebuilt in some ten milliseconds, during which writers to the table wait. */
 const SMALL_BYTES = 8 * 1024 * 1024;
 const LOCK_MS = 250;
 
@@ -30,7 +31,7 @@ async function listEmptied(db: Kysely<DB>, largeBytes: number): Promise<string[]
   return rows.map(({ name }) => name);
 }
 
-/** Rebuilds large indexes of queues that are short by now, but for those that somebody reads for longer; their turn comes another time. */
+/** Rebuilds large indexes of queues that are short by now. One that somebody keeps reading is left for another time. */
 export async function rebuildEmptied(db: Kysely<DB>, largeBytes = LARGE_BYTES): Promise<void> {
   for (const name of await listEmptied(db, largeBytes)) {
     await tryInTransaction(db, LOCK_MS, (trx) => sql`reindex index ${sql.table(name)}`.execute(trx));

@@ -1,4 +1,4 @@
-// Items that are written together, and whoever waits for each: how writing them came out, and telling them.
+// Items that are written together, each with the caller that waits for it; how a write turned out, and telling them.
 export interface Queued<Item, Result> {
   item: Item;
   resolve: (result: Result) => void;
@@ -7,7 +7,7 @@ export interface Queued<Item, Result> {
 
 export type Outcome<Result> = { results: readonly Result[] } | { error: unknown };
 
-/** Never rejects. */
+/** Waits for a write and returns its outcome. Never rejects. */
 export async function outcomeOf<Result>(results: Promise<readonly Result[]>): Promise<Outcome<Result>> {
   try {
     return { results: await results };
@@ -16,7 +16,7 @@ export async function outcomeOf<Result>(results: Promise<readonly Result[]>): Pr
   }
 }
 
-/** Each is given its result, or all the error. */
+/** Gives each caller its result, or all of them the error. */
 export function answer<Item, Result>(group: readonly Queued<Item, Result>[], outcome: Outcome<Result>): void {
   for (const [index, { resolve, reject }] of group.entries()) {
     if ('error' in outcome) reject(outcome.error);

@@ -1,5 +1,6 @@
-// Which run of which server the connections lead to. A standby that takes over, or a backup that is restored behind the same address, may
-// lack the last transactions: what a process remembers of the database is worth nothing there. Every run begins at a moment of its own.
+// Tells which run of which server the connections lead to. A standby that takes over, or a backup restored behind the
+// same address, may lack the latest transactions, so whatever a process has cached from the database is invalid there.
+// Each run is identified by its start time.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type pg from 'pg';
 import type { DB } from './types.ts';
@@ -7,10 +8,10 @@ import type { DB } from './types.ts';
 const STARTED_AT = 'pg_postmaster_start_time()::text';
 const ANSWER_MS = 5_000;
 
-/** When the server was started on which the statement runs; text. */
+/** Start time of the server that runs the statement, as text. */
 export const SERVER_STARTED_AT: RawBuilder<string> = sql.raw(STARTED_AT);
 
-/** Whether that server takes writes: it is no replica, nor was the database made read-only. */
+/** Whether that server takes writes: it is not a replica and the database has not been made read-only. */
 export const TAKES_WRITES: RawBuilder<boolean> = sql.raw(`current_setting('transaction_read_only') = 'off'`);
 export const TAKES_NO_WRITES = 'The database takes no writes: it is a replica, or was made read-only.';
 
@@ -20,13 +21,13 @@ export async function takesWrites(db: Kysely<DB>): Promise<boolean> {
 }
 
 export interface ServerRun {
-  /** Grows before the first statement is sent to a server that was started at another time. */
+  /** Increases before the first statement is sent to a server with another start time. */
   readonly number: number;
-  /** For every new connection, before it is used. */
+  /** To be called with every new connection before it is used. */
   meet: (client: pg.ClientBase) => Promise<void>;
 }
 
-/** For what remembers nothing beyond one run of a server: a command, an import. */
+/** For whatever caches nothing beyond one run of a server: a command, an import. */
 export const ONE_RUN: Pick<ServerRun, 'number'> = { number: 0 };
 
 export function createServerRun(): ServerRun {

@@ -1,4 +1,4 @@
-// One connection for statements and for COPY: what the one begins, the other continues.
+// One connection for both statements and COPY, which can take part in the same transaction.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
@@ -9,22 +9,22 @@ import { boundStatements } from './deadline.ts';
 import type { DB } from './types.ts';
 
 export interface Session {
-  /** One statement or transaction at a time. */
+  /** Runs one statement or transaction at a time. */
   db: Kysely<DB>;
-  /** Copies rows into a table, within the transaction that `db` has begun. Waited for as long as for a statement. */
+  /** Copies rows into a table, within the transaction that `db` has begun. Its time limit is that of a statement. */
   copy: (target: CopyTarget, rows: Iterable<readonly CopyValue[]>) => Promise<void>;
-  /** Of the driver, for what is waited for without end. */
+  /** The driver's client, for statements without a time limit. */
   client: pg.ClientBase;
-  /** Resolves when the server has let go of what the session had locked. */
+  /** Closes the session. Resolves when the server has released its locks. */
   close: () => Promise<void>;
 }
 
-/** A server that cannot be reached does not say when it hangs up. */
+/** Limit on waiting for the server to hang up: if it cannot be reached, we never hear that it did. */
 const LONGEST_CLOSE_MS = 5_000;
 
-/** Connects, within 5 s. Statements take no longer than the settings say, in the server and, should it not answer, here. */
+/** Connects, within 5 s. The time limit of statements is enforced by the server and, should it not answer, here. */
 export async function openSession(settings: Omit<PoolSettings, 'max' | 'takesCopy'>): Promise<Session> {
-  // The next statement hears of a broken connection by itself.
+  // The next statement reports a broken connection by itself.
   const pool = createPool({ ...settings, max: 1, takesCopy: true }, () => undefined);
   const client = await pool.connect();
   client.on('error', () => undefined);
@@ -39,7 +39,7 @@ export async function openSession(settings: Omit<PoolSettings, 'max' | 'takesCop
     copy: (target, rows) => within(() => copyRows(client, target, rows)),
     client,
     close: async () => {
-      // Not `once`, which fails where the connection breaks meanwhile.
+      // Not `once` of node:events, which rejects if the connection breaks meanwhile.
       const hungUp = new Promise((resolve) => pool.once('remove', resolve));
       client.release(true);
       await Promise.race([hungUp, sleep(LONGEST_CLOSE_MS, undefined, { ref: false })]);

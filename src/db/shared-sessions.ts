@@ -1,5 +1,6 @@
-// Whether an address leads through a pooler that lends one session of the server to several clients, as PgBouncer does in transaction and in
-// statement mode. What a session keeps (locks, prepared statements, settings, notifications) would be somebody else's there.
+// Detects whether an address leads through a pooler that lends one session of the server to several clients, as
+// PgBouncer does in transaction and statement mode. There, what a session keeps (locks, prepared statements, settings,
+// notifications) would end up with somebody else.
 import type pg from 'pg';
 import { splitAddress } from './client.ts';
 import { createClient } from './client-class.ts';
@@ -7,23 +8,27 @@ import { createClient } from './client-class.ts';
 export const SHARES_SESSIONS =
   'DATABASE_URL leads through a pooler that shares sessions (PgBouncer in transaction mode): use its session mode or the server itself.';
 
-/** Of two processes of a pooler behind one address, two of three clients have the same. */
+/** If two processes of a pooler are behind one address, two of three clients are on the same one. */
 const CLIENTS = 3;
 const TIMES = 2;
-/** A pooler may have no session left for the next client. */
+/** Limit on connecting and on each statement: a pooler may have no session left for the next client. */
 const LONGEST_MS = 3_000;
-/** Process ids alone may be the same on two servers. */
+/** Identifies a session. Process ids alone may be the same on two servers. */
 const SESSION = `select pg_backend_pid() || ' ' || pg_postmaster_start_time() as session`;
 
-/** The server names a session's process when it begins. A pooler does not know yet which session it will lend, and gives a number of its own. */
+/**
+ * Whether a pooler is in between. The server reports a session's process id when the session begins; a pooler does not
+ * know yet which session it will lend, so it reports a number of its own.
+ */
 export async function leadsThroughPooler(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query('select pg_backend_pid() as pid');
   return rows[0].pid !== (client as pg.Client & { processID: number | null }).processID;
 }
 
 /**
- * A session of one's own stays the same, and is nobody else's while it lasts. One that is shared goes to the client that asks next, or, where it is made
- * clean first or others take it, does not come back to the same one at once. Where it cannot be told it is not said; whoever connects next hears why.
+ * Whether clients share sessions. A session of one's own stays the same and is nobody else's while it lasts. A shared
+ * one goes to the client that asks next or, if it is reset first or taken by others, does not come back to the same
+ * client at once. False if there is no telling; whoever connects next learns why.
  */
 export async function sharesSessions(connectionString: string): Promise<boolean> {
   const clients = Array.from({ length: CLIENTS }, () =>
@@ -41,7 +46,7 @@ export async function sharesSessions(connectionString: string): Promise<boolean>
       for (let time = 0; time < TIMES; time++) seen[i]?.add((await client.query(SESSION)).rows[0].session);
     }
   } catch {
-    // What was seen until then counts.
+    // What was seen up to then counts.
   } finally {
     await Promise.allSettled(clients.map((client) => client.end()));
   }

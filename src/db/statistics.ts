@@ -1,28 +1,28 @@
-// Keeps the planner informed while tables grow from nothing. Of a table that was never analyzed it expects a few rows of each app, and joins
-// what it takes for a few in nested loops: charts of the first 2,000 profiles took seconds, and the second batch of an import would never
-// end. Autovacuum comes round once a minute, and only when a tenth of a table has changed: of an app that is less beside another one
-// statistics would know nothing for ever, and the planner takes all its rows for a single one.
+// Keeps the planner informed while tables grow from nothing. In a table that was never analyzed, it expects a few rows
+// per app and joins them in nested loops: charts of the first 2,000 profiles took seconds, and the second batch of an
+// import would never end. Autovacuum comes once a minute, and only after a tenth of a table has changed: it would never
+// notice an app smaller than that, and the planner would take all its rows for a single one.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from './types.ts';
 
-/** All columns of such a table are analyzed in some ten milliseconds. */
+/** All columns of a table this small are analyzed in some ten milliseconds. */
 const SMALL_BYTES = 8 * 1024 * 1024;
 
-/** Of the table `c`: more than so many times as large as when it was last analyzed, which happens to a table a handful of times. */
+/** Whether table `c` is more than `times` its size when last analyzed. True only a handful of times per table. */
 function hasOutgrown(times: number): RawBuilder<unknown> {
   return sql`pg_relation_size(c.oid) > ${sql.lit(times)} * c.relpages * current_setting('block_size')::bigint`;
 }
 
-/** Tables `c` of the service, which it may analyze. */
+/** Those tables of the service, as `c`, that it may analyze. */
 const OURS = sql`pg_class c join pg_namespace n on n.oid = c.relnamespace
   and n.nspname = current_schema() and c.relkind = 'r' and pg_has_role(c.relowner, 'usage')`;
 
-/** Of the table `c`: it is one of these, or there is no choice. */
+/** Whether the table `c` is one of the given tables; true if none are given. */
 function isOneOf(tables: readonly (keyof DB)[] | undefined): RawBuilder<unknown> {
   return sql`(${tables ?? null}::text[] is null or c.relname = any(${tables ?? null}::text[]))`;
 }
 
-/** These columns, or all; passes over a table that somebody else holds, as vacuum does. */
+/** Analyzes the given columns, or all. Skips a table that somebody else has locked, as vacuum does. */
 async function analyze(db: Kysely<DB>, table: string, columns: readonly string[] = []): Promise<void> {
   const named = columns.length > 0 ? sql`(${sql.join(columns.map((column) => sql.ref(column)))})` : sql``;
   await sql`analyze (skip_locked) ${sql.table(table)} ${named}`.execute(db);
@@ -30,13 +30,14 @@ async function analyze(db: Kysely<DB>, table: string, columns: readonly string[]
 
 interface Outgrown {
   name: string;
-  /** Of its primary key, as statements of imports find their rows. */
+  /** Those of its primary key, by which statements of imports find their rows. */
   columns: string[];
 }
 
 /**
- * Analyzes those of the tables that are more than four times as large as when that was last done. The columns of the key alone, as a whole
- * table takes a second; autovacuum, which does not count this, sees to the others. Not those that somebody else holds.
+ * Analyzes those of the tables that are more than four times as large as when that was last done, except those that
+ * somebody else has locked. Analyzes only the columns of the key, as a whole table takes a second; autovacuum, which
+ * does not count this, sees to the other columns.
  */
 export async function analyzeKeys(db: Kysely<DB>, tables: readonly (keyof DB)[]): Promise<void> {
   const { rows } = await sql<Outgrown>`
@@ -49,7 +50,10 @@ export async function analyzeKeys(db: Kysely<DB>, tables: readonly (keyof DB)[])
   for (const { name, columns } of rows) await analyze(db, name, columns);
 }
 
-/** Analyzes small tables, of the given ones or all, that have more than doubled since that was last done; not those that somebody else holds. */
+/**
+ * Analyzes small tables (of those given, or of all) that have more than doubled since that was last done. Skips those
+ * that somebody else has locked.
+ */
 export async function analyzeSmallTables(db: Kysely<DB>, tables?: readonly (keyof DB)[]): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select c.relname as name from ${OURS}
@@ -58,15 +62,18 @@ export async function analyzeSmallTables(db: Kysely<DB>, tables?: readonly (keyo
   for (const { name } of rows) await analyze(db, name);
 }
 
-/** An app has rows of which statistics should know: that many, or so many of them that ten are in a sample of 30,000. */
+/**
+ * Statistics should know of an app that has this many rows in a table or, in a large table, enough of them that ten are
+ * in a sample of 30,000.
+ */
 const LEAST_ROWS = 500;
 const SAMPLED_TENTH = 3_000;
-/** Of more apps than these statistics have the most common ones, and an average for the others. */
+/** Given more apps than this, statistics list the most common ones and have an average for the others. */
 const MOST_COMMON = 100;
 
 /**
- * How many rows the planner expects of an app that is not among the most common in the statistics `s` of the table `c`. Of many apps of about
- * one size those that have no more than others never are: they would be looked for for ever.
+ * How many rows the planner expects of an app that is not among the most common in the statistics `s` of the table `c`.
+ * If many apps are of about the same size, most are never among those: without this they would be looked for for ever.
  */
 const AVERAGE_OF_OTHERS = sql`c.reltuples * (1 - (select sum(f) from unnest(s.most_common_freqs) f)) / greatest(
   case when s.n_distinct < 0 then -s.n_distinct * c.reltuples else s.n_distinct end - cardinality(s.most_common_freqs), 1)`;
@@ -75,13 +82,13 @@ interface Unknown {
   name: string;
   column: string;
   value: string;
-  /** So many rows of the app make it worth while. */
+  /** Analyzing is worthwhile if the app has this many rows. */
   least: number;
 }
 
 /**
- * Tables by app with the apps of which their statistics say nothing, where the planner expects few rows of such an app. Of the given tables and
- * app, or of all.
+ * Lists tables, each with an app that its statistics do not know, if the planner expects few rows of such an app.
+ * Considers the given tables and app, or all.
  */
 async function listUnknown(db: Kysely<DB>, { tables, appKey }: { tables?: readonly (keyof DB)[]; appKey?: number }) {
   const { rows } = await sql<Unknown>`
@@ -103,7 +110,10 @@ async function listUnknown(db: Kysely<DB>, { tables, appKey }: { tables?: readon
   return rows;
 }
 
-/** Analyzes the column of the app in those tables whose statistics do not know of one that has many rows there; not those that somebody else holds. */
+/**
+ * Analyzes the app column of those tables whose statistics do not know of an app with many rows there. Skips tables
+ * that somebody else has locked.
+ */
 export async function analyzeApps(
   db: Kysely<DB>,
   which: { tables?: readonly (keyof DB)[]; appKey?: number } = {},

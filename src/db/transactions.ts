@@ -1,4 +1,4 @@
-// Transactions, and what becomes of them where others are in their way: begun anew, or given up after a short wait.
+// Transactions, and what happens when others are in their way: they are retried, or given up after a short wait.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { isConflict, isLockTimeout } from './failures.ts';
@@ -6,7 +6,7 @@ import type { DB } from './types.ts';
 
 const ATTEMPTS = 4;
 
-/** Deadlocks and serialization failures are tried again, a few times. */
+/** Retries after deadlocks and serialization failures, a few times. */
 async function despiteConflicts<T>(transact: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -17,17 +17,19 @@ async function despiteConflicts<T>(transact: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs `work` in a transaction; again if others were in its way. */
+/** Runs `work` in a transaction, and retries it if others were in its way. */
 export function inTransaction<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
   return despiteConflicts(() => db.transaction().execute(work));
 }
 
-/** The same with one snapshot for all statements: where what they write has changed since, it begins anew. */
+/**
+ * Like `inTransaction`, with one snapshot for all statements: if rows that they write have changed since, it retries.
+ */
 export function inSnapshot<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
   return despiteConflicts(() => db.transaction().setIsolationLevel('repeatable read').execute(work));
 }
 
-/** As `inTransaction`, but waits for no lock longer than that. */
+/** Like `inTransaction`, but waits for no lock longer than `lockTimeoutMs`. */
 export function inHastyTransaction<T>(
   db: Kysely<DB>,
   lockTimeoutMs: number,
@@ -39,7 +41,7 @@ export function inHastyTransaction<T>(
   });
 }
 
-/** The same; undefined where it would have to wait longer. */
+/** Like `inHastyTransaction`, but returns undefined if it would have to wait longer. */
 export async function tryInTransaction<T>(
   db: Kysely<DB>,
   lockTimeoutMs: number,
@@ -56,8 +58,8 @@ export async function tryInTransaction<T>(
 const PATIENCE = { waitMs: 100, restMs: 200, attempts: 200 };
 
 /**
- * Runs work that locks what all others need: it waits for the lock a moment at a time, as whoever comes later waits behind it. Throws once it
- * has had no luck for a minute.
+ * Runs work that locks what everybody else needs. It waits for the lock only a moment at a time, because all who come
+ * later queue behind it. Throws if it has not succeeded within a minute.
  */
 export async function patiently<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
   for (let attempt = 1; attempt < PATIENCE.attempts; attempt++) {

@@ -13,7 +13,7 @@ const LONGEST_REST_AFTER_FAILURE_MS = 5_000;
 interface LoopOptions {
   log: Logger;
   name: string;
-  /** Does one round and returns the rest before the next, in milliseconds. A long round can ask whether to end early. */
+  /** Does one round; returns the rest before the next, in milliseconds. A long round can ask whether to end early. */
   run: (isStopped: () => boolean) => Promise<number>;
 }
 

@@ -1,6 +1,6 @@
-// Memoization, for results computed from the same few texts again and again. Pure.
+// A cache for results that are computed from the same few texts again and again. Pure.
 
-/** Memoizes `make`. Keeps up to `most` results and clears them all when full; undefined is not kept. */
+/** Caches `make` by text. Holds up to `most` results and clears all of them when full; undefined is not cached. */
 export function remembering<T>(most: number, make: (text: string) => T): (text: string) => T {
   const made = new Map<string, T>();
   return (text) => {
