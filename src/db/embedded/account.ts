@@ -1,11 +1,11 @@
-// Which system user runs the embedded server: we do, but PostgreSQL refuses to run as root.
+// Chooses the system user that runs the embedded server: our own, except for root, as whom PostgreSQL refuses to run.
 import { lchown, lstat, readdir, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedDatabaseError } from './problem.ts';
 import { runProgram } from './program.ts';
 
-/** `ids` is absent where the server runs as the user that runs us. */
+/** `ids` is absent if the server runs as our own user. */
 export interface Account {
   name: string;
   ids?: { uid: number; gid: number };
@@ -13,7 +13,7 @@ export interface Account {
 
 const FOR_ROOT = ['postgres', 'nobody'];
 
-/** The owner of the cluster in a folder, when root opens it; the user for a new one, where there is none. */
+/** Returns the account for the server. For root that is the owner of the existing cluster, or a user for a new one. */
 export async function chooseAccount(cluster?: string): Promise<Account> {
   if (process.getuid?.() !== 0) return { name: ownName() };
   const owner = cluster === undefined ? undefined : await stat(cluster).catch(() => undefined);
@@ -47,8 +47,9 @@ async function accountForRoot(): Promise<Account> {
 }
 
 /**
- * Gives a file, or a folder with all that is in it, to the account: the folder last, so that until then nobody but root can put anything into
- * it, and a link itself, not what it leads to. Nothing where the account is ours.
+ * Gives a file, or a folder with everything in it, to the account; does nothing if the account is our own. The folder
+ * comes last, so that until then nobody but root can put anything into it. Of a link, it gives away the link itself,
+ * not its target.
  */
 export async function giveTo(account: Account, path: string): Promise<void> {
   if (!account.ids) return;
@@ -58,7 +59,7 @@ export async function giveTo(account: Account, path: string): Promise<void> {
   await lchown(path, account.ids.uid, account.ids.gid);
 }
 
-/** Asks `id`, so that users of a directory service are found too. */
+/** Looks up an id with the `id` program, so that users of a directory service are found too. */
 async function lookUpId(flag: string, name: string): Promise<number | undefined> {
   const { code, output } = await runProgram({ name: 'root' }, 'id', [flag, name]);
   return code === 0 ? Number(output) : undefined;

@@ -1,4 +1,4 @@
-// A connection to the cluster's server: the one that runs, or one started now.
+// Connects to the cluster's server: the running one, or one started now.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
@@ -20,7 +20,7 @@ const POLL_MS = 100;
 const EMPTY_MS = 1_000;
 const SILENCE_MS = 60_000;
 const REPORT_MS = 10_000;
-/** The class of these errors of PostgreSQL. */
+/** The SQLSTATE class of such errors. */
 const WRONG_PASSWORD = '28';
 
 export interface Attachment {
@@ -28,7 +28,10 @@ export interface Attachment {
   connectionString: string;
 }
 
-/** Waits as long as the server says that it starts or stops, and a minute for one that says nothing. */
+/**
+ * Connects to the server, starting it if need be. Waits as long as the server says that it is starting or stopping,
+ * then a minute at most.
+ */
 export async function attach(cluster: Cluster, log: Logger, applicationName: string): Promise<Attachment> {
   const folder = dataFolder(cluster.home);
   let reportAt = Date.now() + REPORT_MS;
@@ -45,7 +48,7 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
       const launching = launchServer(cluster, { preferredPort: await readLastPort(folder) });
       const reporting = setInterval(() => log.info('waiting for the embedded PostgreSQL'), REPORT_MS);
       await launching.finally(() => clearInterval(reporting));
-      // A recovery may have taken all of it.
+      // Recovery may have used up all of that time.
       giveUpAt = Date.now() + SILENCE_MS;
       continue;
     }
@@ -78,7 +81,7 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
   }
 }
 
-/** Nothing while the server starts or stops; why there is no connection, if it says that it is ready. */
+/** Returns undefined while the server starts or stops; when it is ready, a connection or why there is none. */
 async function tryToConnect(
   cluster: Cluster,
   { port, state }: Postmaster,
@@ -92,7 +95,7 @@ async function tryToConnect(
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
   });
-  // The server may end at any moment; whoever holds the client hears of it by 'end'.
+  // The server may end at any moment; the event 'end' tells whoever holds the client.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -102,7 +105,7 @@ async function tryToConnect(
   }
 }
 
-/** A server that is just starting fills the file within moments; a loss of power can leave it empty for ever. */
+/** A server that is just starting fills the file within moments; a power failure can leave it empty for ever. */
 async function staysEmpty(folder: string): Promise<boolean> {
   await sleep(EMPTY_MS);
   return (await readPostmaster(folder))?.text === '';

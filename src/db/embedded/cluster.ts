@@ -1,4 +1,4 @@
-// A cluster on disk: initdb once, the password beside it, and whether this program may open it.
+// A cluster on disk: runs initdb once, keeps the password beside it, and checks whether this program may open it.
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,19 +18,19 @@ export interface Cluster {
   bin: string;
 }
 
-/** Where it answers. The password is read anew: that it can be read says that the cluster is ours. */
+/** Returns the server's address. The password is read anew each time: being able to read it shows that it is ours. */
 export async function connectionStringOf({ home }: Cluster, port: number): Promise<string> {
-  // sslmode, so that a PGSSLMODE of the environment has no say.
+  // With sslmode, so that PGSSLMODE in the environment has no effect.
   return `postgres://postgres:${await readPassword(home)}@127.0.0.1:${port}/postgres?sslmode=disable&${PROOF_PARAMETER}=${PROOF_METHOD}`;
 }
 
 export const dataFolder = (home: string) => join(home, 'cluster');
 const passwordFile = (home: string) => join(home, 'password');
 
-/** initdb in `home`; without a locale in the environment it would make SQL_ASCII, so both are named. */
+/** Runs initdb in `home`. Without a locale in the environment it would choose SQL_ASCII, so both are given. */
 export async function createCluster({ home, account, bin }: Cluster, options: readonly string[] = []): Promise<void> {
   await mkdir(dataFolder(home), { mode: 0o700 });
-  // On disk before anything is in the database that it opens.
+  // It is on disk before there is anything in the database that it opens.
   await writeFile(passwordFile(home), randomBytes(24).toString('base64url'), { mode: 0o600, flush: true });
   await Promise.all([dataFolder(home), passwordFile(home)].map((path) => giveTo(account, path)));
   const { code, output } = await runProgram(account, join(bin, 'initdb'), [
@@ -64,7 +64,7 @@ function incomplete(home: string): EmbeddedDatabaseError {
   );
 }
 
-/** Refuses another user's database and one of another major version. */
+/** Refuses another user's database, an incomplete one, and one of another major version. */
 export async function refuseForeignCluster(home: string, server: ServerPackage): Promise<void> {
   await readPassword(home);
   const found = (await readPlainFile(join(dataFolder(home), 'PG_VERSION')).catch(() => '')).trim();

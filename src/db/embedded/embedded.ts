@@ -1,5 +1,5 @@
-// The private PostgreSQL of a data directory: made at first use, started by the first process that needs it, used by all,
-// stopped by the last. A service whose server breaks down starts it again.
+// The private PostgreSQL of a data directory: created at first use, started by the first process that needs it, used by
+// all, stopped by the last. If the server breaks down, the service starts it again.
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -19,7 +19,7 @@ const RETRY_MS = 1_000;
 
 export interface Database {
   connectionString: string;
-  /** After every pool is closed: stops the embedded server if no other process uses it. */
+  /** To be called when every pool is closed. Stops the embedded server if no other process uses it. */
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface EmbeddedOptions {
   dataDir: string;
   role: Role;
   log: Logger;
-  /** Where no database has been made, none is. */
+  /** Throw if there is no database, rather than create one. */
   mustExist?: boolean;
 }
 
@@ -97,7 +97,7 @@ async function make(server: ServerPackage, dataDir: string, log: Logger): Promis
   return home;
 }
 
-/** Connects and claims; a server that its last user is just stopping is awaited and started again. */
+/** Connects and makes its claims. If the last user is just stopping the server, waits and starts it again. */
 async function joinServer(cluster: Cluster, { role, dataDir, log }: EmbeddedOptions): Promise<Attachment> {
   for (;;) {
     const attachment = await attach(cluster, log, `sps ${role}, process ${process.pid}`);

@@ -1,4 +1,4 @@
-// What a backup holds, listed in it last: by it a copy that was cut short on its way is known.
+// The list of a backup's files. It is written last; with it, a copy that was cut short in transit is detected.
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { EmbeddedDatabaseError } from './problem.ts';
@@ -25,7 +25,7 @@ async function readFileList(backup: string): Promise<Record<string, number>> {
   }
 }
 
-/** What was added is let by: a desktop leaves files of its own. */
+/** Throws if a file is missing or has another size. Added files are ignored: a desktop leaves files of its own. */
 export async function refuseIncomplete(backup: string): Promise<void> {
   for (const [name, bytes] of Object.entries(await readFileList(backup))) {
     const found = await stat(join(backup, name)).catch(() => undefined);

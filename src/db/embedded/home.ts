@@ -1,5 +1,5 @@
-// Where the database lies: the folder `postgres` of the data directory. Where root's server user cannot enter the data
-// directory (a home of mode 0700), the folder is made under /var/lib and `postgres` is a link to it.
+// Where the database is stored: in the folder `postgres` of the data directory. If root's server user cannot enter the
+// data directory (a home of mode 0700), the folder is under /var/lib, else /var/tmp, and `postgres` is a link to it.
 import { existsSync } from 'node:fs';
 import { chmod, lstat, mkdir, mkdtemp, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { syncFolder } from './sync-folder.ts';
 
 const ELSEWHERE = ['/var/lib', '/var/tmp'];
 
-/** The real folder of an existing database; undefined where none has been made. */
+/** Returns the real folder of an existing database; undefined if there is none. */
 export async function findHome(dataDir: string): Promise<string | undefined> {
   const named = join(resolve(dataDir), 'postgres');
   const found = await lstat(named).catch(() => undefined);
@@ -23,8 +23,8 @@ export async function findHome(dataDir: string): Promise<string | undefined> {
 }
 
 /**
- * Makes the folder, lets `fill` create the database in it and only then gives it its name: no half-made one is ever found. False if
- * another process was quicker: then its database is the one, and ours is gone.
+ * Makes the folder, lets `fill` create the database in it and only then gives it its name, so that nobody ever finds a
+ * half-made one. Returns false if another process was quicker: then its database is used, and ours is gone.
  */
 export async function makeHome(
   dataDir: string,
@@ -65,7 +65,10 @@ async function makeFolder(parent: string, account: Account): Promise<string> {
   );
 }
 
-/** The folder is ours (mode 0700); another user may pass through it to the cluster, but neither list nor write it. */
+/**
+ * Lets the account pass through our folder, made with mode 0700, to the cluster in it, but neither list nor write the
+ * folder. Returns whether the account can enter it.
+ */
 async function opensTo(account: Account, folder: string): Promise<boolean> {
   if (!account.ids) return true;
   await chmod(folder, 0o711);

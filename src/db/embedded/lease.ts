@@ -1,10 +1,11 @@
-// Who uses the server, as advisory locks of one connection per process: whatever ends a process, even kill -9, ends its
-// connection and so its claims. Users share one lock; who can have it alone was the last and stops the server.
+// Tracks who uses the server, by advisory locks on one connection per process: whatever ends a process, even kill -9,
+// ends its connection and so its claims. Users share one lock; whoever can take it exclusively was the last user and
+// stops the server.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { EmbeddedDatabaseError } from './problem.ts';
 
-/** A service is the only one on its data directory; any number of commands may use it beside the service. */
+/** There is at most one service on a data directory; any number of commands may use it beside the service. */
 export type Role = 'service' | 'cli';
 
 const CLASS = 0x5b5f;
@@ -13,12 +14,15 @@ const SERVICE = 2;
 const PATIENCE_MS = 3_000;
 const POLL_MS = 100;
 
-/** False where the last user is stopping the server just now: wait and start it again. */
+/** Joins the users. Returns false if the last one is just stopping the server: then wait and start it again. */
 export async function joinUsers(client: pg.Client): Promise<boolean> {
   return lock(client, 'pg_try_advisory_lock_shared', IN_USE);
 }
 
-/** One service per data directory. A predecessor that was killed has its connection closed within moments, so wait for them. */
+/**
+ * Claims the role of the one service of a data directory. The connection of a predecessor that was killed is closed
+ * within moments, so this waits for them.
+ */
 export async function becomeService(client: pg.Client, dataDir: string): Promise<void> {
   const giveUpAt = Date.now() + PATIENCE_MS;
   while (!(await lock(client, 'pg_try_advisory_lock', SERVICE))) {
@@ -31,7 +35,7 @@ export async function becomeService(client: pg.Client, dataDir: string): Promise
   }
 }
 
-/** Gives up this process's claims; true if nobody else is left, and then nobody can join any more. */
+/** Gives up this process's claims. Returns true if nobody else is left; then nobody can join any more. */
 export async function leaveUsers(client: pg.Client): Promise<boolean> {
   await client.query('select pg_advisory_unlock_all()');
   return lock(client, 'pg_try_advisory_lock', IN_USE);

@@ -1,9 +1,10 @@
-// Files and folders in the folder of the server's user. Root does not trust that user: in a file's place may be a link to one of root's, or a pipe that nobody writes to.
+// Opens files and folders that belong to the server's user. Root does not trust that user: in place of a file there may
+// be a link to one of root's, or a pipe that nobody writes to.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { EmbeddedDatabaseError } from './problem.ts';
 
-/** Opens a file for reading; no link is followed, and no pipe is waited for. Rejects with ENOENT where there is nothing. */
+/** Opens a file for reading; follows no link and waits for no pipe. Rejects with ENOENT if nothing is there. */
 export async function openPlainFile(path: string): Promise<FileHandle> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (error: NodeJS.ErrnoException) => {
@@ -15,15 +16,15 @@ export async function openPlainFile(path: string): Promise<FileHandle> {
   throw isNotPlain(path);
 }
 
-/** The text of such a file. */
+/** Returns the text of such a file. */
 export async function readPlainFile(path: string): Promise<string> {
   const file = await openPlainFile(path);
   return file.readFile('utf8').finally(() => file.close());
 }
 
 /**
- * Gives `work` a path to the folder that stands there now, which goes on leading to it, whatever takes its name meanwhile. Only Linux has such paths;
- * elsewhere it is the same one.
+ * Gives `work` a path to the folder that is there now. The path keeps leading to that folder, whatever takes its name
+ * meanwhile. Only Linux has such paths; elsewhere `work` gets the given path.
  */
 export async function insideFolder<T>(path: string, work: (path: string) => Promise<T>): Promise<T> {
   const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);

@@ -1,4 +1,4 @@
-// What PostgreSQL says of itself in postmaster.pid, and whether that is still true.
+// What PostgreSQL says about itself in postmaster.pid, and whether that is still true.
 import { link, open, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPlainFile } from './plain-file.ts';
@@ -8,14 +8,14 @@ export interface Postmaster {
   /** The file as it was read. */
   text: string;
   pid: number;
-  /** On which it runs, by the name that it was given. */
+  /** The data folder on which it runs, by the name that it was given. */
   folder: string;
   port: number;
   /** starting, stopping, ready or standby; empty for a moment at the very start. */
   state: string;
 }
 
-/** Lines of the file: process, folder, start time, port, socket folder, address, shared memory, state. Pure. */
+/** Parses the file. Lines: process, folder, start time, port, socket folder, address, shared memory, state. Pure. */
 export function parsePostmaster(text: string): Postmaster {
   const lines = text.split('\n').map((line) => line.trim());
   return {
@@ -35,14 +35,14 @@ export async function readPostmaster(folder: string): Promise<Postmaster | undef
   return text === undefined ? undefined : parsePostmaster(text);
 }
 
-/** The port of the last start, from the command line that PostgreSQL keeps; 0 if there was none. */
+/** Returns the port of the last start, from the command line that PostgreSQL keeps; 0 if there was none. */
 export async function readLastPort(folder: string): Promise<number> {
   const command = await readPlainFile(join(folder, 'postmaster.opts')).catch(() => '');
-  // The last argument: the same may stand in the name of the folder.
+  // Only the last argument counts: the name of the folder may contain the same text.
   return Number(/"port=(\d+)"\s*$/.exec(command)?.[1] ?? 0);
 }
 
-/** Whether a process of that id runs, whoever's it is. */
+/** Whether a process with that id is running, whoever owns it. */
 export function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
@@ -51,7 +51,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether that process is the server of this folder: after a crash its id may belong to something else. Unknown is yes. */
+/** Whether a process is this folder's server: after a crash, its id may belong to something else. True if unknown. */
 export async function serves(pid: number, folder: string): Promise<boolean> {
   const command =
     process.platform === 'linux'
@@ -61,8 +61,8 @@ export async function serves(pid: number, folder: string): Promise<boolean> {
 }
 
 /**
- * Whether the file came from another folder, as in a copy that was made while its server ran: what it names is the server of that one. Where a
- * folder was moved meanwhile there is none of that name any more.
+ * Whether the file came from another folder, as in a copy that was made while that folder's server ran: then it names
+ * the server of the original. If the folder was moved instead, none of the old name exists any more.
  */
 export async function isOfAnother({ folder }: Postmaster, own: string): Promise<boolean> {
   const [named, ours] = await Promise.all([stat(folder).catch(() => undefined), stat(own)]);
@@ -72,9 +72,10 @@ export async function isOfAnother({ folder }: Postmaster, own: string): Promise<
 const NO_PROCESS = 2_147_483_646;
 
 /**
- * Lets PostgreSQL start where postmaster.pid names a process that is not its server: it would refuse for ever. The file
- * is kept, naming a process that cannot exist, because PostgreSQL then still checks the shared memory that it also names
- * (a left-over backend may be writing). `judged` is the text on which the caller decided: a newer file is left alone.
+ * Lets PostgreSQL start when postmaster.pid names a process that is not its server; otherwise it would refuse for ever.
+ * The file is kept, but made to name a process that cannot exist: then PostgreSQL still checks the shared memory that
+ * the file also names (a leftover backend may be writing). `judged` is the text on which the caller decided; a newer
+ * file is left alone.
  */
 export async function disownStalePid(folder: string, judged: string): Promise<void> {
   const named = join(folder, 'postmaster.pid');
@@ -82,7 +83,7 @@ export async function disownStalePid(folder: string, judged: string): Promise<vo
   try {
     await rename(named, aside);
   } catch (error) {
-    // Another process has it just now.
+    // Another process is dealing with it just now.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
@@ -95,11 +96,13 @@ export async function disownStalePid(folder: string, judged: string): Promise<vo
   }
 }
 
-/** By a new file of the folder's owner: what stands there may be a link by now, and root must not write to where it leads. */
+/**
+ * Replaces a file by a new one of the folder's owner: it may be a link by now, and root must not write to its target.
+ */
 async function replaceFile(folder: string, path: string, text: string): Promise<void> {
   const fresh = `${path}.new`;
   const { uid, gid } = await stat(folder);
-  // Of a process of this id that was killed: in a container each has the same.
+  // A killed process may have left one: in a container, each process has the same id.
   await rm(fresh, { force: true });
   const file = await open(fresh, 'wx', 0o600);
   try {

@@ -4,7 +4,7 @@ export class EmbeddedDatabaseError extends Error {
   override name = 'EmbeddedDatabaseError';
 }
 
-/** The first reason that a program of PostgreSQL printed, without its time and process; what it told clients is none. */
+/** Returns the first reason that a PostgreSQL program printed, without time and process; skips messages to clients. */
 export function firstComplaint(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   const reasons = lines.filter((line) => /(FATAL|PANIC|error):/.test(line) && !line.includes('the database system is'));

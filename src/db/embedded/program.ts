@@ -1,15 +1,15 @@
-// Runs a program as the server's user, from / (that user may not be able to enter our folder) and without our environment.
+// Runs a program as the server's user, from / (our folder may be closed to that user) and without our environment.
 import { type SpawnOptions, spawn } from 'node:child_process';
 import type { Account } from './account.ts';
 
-/** How every program of PostgreSQL is started. Ids drop the groups of root, too. */
+/** Returns the options for starting any PostgreSQL program. Setting ids also drops the groups of root. */
 export function spawnOptions(account: Account): SpawnOptions {
   return { cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' }, ...account.ids };
 }
 
 /**
- * Runs it to its end; `code` is null where it could not be started, `output` then says why. In a process group of its own: Ctrl-C is for the service, which
- * stops when the program is done.
+ * Runs a program to its end. If it could not be started or was killed, `code` is null and `output` says why. It gets a
+ * process group of its own: Ctrl-C is for the service, which stops when the program is done.
  */
 export function runProgram(
   account: Account,
@@ -29,7 +29,7 @@ export function runProgram(
   });
 }
 
-/** Whether the account may enter the folder. Tried for real: modes, access lists and mounts all have a say. */
+/** Whether the account may enter the folder. Tries it for real, as modes, access lists and mounts all have a say. */
 export async function canEnter(account: Account, folder: string): Promise<boolean> {
   const { code } = await runProgram(account, '/bin/sh', ['-c', 'cd -- "$0"', folder]);
   return code === 0;

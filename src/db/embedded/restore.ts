@@ -1,4 +1,4 @@
-// The embedded database from a backup, under the user who will run it. The backup stays as it is.
+// Restores the embedded database from a backup, for the user that will run it.
 import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { chooseAccount, giveTo } from './account.ts';
@@ -10,7 +10,7 @@ import { findHome, makeHome } from './home.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
 import { syncFolder } from './sync-folder.ts';
 
-/** A complete copy, the log included. */
+/** Copies everything, including the log. */
 async function copyAll(from: string, to: string, signal: AbortSignal | undefined): Promise<void> {
   await mkdir(to, { mode: 0o700 });
   for (const entry of await readdir(from, { withFileTypes: true })) {
@@ -28,8 +28,8 @@ function isThereAlready(dataDir: string): EmbeddedDatabaseError {
 }
 
 /**
- * Makes the database of a data directory that has none from a backup, which stays as it is. The next start recovers it. Aborted, it leaves
- * nothing behind.
+ * Restores a backup, which stays as it is, to a data directory that has no database. The next start recovers from the
+ * log. If aborted, leaves nothing behind.
  */
 export async function restore(from: string, dataDir: string, signal?: AbortSignal): Promise<void> {
   const backup = resolve(from);

@@ -17,20 +17,20 @@ const ATTEMPTS = 60;
 const PAUSE_MS = 500;
 
 export interface LaunchOptions {
-  /** Taken if it is free, so that the address stays the same from start to start. */
+  /** Used if it is free, so that the address stays the same from start to start. */
   preferredPort: number;
-  /** Settings beside or instead of the usual ones. */
+  /** Settings in addition to, or instead of, the usual ones. */
   settings?: Record<string, string>;
 }
 
-/** Returns when the folder's server is ready, be it ours or one that another process started a moment earlier. */
+/** Returns when the folder's server is ready, whether we started it or another process did a moment earlier. */
 export async function launchServer(cluster: Cluster, options: LaunchOptions): Promise<void> {
   let { preferredPort } = options;
   for (let attempt = 1; ; attempt++) {
     const complaint = await launchOnce(cluster, await choosePort(preferredPort), options.settings ?? {});
     if (complaint === undefined || complaint.includes('"postmaster.pid" already exists')) return;
     const isPortTaken = complaint.includes('TCP/IP socket');
-    // The last processes of a server that was killed let go of its shared memory when their statements end.
+    // The last processes of a killed server release its shared memory when their statements end.
     const isLeaving = complaint.includes('still in use');
     if (attempt === ATTEMPTS || !(isPortTaken || isLeaving)) {
       throw new EmbeddedDatabaseError(
@@ -42,14 +42,14 @@ export async function launchServer(cluster: Cluster, options: LaunchOptions): Pr
   }
 }
 
-/** Ends its sessions and stops it; returns what went wrong, if anything did. */
+/** Ends the server's sessions and stops it. Returns what went wrong, if anything did. */
 export async function stopServer(cluster: Cluster): Promise<string | undefined> {
   const args = ['stop', `--pgdata=${dataFolder(cluster.home)}`, '--mode=fast', '--wait', '--timeout=120'];
   const { code, output } = await runProgram(cluster.account, join(cluster.bin, 'pg_ctl'), args);
   return code === 0 ? undefined : firstComplaint(output);
 }
 
-/** One attempt: undefined when the server is ready, else what it complained of. */
+/** Makes one attempt. Returns undefined when the server is ready, otherwise its complaint. */
 async function launchOnce(
   cluster: Cluster,
   port: number,
@@ -80,7 +80,10 @@ function spawnServer(cluster: Cluster, settings: Record<string, string>, log: nu
   return child;
 }
 
-/** Undefined when it is ready; '' when it ended; else why it could not be started. Recovery after a crash takes its time. */
+/**
+ * Returns undefined when the server is ready, '' when it ended, otherwise why it could not be started. Has no time
+ * limit: recovery after a crash takes its time.
+ */
 async function waitForServer(child: ChildProcess, folder: string): Promise<string | undefined> {
   let failure: string | undefined;
   child.once('error', (error) => {
@@ -97,7 +100,7 @@ async function waitForServer(child: ChildProcess, folder: string): Promise<strin
   return failure;
 }
 
-/** The server's own log; it belongs to whoever the folder belongs to, also when root writes it. */
+/** Opens the server's own log. It belongs to the owner of the folder, even when root writes it. */
 async function openLog({ home }: Cluster): Promise<FileHandle> {
   const log = await open(join(home, 'server.log'), 'a+', 0o600);
   if (process.getuid?.() === 0) {
@@ -113,7 +116,7 @@ async function readFrom(log: FileHandle, position: number): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead);
 }
 
-/** The preferred port if it is free, else one below those that systems give to outgoing connections: it stays free. */
+/** Returns the preferred port if it is free, else one below those of outgoing connections, which will stay free. */
 async function choosePort(preferred: number): Promise<number> {
   const others = Array.from({ length: 20 }, () => randomInt(20_000, 30_000));
   for (const port of preferred ? [preferred, ...others] : others) {

@@ -2,28 +2,32 @@
 
 const MIB = 1024 * 1024;
 
-/** Settings for a machine with so much memory; given on the command line, so postgresql.conf stays as initdb wrote it. */
+/**
+ * Returns settings for a machine with this much memory. They are given on the command line, so postgresql.conf stays as
+ * initdb wrote it.
+ */
 export function serverSettings(memoryBytes: number): Record<string, string> {
   const memoryMib = Math.floor(memoryBytes / MIB);
   return {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    // Of the largest pools that the configuration allows, 200 and 100, and of deliveries and commands beside them.
+    // The largest pools that the configuration allows (200 and 100), plus those of deliveries and commands.
     max_connections: '330',
-    // What requests about any profile read should be here: what the kernel has kept of files may be gone at any time. Taken as it is used.
+    // What requests about any profile read should be in here, as the kernel may drop its cached file pages at any time.
+    // Memory is taken only as it is used.
     shared_buffers: `${clamp(Math.floor(memoryMib / 4), 64, 8192)}MB`,
     effective_cache_size: `${Math.max(Math.floor(memoryMib / 2), 128)}MB`,
     work_mem: '16MB',
     maintenance_work_mem: `${clamp(Math.floor(memoryMib / 32), 64, 256)}MB`,
-    // After a checkpoint every page is logged whole when it first changes; what a crash leaves to redo took 9 s per GB.
+    // Checkpoints are rare because each page is logged whole when it first changes after one. But redo took 9 s per GB.
     max_wal_size: `${clamp(memoryMib, 2048, 16384)}MB`,
-    // The built-in compression cost half of the processor time of a server that writes; pages are written whole less often instead.
+    // The built-in compression took half of a writing server's CPU time. Instead, whole pages are logged less often.
     wal_compression: 'off',
     checkpoint_timeout: '15min',
     random_page_cost: '1.1',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Starts, stops and crashes only: the service logs its own failed statements, and those can hold customers' data.
+    // Starts, stops and crashes only: the service logs its own failed statements, which can hold customers' data.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_checkpoints: 'off',
@@ -34,7 +38,7 @@ function clamp(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }
 
-/** As arguments of `postgres`. */
+/** Returns the settings as arguments of `postgres`. */
 export function settingArguments(settings: Record<string, string>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }

@@ -1,7 +1,7 @@
-// Makes the names in a folder last, once the files themselves are on disk.
+// Makes the names in a folder durable, once the files themselves are on disk.
 import { open } from 'node:fs/promises';
 
-/** File systems that cannot do this answer so; PostgreSQL passes over it, too. */
+/** Errors of file systems that cannot do this; PostgreSQL ignores them, too. */
 const UNABLE: readonly unknown[] = ['EINVAL', 'EBADF'];
 
 export async function syncFolder(path: string): Promise<void> {
