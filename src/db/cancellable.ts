@@ -10,7 +10,7 @@ import type { DB } from './types.ts';
 
 const BEGIN = CompiledQuery.raw('start transaction isolation level repeatable read read only');
 const END = CompiledQuery.raw('commit');
-/** Interval of repeating a cancellation, which has no effect between two statements, even with the next on its way. */
+/** Interval at which a cancellation is repeated: it is lost between two statements, even if the next is on its way. */
 const AGAIN_MS = 50;
 
 interface Reading<First, Result> {

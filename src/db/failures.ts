@@ -19,7 +19,7 @@ const AWAY_STATES = new Set([
 ]);
 /** Every failure to connect is transient, even a Unix socket that is not there. */
 const CONNECTING = new Set(['connect', 'getaddrinfo']);
-/** Codes of broken connections, and of several attempts to connect that failed together, which name no system call. */
+/** Codes of broken connections, and of several addresses that all failed to connect, which name no system call. */
 const AWAY_SYSTEM_ERRORS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -66,7 +66,7 @@ export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === READ_ONLY;
 }
 
-/** Whether a connection was refused because others have all of the server's. */
+/** Whether a connection was refused because all of the server's are taken. */
 export function isOutOfConnections(error: unknown): boolean {
   return codeOf(error) === TOO_MANY_CONNECTIONS;
 }
@@ -86,9 +86,7 @@ export function isConflict(error: unknown): boolean {
   return CONFLICTS.includes(codeOf(error));
 }
 
-/**
- * Whether the database was away, overloaded, read-only or cut the statement short: nothing else succeeds now either.
- */
+/** Whether the database was away, overloaded or read-only, or cut the statement short: nothing would succeed now. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (failuresToConnect.has(error)) return true;
@@ -106,7 +104,7 @@ export function isDatabaseAway(error: unknown): boolean {
   );
 }
 
-/** Whether the database was away, or other transactions stayed in the way of this one to its last attempt. */
+/** Whether the database was away, or other transactions were in the way of this one to the last attempt. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return isDatabaseAway(error) || isLockTimeout(error) || isConflict(error);
 }

@@ -3,7 +3,7 @@ import { createQueryId, PostgresQueryCompiler, type RawBuilder, type RootOperati
 
 const compiler = new PostgresQueryCompiler();
 
-/** Compiles a part to text. Throws if it has values, which would for ever remain those of its first use. */
+/** Compiles a part to text. Throws if it has values: those of its first use would stay for ever. */
 export function fixed(part: RawBuilder<unknown>): RawBuilder<unknown> {
   const { sql: text, parameters } = compiler.compileQuery(part.toOperationNode() as RootOperationNode, createQueryId());
   if (parameters.length > 0) throw new Error(`values in ${text}`);

@@ -46,8 +46,8 @@ export function groupCalls<Item, Result>(
 
   /**
    * Takes the next group: about half of the requests in flight. Clients that are answered together send their next
-   * requests together, so with halves one is answered and read while the other is being written. Otherwise a large
-   * group and a small one would alternate, each with nothing to do beside it.
+   * requests together, so one half can be answered and read while the other is being written. Without this rule, a
+   * large group and a small one would alternate, each with nothing to do beside it.
    */
   function takeGroup(): Queued<Item, Result>[] {
     const half = Math.ceil((queue.size() + lastSize) / 2);
@@ -93,7 +93,7 @@ export function groupCalls<Item, Result>(
     return () => undefined;
   }
 
-  /** Whether to start a group now. Items that are left queued form a larger group, in which each costs less. */
+  /** Whether to start a group now. Otherwise queued items form a larger group, in which each costs less. */
   function isWorthwhile(): boolean {
     if (queue.size() === 0) return false;
     return writing === 0 || (isSlow && writing < MOST_WRITING) || (writing === 1 && queue.size() >= besideFrom);

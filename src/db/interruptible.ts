@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 
-/** Interval of repeating a cancellation, which has no effect between two statements, even with the next on its way. */
+/** Interval at which a cancellation is repeated: it is lost between two statements, even if the next is on its way. */
 const AGAIN_MS = 200;
 
 interface Interruption {

@@ -21,7 +21,7 @@ const LOCK_WAIT_MS = 3_000;
 /** duplicate_table, duplicate_object, duplicate_function. */
 const ALREADY_THERE: readonly string[] = ['42P07', '42710', '42723'];
 
-/** Override those of role, database and address: an index of a large table takes as long as it takes. */
+/** These override those of role, database and address: an index of a large table takes as long as it takes. */
 const SETTINGS = {
   timezone: 'UTC',
   standard_conforming_strings: 'on',
@@ -97,7 +97,7 @@ async function tryUntilDone(
   }
 }
 
-/** Tries to take the lock without queueing for it: while a statement waits, nothing can say for whom. */
+/** Tries to take the lock without queueing for it: whoever waits in a statement cannot say for whom. */
 async function tryToTakeTurn(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query('select pg_try_advisory_lock($1) as is_taken', [MIGRATION_LOCK]);
   return rows[0].is_taken;
@@ -201,7 +201,7 @@ export async function migrateToLatest(connectionString: string, options: Migrati
     await refuseHomeless(client);
     return await interruptibly(client, { signal, connect }, () => applyMissing(client, options));
   } catch (error) {
-    // Whatever the error says: the statement was cancelled, or the sleep broken off.
+    // Whatever the error says: a statement was cancelled, or a sleep cut short.
     heed(signal);
     throw error;
   } finally {

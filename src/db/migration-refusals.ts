@@ -8,8 +8,8 @@ export class MigrationError extends Error {
 }
 
 /**
- * Returns why a database in this encoding is refused, undefined if it is not: in others than UTF8, not every text of a
- * request could be stored, nor its length be counted.
+ * Returns why a database with this encoding is refused; undefined for UTF8. With any other encoding, some texts of
+ * requests could not be stored, nor their length be counted.
  */
 export function refusalOfEncoding(encoding: string): string | undefined {
   if (encoding === 'UTF8') return undefined;

@@ -13,7 +13,7 @@ import {
 } from 'kysely';
 import type { DB } from './types.ts';
 
-/** Creates a Kysely on a connection that somebody else has acquired and on which they begin and commit. */
+/** Creates a Kysely on a connection that the caller has acquired, and on which the caller begins and commits. */
 function onConnection(connection: DatabaseConnection): Kysely<DB> {
   const driver = new DummyDriver();
   driver.acquireConnection = async () => connection;
@@ -74,7 +74,7 @@ export function overlapping<T extends readonly unknown[] | []>(trx: Kysely<DB>, 
     try {
       return await Promise.all(send(face.each));
     } catch (error) {
-      // All statements behind the one that failed fail, too, and one of those may have been reported before it.
+      // Every statement behind the failed one fails, too, and one of those may have been reported before it.
       throw errors.length > 0 ? errors[0] : error;
     }
   });

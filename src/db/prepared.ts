@@ -93,14 +93,14 @@ interface Lent {
 
 const NONE_FREE = 'timeout exceeded when trying to connect';
 
-/** Tells apart a server that is out of reach and a pool that is exhausted: the driver has the same message for both. */
+/** Tells an exhausted pool from a server that is out of reach: the driver has the same message for both. */
 function explain(pool: pg.Pool, error: Error, inUse: number): Error {
   const { max, application_name } = pool.options;
   if (error.message !== NONE_FREE || inUse < (max ?? 0)) return error;
   return new Error(`all ${max} connections of ${application_name} are in use, and none came free in time`);
 }
 
-/** Wraps a pool for Kysely: its connections name prepared statements, and none of them waits for an answer for ever. */
+/** Wraps a pool for Kysely: its connections name prepared statements, and none waits for ever for an answer. */
 export function lendPrepared(pool: pg.Pool, timeoutMs: number) {
   const lent = new WeakMap<pg.PoolClient, Lent>();
   let inUse = 0;

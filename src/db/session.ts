@@ -1,4 +1,4 @@
-// One connection for both statements and COPY, which can take part in the same transaction.
+// One connection for both statements and COPY, so that both can take part in one transaction.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';

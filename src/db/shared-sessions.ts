@@ -26,9 +26,9 @@ export async function leadsThroughPooler(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * Whether clients share sessions. A session of one's own stays the same and is nobody else's while it lasts. A shared
- * one goes to the client that asks next or, if it is reset first or taken by others, does not come back to the same
- * client at once. False if there is no telling; whoever connects next learns why.
+ * Whether clients share sessions. A client's own session stays the same, and no other client has it meanwhile. A shared
+ * session goes to the client that asks next or, if it is reset first or others take it, does not come back to the same
+ * client at once. Returns false if it cannot tell; whoever connects next learns why.
  */
 export async function sharesSessions(connectionString: string): Promise<boolean> {
   const clients = Array.from({ length: CLIENTS }, () =>

@@ -73,7 +73,7 @@ const MOST_COMMON = 100;
 
 /**
  * How many rows the planner expects of an app that is not among the most common in the statistics `s` of the table `c`.
- * If many apps are of about the same size, most are never among those: without this they would be looked for for ever.
+ * If many apps have about the same size, most never get there: without this estimate we would look for them for ever.
  */
 const AVERAGE_OF_OTHERS = sql`c.reltuples * (1 - (select sum(f) from unnest(s.most_common_freqs) f)) / greatest(
   case when s.n_distinct < 0 then -s.n_distinct * c.reltuples else s.n_distinct end - cardinality(s.most_common_freqs), 1)`;

@@ -52,14 +52,14 @@ function parseAny(text: string): string | undefined {
 
 const LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Uses no Date: an import reads tens of these per record, and creating Dates took a quarter of its time. */
+/** Uses no Date: an import checks tens of datetimes per record, and creating Dates took a quarter of its time. */
 function isDayOfMonth(year: number, month: number, day: number): boolean {
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   const last = month === 2 && isLeap ? 29 : (LENGTHS[month - 1] ?? 0);
   return day >= 1 && day <= last;
 }
 
-/** Slices by position, as the form is always the same: a profile with its event has some thirty of these. */
+/** Slices by position, as the form is always the same: a profile with its event has some thirty datetimes. */
 function wallClock(value: string): string {
   const offset = value.indexOf('+', WHOLE_SECONDS);
   const fraction = value.slice(WHOLE_SECONDS + 1, offset);
@@ -89,7 +89,7 @@ export function timestampOf(date: Date): string {
   return date.toISOString().replace('Z', '000Z');
 }
 
-/** Returns the timestamp before this one. Before the first of year 1 it is in year 0, which the database rejects. */
+/** Returns the preceding timestamp. For the first of year 1 that is in year 0, which the database rejects. */
 export function microsecondBefore(timestamp: string): string {
   const second = timestamp.slice(0, 19);
   const micros = Number(timestamp.slice(20, 26));

@@ -1,7 +1,7 @@
 // Money is whole 10^-9 USD, a bigint both in the process and in the database. Amounts are shown in whole 10^-6 USD,
 // rounded once, half away from zero; binary floating point appears only in the number that is sent. Pure.
 
-/** The largest amount (docs/decisions/0003), and the cap on the monthly share of a short period. */
+/** The largest possible amount (docs/decisions/0003), and the cap on the monthly share of a short period. */
 export const MOST_NANO = 10n ** 18n;
 
 const NANO_PER_MICRO = 1000n;

@@ -3,7 +3,7 @@
 /** Rests, as multiples of the time worked. */
 const REST_WHEN_BUSY = 9;
 const REST_WHEN_QUIET = 1;
-/** Work long enough to earn more rest than this was itself held up, and how busy the process is by then is unknown. */
+/** Work that would earn a longer rest was itself held up, and nobody knows how busy the process will be by then. */
 const LONGEST_REST_MS = 60_000;
 
 /** Makes a function that returns the event loop's utilization since the last call. */
