@@ -1,4 +1,5 @@
-// Adds images of facts to the totals, and to what is to be appended to the columns: the one statement part that says what both contain.
+// Adds images of facts to the totals, and queues them to be appended to the columns. This part of a statement is the
+// only one that writes to the totals, so columns and queued changes together always match them.
 import { type RawBuilder, sql } from 'kysely';
 import {
   homeCode,
@@ -23,10 +24,10 @@ const ADDITIONS = sql.join(
 );
 const MOMENTS = sql.join(TOTAL_MOMENTS.map(([, day], code) => sql`(${sql.lit(code)}::smallint, i.${sql.ref(day)})`));
 
-/** Subqueries that add the relation `image` (a sign and a fact each) to the totals by these homes. */
+/** Makes subqueries that add the relation `image` (rows of a sign and a fact) to the totals split by these homes. */
 function addingTo(homes: readonly TotalHome[], others: readonly RawBuilder<unknown>[]) {
   const columns = homes.map((name) => sql.ref(name));
-  /** By its days, or by its months alone. */
+  /** Each home is totalled by day, or by month only. */
   const groupings = homes.map(
     (name) => sql`(moment, ${sql.ref(MONTHLY_HOMES.includes(name) ? 'month' : 'day')}, ${sql.ref(name)})`,
   );
@@ -67,5 +68,5 @@ function addingTo(homes: readonly TotalHome[], others: readonly RawBuilder<unkno
 
 export const addingImages = addingTo(TOTAL_HOMES, [sql`(moment, day)`]);
 
-/** The same for those of moved facts, which come in pairs that differ in their label: all other sums cancel out. */
+/** The same for images of moved facts, in pairs that differ only in their label: all other sums cancel out. */
 export const addingMoves = addingTo(LABEL_HOMES, []);

@@ -1,8 +1,8 @@
-// Which apps the background has something to do for.
+// Finds the apps that have background work to do.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 
-/** The keys of the apps of which the condition on `app` holds, in their order. */
+/** Returns the keys of the apps for which a condition on `app` is true, in ascending order. */
 export async function listAppKeys(db: Kysely<DB>, condition: RawBuilder<unknown>): Promise<number[]> {
   const { rows } = await sql<{ app_key: number }>`
     select app_key from app where ${condition} order by app_key`.execute(db);
@@ -10,15 +10,15 @@ export async function listAppKeys(db: Kysely<DB>, condition: RawBuilder<unknown>
 }
 
 /**
- * Whose turn it is: that of the app after the one that was served last; and whether the last round left any out. A round writes into it, as
- * the next one goes on from there also where this one ends with what failed.
+ * Whose turn it is (the app after the one served last), and whether the last round left any work undone. A round
+ * updates this object as it goes, so that the next one continues from there even if this one ends by throwing.
  */
 export interface Turn {
   after: number;
   hasMore: boolean;
 }
 
-/** The same, from the one on whose turn it is. */
+/** Returns the same keys, but starts with the app whose turn it is and wraps around. */
 export async function listInTurn(db: Kysely<DB>, condition: RawBuilder<unknown>, { after }: Turn): Promise<number[]> {
   const appKeys = await listAppKeys(db, condition);
   return [...appKeys.filter((key) => key > after), ...appKeys.filter((key) => key <= after)];

@@ -1,8 +1,8 @@
-// What the background still has to do with the facts, of all apps and processes, as the database knows it.
+// The background work on facts that is still to be done, for all apps and processes, as recorded in the database.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 
-/** Counts stop there. */
+/** Counts stop at this number. */
 export const MOST_BACKLOG = 1_000_000;
 
 export interface Backlog {

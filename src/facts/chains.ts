@@ -1,4 +1,4 @@
-// The derivation of chains (analytics.md 1, "Derived") as SQL: a series of subqueries, each of which reads the one before.
+// The derivation of chains (analytics.md 1, "Derived") in SQL: a series of subqueries, each reading the one before it.
 // Its slow, obvious twin is the oracle in test/analytics/. Read from the bottom: `datedFacts` is the result.
 import { type RawBuilder, sql } from 'kysely';
 import { MOST_NANO } from '../lib/money.ts';
@@ -6,7 +6,7 @@ import { DURATIONS, PERIODS, REASONS } from './codes.ts';
 
 type Duration = (typeof DURATIONS)[number];
 
-/** Whole days of a period → its class. */
+/** The classes of periods, each with the fewest and the most whole days that it may last. */
 const LENGTHS: readonly (readonly [number, number, Duration])[] = [
   [6, 8, 'Weekly'],
   [28, 31, 'Monthly'],
@@ -16,7 +16,7 @@ const LENGTHS: readonly (readonly [number, number, Duration])[] = [
   [360, 372, 'Annual'],
 ];
 
-/** Months of a class as a fraction: a week is 12/52. */
+/** The length of each class in months, as a fraction: a week is 12/52 of a month. */
 const MONTHS: readonly (readonly [Duration, number, number])[] = [
   ['Weekly', 12, 52],
   ['Monthly', 1, 1],
@@ -29,7 +29,7 @@ const MONTHS: readonly (readonly [Duration, number, number])[] = [
 const durationCode = (duration: Duration) => sql.lit(DURATIONS.indexOf(duration));
 const periodCode = (name: (typeof PERIODS)[number]) => sql.lit(PERIODS.indexOf(name));
 
-/** The code of the text in a column: its position in the list. */
+/** Returns an expression for the code of the text in a column: its position in the list. */
 export function codeOf(column: string, list: readonly string[]): RawBuilder<unknown> {
   return sql`array_position(array[${sql.join(list.map((name) => sql.lit(name)))}], ${sql.ref(column)}) - 1`;
 }
@@ -38,8 +38,8 @@ const CHAIN = sql`partition by profile_id, store, store_original_transaction_id,
 const IN_ORDER = sql`order by purchased_at, store_transaction_id collate "C"`;
 
 /**
- * With what a transaction says by itself: what ends its period, how long that is, and whether it was offered as a trial. Half a day counts as
- * one, where `round` of a `double precision` goes to the even number.
+ * Adds what follows from a transaction alone: when its period ends, how many days that is, and whether it was offered
+ * as a trial. Half a day is rounded up; `round` of a `double precision` would round it to the even number.
  */
 const described = sql`
   select *, is_subscription and offer_type is not distinct from 'free_trial' as is_offered_trial,
@@ -55,12 +55,16 @@ const LENGTH_CLASS = sql`case ${sql.join(
   sql` `,
 )} end`;
 
-/** Makes the first of a chain a trial, too; one that was offered as a trial is counted as that. */
+/**
+ * A free subscription period that was not offered as a trial. As the first of its chain it counts as a trial too;
+ * offered trials do anyway.
+ */
 const IS_FREE = sql`is_subscription and not is_offered_trial and revenue_nano = 0`;
 
 /**
- * With the next transaction of the chain and the number of the paid period: 0 is a trial, null a one-time purchase. The number is the place
- * less the trials so far: to count what is no trial would need a window over this one.
+ * Adds when the next transaction of the chain was purchased, and the number of the paid period: 0 for a trial, null for
+ * a one-time purchase. The number is the place in the chain minus the trials so far, because counting the transactions
+ * that are not trials would need a second window over this one.
  */
 const numbered = sql`
   select *, ${LENGTH_CLASS} as length_class, least(refunded_at, own_end) as end_moment,
@@ -90,14 +94,20 @@ const categorized = sql`
   from (${classed}) classed
   window chain as (${CHAIN})`;
 
-/** `amount * times / over` of whole numbers, rounded half away from zero. The largest amount times 52 would be too large a product. */
+/**
+ * Returns `amount * times / over` in whole numbers, rounded half away from zero. It divides first, because the largest
+ * amount times 52 would overflow a bigint.
+ */
 export function share(amount: RawBuilder<unknown>, times: number, over: number): RawBuilder<unknown> {
   if (times === over) return amount;
   const [t, o] = [sql.lit(times), sql.lit(over)];
   return sql`${amount} / ${o} * ${t} + (2 * ${t} * (${amount} % ${o}) + ${o} * sign(${amount})::integer) / (2 * ${o})`;
 }
 
-/** An amount per month, rounded once to 10^-9 USD; null where the period adds nothing to MRR. A `numeric` would take four times as long. */
+/**
+ * Returns an amount per month, rounded once to 10^-9 USD; null if the period adds nothing to MRR. Only uncategorized
+ * periods are computed with `numeric`, which takes four times as long.
+ */
 function monthly(column: string): RawBuilder<unknown> {
   const amount = sql.ref(column);
   const whens = MONTHS.map(
@@ -109,8 +119,9 @@ function monthly(column: string): RawBuilder<unknown> {
 }
 
 /**
- * The facts of the purchases in the relation `counted` (whole chains, with `configured_duration` of the product), under
- * the names of fact_transaction's columns; dimensions still as texts, days still missing. `others` are columns of `counted` that it has, too.
+ * Selects the facts of the purchases in the relation `counted` (whole chains, with the product's
+ * `configured_duration`), under the names of fact_transaction's columns. Dimensions are still texts, and days are still
+ * missing. `others` are further columns of `counted` to select.
  */
 export function datedFacts(others: readonly string[] = []): RawBuilder<unknown> {
   return sql`

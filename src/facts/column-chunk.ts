@@ -1,13 +1,14 @@
-// The format of a column chunk: a dictionary of the distinct values, the most frequent first, and a text with a character per row that
-// says which it is. Text, as the driver reads results as text: up to 127 values cost a byte per row on disk and on the way.
+// The format of a column chunk: a dictionary of the distinct values, most frequent first, and a text with one character
+// per row that says which value the row has. It is text because the driver reads results as text; with up to 127
+// values, a row costs one byte on disk and on the wire.
 
-/** So few rows that no code reaches the code points of surrogates, which a text must not contain. */
+/** Few enough rows that no code reaches the code points of surrogates, which a text must not contain. */
 export const ROWS_PER_GROUP = 50_000;
 
-/** Profiles are numbered; a number is kept as its page and its place there. */
+/** Profiles are numbered. A number is kept as a page, which has this many numbers, and a place on that page. */
 export const PAGE = 32_768;
 
-/** The character of a row is its code and this: a text has no character 0. */
+/** Added to a row's code to get its character, because a text cannot contain character 0. */
 export const CODE_OFFSET = 1;
 
 export interface ColumnChunk {
@@ -16,14 +17,15 @@ export interface ColumnChunk {
   codes: string;
 }
 
-/** A text of these code units. */
+/** Returns the text that these UTF-16 code units spell. */
 function textOf(units: Uint16Array): string {
   return Buffer.from(units.buffer).toString('utf16le');
 }
 
-/** Values without commas, at most ROWS_PER_GROUP of them. */
+/** Encodes at most ROWS_PER_GROUP values, none of which may contain a comma. */
 export function encodeColumn(values: readonly string[]): ColumnChunk {
-  // Numbered as they are met: one look-up per row. The numbers are replaced by codes when it is known which values are frequent.
+  // Values are numbered as they are met, with one look-up per row. Codes replace the numbers once it is known which
+  // values are frequent.
   const numbers = new Map<string, number>();
   const counts: number[] = [];
   const rows = new Uint16Array(values.length);
@@ -43,7 +45,7 @@ export function encodeColumn(values: readonly string[]): ColumnChunk {
   return { dictionary: distinct.map(([value]) => value).join(','), codes: textOf(rows) };
 }
 
-/** Whole numbers below ROWS_PER_GROUP that are nearly all different: they are their own codes. */
+/** Encodes whole numbers below ROWS_PER_GROUP that are nearly all different: each is its own code. */
 export function encodePlaces(values: readonly string[]): ColumnChunk {
   const units = new Uint16Array(values.length);
   for (let row = 0; row < units.length; row++) units[row] = Number(values[row]) + CODE_OFFSET;

@@ -1,5 +1,5 @@
-// What the columns of facts and of installs have in common. Rows are written by column: cut into groups of some order, and of each group a
-// chunk per column. One group is in memory at a time.
+// What the columns of facts and of installs have in common. Rows are sorted and cut into groups, and each group is
+// written as one chunk per column. Only one group is in memory at a time.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { readByCursor } from '../db/cursor.ts';
@@ -10,63 +10,63 @@ import { createSteps } from '../lib/steps.ts';
 import { type ColumnChunk, encodeColumn, encodePlaces, ROWS_PER_GROUP } from './column-chunk.ts';
 import { withTotalsLocked } from './totals.ts';
 
-/** Once more rows were appended than this share of what a month had at first, its columns are made anew. */
+/** When more rows have been appended to a month than this share of those it had at first, its columns are rebuilt. */
 export const MOST_APPENDED = 0.5;
 
-/** A month of an app, by its first day in days since 1970. */
+/** A month of an app; `month` is its first day, in days since 1970. */
 export interface Month {
   app_key: number;
   month: number;
-  /** Whether it has columns to which the changes can be appended: they would still be mostly as they were made. */
+  /** Whether it has columns to which the changes can be appended without making a rebuild due (`MOST_APPENDED`). */
   has_room: boolean;
 }
 
-/** What is kept by column, and where. */
+/** Facts or installs: what is kept of them by column, and in which tables. */
 export interface Keeper {
-  /** Tells in which month a row is kept. */
+  /** The day that decides in which month a row is kept. */
   day: 'purchased_day' | 'installed_day';
-  /** Images of what changed since; whoever uses them deletes them. */
+  /** Images of what has changed since the columns were written. Whoever writes these into columns deletes them here. */
   changes: 'fact_column_change' | 'install_column_change';
   chunks: 'fact_column_chunk' | 'install_column_chunk';
-  /** What of a row `f` is kept, as text. */
+  /** What is kept of a row `f`, as text. */
   columns: Readonly<Record<string, RawBuilder<unknown>>>;
 }
 
-/** The first day of the next month. */
+/** Returns the first day of the next month. */
 export function monthAfter(month: number): number {
   const date = new Date(month * DAY_MS);
   return date.setUTCMonth(date.getUTCMonth() + 1) / DAY_MS;
 }
 
-/** Of rows `f`: whether they are the app's, and their day is of the month. */
+/** Returns the condition that a row `f` is the app's and its day lies in the month. */
 export function ofMonth({ day }: Keeper, { app_key, month }: Month): RawBuilder<unknown> {
   const name = sql.ref(`f.${day}`);
   return sql`f.app_key = ${app_key} and ${name} >= ${month} and ${name} < ${monthAfter(month)}`;
 }
 
-/** The changes of a month. */
+/** Selects the changes of a month. */
 export function selectChanges(keeper: Keeper, month: Month): RawBuilder<unknown> {
   return sql`select * from ${sql.table(keeper.changes)} f where ${ofMonth(keeper, month)}`;
 }
 
-/** Deletes the changes of a month. As for `removeChunks`, the caller has the app's totals locked (`withTotalsLocked`). */
+/** Deletes the changes of a month. The caller holds the lock of the app's totals (`withTotalsLocked`). */
 export async function removeChanges(trx: Kysely<DB>, keeper: Keeper, month: Month): Promise<void> {
   await sql`delete from ${sql.table(keeper.changes)} f where ${ofMonth(keeper, month)}`.execute(trx);
 }
 
-/** Drops the columns of a month. */
+/** Deletes the columns of a month. The caller holds the lock of the app's totals, too. */
 export async function removeChunks(trx: Kysely<DB>, { chunks }: Keeper, { app_key, month }: Month): Promise<void> {
   await sql`delete from ${sql.table(chunks)} where app_key = ${app_key} and month = ${month}`.execute(trx);
 }
 
-/** The number of a row's group, from 0. */
+/** Returns an expression for the number of a row's group, from 0, when rows are sorted by `order`. */
 export function groupOf(order: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(row_number() over (order by ${order}) - 1) / ${sql.lit(ROWS_PER_GROUP)}`;
 }
 
 interface Written {
   month: Month;
-  /** A relation, each row with its `row_group`. */
+  /** A relation in which each row has its `row_group`. */
   rows: RawBuilder<unknown>;
 }
 
@@ -80,7 +80,7 @@ async function* readGroups(trx: Kysely<DB>, { columns }: Keeper, { rows }: Writt
   for await (const groups of readByCursor(trx, query, 1)) yield* groups;
 }
 
-/** Adds rows to the chunks of a month, as groups of their own; how many rows it was. */
+/** Adds rows to the chunks of a month, as groups of their own. Returns how many rows there were. */
 export async function writeGroups(trx: Kysely<DB>, keeper: Keeper, written: Written): Promise<number> {
   const { app_key, month } = written.month;
   const table = sql.table(keeper.chunks);
@@ -94,7 +94,7 @@ export async function writeGroups(trx: Kysely<DB>, keeper: Keeper, written: Writ
     for (const name of names) {
       const values = group[name]!.split(',');
       chunks.push(name === 'profile_place' ? encodePlaces(values) : encodeColumn(values));
-      // Requests are answered between two columns: those of a whole group take over 100 ms.
+      // Let requests be answered between two columns: encoding all columns of a group takes over 100 ms.
       await giveWay();
     }
     count += chunks[0]!.codes.length;
@@ -108,18 +108,18 @@ export async function writeGroups(trx: Kysely<DB>, keeper: Keeper, written: Writ
   return count;
 }
 
-/** Months whose columns could not be made, which are left alone for a while: others of their app come first. */
+/** Months whose columns could not be written. They are skipped for a while, so that others of their app come first. */
 export type FailedMonths = LRUCache<string, Month>;
 
 const MOST_FAILED = 1_000;
-/** A month that failed is left alone for so many times as long as it took, and for a minute at least. */
+/** A month that failed is skipped for this many times as long as the attempt took, and for at least a minute. */
 const FAILED_REST = { times: 9, leastMs: 60_000 };
 
 export function createFailedMonths(): FailedMonths {
   return new LRUCache({ max: MOST_FAILED });
 }
 
-/** Those that are left alone now, as a relation `(app_key, month)`. */
+/** Returns the months that are being skipped now, as a relation `(app_key, month)`. */
 export function failedRelation(failed: FailedMonths): RawBuilder<unknown> {
   const months = [...failed.values()];
   return sql`(select * from unnest(
@@ -127,8 +127,8 @@ export function failedRelation(failed: FailedMonths): RawBuilder<unknown> {
 }
 
 /**
- * Runs `work` on each of these months, except of apps that another process is working on; how much was done in all. One that fails stops none
- * of the others, and is remembered as failed.
+ * Runs `work` on each of these months, except those of apps that another process is working on, and returns how much
+ * was done in all. A month that fails does not stop the others, and is remembered as failed.
  */
 export async function refreshMonths(
   db: Kysely<DB>,

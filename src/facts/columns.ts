@@ -1,5 +1,6 @@
-// Keeps the columns: per app and month of purchase, the facts that the totals contain, in chunks by column. Whoever sums a few columns of
-// millions of facts reads them in a tenth of the time that the rows would take. In the background, like the totals, and exact like them.
+// Keeps the columns: per app and month of purchase, the facts that the totals contain, stored in chunks by column. To
+// sum a few columns of millions of facts, a chart reads them in a tenth of the time that the rows would take. Like the
+// totals, columns are written in the background, and charts that use them are exact.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { PAGE } from './column-chunk.ts';
@@ -24,7 +25,7 @@ import { isIn } from './retire.ts';
 import { setLimits } from './totals.ts';
 import { GRAINS, momentCode } from './totals-schema.ts';
 
-/** What of a fact is kept, as text: keys and codes, days and quarters of an hour, amounts of each money basis. */
+/** What is kept of a fact, as text: keys and codes, days and quarters of an hour, amounts on each money basis. */
 export const FACT_COLUMNS = {
   kind: FACT_KIND,
   purchased_day: sql`f.purchased_day`,
@@ -54,7 +55,7 @@ const FACTS: Keeper = {
   columns: FACT_COLUMNS,
 };
 
-/** What of a fact `f` these are made of. */
+/** The columns of a fact `f` from which these are made. */
 const READ = sql.join(
   [
     ...['app_key', 'profile_id', 'purchased_day', 'purchased_at', 'active_until_day', 'active_until', 'refunded_at'],
@@ -64,15 +65,15 @@ const READ = sql.join(
   ].map((name) => sql.ref(`f.${name}`)),
 );
 
-/** Months with fewer facts are read from the facts. */
+/** Months with fewer facts get no columns: charts read the facts. */
 const LEAST_FACTS = 3_000;
-/** As many changes become a group of their own. */
+/** When a month has this many changes, they become a group of their own. */
 const LEAST_CHANGES = 4_096;
-/** Once more was appended than this share of what a month had at first, its columns are made anew when nothing else is to be done. */
+/** The same as MOST_APPENDED, for when there is nothing else to do. */
 const MOST_APPENDED_AT_REST = 0.1;
-/** Periods of more days are long. */
+/** Periods of more days than this are long. */
 const LONG_DAYS = 40;
-/** While the totals lack more, months are about to change. */
+/** While the totals lack this many facts, columns wait, because months are about to change. */
 const MOST_PENDING = 10_000;
 
 interface Thresholds {
@@ -84,12 +85,12 @@ interface Thresholds {
 const MONTH = sql.lit(GRAINS.indexOf('month'));
 const PURCHASED = sql.lit(momentCode('purchased'));
 
-/** Whether the totals of an app lack so few facts that its months stay as they are for now. */
+/** Returns the condition that the totals of an app lack so few facts that its months will stay as they are for now. */
 function isTotalled(appKey: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(select count(*) from (select from fact_pending w where w.app_key = ${appKey} limit ${MOST_PENDING}) w) < ${MOST_PENDING}`;
 }
 
-/** Of each app the month most in need of its columns: without them, or with many changes since. */
+/** Lists for each app the month most in need: one without columns, or else the one with the most changes since. */
 async function listMonthsInNeed(
   db: Kysely<DB>,
   { leastFacts, leastChanges, mostAppended }: Thresholds,
@@ -111,8 +112,8 @@ async function listMonthsInNeed(
 }
 
 /**
- * What the totals contain of a month: images of moved facts cancel out but for those under the labels that are totalled. Of one that went away
- * and came back they may contain an image twice, and take another off.
+ * Selects what the totals contain of a month. The images of moved facts cancel out, except those under the labels that
+ * the totals have. If a fact was removed and came back, the totals may add one image of it twice and take off another.
  */
 function totalled(month: Month): RawBuilder<unknown> {
   const isAsked = ofMonth(FACTS, month);
@@ -135,8 +136,9 @@ function totalled(month: Month): RawBuilder<unknown> {
 }
 
 /**
- * Long periods stand together, so that stocks of later months can leave the others out, and so do labels: few values per group, and a filter
- * leaves out whole groups; then profiles, which ARPPU counts once.
+ * Writes images in groups, sorted so that questions read little. Long periods stand together, so that the stocks of
+ * later months can skip all other groups; then equal labels, so that a group has few of them and a filter skips whole
+ * groups; then the facts of a profile, which ARPPU counts once.
  */
 function writeImages(trx: Kysely<DB>, month: Month, images: RawBuilder<unknown>): Promise<number> {
   const order = sql`i.active_until_day - i.purchased_day > ${sql.lit(LONG_DAYS)}, i.attribution_key, profile_no`;
@@ -158,7 +160,10 @@ async function append(trx: Kysely<DB>, month: Month): Promise<void> {
     where app_key = ${month.app_key} and month = ${month.month}`.execute(trx);
 }
 
-/** Everything is read by single statements after the lock was had: only its holder adds to the totals, and so to the changes. */
+/**
+ * Brings the columns of a month up to date. This needs no snapshot: every statement that reads runs after the lock was
+ * taken, and only the holder of the lock adds to the totals, and thereby to the changes.
+ */
 function refreshMonth(month: Month, connection: Kysely<DB>): Promise<number> {
   return connection.transaction().execute(async (trx) => {
     await setLimits(trx);
@@ -168,7 +173,7 @@ function refreshMonth(month: Month, connection: Kysely<DB>): Promise<number> {
   });
 }
 
-/** Brings the columns of a month of each app up to date, if one needs it; of how many apps. */
+/** Brings the columns of one month of each app up to date, if any month needs it. Returns for how many apps it did. */
 export async function refreshColumns(
   db: Kysely<DB>,
   { leastFacts = LEAST_FACTS, leastChanges = LEAST_CHANGES, mostAppended = MOST_APPENDED } = {},
@@ -179,9 +184,10 @@ export async function refreshColumns(
 }
 
 /**
- * Makes the columns of a month anew to which more was appended than a share that is too dear to keep while there is other work; how many
- * months. Charts with filters and ARPPU take half as long again where a fifth was appended. One at a time, in no order: it takes seconds,
- * and one that cannot be made anew keeps none of the others waiting.
+ * Rebuilds the columns of a month to which more than a tenth was appended, and returns the number of months. While
+ * there is other work, keeping months below that share would cost too much; but charts with filters and ARPPU take half
+ * as long again when a fifth was appended. Does one month at a time, because it takes seconds, and in random order, so
+ * that a month that cannot be rebuilt does not keep the others waiting.
  */
 export async function tidyColumns(db: Kysely<DB>): Promise<number> {
   const { rows } = await sql<Month>`

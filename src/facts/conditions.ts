@@ -1,5 +1,5 @@
-// What makes a fact priced, a trial, paid and so on: conditions on facts `f` in SQL. Totals, the codes of columns and charts that read facts
-// ask the same; columns ask the codes (kind.ts).
+// What makes a fact priced, a trial, paid and so on, as SQL conditions on facts `f`. Totals, the codes of columns and
+// charts that read facts all use these; charts that read columns test the codes instead (kind.ts).
 import { PERIODS } from './codes.ts';
 
 const isPeriod = (name: (typeof PERIODS)[number]) => `f.period = ${PERIODS.indexOf(name)}`;
@@ -11,6 +11,6 @@ export const FACT_IS = {
   first_paid: isPeriod('activation'),
   one_time: isPeriod('one_time'),
   adds_monthly: 'f.monthly_revenue is not null',
-  /** Whatever the moment; a chart asks for refunds until its own. */
+  /** False even if the refund is still to come; a chart itself counts refunds only up to its own `now`. */
   not_refunded: 'f.refunded_at is null',
 } as const;

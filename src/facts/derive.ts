@@ -1,4 +1,4 @@
-// Writes the facts of transactions: the same statements for a single transaction and for a million.
+// Writes the facts of transactions, with the same statements for a single transaction as for a million.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { fixed, fixedAssignments, fixedColumns } from '../db/fixed.ts';
 import { type Execute, planningAnew } from '../db/prepared.ts';
@@ -13,7 +13,7 @@ import { zoneRelation } from './zone-relation.ts';
 /** A query in parentheses with a row per chain: profile_id, store, store_original_transaction_id. */
 export type Chains = RawBuilder<unknown>;
 
-/** The instants of a fact and the days that stand beside them. */
+/** The instants of a fact, and the column that holds the day of each. */
 const DAY_OF = {
   purchased_at: 'purchased_day',
   active_until: 'active_until_day',
@@ -24,7 +24,7 @@ const DAY_OF = {
   billing_issue_at: 'billing_issue_day',
 } as const;
 
-/** What a fact has of the install of its profile. */
+/** The columns that a fact takes from the install of its profile. */
 const OF_INSTALL = ['app_key', 'installed_at', 'installed_day', 'attribution_key'];
 
 const DERIVED = [
@@ -52,7 +52,7 @@ const BOUGHT = fixedColumns(DIMENSIONS.flat(), 'p.');
 
 const IS_COUNTED = sql`environment = 'Production' and not is_family_shared`;
 
-/** A part of `from`: the transactions `p` of the chains in `touched`, with their `app`. */
+/** Returns part of a `from` clause: the transactions `p` of the chains in `touched`, with their `app`. */
 function purchasesOf(app: App, touched: Chains, where = sql`true`): RawBuilder<unknown> {
   return sql`${hiddenApp(app)} cross join ${touched} touched
     cross join lateral (
@@ -67,9 +67,9 @@ function boughtIn(app: App, chains: Chains): Bought {
 }
 
 /**
- * Joins a relation of tuples to the facts `f`: found by their number, and compared, as several tuples may have the same. The planner
- * takes plain comparisons for so many rare coincidences that it expects a single fact, and looks up everything else fact by fact; of a
- * `case` it knows nothing.
+ * Returns the condition that joins a relation of tuples to the facts `f`. Tuples are found by their number and then
+ * compared, as several may have the same number. Plain comparisons look to the planner like so many rare coincidences
+ * that it expects a single fact, and looks up everything else fact by fact; about a `case` it knows nothing.
  */
 function isSameTuple(relation: string, names: readonly string[]): RawBuilder<unknown> {
   const columns = (prefix: string) => names.map((name) => sql.ref(`${prefix}.${name}`));
@@ -87,7 +87,10 @@ const COUNTRY = fixed(countryOf('f.price_country'));
 const INSTALL = fixedColumns(OF_INSTALL, 'install.');
 const OF_CHAIN = fixedColumns(OF_INSTALL, 'touched.');
 
-/** Subqueries that remove the facts of the purchases in a relation. What the totals contain of them stays as an image, to be taken off. */
+/**
+ * Returns subqueries that remove the facts of the purchases in a relation. Of those that the totals contain, images
+ * stay behind, to be taken off.
+ */
 function removing(app: App, purchases: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     gone as (
@@ -109,15 +112,16 @@ export async function removeFacts(execute: Execute, app: App, purchases: RawBuil
   await execute(sql`with ${removing(app, purchases)} select`);
 }
 
-/** Transactions of the chains `touched` that became sandbox or family-shared. */
+/** Selects the transactions of the chains `touched` that have become sandbox or family-shared and no longer count. */
 function uncounted(app: App): RawBuilder<unknown> {
   return sql`(select p.profile_id, p.purchase_no from ${purchasesOf(app, sql`touched`, sql`not (${IS_COUNTED})`)})`;
 }
 
 /**
- * The facts of these chains as a query: `derived`. Subqueries with `offset 0` also tell the planner that there are at least as many rows as
- * chains; it takes the plain joins for a single row, and would compare every transaction with every product and every offer. The
- * install is looked up for the chain, as doing it for each of its facts took a tenth of the time.
+ * Returns subqueries, the last of which, `derived`, selects the facts of these chains. Their `offset 0` also tells the
+ * planner that there are at least as many rows as chains; from plain joins it would expect a single row, and would
+ * compare every transaction with every product and every offer. The install is looked up once per chain, because
+ * looking it up for each fact took a tenth of the time.
  */
 function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
   return sql`
@@ -149,9 +153,9 @@ function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
 }
 
 /**
- * Derives the facts of these chains anew and writes those that differ. The caller holds the locks of their profiles, or
- * two writers of one chain could each derive it without the other's transaction. All on one connection, which runs statements in
- * the order of their sending: facts are written after their dimensions.
+ * Derives the facts of these chains again and writes those that differ. The caller holds the locks of their profiles;
+ * otherwise two writers of one chain could each derive it without the other's transaction. Both statements go to one
+ * connection, which runs them in the order in which they were sent, so facts are written after their dimensions.
  */
 export async function deriveFacts(execute: Execute, app: App, chains: Chains): Promise<void> {
   const writeFacts = sql`
@@ -169,7 +173,7 @@ export async function deriveFacts(execute: Execute, app: App, chains: Chains): P
   await Promise.all([ensureDimensions(execute, boughtIn(app, chains)), execute(writeFacts)]);
 }
 
-/** The same for chains that the caller has just made, of which there are no facts yet; `bought` has all that is named in them. */
+/** Writes the facts of chains that the caller has just created and that have none. `bought` has their DIMENSIONS. */
 export async function deriveNewFacts(
   trx: Kysely<DB>,
   app: App,

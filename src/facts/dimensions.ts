@@ -1,11 +1,11 @@
-// Makes the rows of the dimension tables that facts refer to.
+// Writes the rows of the dimension tables that facts refer to.
 import { type RawBuilder, sql } from 'kysely';
 import type { Execute } from '../db/prepared.ts';
 
 /** A query in parentheses with the DIMENSIONS of transactions. */
 export type Bought = RawBuilder<unknown>;
 
-/** What the dimension rows of a transaction are made of, in a group for each. */
+/** The columns from which the dimension rows of a transaction are made, in one group per row. */
 export const DIMENSIONS = [
   ['store'],
   ['store_product_id'],
@@ -14,14 +14,14 @@ export const DIMENSIONS = [
 ] as const;
 
 /**
- * A country as dim_country has it: in lower case, as C understands it whatever the database's collation, under which it is looked up; an
- * index serves no other.
+ * Returns a country as dim_country has it: in lower case by the rules of the C collation, whatever the database's own
+ * is. The result has the database's collation again, because the index serves look-ups under no other.
  */
 export function countryOf(column: string): RawBuilder<unknown> {
   return sql`lower(${sql.ref(column)} collate "C") collate "default"`;
 }
 
-/** Makes the dimension rows that these purchases need; ordered, so that two writers do not deadlock. */
+/** Writes the dimension rows that these purchases need, in a fixed order so that two writers do not deadlock. */
 export async function ensureDimensions(execute: Execute, bought: Bought): Promise<void> {
   await execute(sql`
     with bought as ${bought}, stores as (

@@ -1,11 +1,12 @@
-// Looking up rows of an app by their keys, whatever statistics know of the app.
+// Has the planner look up rows of an app by their keys, whatever the statistics know of the app.
 import { type RawBuilder, sql } from 'kysely';
 import type { App } from '../deps.ts';
 
 /**
- * A relation of one row, `app` (app_id, app_key), whose values the planner does not see (`offset 0`). Where they are in sight and statistics
- * know nothing of an app that is small beside another one, it takes all its rows for a single one, and reads them for every row that it is to
- * look up. What is looked up is a `lateral` subquery with `offset 0`: the planner would make one join of it.
+ * Returns a relation of one row, `app` (app_id, app_key), whose values the planner does not see (`offset 0`). If it saw
+ * them, and the statistics knew nothing of an app that is small beside another one, it would expect the app to have a
+ * single row, and read all the app's rows again for each row to look up. Write the look-up as a `lateral` subquery with
+ * `offset 0`, or the planner turns it all into one join.
  */
 export function hiddenApp({ app_id, app_key }: Pick<App, 'app_id' | 'app_key'>): RawBuilder<unknown> {
   return sql`(select ${app_id}::uuid as app_id, ${app_key}::integer as app_key offset 0) app`;

@@ -1,5 +1,6 @@
-// Keeps the installs by column, as src/facts/columns.ts does the facts. Whoever writes an install leaves its images in install_column_change,
-// in the same transaction; the background takes them into columns, or sees that a month has too few installs to need any.
+// Keeps installs by column, as src/facts/columns.ts does facts. Whoever writes an install leaves its images in
+// install_column_change, in the same transaction. The background moves these into columns, or discards them if the
+// month has too few installs to need any.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { inSnapshot } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
@@ -22,7 +23,7 @@ import { INSTALL_KIND } from './kind.ts';
 import { quarterOf } from './quarters.ts';
 import { setLimits } from './totals.ts';
 
-/** What of an image is kept, as text. */
+/** What is kept of an image, as text. */
 export const INSTALL_COLUMNS = {
   kind: INSTALL_KIND,
   installed_day: sql`f.installed_day`,
@@ -39,12 +40,12 @@ const INSTALLS: Keeper = {
   columns: INSTALL_COLUMNS,
 };
 
-/** Months with fewer installs are read from the installs. */
+/** Months with fewer installs get no columns: charts read the installs. */
 const LEAST_INSTALLS = 10_000;
-/** As many changes become a group of their own: questions read them one by one until then. */
+/** When a month has this many changes, they become a group of their own; until then, charts read them one by one. */
 const LEAST_CHANGES = 1_024;
 
-/** Of each app the month with the most changes, if they are enough. */
+/** Lists for each app the month with the most changes, among those that have enough of them or no columns yet. */
 async function listMonthsInNeed(
   db: Kysely<DB>,
   { leastChanges, mostAppended }: { leastChanges: number; mostAppended: number },
@@ -61,7 +62,7 @@ async function listMonthsInNeed(
   return rows;
 }
 
-/** Whether the month has columns, which another process may have made since it was listed, or enough installs for some. */
+/** Whether the month has columns, which another process may have written meanwhile, or enough installs to get some. */
 async function isKept(trx: Kysely<DB>, month: Month, leastInstalls: number): Promise<boolean> {
   const { rows } = await sql<{ is_kept: boolean }>`
     select count(*) >= ${leastInstalls}
@@ -70,7 +71,7 @@ async function isKept(trx: Kysely<DB>, month: Month, leastInstalls: number): Pro
   return rows[0]!.is_kept;
 }
 
-/** In the order of labels: few values per group, and a filter leaves out whole groups. */
+/** Writes images in groups, sorted by label: a group then has few distinct labels, and a filter skips whole groups. */
 function writeImages(trx: Kysely<DB>, month: Month, images: RawBuilder<unknown>): Promise<number> {
   const rows = sql`(select i.*, ${groupOf(sql`i.attribution_key`)} as row_group from (${images}) i)`;
   return writeGroups(trx, INSTALLS, { month, rows });
@@ -91,7 +92,8 @@ async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
 }
 
 /**
- * Handles the changes of one month of each app that has any; of how many apps it did. In one snapshot: what is committed later has its changes left for the next time.
+ * Handles the changes of one month of each app that has any, and returns for how many apps it did. Each month is
+ * handled in one snapshot, so changes that are committed later stay for the next time.
  */
 export async function refreshInstallColumns(
   db: Kysely<DB>,

@@ -1,4 +1,4 @@
-// Writes the install facts of profiles, and carries a changed install to the facts of their transactions.
+// Writes the install facts of profiles, and copies a changed install to the facts of their transactions.
 import { type RawBuilder, sql } from 'kysely';
 import type { Execute } from '../db/prepared.ts';
 import type { App } from '../deps.ts';

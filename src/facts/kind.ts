@@ -1,23 +1,24 @@
-// The column `kind` of facts and installs: what conditions ask of one, and whether the row takes it off, as bits of a number.
+// The column `kind` of facts and installs: a number whose bits hold all that conditions test, and whether the row takes
+// off rather than adds.
 import { type RawBuilder, sql } from 'kysely';
 import { PERIODS } from './codes.ts';
 import { FACT_IS } from './conditions.ts';
 
-/** The code of the period is below. */
+/** The bits lower than this one hold the code of the period. */
 const REFUNDED = 16;
 const PRICED = 32;
 const ADDS_MONTHLY = 64;
-/** All kinds from here on are of rows that take off what others have added. */
+/** Kinds from this number on belong to rows that take off what others have added. */
 export const TAKEN_OFF = 128;
 
 const bit = (value: number, condition: RawBuilder<unknown>) => sql`${sql.lit(value)} * (${condition})::integer`;
 
 const SIGN = bit(TAKEN_OFF, sql`f.sign < 0`);
 
-/** Of the image `f` of an install: its sign is all that installs differ in. */
+/** The kind of an install's image `f`: installs differ only in the sign. */
 export const INSTALL_KIND = sql`(${SIGN})`;
 
-/** Of the image `f` of a fact. */
+/** The kind of a fact's image `f`. */
 export const FACT_KIND = sql`(f.period + ${bit(REFUNDED, sql`not (${sql.raw(FACT_IS.not_refunded)})`)} + ${bit(PRICED, sql.raw(FACT_IS.priced))}
   + ${bit(ADDS_MONTHLY, sql.raw(FACT_IS.adds_monthly))} + ${SIGN})`;
 
@@ -45,7 +46,7 @@ const isPeriod = (name: (typeof PERIODS)[number]) => {
   return ({ period }: Kind) => period === code;
 };
 
-/** The conditions of conditions.ts, asked of a kind. */
+/** The conditions of conditions.ts, applied to a kind. */
 export const KIND_IS: Record<keyof typeof FACT_IS, (kind: Kind) => boolean> = {
   priced: ({ isPriced }) => isPriced,
   trial: isPeriod('trial'),

@@ -1,4 +1,4 @@
-// Figures of the facts' background work at /metrics (Prometheus), of all processes, as the database knows it.
+// The background work on facts at /metrics (Prometheus): the figures of all processes, as recorded in the database.
 import { type Kysely, sql } from 'kysely';
 import { Gauge, Registry } from 'prom-client';
 import type { DB } from '../db/types.ts';
@@ -26,23 +26,26 @@ const labels = new Gauge({
 });
 
 interface Look {
-  /** The run of the server: another one, such as a copy of before, may count its transactions from elsewhere. */
+  /** The run of the server. Another one, such as an earlier copy, may count its transactions from elsewhere. */
   run: number;
   /** In milliseconds. */
   at: number;
-  /** A transaction of the database: rows of earlier ones were there. */
+  /** The id of the next transaction at the time: rows of earlier transactions were there already. */
   next: string;
 }
 
-/** The oldest look, by a reader of /metrics, of whose rows some still wait. Under load something always waits, but not for long. */
+/**
+ * The oldest look, taken when /metrics was read, some of whose rows are still waiting. Under load something is always
+ * waiting, but not for long.
+ */
 let since: Look | undefined;
 
-/** PostgreSQL's first normal transaction id: seen from it, nothing was there before the first look. */
+/** PostgreSQL's first normal transaction id. No row is older, so it makes the first look find nothing left over. */
 const FIRST_TRANSACTION = '3';
 
 const TABLES = ['fact_pending', 'fact_retired', 'fact_moved'] as const;
 
-/** Whether something waits that was there then, and the transaction that is next now. */
+/** Returns whether anything from before the transaction `next` is still waiting, and which transaction is next now. */
 async function look(db: Kysely<DB>, next: string): Promise<{ next: string; is_left: boolean }> {
   const left = TABLES.map(
     (table) => sql`exists (select from ${sql.table(table)} w where age(w.xmin) > age(${next}::text::xid8::xid))`,
@@ -59,7 +62,7 @@ export async function factMetrics({ db, now, serverRun }: Pick<Deps, 'db' | 'now
   const run = serverRun.number;
   if (since?.run !== run) since = undefined;
   const { next, is_left } = await look(db, since?.next ?? FIRST_TRANSACTION);
-  // Of two readers at once the later look may have come first; and the clock may have been set back.
+  // Two requests may have read /metrics at once, the later look finishing first; or the clock may have been set back.
   if (!since || !is_left || at < since.at) since = { run, at, next };
   pending.set(facts);
   behind.set((at - since.at) / 1000);

@@ -1,4 +1,4 @@
-// Facts derived anew where the configuration that they were derived with has changed.
+// Derives facts again after the configuration they were derived with has changed.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { planningAnew } from '../db/prepared.ts';
 import { inTransaction } from '../db/transactions.ts';
@@ -11,10 +11,10 @@ import { holdProducts } from './product-lock.ts';
 import { lockInOrder } from './profile-lock.ts';
 import { raiseVersion } from './version.ts';
 
-/** Who buys waits for them: a fraction of a second. */
+/** Purchases of these profiles wait until the batch is done: a fraction of a second. */
 const PROFILES_AT_ONCE = 500;
 
-/** Derives the chains of some profiles anew, in a transaction of its own. */
+/** Derives the chains of some profiles again, in a transaction of its own. */
 async function rederiveProfiles(db: Kysely<DB>, app: App, profileIds: readonly string[]): Promise<void> {
   await inTransaction(db, async (trx) => {
     await holdProducts(trx, app.app_key);
@@ -27,10 +27,13 @@ async function rederiveProfiles(db: Kysely<DB>, app: App, profileIds: readonly s
   });
 }
 
-/** Derives anew the chains of those who have facts of which `narrowed` (joins and conditions) holds, some at a time; gives how many there were. */
+/**
+ * Derives again, in batches, the chains of all profiles that have facts matching `narrowed` (joins and conditions).
+ * Returns how many profiles there were.
+ */
 async function rederiveEach(db: Kysely<DB>, app: App, narrowed: RawBuilder<unknown>): Promise<number> {
   return db.connection().execute(async (connection) => {
-    // All are found in one pass over the facts, and kept by the database from commit to commit.
+    // One pass over the facts finds all profiles, and the database keeps them from commit to commit.
     await sql`
       declare outdated cursor with hold for
       select distinct f.profile_id
@@ -51,7 +54,10 @@ async function rederiveEach(db: Kysely<DB>, app: App, narrowed: RawBuilder<unkno
   });
 }
 
-/** Those who have facts that are not of their product's configured duration. What is interrupted is finished by the next call. */
+/**
+ * Derives again the chains of profiles that have facts with a duration other than the one configured for their product.
+ * If it is interrupted, the next call does the rest.
+ */
 export async function rederiveProducts(db: Kysely<DB>, app: App): Promise<void> {
   const isOutdated = sql`
     join product using (store, store_product_id)
@@ -59,7 +65,7 @@ export async function rederiveProducts(db: Kysely<DB>, app: App): Promise<void> 
   await rederiveEach(db, app, isOutdated);
 }
 
-/** All who have facts of a product; gives how many there were. */
+/** Derives again the chains of all profiles that have facts of a product. Returns how many profiles there were. */
 export function rederiveProduct(
   db: Kysely<DB>,
   app: App,

@@ -1,5 +1,5 @@
-// Re-labels the facts of profiles whose attribution changed, in the background. Charts do not wait for it: until then they
-// take the label from label_pending. It goes gently, so that requests come first.
+// Relabels, in the background, the facts of profiles whose attribution changed. Charts do not wait for this: until then
+// they take the label from label_pending. It works gently, so that requests come first.
 import { type Kysely, sql } from 'kysely';
 import { tryInTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
@@ -8,9 +8,9 @@ import { createSteps } from '../lib/steps.ts';
 import { listInTurn, type Turn } from './app-keys.ts';
 import { setLimits } from './totals.ts';
 
-/** Few: posts for the profiles of a batch wait until it is written. */
+/** Kept small, because posts for the profiles of a batch wait until it is written. */
 export const LABELS_BATCH = 100;
-/** Of the profiles of a batch together; one may have more by itself. */
+/** For all profiles of a batch together; a profile with more is a batch by itself. */
 const MOST_FACTS = 5_000;
 const LOCK_TIMEOUT_MS = 500;
 
@@ -23,7 +23,10 @@ interface Pending {
 
 const HAS_LABELS = sql`exists (select from label_pending w where w.app_key = app.app_key)`;
 
-/** How many of these profiles, from the first on, have together so few facts that they can be brought their labels at once; one at least. */
+/**
+ * Returns how many of these profiles, counted from the first, have few enough facts between them to be relabelled at
+ * once: at least one.
+ */
 async function countTogether(trx: Kysely<DB>, appKey: number, profileIds: readonly string[]): Promise<number> {
   const { rows } = await sql<{ facts: bigint }>`
     select facts from unnest(${profileIds}::uuid[]) with ordinality as w (profile_id, place)
@@ -47,8 +50,9 @@ async function listWaiting(trx: Kysely<DB>, appKey: number, most: number): Promi
 }
 
 /**
- * Locks profiles of an app that nobody is writing just now, those that wait longest first. Queue and record have to agree; compared in a
- * `case`, of which the planner knows nothing, else it expects a single row and scans all profiles.
+ * Locks profiles of an app that nobody is writing just now, those that have waited longest first. Queue and record have
+ * to agree. They are compared in a `case`, about which the planner knows nothing; with a plain comparison it would
+ * expect a single row and scan all profiles.
  */
 async function lockPending(trx: Kysely<DB>, appKey: number, most: number): Promise<Pending[]> {
   const { rows } = await sql<Pending>`
@@ -65,8 +69,8 @@ async function lockPending(trx: Kysely<DB>, appKey: number, most: number): Promi
 }
 
 /**
- * Brings the labels of profiles, which the caller has locked, to their facts. A statement after that of the locks, so that it sees
- * every fact that was written before they were had.
+ * Writes the labels of profiles, which the caller has locked, to their facts. This takes a statement of its own, after
+ * the one that locks, so that it sees every fact that was written before the locks were taken.
  */
 async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<void> {
   const column = <K extends keyof Pending>(name: K) => pending.map((row) => row[name]);
@@ -117,7 +121,7 @@ async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<vo
     where w.app_key = pending.app_key and w.queue_no = pending.queue_no`.execute(trx);
 }
 
-/** The same at once for one profile that is about to lose its record, without which nothing could be done later. */
+/** Relabels a profile at once. It is about to lose its record, without which nothing could be done later. */
 export async function relabelNow(trx: Kysely<DB>, { app_id, app_key }: App, profileId: string): Promise<void> {
   const { rows } = await sql<Pending>`
     select ${app_key}::integer as app_key, queue_no, profile_id, attribution_key from profile_attribution
@@ -125,7 +129,7 @@ export async function relabelNow(trx: Kysely<DB>, { app_id, app_key }: App, prof
   if (rows.length > 0) await relabel(trx, rows);
 }
 
-/** What the totals wrote of profiles while their labels were brought to their facts. */
+/** Deletes the marks that the totals left for profiles while these were being relabelled. */
 async function forgetRetotalled(db: Kysely<DB>): Promise<void> {
   await sql`
     delete from label_retotalled r where not exists (
@@ -133,8 +137,8 @@ async function forgetRetotalled(db: Kysely<DB>): Promise<void> {
 }
 
 /**
- * Re-labels so many profiles at most, of one app and then of the next; how many it was. None where another process is at their facts: they
- * wait for the next round. An app where it fails keeps none of the others from theirs.
+ * Relabels at most `limit` profiles, of one app and then of the next, and returns how many. An app whose facts another
+ * process has locked waits for the next round. An app that fails does not stop the others.
  */
 export async function relabelBatch(
   db: Kysely<DB>,
@@ -155,7 +159,10 @@ export async function relabelBatch(
   return count;
 }
 
-/** A profile with more facts than a statement has time for, some hundreds of thousands, is not passed over: its app's labels wait behind it. */
+/**
+ * Relabels at most `most` profiles of an app. A profile with more facts than one statement has time for, some hundreds
+ * of thousands, is not skipped: the other labels of its app wait behind it.
+ */
 async function relabelApp(
   db: Kysely<DB>,
   appKey: number,
@@ -164,7 +171,7 @@ async function relabelApp(
   const count = await tryInTransaction(db, LOCK_TIMEOUT_MS, async (trx) => {
     await setLimits(trx);
     const waiting = await listWaiting(trx, appKey, most);
-    // Others may be locked than were listed.
+    // The profiles that could be locked may not be the ones that were listed.
     const locked = await lockPending(trx, appKey, await countTogether(trx, appKey, waiting));
     const together = await countTogether(
       trx,

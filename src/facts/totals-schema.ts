@@ -1,7 +1,7 @@
-// What the totals are split by, and the codes under which fact_total keeps it. Append only.
+// What the totals are split by, and the codes that stand for it in fact_total. Append only.
 import { FACT_IS } from './conditions.ts';
 
-/** A moment of a fact that charts count at, and its column of days. The code is the place in the list. */
+/** The moments at which charts count a fact, with the columns of their days. The code is the place in the list. */
 export const TOTAL_MOMENTS = [
   ['purchased', 'purchased_day'],
   ['active_until', 'active_until_day'],
@@ -13,8 +13,8 @@ export const TOTAL_MOMENTS = [
 ] as const;
 
 /**
- * Columns of keys, of the facts or of their label (dim_attribution). The code is the place in the list from 1; 0 is the sum
- * of all.
+ * Columns of keys by which totals are split: of the facts, or of their label (dim_attribution). A column's code is its
+ * place in the list, from 1; 0 is the sum of all.
  */
 export const TOTAL_HOMES = [
   'country_key',
@@ -35,19 +35,19 @@ export const TOTAL_HOMES = [
 
 export type TotalHome = (typeof TOTAL_HOMES)[number];
 
-/** Throws where no totals are kept by the moment. */
+/** Throws if no totals are kept by that moment. */
 export function momentCode(name: string): number {
   const code = TOTAL_MOMENTS.findIndex(([one]) => one === name);
   if (code === -1) throw new Error(`totals are not kept by ${name}`);
   return code;
 }
 
-/** Without a home that of the sum of all. */
+/** Returns the code of a home; without one, the code of the sum of all. */
 export function homeCode(home: TotalHome | null | undefined): number {
   return home ? TOTAL_HOMES.indexOf(home) + 1 : 0;
 }
 
-/** Those that are columns of the label. */
+/** The homes that are columns of the label. */
 export const LABEL_HOMES = [
   'attribution_key',
   'status_key',
@@ -56,10 +56,10 @@ export const LABEL_HOMES = [
   'source_key',
 ] as const satisfies TotalHome[];
 
-/** Of so many values that a day has nearly as many rows as facts: kept by month alone. */
+/** Homes with so many values that a day would have nearly as many rows as facts; they are totalled by month only. */
 export const MONTHLY_HOMES: readonly TotalHome[] = ['attribution_key', 'campaign_key'];
 
-/** Attributes of a label of which totals are kept; a column `*_key` of dim_attribution names a row that stands for the value. */
+/** Attributes of a label with totals. A `*_key` column of dim_attribution names a row that stands for the value. */
 export const TOTALLED_ATTRIBUTES = ['status', 'channel', 'campaign', 'source'] as const;
 
 export const GRAINS = ['day', 'month'] as const;

@@ -1,5 +1,5 @@
-// Keeps the totals: takes facts that are pending and images that are retired, and adds them up into fact_total, in the
-// background and in batches. Charts are exact at every moment: they add what is not yet totalled themselves.
+// Keeps the totals: adds pending facts to fact_total and takes retired images off it, in batches and in the background.
+// Charts are exact at every moment, because they account for what is not yet totalled themselves.
 import { type Kysely, sql } from 'kysely';
 import { TOTALS_LOCK } from '../db/advisory-locks.ts';
 import { raiseTimeout } from '../db/deadline.ts';
@@ -9,26 +9,30 @@ import { createSteps } from '../lib/steps.ts';
 import { addingImages, addingMoves } from './add-images.ts';
 import { listAppKeys, listInTurn, type Turn } from './app-keys.ts';
 
-/** What a batch takes at most: whoever changes one of its facts waits until it is written. */
+/** The largest batch. Whoever changes one of its facts waits until the batch is written. */
 export const TOTALS_BATCH = 10_000;
 const LEAST_BATCH = 500;
-/** A batch is to take no longer: requests give a lock up after 5 s. */
+/** The longest that a batch should take: requests give up waiting for a lock after 5 s. */
 const BATCH_MS = 2_000;
-/** Images of moved facts that wait for each other: the more are added at once, the fewer totals they touch. Nobody waits for their locks. */
+/**
+ * Images of moved facts wait until there are this many: the more are added at once, the fewer totals they touch. Nobody
+ * waits for their locks.
+ */
 export const MOVES_BATCH = 20_000;
 const TIMEOUT_MS = 120_000;
 
 const WORK_MEM = '64MB';
 
-/** Of the work in the background, until the end of the transaction. */
+/** Sets the limits of background work, until the transaction ends. */
 export async function setLimits(trx: Kysely<DB>): Promise<void> {
   await raiseTimeout(trx, TIMEOUT_MS);
   await sql`select set_config('work_mem', ${WORK_MEM}, true)`.execute(trx);
 }
 
 /**
- * Adds up to `limit` pending facts and as many retired images of an app; how many it was. Run it in `repeatable read`. Marks the profiles
- * whose label waits: charts may remember their facts (docs/decisions/0019).
+ * Adds up to `limit` pending facts of an app with their retired images, and up to `limit` retired images of other
+ * facts. Returns how many facts and images there were. Run it in `repeatable read`. It marks those profiles whose label
+ * is waiting, because charts may remember their facts (docs/decisions/0019).
  */
 export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number): Promise<number> {
   await sql`select set_config('sps.leaves_marks', 'on', true)`.execute(trx);
@@ -66,8 +70,8 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
 }
 
 /**
- * Runs `work` on a connection that has an app's totals, and what is kept beside them, for itself; 0 if another has them. The lock is
- * had before any snapshot of the work: it sees what the last holder wrote.
+ * Runs `work` on a connection that holds the lock of an app's totals and of what is kept beside them; returns 0 if
+ * another one holds it. The lock is taken before `work` takes any snapshot, so it sees what the last holder wrote.
  */
 export async function withTotalsLocked(
   db: Kysely<DB>,
@@ -88,13 +92,13 @@ export async function withTotalsLocked(
 
 /** What a round over apps did. */
 export interface Refreshed {
-  /** The most that one app had. */
+  /** What was done for the app that had the most. */
   count: number;
   /** Milliseconds that the slowest app took. */
   longestMs: number;
 }
 
-/** A round that ends after the app with which it has taken so long: the others are first in the next one. */
+/** A round that starts no further app once it has taken `mostMs`; the next round begins with those that are left. */
 export interface Round extends Turn {
   mostMs: number;
 }
@@ -102,8 +106,8 @@ export interface Round extends Turn {
 const wholeRound = (): Round => ({ after: 0, hasMore: false, mostMs: Number.POSITIVE_INFINITY });
 
 /**
- * Runs work on the totals of these apps, but for those that another process is at. An app whose work fails keeps none of the others
- * from theirs: what they failed with is thrown at the end.
+ * Runs `work` on the totals of these apps, except those that another process is working on. An app whose work fails
+ * does not stop the others: failures are thrown at the end.
  */
 async function refreshApps(
   db: Kysely<DB>,
@@ -137,15 +141,15 @@ async function refreshApps(
 const HAS_WORK = sql`exists (select from fact_pending p where p.app_key = app.app_key)
   or exists (select from fact_retired r where r.app_key = app.app_key)`;
 
-/** Runs a batch of every app that has work and that no other process is at. */
+/** Adds a batch for every app that has work and that no other process is working on. */
 export async function refreshTotals(db: Kysely<DB>, limit = TOTALS_BATCH, round = wholeRound()): Promise<Refreshed> {
   const appKeys = await listInTurn(db, HAS_WORK, round);
   return refreshApps(db, { appKeys, round }, (trx, appKey) => addToTotals(trx, appKey, limit));
 }
 
 /**
- * How many facts the next batch takes, after one of `size`, undefined if it failed: what it does per second is of the machine, and of how
- * many labels facts have.
+ * Returns how many facts the next batch should take after one of `size`; `done` is undefined if that one failed. How
+ * many fit depends on the machine, and on how many labels the facts have.
  */
 export function sizeOfNextBatch(size: number, done: Refreshed | undefined): number {
   return Math.round(Math.min(TOTALS_BATCH, Math.max(LEAST_BATCH, fittingSize(size, done))));
@@ -156,7 +160,7 @@ function fittingSize(size: number, done: Refreshed | undefined): number {
   return done.count < size ? 2 * size : Math.min(2 * size, (size * BATCH_MS) / done.longestMs);
 }
 
-/** Brings all moved facts of an app to the totals: the two images of one must not be parted. */
+/** Adds all moved facts of an app to the totals at once, as the two images of a fact must not be separated. */
 async function addMoves(trx: Kysely<DB>, appKey: number): Promise<number> {
   const { rows } = await sql<{ count: bigint }>`
     with image as (
@@ -166,7 +170,7 @@ async function addMoves(trx: Kysely<DB>, appKey: number): Promise<number> {
   return Number(rows[0]!.count);
 }
 
-/** Brings the moved facts of apps that have at least so many images of them to the totals. */
+/** Adds the moved facts of every app that has at least this many images of them to the totals. */
 export async function refreshMoves(db: Kysely<DB>, least = 1): Promise<Refreshed> {
   const hasMoves = sql`(
     select count(*) from (select from fact_moved m where m.app_key = app.app_key limit ${least}) m) = ${least}`;

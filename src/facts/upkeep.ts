@@ -1,5 +1,5 @@
-// The background work on facts: adding them to the totals, keeping these in columns, bringing labels to facts and moved facts to their
-// totals, one after the other, so that they do not wait for each other's locks. Charts do not wait for any.
+// The background work on facts: adding them to the totals, writing columns, relabelling, and adding moved facts to the
+// totals. These tasks run one after the other, so that none waits for another's locks. Charts wait for none of them.
 import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
 import { createQuiet, createRest, resting } from '../lib/rest.ts';
@@ -11,26 +11,32 @@ import { LABELS_BATCH, relabelBatch } from './relabel.ts';
 import { MOVES_BATCH, type Refreshed, refreshMoves, refreshTotals, sizeOfNextBatch, TOTALS_BATCH } from './totals.ts';
 
 const IDLE_MS = 500;
-/** Shares of the event loop's time from which its process is busy. Charts lose more by late totals than by late labels. */
+/**
+ * The process counts as busy when its event loop is at work for more than this share of the time. Late totals slow
+ * charts down more than late labels.
+ */
 const BUSY = { facts: 0.4, labels: 0.05 };
-/** A round over many apps goes on with the others after its rest, which is up to nine times as long as the round was. */
+/** A round over many apps stops after this long, rests for up to nine times as long, and goes on with the others. */
 const ROUND_MS = 2_000;
-/** A look that finds nothing rests so many times as long as it took: at installs it counts all changes that wait each time, at facts all months of all apps. */
+/**
+ * After a check that finds nothing, rest for this many times as long as the check took: checking installs counts every
+ * pending change, checking facts visits every month of every app.
+ */
 const LOOKING_REST = 100;
-/** Charts of new facts wait for their columns. */
+/** The longest such rests. Facts have the shortest, because charts of new facts are slow until their columns exist. */
 const LONGEST_LOOKING_REST_MS = { facts: 5_000, installs: 60_000, tidying: 60_000 };
-/** Moved facts wait no longer for more of them, while labels go on coming. */
+/** While labels keep coming, moved facts wait no longer than this for others to join them. */
 const MOVES_WAIT_MS = 5 * 60_000;
 /**
- * Columns are tidied in a tenth of the time, where requests were few for a minute: a month takes a processor for up to twenty seconds, which a
- * service that was just started under load had to do without.
+ * Tidying columns takes a tenth of the time at most, and runs only after a minute with few requests: a month keeps a
+ * CPU busy for up to twenty seconds, which a service that had just been started under load could not spare.
  */
 const TIDYING_REST = 9;
 const QUIET = { busy: 0.2, stretchMs: 60_000 };
 
 const NOTHING: Refreshed = { count: 0, longestMs: 0 };
 
-/** Only a look that found nothing rests: one that failed had found something. */
+/** Makes a step rest only after a check that found nothing; a check that failed had found something. */
 function restAfterLooking(at: keyof typeof LONGEST_LOOKING_REST_MS) {
   return (workedMs: number, done?: number) =>
     done === 0 ? Math.min(LOOKING_REST * workedMs, LONGEST_LOOKING_REST_MS[at]) : 0;
@@ -42,10 +48,10 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET
   const round = { after: 0, hasMore: false, mostMs: ROUND_MS };
 
   const failed = { facts: createFailedMonths(), installs: createFailedMonths() };
-  /** While an app's labels cannot be brought to its facts, they do not count as work that is left: the others are tidied. */
+  /** Labels of an app that cannot be relabelled do not count as work left to do, so columns are tidied regardless. */
   const turn = { after: 0, hasMore: true };
   let movedAt = performance.now();
-  /** Moved facts wait until there are many, or no more to come. */
+  /** Moved facts wait until there are many, no more are to come, or they have waited long enough. */
   const labels = resting(async () => {
     const steps = createSteps();
     const count = await steps.attempt(relabelBatch(db, LABELS_BATCH, turn), 0);
@@ -78,10 +84,10 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET
       batch = sizeOfNextBatch(batch, totalled);
       const made = await steps.attempt(columns.run(), 0);
       const installed = await steps.attempt(installs.run(), 0);
-      // Labels rest by themselves, and much longer: new facts do not wait for that.
+      // Relabelling has a rest of its own, which is much longer: new facts do not wait for it.
       const restMs = rest(performance.now() - began);
       const labelsRestMs = labels.restsFor();
-      // They wait until the totals have done what they have.
+      // Labels wait until the totals have caught up.
       const labelled = isFull ? 0 : await steps.attempt(labels.run(), 0);
       const hasMore = isFull || round.hasMore || made > 0 || turn.hasMore;
       if (isQuiet() && !hasMore) await steps.attempt(tidying.run(), 0);

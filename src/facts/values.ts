@@ -1,4 +1,4 @@
-// The values of closed dimensions whose facts have keys of dimension tables, not the codes of codes.ts. Pure.
+// The values of the closed dimensions for which facts have keys of dimension tables, not the codes of codes.ts. Pure.
 
 export const ATTRIBUTION_STATUSES = ['organic', 'non_organic', 'unknown'] as const;
 
@@ -6,5 +6,5 @@ export const OFFER_CATEGORIES = ['introductory', 'promotional', 'offer_code', 'w
 
 export const OFFER_TYPES = ['free_trial', 'pay_as_you_go', 'pay_up_front'] as const;
 
-/** The longest name of a store, in characters. */
+/** The maximum length of a store's name, in characters. */
 export const STORE_LENGTH = 50;

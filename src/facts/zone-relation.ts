@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Zone, zoneChanges, zoneOfApp } from '../lib/zone.ts';
 
-/** The arrays as literals: hundreds of changes, which every transaction would have the driver write anew. */
+/** The arrays as literals: the driver would otherwise write hundreds of changes anew for every transaction. */
 const literals = new WeakMap<Zone, { changesAt: string; offsets: string }>();
 
 function literalsOf(zone: Zone): { changesAt: string; offsets: string } {
@@ -15,7 +15,7 @@ function literalsOf(zone: Zone): { changesAt: string; offsets: string } {
   return known;
 }
 
-/** A relation of one row: changes_at, offsets_s. */
+/** Returns a relation of one row: changes_at, offsets_s. */
 export function zoneRelation(timezone: string): RawBuilder<unknown> {
   const { changesAt, offsets } = literalsOf(zoneOfApp(timezone));
   return sql`(select ${changesAt}::timestamptz[] as changes_at, ${offsets}::integer[] as offsets_s)`;
