@@ -1,4 +1,5 @@
-// The cells of a question that was summed up in the process: segments in the order of the answer; what ranks too low is "other".
+// The cells of a question that was summed up in the process. Segments come in the order of the answer; those that rank
+// too low are combined as "other".
 import { toMicros } from '../../lib/money.ts';
 import { inSlices } from '../../lib/slices.ts';
 import { unitOf } from '../catalogue.ts';
@@ -9,7 +10,7 @@ import { NO_SEGMENT } from '../segments.ts';
 import type { PayerCount, PayerCounts } from './payer-counts.ts';
 import type { ColumnSums } from './sums.ts';
 
-/** What was summed up of a span. */
+/** The sums of one span. */
 export interface SummedSpan {
   index: Cell['span'];
   entries: ColumnSums;
@@ -18,7 +19,7 @@ export interface SummedSpan {
 }
 
 interface Shown {
-  /** The values of segments by their numbers. */
+  /** The values of segments, by number. */
   segments: readonly string[];
   mostSeries: number;
 }
@@ -47,7 +48,7 @@ export async function listCells(
   return cells;
 }
 
-/** What tells the value that is shown of a segment, by its number, over the range asked. */
+/** Returns a function that gives the value shown for a segment, by its number, over the whole range asked for. */
 function shownBy(query: ChartQuery, spans: readonly SummedSpan[]): (segment: { number: number }) => bigint {
   const asked = spans.find(({ index }) => index === 0);
   const isSplit = query.chart.kind === 'ratio' && query.segmentation?.ofInstalls;
@@ -61,7 +62,7 @@ function shownBy(query: ChartQuery, spans: readonly SummedSpan[]): (segment: { n
   };
 }
 
-/** Of these segments together; of all there is, if undefined. */
+/** Returns the cells of these segments together, or of everything if `segments` is undefined. */
 function cellsOf(
   { index, entries, installs }: SummedSpan,
   shown: Pick<Cell, 'place' | 'segment'>,
@@ -69,7 +70,7 @@ function cellsOf(
 ): Cell[] {
   const sides = [['entries', entries] as const, ['per', installs] as const];
   return sides.flatMap(([side, summed]) =>
-    // What is spread comes last: Node.js 20 takes a microsecond for each member that is added after a spread.
+    // The spread comes last: Node.js 20 takes a microsecond for each property that is added after a spread.
     summed.sumUp(segments).map(({ bucket, sums }) => ({ side, span: index, bucket: bucket + 1, sums, ...shown })),
   );
 }

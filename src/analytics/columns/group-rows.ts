@@ -1,31 +1,35 @@
-// The rows of a group of facts: which are selected, and how often which combination of values is there. Millions of rows pass here for
-// one question, so it goes column by column in plain loops over scratch arrays, and asks of a value once per group, not per row.
+// The rows of a group of facts: which of them are selected, and how often each combination of values occurs. One
+// question sends millions of rows through here, so the code works column by column, in plain loops over scratch arrays,
+// and tests a value once per group rather than once per row.
 import { CODE_OFFSET, ROWS_PER_GROUP } from '../../facts/column-chunk.ts';
 
-/** A column of a group: its distinct values, which of them can count, and of every row the character of its code; '' before they are read. */
+/**
+ * A column of a group: its distinct values, which of them can count, and a text with the character of each row's code
+ * ('' until it is read).
+ */
 export interface Column {
   values: readonly string[];
   passes: Uint8Array;
   codes: string;
 }
 
-/** What rows have in a column, as a number. */
+/** A number for each row, taken from a column: `numbers` has the number that a code stands for. */
 export interface Numbers {
   codes: Uint16Array;
-  /** By the code. */
+  /** By code. */
   numbers: Int32Array;
 }
 
-/** The same for every group: new ones would be the garbage of gigabytes. */
+/** Reused for every group: new buffers would make gigabytes of garbage. */
 const scratch: Buffer[] = [];
 
-/** An array of codes, until the next group has one at this place. */
+/** Returns an array for codes, which is valid until the next group asks for one at the same place. */
 export function scratchCodes(place: number, length: number): Uint16Array {
   scratch[place] ??= Buffer.alloc(ROWS_PER_GROUP * Uint16Array.BYTES_PER_ELEMENT);
   return new Uint16Array(scratch[place].buffer, 0, length);
 }
 
-/** The characters of a text: looked up in an array they take half of the time. */
+/** Returns the characters of a text as an array, in which look-ups take half the time. */
 export function readCodes(codes: string, place: number): Uint16Array {
   const read = scratchCodes(place, codes.length);
   scratch[place]!.write(codes, 'utf16le');
@@ -34,19 +38,22 @@ export function readCodes(codes: string, place: number): Uint16Array {
 
 const ALL_FIRST = new Uint16Array(ROWS_PER_GROUP).fill(CODE_OFFSET);
 
-/** Where all rows have the same. */
+/** Returns the same number for all rows. */
 export function constant(number: number): Numbers {
   return { codes: ALL_FIRST, numbers: Int32Array.of(number) };
 }
 
 const ALL_ROWS = Int32Array.from({ length: ROWS_PER_GROUP }, (_, row) => row);
 
-/** Of the group that is being scanned: the rows that pass. */
+/** The rows that pass, in the group that is being scanned. */
 const selection = new Int32Array(ROWS_PER_GROUP);
 
 type Judged = Pick<Column, 'passes'> & Pick<Numbers, 'codes'>;
 
-/** The rows that pass, until those of another group are selected. What few values pass is asked first, as it leaves the fewest rows to the others. */
+/**
+ * Returns the rows that pass in all columns. The result is valid until the rows of another group are selected. The
+ * column in which the smallest share of values passes is tested first, as it leaves the fewest rows to the others.
+ */
 export function selectRows(size: number, columns: Iterable<Judged>): Int32Array {
   const [first, ...others] = [...columns]
     .map((column) => ({ ...column, share: shareOf(column.passes) }))
@@ -62,7 +69,7 @@ function shareOf(passes: Uint8Array): number {
   return passing / passes.length;
 }
 
-/** Of all rows. */
+/** Selects from all rows. Returns how many passed. */
 function selectOf(size: number, { passes, codes }: Judged): number {
   let kept = 0;
   for (let row = 0; row < size; row++) {
@@ -72,7 +79,7 @@ function selectOf(size: number, { passes, codes }: Judged): number {
   return kept;
 }
 
-/** Of those selected before. */
+/** Selects from the rows that were selected before. Returns how many passed. */
 function selectAmong(count: number, { passes, codes }: Judged): number {
   let kept = 0;
   for (let i = 0; i < count; i++) {
@@ -83,10 +90,10 @@ function selectAmong(count: number, { passes, codes }: Judged): number {
   return kept;
 }
 
-/** A digit of a combination: what rows have in a column, as the place of that among what is different. */
+/** A digit of a combination: the numbers of a column, each given by its place among the distinct ones. */
 interface Digit {
   codes: Uint16Array;
-  /** By the code. */
+  /** By code. */
   places: Int32Array;
   size: number;
 }
@@ -103,18 +110,21 @@ function digitOf({ codes, numbers }: Numbers): Digit {
   return { codes, places, size: found.size };
 }
 
-/** More combinations are not counted in an array. */
+/** If more combinations are possible, they are counted in a map rather than in an array. */
 const MOST_COUNTED = 2_000_000;
 
-/** Of each row that counts the number of its combination; the first rows of those that are there, and how often each is. */
+/**
+ * `combined` has the combination of each selected row, as a number, and `counts` how many rows have that number. For
+ * each combination that occurs, `firsts` has its first row and `times` the number of its rows.
+ */
 const combined = new Int32Array(ROWS_PER_GROUP);
 const counts = new Int32Array(MOST_COUNTED);
 const firsts = new Int32Array(ROWS_PER_GROUP);
 const times = new Int32Array(ROWS_PER_GROUP);
 
 /**
- * Tells every combination of numbers that the selected rows have, and how many have it. The last column should be the one by which rows are
- * in order: then what is counted one after the other lies close together.
+ * Calls `tell` with every combination of numbers that occurs in the selected rows, and how many rows have it. The last
+ * column should be the one by which rows are sorted, so that the counters of consecutive rows lie close together.
  */
 export function countCombined(
   selected: Int32Array,
@@ -143,7 +153,7 @@ function combine(selected: Int32Array, digits: readonly Digit[]): void {
     factor *= size;
     return { codes, parts };
   });
-  // Two at a time take little longer than one.
+  // Adding two digits at a time takes little longer than adding one.
   for (let i = 0; i + 1 < scaled.length; i += 2) addTwo(selected, scaled[i]!, scaled[i + 1]!);
   if (scaled.length % 2 === 1) addOne(selected, scaled.at(-1)!);
 }
@@ -151,7 +161,7 @@ function combine(selected: Int32Array, digits: readonly Digit[]): void {
 /** A digit times its factor. */
 interface Scaled {
   codes: Uint16Array;
-  /** By the code. */
+  /** By code. */
   parts: Int32Array;
 }
 

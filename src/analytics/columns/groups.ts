@@ -1,4 +1,4 @@
-// Reads the facts of a question that are kept in columns, month by month: the groups in which any can count.
+// Reads the facts for a question from columns, month by month, and only those groups in which any fact can count.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
 import { monthAfter } from '../../facts/column-groups.ts';
@@ -13,13 +13,13 @@ import { type Source, segmentationOf } from '../sources.ts';
 import { type ColumnName, canCount, type Group, type Into, judge, listJudged, listNeeded, type Scan } from './scan.ts';
 import { TooMuch } from './sums.ts';
 
-/** The months, of purchase or of install, whose facts can count, and are kept in columns. */
+/** Lists the months, of purchase or of install, that are kept in columns and whose facts can count. */
 export function listMonths(source: Source, { of, until }: Entries): number[] {
   const { first, end } = appDaysOf(source);
   return source.state.months[of].filter((month) => month < end && (until !== undefined || monthAfter(month) > first));
 }
 
-/** Whether columns are kept of these entries, and of the days in question. */
+/** Whether columns have entries of this kind for any of the days in question. */
 export function isInColumns(source: Source, entries: Entries): boolean {
   const { at, until } = entries;
   const { inAppZone, dateType } = source.query;
@@ -29,7 +29,7 @@ export function isInColumns(source: Source, entries: Entries): boolean {
   return source.state.usesTotals && hasEdges && isKept && listMonths(source, entries).length > 0;
 }
 
-/** Throws TooMuch. */
+/** Decides what is scanned and how it counts. Throws TooMuch if a filter has too many keys. */
 export async function planScan(
   db: Kysely<DB>,
   source: Source,
@@ -75,11 +75,14 @@ interface Reading {
   entries: Entries;
   scan: Scan;
   signal: AbortSignal;
-  /** What else needs the connection: begun, and taken off, while it would be idle. */
+  /** Other work that needs the connection: whenever that would be idle, the first is taken off the list and started. */
   meanwhile: (() => Promise<void>)[];
 }
 
-/** The groups of facts of these entries that can count; while those of a month are being scanned, the next are being read. */
+/**
+ * Yields the groups of facts of these entries that can count. While those of one month are being scanned, the next
+ * month is being read.
+ */
 export async function* listGroups(db: Kysely<DB>, source: Source, reading: Reading): AsyncGenerator<Group> {
   const { entries, signal, meanwhile } = reading;
   const months = listMonths(source, entries);
@@ -87,7 +90,7 @@ export async function* listGroups(db: Kysely<DB>, source: Source, reading: Readi
   const read = (month: number) => {
     const groups = free.then(() => readGroups(db, source, { ...reading, month }));
     free = groups.then(() => meanwhile.shift()?.());
-    // Whoever awaits it hears of it.
+    // Keeps a failure from counting as unhandled: whoever awaits `free` gets it.
     free.catch(() => undefined);
     return groups;
   };
@@ -104,12 +107,15 @@ export async function* listGroups(db: Kysely<DB>, source: Source, reading: Readi
     }
     await free;
   } finally {
-    // The connection is free again when this has ended.
+    // The connection must be free again when this generator has ended.
     await free.catch(() => undefined);
   }
 }
 
-/** The groups of a month in which facts can count: the values are read and judged first, then the rows of what makes a difference. */
+/**
+ * Reads the groups of a month in which facts can count. It first reads and judges the values of columns, then reads the
+ * rows of the columns that make a difference.
+ */
 async function readGroups(
   db: Kysely<DB>,
   { owner }: Source,

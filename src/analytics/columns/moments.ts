@@ -1,9 +1,10 @@
-// In which bucket the rows of a group have a moment: by its day where the zone is the app's, else by its day and quarter of an hour.
+// Finds the bucket of a moment for each row of a group: by the day of the moment in the app's zone, by its day and
+// quarter of an hour in any other.
 import { CODE_OFFSET } from '../../facts/column-chunk.ts';
 import { joinQuarter } from '../../facts/quarters.ts';
 import { type Numbers, scratchCodes } from './group-rows.ts';
 
-/** The bucket of a day or a quarter, from 0; what was before the first is in it. */
+/** Returns the bucket of a day or a quarter, from 0. Anything earlier than the first bucket is counted in it. */
 export function bucketAt(edges: readonly number[], at: number): number {
   let [low, high] = [0, edges.length - 1];
   while (high - low > 1) {
@@ -14,13 +15,13 @@ export function bucketAt(edges: readonly number[], at: number): number {
   return low;
 }
 
-/** The same, but what is after the last bucket is in one more. */
+/** The same, but anything later than the last bucket is counted in one more. */
 export function bucketUntil(edges: readonly number[], at: number): number {
   const last = edges.length - 1;
   return at < edges[last]! ? bucketAt(edges, at) : last;
 }
 
-/** Before the first bucket, where that is told apart. */
+/** The bucket of anything earlier than the first one, where that is told apart. */
 export const BEFORE = -1;
 
 /** A column as it was read. */
@@ -32,16 +33,16 @@ interface Read {
 interface Joined {
   days: Read;
   quarters: Read;
-  /** From BEFORE to the last; never less for a later quarter. */
+  /** Returns a bucket from BEFORE to `last`, never a lower one for a later quarter. */
   bucketOfQuarter: (quarter: number) => number;
-  /** Of days whose quarters make no difference. */
+  /** Returns the bucket of a day if its quarters make no difference, else undefined. */
   bucketOfDay?: (day: string) => number | undefined;
   last: number;
-  /** Of the codes. */
+  /** The place of the resulting codes among the scratch arrays. */
   place: number;
 }
 
-/** The buckets of moments whose day and quarter are in two columns. Most days are within one bucket. */
+/** Returns the buckets of moments whose day and quarter are in two columns. Most days lie within one bucket. */
 export function joinBuckets({ days, quarters, bucketOfQuarter, bucketOfDay, last, place }: Joined): Numbers {
   const offsets = quarters.values.filter((value) => value !== '').map(Number);
   const [first, end] = [Math.min(...offsets), Math.max(...offsets)];

@@ -1,19 +1,22 @@
-// Distinct payers by segment and bucket, counted while groups of facts are scanned: every profile has a list of its segments, each with a
-// bit per bucket. Pure.
+// Counts distinct payers by segment and bucket while groups of facts are scanned. Each profile has a list of its
+// segments, and each of these has one bit per bucket. Pure.
 import { CODE_OFFSET, PAGE } from '../../facts/column-chunk.ts';
 import type { Numbers } from './group-rows.ts';
 import { TooMuch } from './sums.ts';
 
-/** Of one span of a question, all at once: 128 MB. */
+/** The most numbers held for one span of a question: 128 MB. */
 const MOST_NUMBERS = 32_000_000;
 
-/** Of an entry: its segment as a number above 0, where the next entry of the profile is, and its bits. */
+/**
+ * An entry is a row of numbers: its tag, which is its segment as a number above 0; where the profile's next entry is;
+ * and, from here on, its bits.
+ */
 const BITS = 2;
 const tagOf = (segment: number) => segment + 2;
-/** Instead of the segment: the profile's purchases are added and taken off one by one. */
+/** The tag of a profile that is set apart: its purchases are added and taken off one by one. */
 const APART = -1;
 
-/** Rows of a group: pages as the places where they begin, places as their characters. */
+/** Rows of a group. `pages` gives the place where a page begins; `places` has the characters of places on the page. */
 interface PayerRows {
   selected: Int32Array;
   pages: Numbers;
@@ -31,17 +34,17 @@ export interface PayerCount {
 
 export class PayerCounts {
   readonly #buckets: number;
-  /** Of an entry. */
+  /** How many numbers an entry has. */
   readonly #size: number;
   readonly #places = new Map<number, number>();
-  /** By the place of a profile: its first entry, so that most purchases read and write one place in memory. */
+  /** The first entry of each profile, by its place, so that most purchases read and write a single place in memory. */
   #firsts = new Int32Array(0);
-  /** The others; the first is none. */
+  /** All other entries. None begins at 0, which stands for no entry. */
   #more: Int32Array;
   #end: number;
-  /** By place: how many purchases there are, by segment and bucket. */
+  /** How many purchases each profile that is set apart has, by its place, then by segment and bucket. */
   readonly #apart = new Map<number, Map<number, number>>();
-  /** How many have an entry, by the number of the segment and one. */
+  /** How many profiles have an entry of a segment, by the number of the segment + 1. */
   readonly #payers: Int32Array;
 
   constructor(buckets: number, segments: number) {
@@ -52,7 +55,7 @@ export class PayerCounts {
     this.#payers = new Int32Array(segments + 1);
   }
 
-  /** Where the profiles of a page have their places, in turn. Throws TooMuch. */
+  /** Returns the place of the first profile of a page; the others follow it in order. Throws TooMuch. */
   placeOfPage(page: number): number {
     const known = this.#places.get(page);
     if (known !== undefined) return known;
@@ -66,14 +69,14 @@ export class PayerCounts {
     return this.placeOfPage(Math.floor(profile / PAGE)) + (profile % PAGE);
   }
 
-  /** From now on the purchases of this profile are counted, until `finish`. */
+  /** Has the purchases of this profile counted one by one, from now until `finish`. */
   setApart(profile: number): void {
     const place = this.placeOf(profile);
     this.#firsts[place * this.#size] = APART;
     this.#apart.set(place, new Map());
   }
 
-  /** Adds purchases of the profile at a place, or takes them off if it is apart. Throws TooMuch. */
+  /** Adds purchases of the profile at a place. If it is set apart, a negative number takes them off. Throws TooMuch. */
   // biome-ignore lint/complexity/useMaxParams: called for every row of a scan; an object for each would be its garbage.
   add(place: number, bucket: number, segment: number, purchases: number): void {
     const first = place * this.#size;
@@ -107,12 +110,12 @@ export class PayerCounts {
     this.#apart.clear();
   }
 
-  /** How many have bought something of a segment. */
+  /** Returns how many profiles have bought something of a segment. */
   payersOf(segment: number): number {
     return this.#payers[segment + 1]!;
   }
 
-  /** Of all, of each of these segments, and of the others together. */
+  /** Counts the payers of all segments, of each of these, and of the others together. */
   count(segments: readonly number[]): { all: PayerCount; each: PayerCount[]; others: PayerCount } {
     const newCounter = () => new BitCounter(this.#buckets);
     const [all, others, each] = [newCounter(), newCounter(), segments.map(newCounter)];
@@ -189,7 +192,7 @@ class BitCounter implements PayerCount {
     for (let i = 0; i < this.#merged.length; i++) this.#merged[i]! |= entries[entry + BITS + i]!;
   }
 
-  /** Counts that profile, if it has any. */
+  /** Counts that profile, if it has any bits, and clears them for the next. */
   addMerged(): void {
     const { buckets } = this;
     let any = 0;

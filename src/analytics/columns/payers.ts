@@ -1,5 +1,5 @@
-// Distinct payers from the columns instead of fact by fact. Distinct ones do not add up: profiles of which anything changed since the columns
-// were made are counted by themselves, fact by fact.
+// Counts distinct payers from columns instead of fact by fact. Distinct counts cannot be added up, so profiles with any
+// change since the columns were written are counted separately, fact by fact.
 import { type Kysely, sql } from 'kysely';
 import { jsonList } from '../../db/lists.ts';
 import { overlapping } from '../../db/overlap.ts';
@@ -16,10 +16,10 @@ import { listMonths } from './groups.ts';
 import { PayerCounts } from './payer-counts.ts';
 import { TooMuch } from './sums.ts';
 
-/** With more profiles to count by themselves, it would be too much to hold. */
+/** With more profiles to count separately, a question would be too much to hold. */
 const MOST_CHANGED = 200_000;
 
-/** Lists side by side; as a row for each correction they would hold other requests up where there are many. */
+/** Parallel lists: if there are many corrections, a row for each would hold up other requests. */
 interface Corrections {
   buckets: number[];
   keys: (number | null)[];
@@ -47,7 +47,7 @@ function codeAt(codes: string, row: number): number {
   return codes.charCodeAt(row) - CODE_OFFSET;
 }
 
-/** Profiles of which the columns of these months take facts off. */
+/** Lists the profiles from which the columns of these months take facts off. */
 async function listTakenOff(db: Kysely<DB>, { owner }: Source, months: readonly number[]): Promise<number[]> {
   const { rows } = await sql<{ kinds: string; kind: string; pages: string; page: string; place: string }>`
     select k.dictionary as kinds, k.codes as kind, p.dictionary as pages, p.codes as page, q.codes as place
@@ -72,8 +72,9 @@ async function listTakenOff(db: Kysely<DB>, { owner }: Source, months: readonly 
 }
 
 /**
- * The payers of a span whose purchases are in columns, before those are scanned: profiles of which anything changed since are set apart,
- * with what the columns lack or have too much of. Throws TooMuch.
+ * Starts counting the payers of a span whose purchases are in columns, before these are scanned. Profiles with any
+ * change since the columns were written are set apart, and corrected by what the columns lack or have too much of.
+ * Throws TooMuch.
  */
 export async function startPayers(
   db: Kysely<DB>,

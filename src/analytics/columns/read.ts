@@ -1,5 +1,6 @@
-// A question whose facts are in columns is summed up in the process, not by the database: what columns have is counted there, and what
-// they lack or have too much of is added, in the same snapshot. What else the question needs comes as sums by bucket and key.
+// Sums up questions whose facts are in columns in the process, not in the database. It counts what the columns have
+// and, in the same snapshot, corrects that by what they lack or have too much of. Anything else that a question needs
+// arrives as sums by bucket and key.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
 import { giveWay } from '../../lib/slices.ts';
@@ -28,7 +29,7 @@ interface Reading {
   signal: AbortSignal;
 }
 
-/** The cells of a question; undefined where columns say nothing about it, or it would be too much to hold. */
+/** Returns the cells of a question; undefined if columns say nothing about it, or if it would be too much to hold. */
 export async function readColumns(
   db: Kysely<DB>,
   spans: readonly AskedSpan[],
@@ -46,7 +47,7 @@ export async function readColumns(
     if (!segments) return undefined;
     const summed: SummedSpan[] = [];
     for (const asked of spans) summed.push(await sumSpan(db, asked, { segments, signal }));
-    // Other requests are answered first, as between the groups.
+    // Let other requests be answered first, as between groups.
     await giveWay();
     return listCells(query, summed, { segments: segments.values, mostSeries });
   } catch (error) {
@@ -59,16 +60,16 @@ function isScanned(source: Source, entries: Entries): boolean {
   return isInColumns(source, entries) && (!hasTotals(source, entries) || isOfOpenMonth(source));
 }
 
-/** Whether totals would leave this month, which columns have, to be read fact by fact. */
+/** Whether totals would leave the current month to be read fact by fact, although columns have it. */
 function isOfOpenMonth(source: Source): boolean {
   const horizon = totalsHorizon(source);
   return isMonthly(source) && appDaysOf(source).end > horizon && source.state.months.transaction.includes(horizon);
 }
 
-/** Installs that are in no columns are read in so many statements, each of which fits beside the scan of a month. */
+/** Installs that are in no columns are read in up to this many statements, each of which fits beside a month's scan. */
 const MOST_PIECES = 12;
 
-/** The statements that read what is not scanned of entries. */
+/** Lists the statements that read the part of these entries that is not scanned. */
 function listBeside(asked: AskedSpan, entries: Entries): Omit<Added, 'sums'>[] {
   if (isScanned(asked, entries)) return [{ first: 0, named: correctionsOf(asked, entries) }];
   const pieces = cutSpan(asked.span, entries.of === 'install' ? MOST_PIECES : 1);
@@ -101,7 +102,7 @@ async function sumSpan(db: Kysely<DB>, asked: AskedSpan, { segments, signal }: R
   return { index: asked.index, entries, installs, payers };
 }
 
-/** Rows `bucket, key` with these numbers; with `n` where they are differences. */
+/** Rows of `bucket, key` and these columns of numbers, `n` among them if the rows are corrections. */
 interface NamedRows {
   rows: Sql;
   names: readonly string[];
@@ -115,27 +116,30 @@ function rowsOf(source: Source, entries: Entries): NamedRows {
   return { rows: entryRows(source, entries), names: amountsOf(entries) };
 }
 
-/** What columns lack or have too much of. */
+/** Selects what columns lack or have too much of. */
 function correctionsOf(source: Source, entries: Entries): NamedRows | undefined {
   const kept = { horizon: appToday(source.query), months: listMonths(source, entries) };
   const parts = entries.of === 'install' ? installCorrectionRows(source, kept) : correctionRows(source, entries, kept);
   return parts.length > 0 ? { rows: partRows(entries, parts), names: ['n', ...amountsOf(entries)] } : undefined;
 }
 
-/** More would be too much to hold. */
+/** More rows would be too much to hold. */
 const MOST_ROWS = 400_000;
 
-/** Other requests are answered between buckets of more. */
+/** After a bucket with more rows than this, other requests are answered first. */
 const MANY_ROWS = 1_000;
 
 interface Added {
   sums: ColumnSums;
-  /** The bucket that the first of the rows is, from 0. */
+  /** The number, from 0, of the bucket that is bucket 1 of the rows. */
   first: number;
   named: NamedRows | undefined;
 }
 
-/** Adds rows, of which there may be many: those of a bucket arrive as one, with a list of each of their columns. Throws TooMuch. */
+/**
+ * Adds rows to sums. There may be many, so all rows of a bucket arrive as one, which has a list for each of their
+ * columns. Throws TooMuch.
+ */
 async function addRows(db: Kysely<DB>, segments: Segments, { sums, first, named }: Added): Promise<void> {
   if (!named) return;
   const names = ['key', ...named.names];

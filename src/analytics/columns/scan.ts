@@ -1,4 +1,4 @@
-// What counts of groups of facts that are kept in columns: in which bucket and which segment.
+// Scans groups of facts that are kept in columns: which facts count, in which bucket and in which segment.
 import type { FACT_COLUMNS } from '../../facts/columns.ts';
 import type { INSTALL_COLUMNS } from '../../facts/install-columns.ts';
 import { type Kind, readKind } from '../../facts/kind.ts';
@@ -13,17 +13,17 @@ export type ColumnName = keyof typeof FACT_COLUMNS | keyof typeof INSTALL_COLUMN
 export interface Scan {
   /** The moment at which a fact counts. */
   at: 'purchased' | 'installed';
-  /** What the dimensions of a fact must be. */
+  /** The filters: for a column, whether a fact with this key can count. */
   judges: Partial<Record<ColumnName, (key: number) => boolean>>;
   isCounted: (kind: Kind) => boolean;
-  /** The days of the app of which something can count, and the first that does not. */
+  /** The first of the app's days on which anything can count, and the day after the last. */
   days: { first: number; end: number };
   /** The buckets' edges, as days or as quarters of an hour. */
   edges: readonly number[];
   byQuarter: boolean;
   isStock: boolean;
   amount: 'price' | 'monthly' | undefined;
-  /** By which the amounts are multiplied. */
+  /** The factor by which amounts are multiplied. */
   times: number;
   segment: ColumnName | undefined;
   segmentOf: Segments['segmentOf'];
@@ -33,7 +33,7 @@ export interface Scan {
 
 export type Group = Map<ColumnName, Column>;
 
-/** Columns of which the values alone say whether a fact can count. */
+/** Lists the columns whose values alone may show that no fact of a group can count. */
 export function listJudged({ judges, at, isStock }: Scan): ColumnName[] {
   return [
     'kind',
@@ -47,7 +47,7 @@ function judgeOf({ judges, at, isCounted, isStock, days }: Scan, name: ColumnNam
   const { first, end } = days;
   if (name === 'kind') return (value) => isCounted(readKind(Number(value)));
   if (name === `${at}_day`) return (value) => Number(value) < end && (isStock || Number(value) >= first);
-  // What ended before the first bucket was opened and closed before it: nothing.
+  // A fact that ended before the first bucket both opened and closed before it, and so counts nothing.
   if (name === 'active_until_day') return (value) => value === '' || Number(value) >= first;
   const isAsked = judges[name];
   return (value) => isAsked?.(Number(value)) ?? true;
@@ -66,7 +66,7 @@ export function canCount(group: Group): boolean {
   return [...group.values()].every(({ passes }) => passes.includes(1));
 }
 
-/** Columns whose rows make a difference. */
+/** Lists the columns whose rows make a difference. */
 export function listNeeded({ at, byQuarter, amount, segment, isStock, profiles }: Scan, group: Group): ColumnName[] {
   const selecting = [...group].filter(([, { passes }]) => passes.includes(0)).map(([name]) => name);
   const moments = [at, ...(isStock ? (['active_until'] as const) : [])].flatMap((name) =>
@@ -83,7 +83,7 @@ export interface Into {
   payers: PayerCounts | undefined;
 }
 
-/** Adds what counts of a group. Throws TooMuch. */
+/** Adds the facts of a group that count. Throws TooMuch. */
 export function scanGroup(scan: Scan, group: Group, into: Into): void {
   const { segment, segmentOf } = scan;
   const columns = [...group].filter(([, { codes }]) => codes !== '');
@@ -119,12 +119,15 @@ export function scanGroup(scan: Scan, group: Group, into: Into): void {
 
 type ReadColumns = Map<ColumnName, Omit<Column, 'codes'> & { codes: Uint16Array }>;
 
-/** The number after those of the buckets. */
+/** Returns the number after that of the last bucket. */
 function lastOf({ edges }: Scan): number {
   return edges.length - 1;
 }
 
-/** Buckets in which facts count or, of a stock, open. Where days do not tell, there are moments before the first and after the last, too. */
+/**
+ * Returns the buckets in which facts count or, for a stock, open. By quarter there are also moments before the first
+ * bucket and after the last, which the days did not rule out.
+ */
 function openingsOf(scan: Scan, read: ReadColumns, numbersOf: NumbersOf): Numbers {
   const { at, edges, byQuarter, isStock } = scan;
   if (!byQuarter) return numbersOf(`${at}_day`, (value) => bucketAt(edges, Number(value)));
@@ -138,7 +141,7 @@ function openingsOf(scan: Scan, read: ReadColumns, numbersOf: NumbersOf): Number
   });
 }
 
-/** Buckets in which what is in stock closes; what stays open closes after the last. */
+/** Returns the buckets in which the facts of a stock close. Those that stay open close after the last bucket. */
 function closingsOf(scan: Scan, read: ReadColumns, numbersOf: NumbersOf): Numbers {
   const { edges, byQuarter, days } = scan;
   const last = lastOf(scan);
@@ -156,7 +159,7 @@ function closingsOf(scan: Scan, read: ReadColumns, numbersOf: NumbersOf): Number
 
 type NumbersOf = (name: ColumnName, numberOf: (value: string, code: number) => number) => Numbers;
 
-/** Rows of a group, that were selected. */
+/** The selected rows of a group. */
 interface Rows {
   selected: Int32Array;
   signs: Numbers;
@@ -183,7 +186,10 @@ function sumUp(
   });
 }
 
-/** The amounts of facts by the codes of their column; without one, what a fact counts. */
+/**
+ * Returns the amounts of facts, times the factor, by the codes of their column. Without such a column there is a single
+ * code, with the amount 1.
+ */
 function readAmounts({ amount, times }: Scan, group: Group): Amounts {
   const tuples = amount && group.get(amount)!.values.map((tuple) => (tuple || '0:0:0').split(':'));
   return splitAmounts(tuples ?? [['1']], times);

@@ -1,16 +1,16 @@
 // Sums by segment and bucket that grow while groups of facts are scanned. Pure.
 import { joinMillions, splitAmount } from '../millions.ts';
 
-/** Of the entries of one span of a question, or of its installs: 128 MB. */
+/** The most numbers held for the entries of one span of a question, or for its installs: 128 MB. */
 const MOST_NUMBERS = 16_000_000;
 
-/** What a question needs is too much to hold. */
+/** Thrown when a question needs more than the process may hold. */
 export class TooMuch extends Error {}
 
-/** Of several amounts by their code: the whole millions and the rest of each, in turn. */
+/** Tuples of amounts, in the order of their codes. Each amount takes two numbers: its whole millions and the rest. */
 export type Amounts = Float64Array;
 
-/** Of tuples of amounts in decimal, each times a factor. */
+/** Splits tuples of decimal amounts, each multiplied by a factor. */
 export function splitAmounts(tuples: readonly (readonly string[])[], factor: number): Amounts {
   const width = 2 * (tuples[0]?.length ?? 0);
   const amounts = new Float64Array(tuples.length * width);
@@ -28,13 +28,16 @@ export interface BucketSums {
 
 export class ColumnSums {
   readonly #buckets: number;
-  /** By the number of a segment + 1, as NO_SEGMENT is -1: where its cells begin, + 1; 0 if it has none. */
+  /** By the number of a segment + 1, as NO_SEGMENT is -1: the place where its cells begin, + 1; 0 if it has none. */
   readonly #places: Int32Array;
-  /** Those that have cells, in the order in which they got them. */
+  /** The segments that have cells, in the order in which they got them. */
   readonly #segments: number[] = [];
-  /** Numbers of a cell: how many facts, then the sums of each amount, in two parts. Side by side, as they are added to together. */
+  /**
+   * How many numbers a cell has: the count of facts, then the sum of each amount in two parts. They lie side by side
+   * because they are added to together.
+   */
   readonly #size: number;
-  /** For all segments there are: memory is taken as it is written to. */
+  /** Has room for all segments from the start: memory is taken only as it is written to. */
   readonly #cells: Float64Array;
 
   constructor(buckets: number, amounts: number, segments: number) {
@@ -44,7 +47,7 @@ export class ColumnSums {
     this.#cells = new Float64Array(Math.min((segments + 1) * buckets * this.#size, MOST_NUMBERS));
   }
 
-  /** Adds so many facts, with an amount of the table each. Throws TooMuch. */
+  /** Adds this many facts, each with the amounts that have this code. Throws TooMuch. */
   // biome-ignore lint/complexity/useMaxParams: called for every combination of a scan; an object for each would be its garbage.
   add(segment: number, bucket: number, facts: number, amounts: Amounts, code: number): void {
     const cell = this.#cellOf(segment, bucket);
@@ -54,7 +57,7 @@ export class ColumnSums {
     for (let part = 0; part < parts; part++) cells[cell + 1 + part]! += facts * amounts[code * parts + part]!;
   }
 
-  /** Adds what so many facts sum up to, in decimal. Throws TooMuch. */
+  /** Adds this many facts by their sums, in decimal. Throws TooMuch. */
   addSums(segment: number, bucket: number, { facts, sums }: { facts: number; sums: readonly string[] }): void {
     const cell = this.#cellOf(segment, bucket);
     this.#cells[cell]! += facts;
@@ -65,12 +68,15 @@ export class ColumnSums {
     }
   }
 
-  /** The segments of which there is a fact in any bucket; of differences, of which any is open at its end. */
+  /**
+   * Lists the segments with a fact in any bucket or, where cells hold the differences of a stock, with a fact open at
+   * the end of any bucket.
+   */
   listSeen(): number[] {
     return this.#segments.filter((segment) => this.#isSeen(segment));
   }
 
-  /** All that a segment has of the first amount. */
+  /** Returns the sum of a segment's first amount over all buckets. */
   total(segment: number): bigint {
     let [millions, rest] = [0, 0];
     const { from, to } = this.#extentOf(segment);
@@ -81,7 +87,7 @@ export class ColumnSums {
     return joinMillions(millions, rest);
   }
 
-  /** What segments have together, of all by default; buckets of which there is nothing are left out. */
+  /** Returns the sums of segments together, by default of all. Buckets with nothing in them are left out. */
   sumUp(segments: readonly number[] = this.#segments): BucketSums[] {
     const summed = new Float64Array(this.#buckets * this.#size);
     for (const segment of segments) {
@@ -111,7 +117,7 @@ export class ColumnSums {
     return false;
   }
 
-  /** Where the numbers of a segment are; nowhere, if it has none. */
+  /** Returns where the numbers of a segment are: an empty range if it has none. */
   #extentOf(segment: number): { from: number; to: number } {
     const place = this.#places[segment + 1]!;
     return place === 0 ? { from: 0, to: 0 } : { from: place - 1, to: place - 1 + this.#buckets * this.#size };
