@@ -1,26 +1,30 @@
-// What labels have of each attribute, as numbers: remembered from one question to the next, as the values of a label never change.
+// The values that labels have for each attribute, as numbers. They are remembered from one question to the next,
+// because the values of a label never change.
 import { type Kysely, sql } from 'kysely';
 import { jsonList, listText } from '../../db/lists.ts';
 import type { DB } from '../../db/types.ts';
 import { LABEL_HOMES } from '../../facts/totals-schema.ts';
 
-/** Attributes of which totals have a key, and those that are told apart by their text alone. */
+/** The attributes whose values have a key in totals, and those whose values can only be told apart by their text. */
 const KEYS = LABEL_HOMES.filter((home) => home !== 'attribution_key');
 const TEXTS = ['ad_group', 'ad_set', 'creative'] as const;
 
-/** Keys from here on are not remembered: 7 MB. */
+/** Labels with keys from here on are not remembered. All others take 7 MB. */
 const KEYS_END = 250_000;
-/** Of all attributes together. With more nothing more is learned. */
+/** For all attributes together. Once there are more, no more labels are learned. */
 const MOST_DIGESTS = 180_000;
-/** Read for one question; the rest waits for the next. */
+/** The most labels that are read for one question; the rest wait for the next. */
 const MOST_READ = 20_000;
 
-/** A text may have thousands of characters, and anybody with a public key may write it: its digest stands for it. */
+/** A digest stands for each text: it may have thousands of characters, and anybody with a public key can write one. */
 const DIGESTS = TEXTS.map(
   (name) => sql`encode(sha256(convert_to(coalesce(${sql.ref(name)}, ''), 'UTF8')), 'base64') as ${sql.ref(name)}`,
 );
 
-/** By the key of a label: of an attribute the key under which totals have its value, else a number of its value; 0 where it is not known yet. */
+/**
+ * The values of an attribute, by the key of the label: each as the key under which totals have it or, if they have
+ * none, as a number of its own; 0 if it is not known yet.
+ */
 export type ValueNumbers = Int32Array;
 
 type ReadLabels = Record<(typeof KEYS)[number] | 'keys', number[]> & Record<(typeof TEXTS)[number], string[]>;
@@ -35,12 +39,12 @@ export class LabelMemory {
     return this.#known[key] === 1;
   }
 
-  /** Of an attribute: `status_key`, `ad_set`, … */
+  /** Returns the values of an attribute: `status_key`, `ad_set`, … */
   numbersOf(attribute: string): ValueNumbers {
     return this.#numbers.get(attribute)!;
   }
 
-  /** Reads what is not known of some labels, as far as it is remembered. */
+  /** Reads those of these labels that are not known yet, as far as they are to be remembered. */
   async learn(db: Kysely<DB>, keys: Iterable<number>): Promise<void> {
     const unknown = new Set<number>();
     for (const key of keys) {

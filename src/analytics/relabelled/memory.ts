@@ -1,30 +1,31 @@
-// The facts of profiles whose label waits, remembered from one question to the next: what of them charts without filters count. Pure.
+// Remembers the facts of profiles whose label is waiting, from one question to the next: as much of them as charts
+// without filters count. Pure.
 import { FACT_IS } from '../../facts/conditions.ts';
 import { TOTAL_MOMENTS } from '../../facts/totals-schema.ts';
 import { AMOUNTS, type Condition } from '../entries.ts';
 
-/** What a fact must be, in SQL; the place in the list is its bit. */
+/** The conditions that a fact can meet, in SQL. The place in the list is the number of the bit. */
 export const FLAGS = Object.entries(FACT_IS) as [Condition, string][];
 export const REMEMBERED_DAYS = TOTAL_MOMENTS.map(([, day]) => day);
 export const REMEMBERED_AMOUNTS = [...AMOUNTS.price, ...AMOUNTS.monthly];
 
-/** Of a fact: its days, NaN for none, then its flags as bits, then its amounts. */
+/** A fact is a row of numbers: its days, NaN for none, then its flags as bits, then its amounts. */
 export const FLAGS_AT = REMEMBERED_DAYS.length;
 export const AMOUNTS_AT = FLAGS_AT + 1;
 export const WIDTH = AMOUNTS_AT + REMEMBERED_AMOUNTS.length;
 
-/** The facts of a profile, one after the other; null where they cannot be remembered. */
+/** The facts of a profile, one after the other; null if they cannot be remembered. */
 export type ProfileFacts = Float64Array | null;
 
-/** All at once, 48 MB; a profile takes as much as two facts. */
+/** The most facts remembered for all apps together: 48 MB. A profile itself takes as much as two facts. */
 const MOST_FACTS = 400_000;
 const PROFILE = 2;
 
-/** An app that nobody has asked about for so long gives way to others. */
+/** An app that nobody has asked about for this long gives way to others. */
 const GIVES_WAY_MS = 300_000;
 
 interface OfApp {
-  /** By the place of a profile in the queue. What one has never changes, unless the database says so (docs/decisions/0019). */
+  /** By a profile's place in the queue. Its facts never change unless the database says so (docs/decisions/0019). */
   profiles: Map<number, ProfileFacts>;
   askedAt: number;
 }
@@ -33,7 +34,7 @@ export class FactMemory {
   readonly #apps = new Map<number, OfApp>();
   #room = MOST_FACTS;
 
-  /** For how many more facts there is room. */
+  /** How many more facts there is room for. */
   get room(): number {
     return this.#room;
   }
@@ -43,8 +44,8 @@ export class FactMemory {
   }
 
   /**
-   * Before an app is asked about, at an instant in milliseconds: forgets what no longer waits (places are given in order, and leave in that
-   * order but for a few), and apps that give way.
+   * Called before an app is asked about; `now` is in milliseconds. Forgets profiles that no longer wait (places are
+   * given in order and, except for a few, leave in that order), and apps that give way.
    */
   prepare(appKey: number, { firstWaiting, now }: { firstWaiting: number; now: number }): void {
     const asked = this.#apps.get(appKey) ?? { profiles: new Map(), askedAt: now };

@@ -1,4 +1,5 @@
-// What is asked of the database about profiles whose label waits: which they are, of which of them facts changed meanwhile, and their facts.
+// What the database is asked about profiles whose label is waiting: which they are, whose facts have changed meanwhile,
+// and what facts they have.
 import { type Kysely, sql } from 'kysely';
 import { jsonList, listText } from '../../db/lists.ts';
 import type { DB } from '../../db/types.ts';
@@ -13,17 +14,17 @@ import {
   WIDTH,
 } from './memory.ts';
 
-/** Of one statement. */
+/** The most facts that one statement reads. */
 export const MOST_FACTS_READ = 40_000;
 
-/** Lists side by side: places in the queue, and the keys of the two labels. */
+/** Parallel lists: places in the queue, and the keys of the two labels. */
 export interface LabelQueue {
   places: number[];
   earlier: number[];
   later: number[];
 }
 
-/** The queue of the app in the order of its places; of more than so many the first. */
+/** Reads the queue of the app in the order of its places: at most the first `most` of them. */
 export async function readLabelQueue(db: Kysely<DB>, { owner }: Source, most: number): Promise<LabelQueue> {
   const { rows } = await sql<LabelQueue>`
     select ${jsonList('queue_no', 'places')}, ${jsonList('earlier_key', 'earlier')}, ${jsonList('attribution_key', 'later')}
@@ -32,8 +33,8 @@ export async function readLabelQueue(db: Kysely<DB>, { owner }: Source, most: nu
 }
 
 /**
- * The places of profiles some of whose facts changed since they wait: they wait for the totals, or were totalled anew. Where it returns
- * `most` of them, there may be more.
+ * Reads the places of profiles some of whose facts have changed while the profile waits: these facts are waiting for
+ * the totals, or have been totalled again. If it returns `most` places, there may be more.
  */
 export async function readChangedPlaces(
   db: Kysely<DB>,
@@ -53,10 +54,10 @@ export async function readChangedPlaces(
   return new Set(rows[0]!.places);
 }
 
-/** Lists side by side, by the name of their column. */
+/** Parallel lists, by the name of their column. */
 export type FactLists = Record<string, (number | null)[]> & { places: number[]; flags: number[] };
 
-/** The facts at these places in the queue, in the order of the places. */
+/** Reads the facts of the profiles at these places in the queue, in the order of the places. */
 async function readLists(db: Kysely<DB>, { owner }: Source, places: readonly number[]): Promise<FactLists> {
   const names = [...REMEMBERED_DAYS, ...REMEMBERED_AMOUNTS];
   const flags = FLAGS.map(([, is], bit) => sql`case when ${sql.raw(is)} then ${sql.lit(1 << bit)} else 0 end`);
@@ -72,7 +73,7 @@ async function readLists(db: Kysely<DB>, { owner }: Source, places: readonly num
   return rows[0]!;
 }
 
-/** The facts of each place that was asked for, of those that are known completely. */
+/** Returns, by place, the facts of those profiles asked for whose facts were all read. */
 export function factsByPlace(lists: FactLists, asked: readonly number[]): Map<number, ProfileFacts> {
   const { places, flags } = lists;
   const days = REMEMBERED_DAYS.map((day) => lists[day]!);
@@ -96,7 +97,7 @@ export function factsByPlace(lists: FactLists, asked: readonly number[]): Map<nu
   if (places.length < MOST_FACTS_READ) {
     for (const place of asked) if (!profiles.has(place)) profiles.set(place, new Float64Array());
   } else {
-    // Of the last there may be more, and of those after it. One that fills the statement alone would do so each time.
+    // The last profile may have more facts, and so may those after it. One that fills a statement alone always will.
     const last = places.at(-1)!;
     if (profiles.size === 1) profiles.set(last, null);
     else profiles.delete(last);
@@ -104,7 +105,7 @@ export function factsByPlace(lists: FactLists, asked: readonly number[]): Map<nu
   return profiles;
 }
 
-/** The facts of profiles by their places in the queue; some are missing where these places have too many for one statement. */
+/** Reads the facts of profiles by their places in the queue. Some are missing if the facts do not fit one statement. */
 export async function readFacts(
   db: Kysely<DB>,
   source: Source,

@@ -1,5 +1,5 @@
-// Facts under a label that is no longer theirs: each counts under both, off the one and onto the other. What is remembered of them arrives as
-// sums; the others are looked up.
+// Facts that still carry a label which is no longer theirs. Each is counted twice: taken off the old label and added to
+// the new one. Remembered facts arrive as sums; the others are looked up.
 import { sql } from 'kysely';
 import { listText } from '../../db/lists.ts';
 import { AMOUNTS, type Entries, type Moment } from '../entries.ts';
@@ -19,11 +19,11 @@ import { sumRelabelled } from './sums.ts';
 interface Before extends RowForm {
   /** The first day that is not asked for. */
   horizon: number;
-  /** What else facts must be that are looked up; remembered ones are. */
+  /** Further conditions on facts that are looked up; remembered ones meet them. */
   where?: readonly Sql[];
 }
 
-/** What happened before a day: selects `bucket, key, n, a0 …`; nothing where no label that waits makes a difference. */
+/** Selects `bucket, key, n, a0 …` of what happened before a day; nothing if no waiting label makes a difference. */
 export function relabelledBefore(source: Source, entries: Entries, { horizon, where = [], ...form }: Before): Sql[] {
   if (!readsPendingLabels(source)) return [];
   const counted = countOnce(entries);
@@ -38,7 +38,7 @@ export function relabelledBefore(source: Source, entries: Entries, { horizon, wh
   ];
 }
 
-/** The same of what happens on a day or after it, of which there is little: found by the index of the moment. */
+/** The same for what happens on a day or after it. There is little of that, and the index of the moment finds it. */
 export function relabelledSince(source: Source, entries: Entries, day: number): Sql {
   const where = [sql`${dayOf(entries.at)} >= ${sql.lit(day)}`];
   const facts = countedTwice(changedLabels(source), entries, where);
@@ -56,10 +56,16 @@ function countedTwice(labels: Sql, entries: Entries, where: readonly Sql[]): Fac
   return { relation, where, weight: sql`twice.weight`, label: sql`twice.label_key` };
 }
 
-/** Moments that few facts have: with 20,000 labels and an index of the moment, reading the facts of the span took half as long. */
+/**
+ * Moments that few facts have. With 20,000 labels, reading all facts of the span by the index of such a moment took
+ * half as long as looking up those of each profile.
+ */
 const FEW_HAVE: readonly Moment[] = ['refunded', 'grace', 'billing_issue'];
 
-/** Has the planner look up each profile's facts, though it believes that reading the whole span costs less: of an array it expects ten rows. */
+/**
+ * Has the planner look up each profile's facts, although it believes that reading the whole span costs less: from an
+ * array it expects only ten rows.
+ */
 function asIfFew(labels: Sql): Sql {
   return onlyOnce(sql`
     select unnest(array_agg(profile_id)) as profile_id, unnest(array_agg(attribution_key)) as attribution_key from ${labels} w`);

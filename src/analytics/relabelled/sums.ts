@@ -1,4 +1,5 @@
-// What remembered facts count under another label than they carry: off the one and onto the other. Pure.
+// Sums remembered facts that count under another label than they carry: takes them off the one, adds them to the other.
+// Pure.
 import { momentCode } from '../../facts/totals-schema.ts';
 import { AMOUNTS, type Condition, type Entries } from '../entries.ts';
 import { joinMillions, MILLION } from '../millions.ts';
@@ -13,7 +14,7 @@ interface Days {
   horizon: number;
 }
 
-/** Cells of which something is left, as lists side by side; buckets count from 1. */
+/** The cells that do not cancel out, as parallel lists; buckets count from 1. */
 export interface RelabelledSums {
   buckets: number[];
   keys: number[];
@@ -25,7 +26,7 @@ function bitsOf(names: readonly Condition[]): number {
   return FLAGS.reduce((bits, [name], bit) => (names.includes(name) ? bits | (1 << bit) : bits), 0);
 }
 
-/** By day from the first edge, the bucket that it is in. */
+/** Returns the bucket of each day, by the number of days since the first edge. */
 function bucketsByDay(edges: readonly number[]): Uint32Array {
   const [first, end] = [edges[0]!, edges.at(-1)!];
   const buckets = new Uint32Array(end - first);
@@ -34,7 +35,7 @@ function bucketsByDay(edges: readonly number[]): Uint32Array {
   return buckets;
 }
 
-/** Cells that are added to: how many facts, then of each amount the whole millions and the rest. */
+/** Cells that are added to. Each has the count of facts, then the whole millions and the rest of each amount. */
 class RelabelledCells {
   readonly #places = new Map<number, number>();
   readonly #width: number;
@@ -76,7 +77,7 @@ class RelabelledCells {
   }
 }
 
-/** Sums what the facts of profiles take from one key to another. */
+/** Sums what the facts of profiles move from one key to another. */
 export function sumRelabelled(
   profiles: readonly RelabelledProfile[],
   { at, until, where, amount }: Entries,
@@ -95,7 +96,7 @@ export function sumRelabelled(
     const [from, to] = [earlier * edges.length, later * edges.length];
     const count = (day: number, sign: number, fact: number) => {
       const isBefore = day < first;
-      // Neither is NaN.
+      // A missing day is NaN, which is not less than anything.
       if (!(day < end) || (isBefore && closes < 0)) return;
       const bucket = isBefore ? 1 : buckets[day - first]!;
       cells.add(from + bucket, -sign, facts, fact + amountsAt);
@@ -103,7 +104,7 @@ export function sumRelabelled(
     };
     for (let fact = 0; fact < facts.length; fact += WIDTH) {
       if ((facts[fact + FLAGS_AT]! & bits) !== bits) continue;
-      // What closed before the first day had opened before it.
+      // A fact that closed before the first day had opened before it, too, so it changes nothing.
       if (closes >= 0 && facts[fact + closes]! < Math.min(first, horizon)) continue;
       count(facts[fact + opens]!, 1, fact);
       if (closes >= 0) count(facts[fact + closes]!, -1, fact);

@@ -1,5 +1,5 @@
-// Which profiles count under another label than their facts carry, in the snapshot of a question, and what facts they have. To look these up
-// takes 10 to 14 µs per profile and question, so a process remembers them (docs/decisions/0019).
+// Finds, in the snapshot of a question, the profiles that count under another label than their facts carry, with these
+// facts. A process remembers them (docs/decisions/0019), as looking them up takes 10 to 14 µs per profile and question.
 import type { Kysely } from 'kysely';
 import { overlapping } from '../../db/overlap.ts';
 import type { DB } from '../../db/types.ts';
@@ -14,7 +14,7 @@ import { type LabelQueue, readChangedPlaces, readFacts, readLabelQueue } from '.
 /** A profile that counts under another label than its facts carry. */
 export interface RelabelledProfile {
   facts: Float64Array;
-  /** The keys under which totals have the two labels, those of the labels where they have none of the attribute. */
+  /** The keys under which totals have the two labels; those of the labels themselves if totals lack the attribute. */
   totalKeys: Keys;
   labelKeys: Keys;
 }
@@ -26,18 +26,18 @@ export interface Keys {
 
 export interface Relabelled {
   profiles: readonly RelabelledProfile[];
-  /** The places in the queue of those whose facts are to be looked up … */
+  /** The places in the queue of those whose facts have to be looked up … */
   others: readonly number[];
   /** … and of all that count under another label. */
   places: readonly number[];
 }
 
-/** Where so many wait they are all looked up. */
+/** If this many profiles wait, all are looked up. */
 const MOST_WAITING = 50_000;
-/** Of so many the facts are read for one question to be remembered; the rest waits for the next. */
+/** The most profiles whose facts are read for one question in order to be remembered; the rest wait for the next. */
 const MOST_READ = 2_000;
 
-/** Whether what is remembered of facts is what a question asks for. */
+/** Whether what is remembered of facts answers a question. */
 function isRemembered(source: Source): boolean {
   const { query, filters, state } = source;
   const isOfDays = query.inAppZone && query.dateType === 'purchase_date';
@@ -53,14 +53,14 @@ interface Memory {
   labels: LabelMemory;
 }
 
-/** Of the one attribute of labels that the question is about: as totals name it, or as labels do. */
+/** Returns the one attribute of labels that the question is about, by its name in totals or, failing that, labels. */
 function comparedAttribute(source: Source): { name: string; isTotalled: boolean } {
   const home = homeOf(source);
   if (home && home !== ATTRIBUTION_COLUMN) return { name: home, isTotalled: true };
   return { name: labelAttributes(source.query)[0]!, isTotalled: false };
 }
 
-/** A profile whose labels differ in what the question is about, or may do so: one of them is not remembered. */
+/** A profile whose labels differ in what the question is about, or may differ because one of them is not remembered. */
 interface Differing {
   place: number;
   labelKeys: Keys;
@@ -75,19 +75,25 @@ function listDiffering({ places, earlier, later }: LabelQueue, labels: LabelMemo
     const labelKeys = { earlier: earlier[i]!, later: later[i]! };
     const areKnown = labels.isKnown(labelKeys.earlier) && labels.isKnown(labelKeys.later);
     const values = { earlier: numbers[labelKeys.earlier]!, later: numbers[labelKeys.later]! };
-    // Under a label with the same value facts count as they did.
+    // Under a label with the same value, facts count as before.
     if (areKnown && values.earlier === values.later) continue;
     differing.push({ place, labelKeys, totalKeys: areKnown ? (isTotalled ? values : labelKeys) : undefined });
   }
   return differing;
 }
 
-/** Reads them for a question in its snapshot; nothing where the facts of none are remembered for it. */
+/**
+ * Makes a function that reads these profiles for a question, in its snapshot. It returns undefined if the facts of all
+ * of them have to be looked up.
+ */
 export function createRelabelled({ serverRun }: Pick<Deps, 'serverRun'>): ReadRelabelled {
   const begin = (): Memory => ({ run: serverRun.number, facts: new FactMemory(), labels: new LabelMemory() });
   let kept = begin();
 
-  /** Places in the queue, and keys of labels, may be given again by a server that lacks the last transactions. */
+  /**
+   * Each run of the server has a memory of its own, as one that lacks the last transactions may give places in the
+   * queue and keys of labels again.
+   */
   function memoryOfRun(): Memory {
     if (kept.run !== serverRun.number) kept = begin();
     return kept;
@@ -116,7 +122,7 @@ export function createRelabelled({ serverRun }: Pick<Deps, 'serverRun'>): ReadRe
     const profiles: RelabelledProfile[] = [];
     const others: number[] = [];
     for (const { place, labelKeys, totalKeys } of differing) {
-      // Other questions may have taken it from the memory meanwhile, or put it there.
+      // Meanwhile other questions may have removed it from the memory, or put it there.
       const facts = changed.has(place) ? null : (memory.find(app_key, place) ?? read.get(place));
       if (!facts || !totalKeys) others.push(place);
       else if (facts.length > 0) profiles.push({ facts, totalKeys, labelKeys });
