@@ -1,4 +1,4 @@
-// The page comes to life.
+// Entry point: loads the styles and renders the page.
 import { render } from 'preact';
 import { Page } from './page.tsx';
 import 'uplot/dist/uPlot.min.css';

@@ -1,4 +1,4 @@
-// The way to every view: beside the content, or behind a button where there is no room.
+// Links to every view: beside the content, or behind a menu button if the page is narrow.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ChartRecord } from './service/answers.ts';
 import { useService } from './service/use-service.ts';
@@ -28,7 +28,7 @@ function Entry({ view, title, isCurrent, onFollow }: EntryProps) {
   );
 }
 
-/** The menu of narrow pages: closed by going to another view, by any of its links, and by Escape. */
+/** The state of the menu on narrow pages. Following any of its links, going to another view and Escape all close it. */
 function useMenu(current: string) {
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -36,11 +36,11 @@ function useMenu(current: string) {
 
   function close() {
     setOpen(false);
-    // What has the focus is about to be hidden. Where there is no menu, the button cannot take it.
+    // The focused element is about to be hidden. Without a menu the button is hidden and cannot take the focus.
     button.current?.focus();
   }
 
-  // Before it is painted: who sees the menu can close it.
+  // Before paint, so that Escape works as soon as the menu is visible.
   useLayoutEffect(() => {
     if (!isOpen) return;
     const listen = ({ key }: KeyboardEvent) => {

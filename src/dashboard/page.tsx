@@ -1,4 +1,4 @@
-// The page: signing in, or the navigation and the view of the address.
+// The page: the sign-in form, or the navigation and the view that the address names.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ChartPage } from './chart/chart-page.tsx';
 import { EventFeed } from './feed/event-feed.tsx';
@@ -31,7 +31,7 @@ function Shown({ view, catalogue }: { view: View; catalogue: Catalogue }) {
   );
 }
 
-/** A tab that is loaded again still has its key: only the catalogue is missing. */
+/** Fetches the catalogue if there is a key but no catalogue: a reloaded tab still has its key. */
 function useCatalogue(key: string | null) {
   const [catalogue, setCatalogue] = useState<Catalogue | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -59,7 +59,7 @@ export function Page() {
     if (key === null || !catalogue) return null;
     const takeFailure = (error: unknown) => {
       const failure = failureOf(error);
-      // What was still under way under an earlier key says nothing of this one.
+      // A request that was sent with an earlier key says nothing about this one.
       if (failure.kind === 'refused_key' && current.current === key) {
         forgetKey();
         setReason('The key is no longer accepted. Sign in with another one.');
@@ -106,7 +106,7 @@ export function Page() {
   );
 }
 
-/** A button and no link: the fragment of the address is the view. */
+/** Moves the focus to the content. A button calls this; a link would change the fragment, which holds the view. */
 function skipToContent(): void {
   document.getElementById('content')?.focus();
 }

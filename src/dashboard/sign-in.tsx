@@ -1,4 +1,4 @@
-// Signing in: a secret key is tried on the service and then kept for this tab.
+// The sign-in form: tries a secret key against the service, then keeps it for this tab.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { nameTab } from './parts/heading.tsx';
 import type { Catalogue } from './service/answers.ts';
@@ -6,12 +6,12 @@ import { askCatalogue, createClient } from './service/client.ts';
 import { failureOf, inOneLine } from './service/failure.ts';
 
 interface SignInProps {
-  /** Why one has to sign in again. */
+  /** Why the user has to sign in again; null if there is nothing to explain. */
   reason: string | null;
   onSignedIn: (key: string, catalogue: Catalogue) => void;
 }
 
-/** What is wrong with a key, as far as its form tells. */
+/** Returns what is wrong with a key, as far as its form shows. */
 function judgeForm(key: string): string | null {
   if (key === '') return 'Paste a secret key first.';
   if (key.startsWith('public_')) return 'This is a public key. The dashboard needs a secret key.';
@@ -27,10 +27,10 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
   const [typed, setTyped] = useState('');
   const [isTrying, setTrying] = useState(false);
   const [problem, setProblem] = useState(reason);
-  /** Whether the problem is the key, and not the way to the service. */
+  /** Whether the key is the problem, rather than the service or the connection to it. */
   const [isWrongKey, setWrongKey] = useState(reason !== null);
   const field = useRef<HTMLInputElement>(null);
-  // Before it is painted, so that nothing typed is lost.
+  // Before paint, so that nothing the user types is lost.
   useLayoutEffect(() => {
     nameTab('Sign in');
     field.current?.focus();

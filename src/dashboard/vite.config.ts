@@ -1,10 +1,11 @@
-// Builds the page into dist/dashboard (scripts/build.js calls this). Addresses in it are relative: a proxy may put it anywhere.
+// Builds the page into dist/dashboard (called by scripts/build.js). URLs are relative, so a proxy may serve it
+// anywhere.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
-/** Compressed once here rather than for each visitor; fonts are compressed already. */
+/** Compresses the files once at build time rather than for each visitor. Fonts are already compressed. */
 function compressFiles(): Plugin {
   return {
     name: 'compress-files',
@@ -29,11 +30,11 @@ export default defineConfig({
     outDir: '../../dist/dashboard',
     emptyOutDir: true,
     target: 'es2022',
-    // The content security policy allows no data: addresses.
+    // The content security policy forbids data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // Compressing takes the longest by far, and need not be said.
+    // Compression takes the longest by far; that needs no warning.
     rolldownOptions: { checks: { pluginTimings: false } },
   },
 });

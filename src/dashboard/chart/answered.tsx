@@ -1,4 +1,4 @@
-// What an answer shows: the value of the range, the drawing, the series and the table.
+// Shows an answer: the value of the range, the drawing, the series and the table.
 import { useMemo } from 'preact/hooks';
 import type { ChartRecord, Metric } from '../service/answers.ts';
 import type { ChartView, Choice } from '../view/view.ts';
@@ -22,7 +22,10 @@ interface AnsweredProps {
   onChange: (choice: Choice) => void;
 }
 
-/** A ratio has a value over days in none of which it has one: installs on some of them, revenue on others. */
+/**
+ * Whether all values are zero, that of the range included: with installs on some days and revenue on others, a ratio
+ * has a value over the range and none on any day.
+ */
 function isEmpty({ data }: Metric): boolean {
   return data.every(
     ({ value, values, compare_value, compare_values }) =>
@@ -34,11 +37,11 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
   const metric = metricOf(answer.metrics, view.money);
   const series = useMemo(() => keySeries(metric.data), [metric]);
   const drawn = drawnKeys(series, view.series);
-  // One array as long as nothing is switched, whatever else changes: for another one the drawing is made anew.
+  // Keep the same array until a series is switched, whatever else changes: a new array means a new drawing.
   const shown = useMemo(() => series.filter(({ key }) => drawn.includes(key)), [series, drawn.join('\n')]);
   const isNothing = isEmpty(metric);
   const { period_unit, zone, date_type } = answer.view;
-  // The basis is chosen among what was answered.
+  // The answer has every money basis, so the basis comes from the current view.
   const terms = listTerms({ money: view.money, zone, date_type }, metric.unit);
   const label = [`${chart.metric_name} by ${period_unit}`, formatRange(answer.range), ...terms].join(', ');
   return (

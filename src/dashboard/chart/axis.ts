@@ -1,4 +1,4 @@
-// The marks of the axes. Buckets stand side by side at 0, 1, 2, …, however long they are. Pure.
+// The marks of the axes. Buckets are evenly spaced at 0, 1, 2, …, however long they are. Pure.
 import type { Series } from '../service/answers.ts';
 import type { PeriodUnit } from '../view/view.ts';
 import { dayOf, periodTick } from '../words/periods.ts';
@@ -12,20 +12,22 @@ const STEPS: Record<PeriodUnit, readonly number[]> = {
   year: [1, 2, 5],
 };
 
-/** The day on which each bucket starts; empty where only the compared days go on, as the axis is that of the range. */
+/**
+ * Returns the day on which each bucket starts; empty where only the compared days continue: the axis is the range's.
+ */
 export function listStarts({ values, compare_values }: Pick<Series, 'values' | 'compare_values'>): string[] {
   const length = Math.max(values.length, compare_values?.length ?? 0);
   return Array.from({ length }, (_, i) => (values[i] ? dayOf(values[i].x) : ''));
 }
 
-/** Places of at most `most` marks, at even distances. */
+/** Returns the positions of at most `most` evenly spaced marks. */
 export function listMarks(count: number, unit: PeriodUnit, most: number): number[] {
   const least = count / Math.max(most, 1);
   const step = STEPS[unit].find((one) => one >= least) ?? Math.ceil(least);
   return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
 }
 
-/** The words below each mark; the year on a second line where it begins. */
+/** Returns the label of each mark. The first mark of a year has the year on a second line. */
 export function listMarkWords(starts: readonly string[], marks: readonly number[], unit: PeriodUnit): string[] {
   return marks.map((mark, i) => {
     const day = starts[mark];
@@ -40,13 +42,13 @@ const WHOLE_STEPS = [1, 2, 5]
   .flatMap((step) => Array.from({ length: 16 }, (_, i) => step * 10 ** i))
   .sort((a, b) => a - b);
 
-/** How far apart the marks of the vertical axis may be: at least what its words can tell. */
+/** The steps allowed between marks of the vertical axis: none is finer than the labels can show. */
 export const VALUE_STEPS: Record<Unit, number[]> = {
   USD: WHOLE_STEPS.map((step) => step / 100),
   count: WHOLE_STEPS,
 };
 
-/** The ends of the vertical axis: zero is always on it, and nothing touches its upper end. */
+/** Returns the ends of the vertical axis. Zero is always on it, and nothing touches its upper end. */
 export function valueRange(values: readonly (number | null)[]): [number, number] {
   let least = 0;
   let most = 0;

@@ -1,4 +1,4 @@
-// A chart: what is asked, the drawing, its series and its table.
+// The page of a chart: its controls and filters, the drawing, the series and the table.
 import { Heading } from '../parts/heading.tsx';
 import { FailureNotice } from '../parts/notice.tsx';
 import { Status } from '../parts/status.tsx';
@@ -17,7 +17,7 @@ import { askView, metricOf, questionOf } from './question.ts';
 
 interface ChartPageProps {
   chart: ChartRecord;
-  /** As the address says it; what the chart does not take is not asked. */
+  /** The view as in the address; what the chart does not support is not asked for. */
   view: ChartView;
 }
 
@@ -28,7 +28,7 @@ export function ChartPage({ chart, view: asked }: ChartPageProps) {
     askView(client, view, signal),
   );
   function change(choice: Choice): void {
-    // Another page, or something else of this chart, may have been chosen since this was drawn.
+    // Since this was rendered, the user may have gone to another page or chosen something else for this chart.
     const current = readView();
     if (current.page !== 'chart' || current.chart_id !== asked.chart_id) return;
     show(changeView(current, typeof choice === 'function' ? choice(current) : choice));

@@ -1,8 +1,8 @@
-// Something that can be removed where it stands.
+// Content with a button to remove it.
 import type { ComponentChildren } from 'preact';
 
 interface ChipProps {
-  /** What is removed, in words. */
+  /** What the button removes, in words. */
   name: string;
   onRemove: () => void;
   children: ComponentChildren;

@@ -1,4 +1,5 @@
-// What is asked: days, period unit, segmentation, comparison, date type, money basis, zone. Only what the chart takes.
+// The controls of a chart: days, period unit, segmentation, comparison, date type, money basis, time zone. Only those
+// that the chart supports.
 import { useRef } from 'preact/hooks';
 import { type Option, Select } from '../parts/select.tsx';
 import type { ChartRecord } from '../service/answers.ts';
@@ -52,7 +53,7 @@ export function Controls({ chart, view, onChange }: ControlsProps) {
   const { client, catalogue } = useService();
   const current = useRef(view);
   current.current = view;
-  // Other days may be chosen while what day it is is awaited.
+  // The user may choose other days while the answer with today's date is awaited.
   const suggest = async (range: typeof rangeOf) => {
     const today = await client.askToday(view.zone);
     return range(current.current, today);

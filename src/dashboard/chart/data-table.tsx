@@ -1,4 +1,4 @@
-// The drawn series as a table: a row for each bucket.
+// The drawn series as a table with one row per bucket.
 import { useEffect, useState } from 'preact/hooks';
 import { PassingButton } from '../parts/passing-button.tsx';
 import type { DayRange } from '../view/days.ts';
@@ -8,7 +8,7 @@ import { formatValue, type Unit } from '../words/values.ts';
 import type { ChartAnswer } from './question.ts';
 import { type KeyedSeries, TOTAL } from './series.ts';
 
-/** Of hundreds of series all cells would keep the page from answering for seconds. */
+/** With hundreds of series, rendering all cells at once would freeze the page for seconds. */
 const CELLS_AT_ONCE = 10_000;
 
 interface DataTableProps {
@@ -18,7 +18,7 @@ interface DataTableProps {
   caption: string;
 }
 
-/** The name of a bucket, and whether it is a whole one. */
+/** The name of a bucket, with a note if it is cut off or not over. */
 function Period({ days, unit, today }: { days: DayRange; unit: PeriodUnit; today: string }) {
   const note = bucketNote(days, unit, today);
   return (
@@ -29,7 +29,7 @@ function Period({ days, unit, today }: { days: DayRange; unit: PeriodUnit; today
   );
 }
 
-/** Whether the page is going onto paper. */
+/** Returns whether the page is being printed. */
 function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false);
   useEffect(() => {
@@ -86,7 +86,7 @@ export function DataTable({ answer, series, unit, caption }: DataTableProps) {
                 {series.map(({ key, values }) => (
                   <td key={key}>{cell(values[i]?.y)}</td>
                 ))}
-                {/* Where only the compared days go on, they name the row. */}
+                {/* Where only the compared days continue, they name the row. */}
                 {compared && (own ? <td class="muted">{then}</td> : <th scope="row">{then}</th>)}
                 {compared && <td>{cell(compared[i]?.y)}</td>}
               </tr>

@@ -1,4 +1,4 @@
-// The chart that is shown as a CSV file, by the same operation. The file is made here from the answer: no address holds the key.
+// Downloads the chart as a CSV file, from the same operation. The page makes the file, so no URL holds the key.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
 import { inOneLine } from '../service/failure.ts';
@@ -22,7 +22,7 @@ function formatSize(bytes: number): string {
 interface DownloadProps {
   chart: ChartRecord;
   view: ChartView;
-  /** What is shown; while the next is awaited, the one before. */
+  /** The answer shown; the previous one while the next is awaited. */
   answer: ChartAnswer;
 }
 
@@ -32,7 +32,7 @@ export function Download({ chart, view, answer }: DownloadProps) {
   const [words, setWords] = useState('');
   const [problem, setProblem] = useProblem(questionOf(view));
   const running = useRef<AbortController | null>(null);
-  // Of a part that is gone nobody waits for the file any more.
+  // After this component has been unmounted, nobody waits for the file any more.
   useEffect(() => () => running.current?.abort(), []);
 
   async function download() {
@@ -43,7 +43,7 @@ export function Download({ chart, view, answer }: DownloadProps) {
     setWords('Downloading');
     setProblem('');
     try {
-      // The days that are shown, also where another day has begun since.
+      // The days that are shown, even if another day has begun since.
       const isShown = questionOf(answer.view) === questionOf(view);
       const today = isShown ? answer.today : await client.askToday(view.zone, signal);
       const { name, blob } = await client.fetchCsv({ body: toRequest(view, today), zone: view.zone, signal }, setBytes);
@@ -65,7 +65,7 @@ export function Download({ chart, view, answer }: DownloadProps) {
 
   function switchDownload({ detail }: MouseEvent) {
     if (bytes === null) download();
-    // The second click of a double one was not meant for what the first made of the button.
+    // The first click turns the button into Stop; the second click of a double-click was not meant for that.
     else if (detail < 2) stop();
   }
 

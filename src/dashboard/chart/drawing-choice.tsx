@@ -1,4 +1,4 @@
-// Line, area or bars.
+// The choice of line, area or bars.
 import type { ChartRecord } from '../service/answers.ts';
 import { DRAWINGS, type Drawing } from '../view/view.ts';
 import { usualDrawing } from './layers.ts';

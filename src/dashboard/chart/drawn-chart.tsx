@@ -1,4 +1,4 @@
-// The drawing with its tooltip: all values of the bucket under the pointer, or under the keyboard's place.
+// The drawing with its tooltip: all values of the bucket that is under the pointer or was selected by keyboard.
 import { useMemo, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
 import { bucketDays, bucketNote, dayOf, formatRange, isWhole, periodTitle } from '../words/periods.ts';
@@ -20,7 +20,7 @@ interface DrawnChartProps {
   label: string;
 }
 
-/** As many as fit beside the drawing; all are in the table. */
+/** As many lines as fit beside the drawing. The table has them all. */
 const MOST_LINES = 12;
 
 interface Line {
@@ -44,7 +44,7 @@ function listLines(series: readonly KeyedSeries[], at: number, { answer, unit }:
   });
 }
 
-/** As much as the tooltip shows: each key has it all read out. */
+/** Returns what is read out: no more than the tooltip shows, because every key press has all of it read out. */
 function readOut(heading: string, lines: readonly Line[]): string {
   const values = lines.slice(0, MOST_LINES).map(({ title, value }) => `${title} ${value}`);
   const more = lines.length > MOST_LINES ? [`and ${lines.length - MOST_LINES} more`] : [];
@@ -88,14 +88,14 @@ export function DrawnChart(props: DrawnChartProps) {
     [series, drawing, chart],
   );
   const ownStarts = starts.filter((day) => day !== '');
-  // Days that have not begun have no bucket; the compared ones may have.
+  // Days that have not begun have no bucket; the days they are compared with may have one.
   const usual = Math.max(ownStarts.length - 1, 0);
   const at = place?.at ?? usual;
   const start = ownStarts[at];
   const title = start === undefined ? 'Compared period' : periodTitle(start, period_unit);
   const range = start === undefined ? undefined : bucketDays(ownStarts, at, answer);
   const note = range ? bucketNote(range, period_unit, answer.today) : '';
-  // A week is named by its first day alone; of one that is cut off the note has the days.
+  // The title of a week has only its first day. The days of a week that is cut off are in the note.
   const week = range && period_unit === 'week' && isWhole(range, period_unit) ? formatRange(range) : '';
   const days = [week, note].filter(Boolean).join(', ');
   const lines = listLines(series, at, props);

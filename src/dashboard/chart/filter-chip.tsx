@@ -1,4 +1,4 @@
-// A filter that holds: its values by their titles, a way to change it and one to remove it.
+// An active filter: the titles of its values, a button to change it and one to remove it.
 import { Fragment } from 'preact';
 import type { ChartRecord } from '../service/answers.ts';
 import { useAnswer } from '../service/use-answer.ts';
@@ -29,7 +29,7 @@ export function FilterChip({ chart, view, name, onEdit, onRemove }: FilterChipPr
       <button type="button" title={titles.join(', ')} onClick={onEdit}>
         <span class="muted">{title}:</span>{' '}
         {titles.map((one, i) => (
-          // A name that is written from right to left leaves its neighbours where they are.
+          // Isolated, so that a right-to-left name does not reorder its neighbours.
           <Fragment key={one}>
             {i > 0 && ', '}
             <bdi>{one}</bdi>

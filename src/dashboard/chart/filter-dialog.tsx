@@ -1,4 +1,4 @@
-// Choosing the values of filters: those seen in the chart's days, or typed. All dimensions are applied at once.
+// The dialog for filter values: those seen in the chart's days, or typed ones. Applies all dimensions at once.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Select } from '../parts/select.tsx';
 import type { ChartRecord } from '../service/answers.ts';
@@ -9,9 +9,9 @@ import { ValueChoice } from './value-choice.tsx';
 interface FilterDialogProps {
   chart: ChartRecord;
   view: ChartView;
-  /** The dimension that is chosen first. */
+  /** The dimension that is selected at first. */
   first: string;
-  /** Has the dimensions that were changed; one without values is removed. */
+  /** Receives the dimensions that were changed; the filter of one without values is removed. */
   onApply: (filters: ChartView['filters']) => void;
   onClose: () => void;
 }
@@ -21,7 +21,7 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
   const dialog = useRef<HTMLDialogElement>(null);
   const [name, setName] = useState(first);
   const [draft, setDraft] = useState<ChartView['filters']>({});
-  /** The value that is typed, where it is neither taken yet nor was a search. */
+  /** The value that was typed, unless it has been added already or was only a search. */
   const meant = useRef<string | undefined>(undefined);
   const values = draft[name] ?? view.filters[name] ?? [];
 
@@ -30,7 +30,7 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
     return value === undefined || values.includes(value) ? draft : { ...draft, [name]: [...values, value] };
   }
 
-  // Before the next key: an effect after painting would let an Escape pass that follows at once.
+  // Before the next key press: an effect after paint would miss an Escape that follows at once.
   useLayoutEffect(() => dialog.current?.showModal(), []);
 
   return (
@@ -38,7 +38,7 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          // Only one that is closed gives the focus back.
+          // A dialog gives the focus back only if it is closed, not if it is just removed.
           dialog.current?.close();
           onApply(withMeant());
         }}

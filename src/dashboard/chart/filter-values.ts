@@ -1,19 +1,19 @@
-// Values to filter by: what they are called, and which of them typed text means. Pure.
+// Values to filter by: their titles, and which of them a typed text means. Pure.
 
 export interface Value {
   value: string;
   title: string;
 }
 
-/** As the service calls a segment of nothing. */
+/** The segment without a value, as the service calls it. */
 export const NONE: Value = { value: '', title: 'Unknown' };
 
-/** Blanks are told as such: nobody sees them. */
+/** Quotes a title of blanks alone, which nobody would see. */
 const visible = (title: string) => (title !== '' && title.trim() === '' ? JSON.stringify(title) : title);
 
 /**
- * Titles of which no two are alike: with their value beside them where they were. What has no value and the value `unknown` of a status
- * have one title, and an app may name a campaign like them.
+ * Returns titles of which no two are alike: a title that several values share gets the value beside it. The segment
+ * without a value and the value `unknown` of a status share a title, and an app may give a campaign the same name.
  */
 export function tellApart(list: readonly Value[]): string[] {
   return list.map(({ value, title }) =>
@@ -23,32 +23,32 @@ export function tellApart(list: readonly Value[]): string[] {
 
 const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
-/** A value with the title of the list; one with a title of its own may be written in any case. */
+/** Looks up the title of a value in the list. A value whose title differs from it may be written in any case. */
 export function entitle(value: string, list: readonly Value[]): Value {
   const known =
     list.find((one) => one.value === value) ?? list.find((one) => one.title !== one.value && isSame(one.value, value));
   return { value, title: known?.title ?? (value === '' ? NONE.title : visible(value)) };
 }
 
-/** Whether the text can be a value that was not seen: countries are asked for by their codes (analytics.md 3). */
+/** Whether the text can be a value that was not seen. Countries are asked for by their codes (analytics.md 3). */
 export function isTakeable(dimension: string, text: string): boolean {
   return dimension !== 'country' || /^[a-z]{2}$/i.test(text.trim());
 }
 
-/** Those that have the text in them. */
+/** Returns the values that contain the text, in the value or in its title. */
 export function searchValues(list: readonly Value[], text: string): Value[] {
   const sought = text.trim().toLowerCase();
   return list.filter(({ value, title }) => `${title}\n${value}`.toLowerCase().includes(sought));
 }
 
-/** Whether the text is a value of the list as it stands, or another way to write one that has a title of its own. */
+/** Whether the text is exactly a value of the list, or another way to write one whose title differs from it. */
 export function isListed(list: readonly Value[], text: string): boolean {
   const name = text.trim();
   const isCalled = ({ value, title }: Value) => isSame(value, name) || isSame(title, name);
   return list.some((one) => one.value === name || (one.value !== '' && one.title !== one.value && isCalled(one)));
 }
 
-/** The value that is, or is called, as the text says in any case. */
+/** Finds the value that is exactly the text; failing that, one whose value or title is the text in any case. */
 export function findNamed(list: readonly Value[], text: string): Value | undefined {
   const name = text.trim();
   return (
@@ -57,7 +57,7 @@ export function findNamed(list: readonly Value[], text: string): Value | undefin
   );
 }
 
-/** The value that typed text means: the one of that name, else the only one that has it in it. */
+/** Finds the value that typed text means: the one of that name, else the only one that contains it. */
 export function findMeant(list: readonly Value[], text: string): Value | undefined {
   const [first, ...others] = searchValues(list, text);
   return findNamed(list, text) ?? (others.length === 0 ? first : undefined);

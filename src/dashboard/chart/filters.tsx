@@ -1,4 +1,5 @@
-// The filters that hold, each a way to change it, and adding one; and what does not hold, to be removed.
+// The active filters, each of which can be changed or removed, a button to add one, and what does not apply to this
+// chart.
 import { useRef, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
 import type { Unapplied } from '../view/unapplied.ts';
@@ -11,7 +12,7 @@ import { questionOf } from './question.ts';
 interface FiltersProps {
   chart: ChartRecord;
   view: ChartView;
-  /** What the address has beside, and this chart does not take. */
+  /** The parts of the address that this chart does not support. */
   unapplied: readonly Unapplied[];
   onChange: (part: Partial<ChartView>) => void;
 }
@@ -21,7 +22,7 @@ export function Filters({ chart, view, unapplied, onChange }: FiltersProps) {
   const adding = useRef<HTMLButtonElement>(null);
 
   function apply(filters: ChartView['filters']) {
-    // Of the same question the chosen series stay.
+    // If the question stays the same, so do the chosen series.
     if (questionOf(changeView(view, { filters })) !== questionOf(view)) onChange({ filters, series: null });
     setEdited(null);
     // The filter that had the focus may be gone.

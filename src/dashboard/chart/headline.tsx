@@ -1,4 +1,4 @@
-// The value of the range, what it is, and how it changed.
+// The headline: the value of the range, what it means, and how it changed.
 import { Change } from '../parts/change.tsx';
 import type { ChartRecord, Metric } from '../service/answers.ts';
 import { formatRange } from '../words/periods.ts';
@@ -7,10 +7,13 @@ import { countsLosses } from './losses.ts';
 import { type ChartAnswer, tellsChange } from './question.ts';
 
 const VALUE_WORDS = { flow: 'in total', stock: 'at the end', ratio: 'overall' };
-/** Of days that are not over. */
+/** For a range that is not over. */
 const RUNNING_WORDS = { flow: 'in total so far', stock: 'now', ratio: 'overall so far' };
 
-/** By day of install a stock is what each day's installs have come to, which adds up (analytics.md 3). */
+/**
+ * Returns the words that say what the value is. By install date, a stock is what each day's installs have come to,
+ * which adds up (analytics.md 3).
+ */
 function wordsOfValue({ kind }: ChartRecord, { view, range, today }: ChartAnswer): string {
   const words = range.first <= today && today <= range.last ? RUNNING_WORDS : VALUE_WORDS;
   return kind === 'stock' && view.date_type === 'profile_install_date' ? words.flow : words[kind];
@@ -20,9 +23,9 @@ interface HeadlineProps {
   chart: ChartRecord;
   answer: ChartAnswer;
   metric: Metric;
-  /** On which it is counted, but for the usual ones. */
+  /** The terms on which the value is counted, without the default ones. */
   terms: readonly string[];
-  /** Whether the compared days are in the drawing: they are drawn with the total. */
+  /** Whether the drawing shows the compared days. They are drawn along with the total. */
   showsCompared: boolean;
 }
 
@@ -50,7 +53,7 @@ export function Headline({ chart, answer, metric, terms, showsCompared }: Headli
   );
 }
 
-/** The same in a sentence, by itself. */
+/** Says the same in a sentence that stands by itself. */
 export function sayHeadline(chart: ChartRecord, answer: ChartAnswer, { value, unit }: Metric): string {
   return `${chart.metric_name}, ${formatRange(answer.range)}: ${formatValue(value, unit)} ${wordsOfValue(chart, answer)}`;
 }

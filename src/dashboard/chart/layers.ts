@@ -1,5 +1,5 @@
-// What is painted, in order: segments that add up lie on each other, the outermost first, so that each covers the part
-// that is not its own. Pure.
+// The layers of the drawing, in the order in which they are painted. Segments that add up are stacked: the outermost
+// comes first, and each next one covers the part of it that is not its own. Pure.
 import type { ChartRecord } from '../service/answers.ts';
 import type { Drawing } from '../view/view.ts';
 import { type Colour, type KeyedSeries, TOTAL } from './series.ts';
@@ -9,7 +9,7 @@ export interface Layer {
   colour: Colour;
   ys: (number | null)[];
   form: 'line' | 'halo' | 'dashes' | 'area' | 'tint' | 'bars' | 'caps';
-  /** Place among bars side by side. */
+  /** Position among bars that stand side by side. */
   slot: { index: number; of: number };
 }
 
@@ -21,11 +21,11 @@ export interface LayerInput {
 }
 
 const WHOLE = { index: 0, of: 1 };
-/** How the total is painted. */
+/** How the total is painted, alone and beside segments. */
 const ALONE = { line: 'line', area: 'tint', bars: 'bars' } as const;
 const BESIDE_SEGMENTS = { line: 'line', area: 'line', bars: 'caps' } as const;
 
-/** Values of each series on top of those before it; above zero and below it apart. */
+/** Puts the values of each series on top of those before it, separately above and below zero. */
 export function stack(series: readonly (readonly number[])[]): number[][] {
   const above: number[] = [];
   const below: number[] = [];
@@ -53,12 +53,12 @@ function listSegmentLayers(segments: readonly KeyedSeries[], { drawing, addsUp }
   );
 }
 
-/** An area needs two buckets: of one there would be dots at the sums. */
+/** Replaces an area by bars if there is only one bucket: an area needs two, and would be dots at the sums. */
 function drawable({ series, drawing }: LayerInput): Drawing {
   return drawing === 'area' && series[0]?.values.length === 1 ? 'bars' : drawing;
 }
 
-/** The layers of the drawn series, and the total of the compared span if there is one. */
+/** Returns the layers of the drawn series, and of the total of the compared days if there is one. */
 export function listLayers(input: LayerInput): Layer[] {
   const { series } = input;
   const drawing = drawable(input);
@@ -67,7 +67,7 @@ export function listLayers(input: LayerInput): Layer[] {
   const layers = listSegmentLayers(segments, { ...input, drawing });
   if (total?.compare_values) {
     const ys = total.compare_values.map(({ y }) => y);
-    // On the colours of segments the dashes cannot be read without an edge in that of the page.
+    // On the colours of segments, the dashes cannot be made out without an edge in the colour of the page.
     for (const form of ['halo', 'dashes'] as const) {
       layers.push({ key: 'compared', colour: 'compared', ys, form, slot: WHOLE });
     }
@@ -75,7 +75,7 @@ export function listLayers(input: LayerInput): Layer[] {
   if (total) {
     const forms = segments.length > 0 ? BESIDE_SEGMENTS : ALONE;
     const layer = plain(total, forms[drawing]);
-    // Bars would hide the compared line: they are painted before it.
+    // Bars would hide the compared line, so they are painted before it.
     if (layer.form === 'bars') layers.unshift(layer);
     else layers.push(layer);
   }
@@ -84,7 +84,7 @@ export function listLayers(input: LayerInput): Layer[] {
 
 const USUAL: Record<ChartRecord['kind'], Drawing> = { flow: 'bars', stock: 'area', ratio: 'line' };
 
-/** What suits a kind of chart: amounts per period as bars, states over time as areas. */
+/** Returns the default drawing for a kind of chart: bars for amounts per period, areas for states over time. */
 export function usualDrawing(kind: ChartRecord['kind']): Drawing {
   return USUAL[kind];
 }

@@ -1,4 +1,4 @@
-// The series with their values over the whole range; each name is a switch.
+// The series with their values over the whole range. Each name is a button that switches its series on or off.
 import { useState } from 'preact/hooks';
 import { Change } from '../parts/change.tsx';
 import { formatValue, type Unit } from '../words/values.ts';
@@ -12,7 +12,7 @@ interface LegendProps {
   drawn: readonly string[];
   unit: Unit;
   isLoss: boolean;
-  /** Whether the compared values make a change. */
+  /** Whether to show the change from the compared values. */
   isChange: boolean;
   onSwitch: (key: string) => void;
 }

@@ -1,4 +1,4 @@
-// Which values a dimension has, to filter by.
+// Lists the values of a dimension, to filter by.
 import type { ChartRecord, DimensionRecord } from '../service/answers.ts';
 import type { Client } from '../service/client.ts';
 import type { Service } from '../service/use-service.ts';
@@ -14,8 +14,8 @@ interface DimensionOfChart {
 }
 
 /**
- * What is recorded freely and has titles all the same; of the rest a value is its own title. Stores are named by the app,
- * and countries not alike by every browser: `Hong Kong` is `Hong Kong SAR China` in an answer.
+ * The free-form dimensions whose values have titles; in the others, a value is its own title. An app names its stores,
+ * and not every browser names countries as the service does: `Hong Kong` is `Hong Kong SAR China` in an answer.
  */
 const TITLED = ['country', 'store'];
 
@@ -23,7 +23,7 @@ export function findDimension({ catalogue }: Service, name: string): DimensionRe
   return catalogue.dimensions.find((one) => one.name === name);
 }
 
-/** The values in the chart's days; of a chart that is not segmented so, those of revenue, which is segmented by all. */
+/** Lists the values seen in the chart's days. If the chart lacks the segmentation, asks revenue, which has them all. */
 async function listSeen(
   client: Client,
   { chart, view, name }: DimensionOfChart,
@@ -34,12 +34,12 @@ async function listSeen(
   const asked: ChartView = { ...chartView(chart_id), range, zone, date_type, period_unit: 'year', segmentation: name };
   const metrics = await client.askChart({ body: toRequest(asked, await client.askToday(zone, signal)), zone, signal });
   const [, ...segments] = metricOf(metrics, view.money).data;
-  // What is beyond the most series that an answer has is one of them, and no value.
+  // The segments beyond the most series that an answer may have are combined into one, which is no value.
   const named = segments.filter(({ type, title }) => !(type === 'other' && title === 'Other'));
   return named.map(({ type, title }) => ({ value: type, title }));
 }
 
-/** All there are, or those that were seen. */
+/** Lists all values if the dimension has a fixed set, otherwise those that were seen. */
 export async function listValues(service: Service, asked: DimensionOfChart, signal: AbortSignal): Promise<Value[]> {
   const all = findDimension(service, asked.name)?.values;
   const list = all ? [...all, NONE] : await listSeen(service.client, asked, signal);
@@ -47,14 +47,17 @@ export async function listValues(service: Service, asked: DimensionOfChart, sign
   return list.map(({ value }, i) => ({ value, title: titles[i]! }));
 }
 
-/** About the same values, asked so that the service need not go through what happened: it has totals of the app's own days. */
+/**
+ * Returns a question for about the same values that the service can answer from its totals, which exist for the app's
+ * own days, without going through all that happened.
+ */
 function asTotalled({ chart, view, name }: DimensionOfChart): DimensionOfChart {
-  // Who paid has to be counted; where they paid is where the revenue is.
+  // ARPPU has to count who paid; revenue has the same countries and stores.
   const chart_id = chart.chart_id === 'arppu' ? 'revenue' : chart.chart_id;
   return { chart: { ...chart, chart_id }, view: { ...view, zone: null, date_type: 'purchase_date' }, name };
 }
 
-/** Those of which the titles are not the values. */
+/** Lists the values of a dimension whose titles differ from its values; none for other dimensions. */
 export async function listTitled(service: Service, asked: DimensionOfChart, signal: AbortSignal): Promise<Value[]> {
   if (findDimension(service, asked.name)?.values) return listValues(service, asked, signal);
   return TITLED.includes(asked.name) ? listSeen(service.client, asTotalled(asked), signal) : [];

@@ -1,4 +1,4 @@
-// What is said where there is nothing to draw.
+// Messages for when there is nothing to draw.
 import { Notice } from '../parts/notice.tsx';
 import { PassingButton } from '../parts/passing-button.tsx';
 import type { ChartRecord, Metric } from '../service/answers.ts';
@@ -6,8 +6,9 @@ import type { ChartView } from '../view/view.ts';
 import type { ChartAnswer } from './question.ts';
 
 /**
- * Zeros alone do not tell that nothing happened: sales and refunds may make up for each other, a period's end is not all of it, and
- * by install date there are only those who came in these days. Every event counts one, and whatever has an entry has a segment.
+ * Whether nothing happened in the range. Zeros alone do not prove it: sales and refunds may cancel out, a stock is only
+ * the state at the end of a period, and by install date only those who came in these days count. But every event counts
+ * one, and whatever has an entry has a segment.
  */
 function isWithoutEntries(
   { kind }: ChartRecord,

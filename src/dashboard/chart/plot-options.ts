@@ -1,4 +1,4 @@
-// Layers → what uPlot draws.
+// Converts layers into the options and data of uPlot.
 import type uPlot from 'uplot';
 import type { PeriodUnit } from '../view/view.ts';
 import { formatMarks, type Unit } from '../words/values.ts';
@@ -9,7 +9,7 @@ import { mix, type Theme } from './theme.ts';
 
 export interface PlotInput {
   layers: readonly Layer[];
-  /** The day on which each bucket starts; empty where only the compared days go on. */
+  /** The day on which each bucket starts; empty where only the compared days continue. */
   starts: readonly string[];
   unit: PeriodUnit;
   valueUnit: Unit;
@@ -26,7 +26,7 @@ const WIDEST_BAR = 56;
 const CAP_HEIGHT = 2;
 const DASH_WIDTH = 1.5;
 
-/** Bars of one layer, narrower where several stand side by side; with a height only their ends. */
+/** Draws the bars of one layer, narrower if several stand side by side. With `height`, draws only their ends. */
 function drawBars({ slot }: Layer, height?: number): uPlot.Series.PathBuilder {
   // biome-ignore lint/complexity/useMaxParams: uPlot's signature.
   return (plot, seriesIndex, first, last) => {
@@ -47,7 +47,7 @@ function drawBars({ slot }: Layer, height?: number): uPlot.Series.PathBuilder {
 }
 
 function toSeries(layer: Layer, theme: Theme): uPlot.Series {
-  // Without a width of the line uPlot takes 1, and sets the whole path half a pixel aside: bars with blurred edges.
+  // Without a line width uPlot assumes 1 and shifts the whole path by half a pixel, which blurs the edges of the bars.
   const bars = { width: 0, points: { show: false } };
   const colour = theme.colourOf(layer.colour);
   const points = { show: layer.ys.length === 1, size: 7, fill: colour };
@@ -61,7 +61,7 @@ function toSeries(layer: Layer, theme: Theme): uPlot.Series {
     case 'tint':
       return { stroke: colour, fill: mix(colour, 'transparent', 0.86), width: 2, points };
     case 'halo':
-      // An even number more, or uPlot sets it aside from the dashes by another part of a pixel.
+      // Wider by an even number: otherwise uPlot shifts it by another fraction of a pixel than the dashes.
       return { stroke: theme.surface, width: DASH_WIDTH + 2, points: { ...points, size: 11, fill: theme.surface } };
     case 'dashes':
       return { stroke: colour, width: DASH_WIDTH, dash: [5, 4], points };
@@ -93,7 +93,7 @@ function listAxes({ starts, unit, valueUnit }: PlotInput, theme: Theme): uPlot.A
   ];
 }
 
-/** The line of the pointer stands in the middle of a bucket. */
+/** Moves the cursor line to the middle of a bucket. */
 function snapToBucket(plot: uPlot, left: number, top: number): [number, number] {
   return [left < 0 ? left : plot.valToPos(plot.posToIdx(left), 'x'), top];
 }
@@ -113,7 +113,7 @@ export function plotOptions(input: PlotInput, theme: Theme, { width, height }: P
   };
 }
 
-/** The columns of uPlot: places of the buckets, then the values of each layer. */
+/** Returns the columns for uPlot: the positions of the buckets, then the values of each layer. */
 export function plotData({ layers, starts }: PlotInput): uPlot.AlignedData {
   const column = ({ ys }: Layer) => starts.map((_, i) => ys[i] ?? null);
   return [starts.map((_, i) => i), ...layers.map(column)];

@@ -1,4 +1,4 @@
-// The drawing itself. For the keyboard and screen readers it is a slider over the buckets: the arrow keys read them out.
+// The drawing itself. For the keyboard and screen readers it is a slider over the buckets, read out by the arrow keys.
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { type PlotInput, plotData, plotOptions } from './plot-options.ts';
@@ -6,11 +6,11 @@ import { readTheme, watchTheme } from './theme.ts';
 
 interface PlotProps extends PlotInput {
   label: string;
-  /** The bucket that was chosen to be read. */
+  /** The selected bucket, if any. */
   at: number | null;
-  /** The one that is read where none is chosen. */
+  /** The bucket that is read out if none is selected. */
   usual: number;
-  /** What is said of the bucket that is read. */
+  /** The text that is read out for the bucket. */
   words: string;
   onMove: (place: Place | null) => void;
 }
@@ -38,7 +38,7 @@ function heightFor(width: number): number {
   return width < 560 ? 260 : 340;
 }
 
-/** Of the bucket under the cursor. */
+/** Returns the place of the bucket under the cursor. */
 function placeOf(plot: uPlot): Place | null {
   const { idx, left: pointer = -1 } = plot.cursor;
   if (pointer < 0 || idx == null) return null;
@@ -46,7 +46,7 @@ function placeOf(plot: uPlot): Place | null {
   return { at: idx, left: plot.over.offsetLeft + left, isBeyondMiddle: left > plot.over.clientWidth / 2 };
 }
 
-/** Draws anew whenever what is drawn changes: cheaper than telling the differences. */
+/** Draws from scratch. This happens on every change, which is cheaper than working out the differences. */
 function draw(box: HTMLElement, input: PlotInput, onMove: PlotProps['onMove']): uPlot {
   const width = box.clientWidth;
   const options = plotOptions(input, readTheme(), { width, height: heightFor(width) });
@@ -100,7 +100,7 @@ export function Plot({ label, at, usual, words, onMove, layers, starts, unit, va
       aria-valuenow={(at ?? usual) + 1}
       aria-valuetext={words}
       onKeyDown={(event) => {
-        // With these it is a shortcut of the browser.
+        // With these modifiers, the key is a browser shortcut.
         if (event.altKey || event.ctrlKey || event.metaKey) return;
         const next = KEYS[event.key]?.(at ?? usual, last);
         if (next === undefined) return;

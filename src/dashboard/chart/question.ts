@@ -1,4 +1,4 @@
-// A chart's view asked of the service; the answer carries what was asked, since the view may have moved on.
+// Asks the service for a chart's view. The answer includes the view asked for, since the page may have moved on.
 import type { Metric, Metrics } from '../service/answers.ts';
 import type { Client } from '../service/client.ts';
 import { unexpectedAnswer } from '../service/failure.ts';
@@ -13,7 +13,7 @@ export interface ChartAnswer {
   metrics: Metrics;
 }
 
-/** What decides the answer: the rest of a view is how it is shown. */
+/** Returns the part of a view that determines the answer; the rest is how the answer is shown. */
 export function questionOf({ money: _, drawing: __, series: ___, ...asked }: ChartView): string {
   return JSON.stringify(asked);
 }
@@ -21,17 +21,20 @@ export function questionOf({ money: _, drawing: __, series: ___, ...asked }: Cha
 export async function askView(client: Client, view: ChartView, signal: AbortSignal): Promise<ChartAnswer> {
   const today = await client.askToday(view.zone, signal);
   const metrics = await client.askChart({ body: toRequest(view, today), zone: view.zone, signal });
-  // The basis may be chosen without another question: what is missing is to be found here, and not while it is drawn.
+  // The basis can be switched without asking again, so a missing one must be noticed here and not while drawing.
   for (const money of MONEY_BASES) metricOf(metrics, money);
   return { view, today, range: rangeOf(view, today), compared: comparedRange(view, today), metrics };
 }
 
-/** Whether the two values make a change: dates are compared as they were chosen, and some of them may not have begun. */
+/** Whether to report a change between the values. Dates are compared as chosen, but some of them may not have begun. */
 export function tellsChange({ view, range, compared, today }: ChartAnswer): boolean {
   return typeof view.compare === 'string' || [range, compared].every((one) => one !== null && one.last <= today);
 }
 
-/** The chart on a money basis; what is no money has one metric. Throws a Failure where the answer has neither. */
+/**
+ * Returns the metric for a money basis, or the only one if the chart is not about money. Throws a Failure if it is
+ * missing.
+ */
 export function metricOf(metrics: Metrics, money: ChartView['money']): Metric {
   const metric = metrics[money] ?? metrics.common;
   if (!metric) throw unexpectedAnswer();

@@ -1,4 +1,4 @@
-// A choice among named ranges, or two dates.
+// A choice between named ranges and two dates.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type Option, Select } from '../parts/select.tsx';
 import { inOneLine } from '../service/failure.ts';
@@ -13,20 +13,20 @@ interface Ends {
 
 interface RangeChoiceProps<T extends string> {
   label: string;
-  /** What the two dates are called. */
+  /** The labels of the two dates. */
   ends: Ends;
   value: T | DayRange;
   options: readonly (Option & { value: T })[];
-  /** What the chart is asked, with this range and all else. */
+  /** The question asked about the chart, of which this range is a part. */
   question: string;
-  /** What the two dates are at first. */
+  /** Returns the initial values of the two dates. */
   suggested: () => Promise<DayRange>;
   onChange: (value: T | DayRange) => void;
 }
 
 const OWN = 'dates';
 const ENDS = ['first', 'last'] as const;
-/** A year that is being typed is 0002 and 0020 before it is 2025: nothing is asked for those. */
+/** While 2025 is being typed, the year is first 0002 and then 0020. Nothing is asked for such years. */
 const EARLIEST = '1970-01-01';
 
 function isAskable(day: string): boolean {
@@ -45,7 +45,7 @@ function Dates({ label, ends, range, onChange }: DatesProps) {
   const [isTyping, setTyping] = useState(false);
   const problemId = useId();
   useEffect(() => setDraft(range), [range.first, range.last]);
-  // Of a year that may be unfinished nothing is said before its field is left.
+  // The year may be unfinished, so no problem is reported until the user leaves its field.
   const lacking = ENDS.filter((end) => !isAskable(draft[end]) && !(isTyping && draft[end] !== ''));
   const isReversed = ENDS.every((end) => isAskable(draft[end])) && draft.first > draft.last;
   const problem = isReversed
@@ -88,7 +88,7 @@ export function RangeChoice<T extends string>(props: RangeChoiceProps<T>) {
   const { takeFailure } = useService();
   const [problem, setProblem] = useProblem(question);
   const choices = useRef(0);
-  // Of a part that is gone nothing is chosen any more.
+  // After this component has been unmounted, a pending choice no longer counts.
   useEffect(() => () => void choices.current++, []);
   async function choose(next: string) {
     const choice = ++choices.current;

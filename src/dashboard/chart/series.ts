@@ -1,23 +1,25 @@
-// The series of an answer under keys that go into the address, and which of them are drawn. Pure.
+// Gives the series of an answer the keys that go into the address, and decides which of them are drawn. Pure.
 import type { Series } from '../service/answers.ts';
 import { tellApart } from './filter-values.ts';
 
 export const TOTAL = 'total';
 
-/** A place among the colours of segments; the total beside segments, the total alone, the total of the compared days. */
+/** A segment's position among the colours, or one of the total's: beside segments, alone, over the compared days. */
 export type Colour = number | 'total' | 'alone' | 'compared';
 
 const REST = 'rest';
-/** As many as there are colours that can be told apart. */
+/** How many colours can be told apart. */
 const COLOURS = 8;
 
 export interface KeyedSeries extends Series {
-  /** `total`, `=` and the value of a segment, or `rest`. */
+  /** `total`, `=` followed by the value of a segment, or `rest`. */
   key: string;
   colour: Colour;
 }
 
-/** The total first, then segments as the service orders them. Only a second series of a value can be the rest. */
+/**
+ * Keys the series: the total first, then segments as the service orders them. The second series of a value is the rest.
+ */
 export function keySeries(list: readonly Series[]): KeyedSeries[] {
   const taken = new Set<string>();
   const keyed = list.map((series, i) => {
@@ -31,15 +33,15 @@ export function keySeries(list: readonly Series[]): KeyedSeries[] {
   return keyed.map((series, i) => ([TOTAL, REST].includes(series.key) ? series : { ...series, title: titles[i]! }));
 }
 
-/** Keys of what is drawn: those chosen, else the total and the largest segments; so, too, where none of them is there. */
+/** Returns the keys of the drawn series: the chosen ones. By default, or if none exists: total and largest segments. */
 export function drawnKeys(series: readonly KeyedSeries[], chosen: readonly string[] | null): string[] {
   const keys = series.map(({ key }) => key);
   const found = keys.filter((key) => chosen?.includes(key));
-  // To switch all off is a choice.
+  // Switching all of them off is a choice, too.
   return found.length > 0 || chosen?.length === 0 ? found : keys.slice(0, COLOURS + 1);
 }
 
-/** The choice after one series was switched; null where it is again the usual one. */
+/** Returns the choice after one series was switched; null if that is the default again. */
 export function switchKey(
   series: readonly KeyedSeries[],
   chosen: readonly string[] | null,

@@ -1,4 +1,4 @@
-// The colours of the style sheet for the canvas, which knows no custom properties.
+// Reads the colours of the style sheet for the canvas, which does not know custom properties.
 import type { Colour } from './series.ts';
 
 export interface Theme {
@@ -9,7 +9,7 @@ export interface Theme {
   font: string;
 }
 
-/** The custom property of a colour. */
+/** Returns the name of the custom property that holds a colour. */
 export function colourName(colour: Colour): string {
   return typeof colour === 'number' ? `series-${colour + 1}` : colour;
 }
@@ -26,14 +26,16 @@ export function readTheme(): Theme {
   };
 }
 
-/** Calls when the system goes from light to dark or back, and when a dark page is printed. */
+/**
+ * Calls `onChange` when the system turns dark or light and when a dark page is printed. Returns a function to stop it.
+ */
 export function watchTheme(onChange: () => void): () => void {
   const dark = matchMedia('screen and (prefers-color-scheme: dark)');
   dark.addEventListener('change', onChange);
   return () => dark.removeEventListener('change', onChange);
 }
 
-/** A colour with some of another mixed in; opaque where both are, as stacked areas cover each other. */
+/** Mixes a share of another colour into a colour: opaque if both are, because stacked areas cover each other. */
 export function mix(colour: string, other: string, share: number): string {
   return `color-mix(in srgb, ${colour}, ${other} ${share * 100}%)`;
 }

@@ -1,4 +1,4 @@
-// The values of one dimension as a list to tick, found by typing; what is not in the list can be added.
+// The values of one dimension as a searchable list of checkboxes. A value that is not in the list can be added.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { FailureNotice } from '../parts/notice.tsx';
 import { Status } from '../parts/status.tsx';
@@ -17,7 +17,7 @@ interface ValueChoiceProps {
   name: string;
   values: readonly string[];
   onChange: (values: string[]) => void;
-  /** Told of the value that what is typed stands for, before it is taken; undefined where there is none. */
+  /** Called with the value that the typed text stands for, before it is added; undefined if there is none. */
   onMeant: (value: string | undefined) => void;
 }
 
@@ -33,7 +33,7 @@ export function ValueChoice(props: ValueChoiceProps) {
   const service = useService();
   const [typed, setTyped] = useState('');
   const searching = useRef<HTMLInputElement>(null);
-  /** Whether what is typed found a value that was ticked: then it was a search. */
+  /** Whether the user ticked a value that the typed text found: the text was then a search. */
   const [hasFound, setHasFound] = useState(false);
   const { answer, failure, isAsking, askAgain } = useAnswer(name, (signal) => listValues(service, props, signal));
   const isClosed = findDimension(service, name)?.values != null;
@@ -60,11 +60,13 @@ export function ValueChoice(props: ValueChoiceProps) {
   function takeTyped() {
     const meant = findMeant(list, typed);
     if (meant) tick(meant.value);
-    // Before the list is there, what is typed may yet be in it.
+    // Until the list has arrived, the typed text may still turn out to be in it.
     else if (isNew && !isAsking) tick(typed.trim());
   }
 
-  // Nobody sees what is taken with the dialog closing: what only has the text in it is not taken for what can be added as it stands.
+  // The user cannot see what is added as the dialog closes. Text that can be added as it stands is therefore not taken
+  // for a value that
+// merely contains it.
   const asTyped = findNamed(list, typed)?.value ?? (isNew ? typed.trim() : findMeant(list, typed)?.value);
   const meant = isTyped && !hasFound ? asTyped : undefined;
   useLayoutEffect(() => onMeant(meant), [meant]);
@@ -83,7 +85,7 @@ export function ValueChoice(props: ValueChoiceProps) {
             spellcheck={false}
             onInput={(event) => search(event.currentTarget.value)}
             onKeyDown={(event) => {
-              // With nothing typed it applies the filter.
+              // With nothing typed, Enter applies the filter.
               if (event.key !== 'Enter' || !isTyped) return;
               event.preventDefault();
               takeTyped();
@@ -95,7 +97,7 @@ export function ValueChoice(props: ValueChoiceProps) {
             type="button"
             onClick={() => {
               tick(typed.trim());
-              // The button is gone with what was typed.
+              // The button disappears with the typed text.
               searching.current?.focus();
             }}
           >

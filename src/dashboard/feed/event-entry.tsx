@@ -1,11 +1,11 @@
-// One event: a line, and on click its payload and deliveries.
+// One event: a line that expands to its payload and deliveries.
 import type { FeedDelivery, FeedEvent } from '../service/answers.ts';
 import { formatMoment } from '../words/moment.ts';
 
 const STATES: Record<FeedDelivery['state'], string> = { pending: 'Pending', delivered: 'Delivered', dead: 'Dead' };
 const WORST_FIRST = ['dead', 'pending', 'delivered'] as const;
 
-/** The state that matters most, with how many deliveries have it. */
+/** Returns the worst state of the deliveries, and in words how many of them have it. */
 function summarise(deliveries: readonly FeedDelivery[]): { state: FeedDelivery['state'] | 'none'; text: string } {
   const state = WORST_FIRST.find((one) => deliveries.some((delivery) => delivery.state === one));
   if (!state) return { state: 'none', text: 'No delivery' };

@@ -1,4 +1,4 @@
-// The event feed: newest first, each event with what it says and what became of its deliveries.
+// The event feed, newest first: each event with its payload and the state of its deliveries.
 import { Heading } from '../parts/heading.tsx';
 import { FailureNotice, Notice } from '../parts/notice.tsx';
 import { PassingButton } from '../parts/passing-button.tsx';

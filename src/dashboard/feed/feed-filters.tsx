@@ -1,4 +1,4 @@
-// Which events are listed.
+// The form that chooses which events are listed.
 import { useEffect, useState } from 'preact/hooks';
 import { Select } from '../parts/select.tsx';
 import { askEventTypes } from '../service/client.ts';
@@ -16,7 +16,7 @@ const FIELDS = [
   { name: 'profile_id', label: 'Profile ID' },
 ] as const;
 
-/** Not as they are typed: a blank within an identifier is at its end for a moment. */
+/** Trims the identifiers. Not while they are typed: a blank within an identifier is at its end for a moment. */
 function trim(draft: FeedView): FeedView {
   const trimmed = { ...draft };
   for (const { name } of FIELDS) trimmed[name] = draft[name]?.trim() || null;
@@ -25,7 +25,7 @@ function trim(draft: FeedView): FeedView {
 
 export function FeedFilters({ view, onChange, onRefresh }: FeedFiltersProps) {
   const [draft, setDraft] = useState(view);
-  // The same form for every address: in one that is made anew nothing has the focus.
+  // The form is reused for every address: a new one would lose the focus.
   useEffect(() => setDraft(view), [view]);
   const { answer: known = [], failure, askAgain } = useAnswer('event types', askEventTypes);
   const types = [...new Set([...known, ...(draft.event_type === null ? [] : [draft.event_type])])];

@@ -1,4 +1,4 @@
-// The events that match, newest first: the first page, and more of them when asked.
+// Fetches the matching events, newest first: the first page, and more pages on request.
 import { useRef, useState } from 'preact/hooks';
 import type { FeedEvent } from '../service/answers.ts';
 import type { Client } from '../service/client.ts';
@@ -10,7 +10,7 @@ const PAGE_SIZE = 50;
 
 interface Events {
   filters: string;
-  /** How many pages. */
+  /** How many pages were asked for. */
   pages: number;
   events: FeedEvent[];
   hasMore: boolean;
@@ -21,7 +21,7 @@ interface Depth {
   pages: number;
 }
 
-/** Asks page after page anew, so that nothing is missing between two pages. */
+/** Fetches every page again, so that nothing is missing between two pages. */
 async function listPages(client: Client, { filters, pages }: Depth, signal: AbortSignal): Promise<Events> {
   const given = Object.fromEntries(JSON.parse(filters)) as Record<string, string>;
   const events: FeedEvent[] = [];
@@ -37,9 +37,9 @@ async function listPages(client: Client, { filters, pages }: Depth, signal: Abor
 }
 
 interface Feed extends Asked<Events> {
-  /** Whether what is shown was asked with other filters. */
+  /** Whether the events shown were found with other filters. */
   isOutdated: boolean;
-  /** Whether older events were asked for in vain: those that were there still are. */
+  /** Whether asking for older events failed; the events from before are still shown. */
   lacksMore: boolean;
   askMore: () => void;
 }
@@ -52,7 +52,7 @@ export function useEvents(view: FeedView): Feed {
   const asked = useAnswer(`${filters} ${pages}`, (signal) => listPages(client, { filters, pages }, signal));
   const kept = useRef<Events | undefined>(undefined);
   if (asked.answer) kept.current = asked.answer;
-  // What was found before stays where the same is asked in vain.
+  // If asking again with the same filters fails, keep what was found before.
   const answer = asked.answer ?? (kept.current?.filters === filters ? kept.current : undefined);
   return {
     ...asked,

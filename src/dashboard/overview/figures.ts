@@ -1,4 +1,4 @@
-// The six figures of the overview: a chart over the last 28 days beside the 28 before.
+// The six figures of the overview, each a chart over the last 28 days compared with the 28 days before.
 import { metricOf } from '../chart/question.ts';
 import type { ChartRecord } from '../service/answers.ts';
 import type { Client } from '../service/client.ts';
@@ -18,14 +18,14 @@ export interface Figure {
   unit: Unit;
   value: number;
   before: number;
-  /** A value for each day. */
+  /** One value per day. */
   line: number[];
   lineBefore: number[];
 }
 
 const ys = (points: readonly { y: number }[] | null | undefined) => (points ?? []).map(({ y }) => y);
 
-/** Asked once where the chart compares, else twice. */
+/** Fetches a figure. Charts that support comparison take one chart request, the others two. */
 export async function askFigure(client: Client, chart: ChartRecord, signal: AbortSignal): Promise<Figure> {
   const today = await client.askToday(null, signal);
   const view = chartView(chart.chart_id);

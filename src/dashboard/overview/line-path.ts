@@ -1,10 +1,10 @@
-// A line as the path of an SVG, scaled into a box. Pure.
+// Turns a line of values into an SVG path that fits a box. Pure.
 
 export const WIDTH = 240;
 export const HEIGHT = 56;
 const EDGE = 3;
 
-/** The path of a line in the box, all lines on one scale. */
+/** Returns the path of a line. `all` has the values of every line in the box, so that they share one scale. */
 export function linePath(line: readonly number[], all: readonly number[]): string {
   const least = Math.min(0, ...all);
   const extent = Math.max(...all) - least || 1;
@@ -13,7 +13,7 @@ export function linePath(line: readonly number[], all: readonly number[]): strin
   return line.map((value, i) => `${i === 0 ? 'M' : 'L'}${x(i).toFixed(1)} ${y(value).toFixed(1)}`).join('');
 }
 
-/** The same line closed along its box's lower edge. */
+/** Returns the path of the area between a line and the lower edge of the box. */
 export function areaPath(line: readonly number[], all: readonly number[]): string {
   return line.length > 0 ? `${linePath(line, all)}V${HEIGHT}H${EDGE}Z` : '';
 }

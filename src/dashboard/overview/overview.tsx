@@ -1,4 +1,4 @@
-// The overview: six figures, each a way to its chart.
+// The overview: six figures, each linked to its chart.
 import { Change } from '../parts/change.tsx';
 import { Heading } from '../parts/heading.tsx';
 import { FailureNotice } from '../parts/notice.tsx';

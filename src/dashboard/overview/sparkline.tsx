@@ -1,4 +1,4 @@
-// A line without axes: the shape of the days behind a figure, the days before in grey.
+// A line without axes: the daily values behind a figure, with those of the days before in grey.
 import { areaPath, HEIGHT, linePath, WIDTH } from './line-path.ts';
 
 export function Sparkline({ line, before }: { line: readonly number[]; before: readonly number[] }) {

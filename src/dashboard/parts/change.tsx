@@ -1,4 +1,4 @@
-// How a value changed, said in words for those who do not see the arrow.
+// How a value changed, with the direction in words for users who do not see the arrow.
 import { describeChange } from '../words/values.ts';
 
 const ARROWS = { up: '↑', down: '↓', same: '', new: '' };
@@ -7,7 +7,7 @@ const WORDS = { up: 'up ', down: 'down ', same: 'unchanged, ', new: '' };
 interface ChangeProps {
   value: number;
   before: number;
-  /** Whether more is no good news: then there is no green or red. */
+  /** Whether an increase is no good news: the change is then neither green nor red. */
   isLoss?: boolean;
 }
 

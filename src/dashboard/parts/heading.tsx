@@ -1,9 +1,9 @@
-// The heading of a view: names the tab, and takes the focus when the view was opened from another one.
+// The heading of a view. Sets the title of the tab, and takes the focus if the user comes from another view.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
 let isFirst = true;
 
-/** Names the tab after what it shows; answers whether it showed something else before. */
+/** Sets the title of the tab. Returns whether the tab showed something else before. */
 export function nameTab(title: string): boolean {
   const wasFirst = isFirst;
   isFirst = false;

@@ -1,4 +1,4 @@
-// What is said instead of a chart or a list: that there is nothing, or why there is no answer.
+// Messages in place of a chart or a list: that there is nothing to show, or why there is no answer.
 import type { ComponentChildren } from 'preact';
 import type { Failure } from '../service/failure.ts';
 import { PassingButton } from './passing-button.tsx';

@@ -1,10 +1,10 @@
-// A button that is gone once it was used: the focus goes on to what is around it, and not to nothing.
+// A button that disappears once it is used. The focus then moves to the element around it instead of getting lost.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
 interface PassingButtonProps {
   class?: string;
-  /** Used already, and still there. */
+  /** Whether it has been used but is still there: clicks are then ignored. */
   isBusy?: boolean;
   onClick: () => void;
   children: ComponentChildren;
@@ -14,7 +14,7 @@ export function PassingButton({ isBusy = false, onClick, ...rest }: PassingButto
   const button = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => {
     const own = button.current;
-    // It is still in the page when this runs.
+    // The button is still in the page when this cleanup runs.
     return () => {
       if (own !== document.activeElement) return;
       own?.parentElement?.closest<HTMLElement>('[tabindex]')?.focus({ preventScroll: true });

@@ -1,4 +1,4 @@
-// A labelled choice of one from a list.
+// A labelled drop-down list.
 import { useId } from 'preact/hooks';
 
 export interface Option {

@@ -1,5 +1,5 @@
-// For screen readers: that an answer is awaited, where that is in words for others, too; then what has come. It stays in the page, as
-// only what changes in it is read, and outside of what is busy.
+// Tells screen readers that an answer is awaited, at the time when others can read it too, and then what has arrived.
+// It always stays in the page, because only changes within it are read out, and outside of the element that is busy.
 import { useEffect, useState } from 'preact/hooks';
 import { WORDS_AFTER_S } from './waiting.tsx';
 
@@ -7,7 +7,7 @@ interface StatusProps {
   /** What is awaited. */
   what: string;
   isAsking: boolean;
-  /** What has come; nothing where it is said otherwise. */
+  /** What has arrived; empty if that is announced elsewhere. */
   words: string;
 }
 

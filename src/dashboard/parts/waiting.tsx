@@ -1,4 +1,4 @@
-// That an answer is awaited: a bar at once, after two seconds how long it has been and, where there is one, a way to stop it.
+// Shows that an answer is awaited: a bar at once; after two seconds also the time so far and, given `onStop`, a button.
 import { useEffect, useState } from 'preact/hooks';
 import { PassingButton } from './passing-button.tsx';
 

@@ -1,4 +1,4 @@
-// What the operations answer, as far as the page reads it (analytics.md 4, decisions.md 7; the catalogue's own schema).
+// The operations' answers, as far as the page reads them (analytics.md 4, decisions.md 7; the catalogue's own schema).
 import type { Unit } from '../words/values.ts';
 
 export interface Point {
@@ -36,14 +36,14 @@ export interface ChartRecord {
   unit: Unit;
   segmentations: string[];
   filters: string[];
-  /** Whether it takes `filters.compare_date`. */
+  /** Whether the chart accepts `filters.compare_date`. */
   compares: boolean;
 }
 
 export interface DimensionRecord {
   name: string;
   title: string;
-  /** All values there are; null where they are whatever was recorded. */
+  /** All possible values; null if the dimension is free-form and has whatever values were recorded. */
   values: { value: string; title: string }[] | null;
 }
 

@@ -1,4 +1,4 @@
-// The operations of the service as the page asks them, with one key.
+// The client for the operations that the page uses, with one key.
 import { addDays } from '../view/days.ts';
 import { dayOf } from '../words/periods.ts';
 import type { Catalogue, FeedPage, Metrics } from './answers.ts';
@@ -10,17 +10,20 @@ const FRESH_MS = 60_000;
 
 export interface ChartQuestion {
   body: object;
-  /** IANA name; null is the app's own. */
+  /** IANA name; null means the app's own zone. */
   zone: string | null;
   signal?: AbortSignal;
 }
 
 export interface Client {
   askChart: (question: ChartQuestion) => Promise<Metrics>;
-  /** The same as a CSV file; `onProgress` hears of every part that arrives. */
+  /** Fetches the same chart as a CSV file; calls `onProgress` with the bytes received so far after every chunk. */
   fetchCsv: (question: ChartQuestion, onProgress: (bytes: number) => void) => Promise<CsvFile>;
   listEvents: (query: Record<string, string>, signal: AbortSignal) => Promise<FeedPage>;
-  /** The day that it is in a zone now, by the service's clock. Once somebody gives up an answer that does not come, the next asks anew. */
+  /**
+   * Returns the current day in a zone, by the service's clock. Callers share the request; if one aborts before the
+   * answer has arrived, the next call sends a new request.
+   */
   askToday: (zone: string | null, signal?: AbortSignal) => Promise<string>;
 }
 
@@ -49,7 +52,7 @@ interface ApiReference {
   paths: Record<string, { get?: { parameters?: { name: string; schema: { enum?: string[] } }[] } }>;
 }
 
-/** The types of events by which the feed can be filtered, as the API reference lists them. */
+/** Returns the event types that the feed can be filtered by, as the API reference lists them. */
 export async function askEventTypes(signal: AbortSignal): Promise<string[]> {
   const { paths } = await requestJson<ApiReference>({ path: 'openapi.json', signal });
   const parameters = paths[`/${API}/events/`]?.get?.parameters ?? [];
@@ -84,14 +87,14 @@ export function createClient(key: string): Client {
   }
 
   /**
-   * Days that have not begun have no point: of days around today the last one that has is today. Where this computer's clock is a day off
-   * and the zone another, it is two days from the day that it is here.
+   * Asks for a chart over the days around today. Days that have not begun have no point, so the last day with a point
+   * is today. If this computer's clock is a day off and the zone is another, today is two days away from the day here.
    */
   async function findToday(zone: string | null): Promise<string> {
     const utcDay = new Date().toISOString().slice(0, 10);
     const [first, end] = [addDays(utcDay, -2), addDays(utcDay, 3)];
     const filters = { date: [first, end] };
-    // Many wait for this one answer, so none of them can give it up.
+    // Several callers wait for this one answer, so none of them can abort it.
     const metrics = await askChart({ body: { chart_id: 'installs', period_unit: 'day', filters }, zone });
     const last = metrics.common?.data[0]?.values.at(-1);
     const today = last && dayOf(last.x);

@@ -1,4 +1,4 @@
-// Why a request gave no answer, in a sentence for whoever looks at the page.
+// Why a request failed, in a sentence for the user of the page.
 import { formatMoment, inWords } from '../words/moment.ts';
 
 export type FailureKind =
@@ -13,7 +13,7 @@ export type FailureKind =
 export class Failure extends Error {
   override name = 'Failure';
   readonly kind: FailureKind;
-  /** What is wrong with the request, a sentence each. */
+  /** What is wrong with the request, one sentence per problem. */
   readonly details: readonly string[];
 
   constructor(kind: FailureKind, message: string, details: readonly string[] = []) {
@@ -23,7 +23,7 @@ export class Failure extends Error {
   }
 }
 
-/** All that is said of it. */
+/** Returns the message and all details as one line. */
 export function inOneLine({ message, details }: Failure): string {
   return [message, ...details].join(' ');
 }
@@ -32,7 +32,7 @@ interface Envelope {
   errors: { source: string | null; errors: string[] }[];
 }
 
-/** Nothing of a body that is no envelope of the service. */
+/** Lists the messages of an error envelope; none if the body is not an envelope of the service. */
 function listDetails(body: unknown): string[] {
   const { errors } = (body ?? {}) as Partial<Envelope>;
   if (!Array.isArray(errors) || !errors.every((one) => Array.isArray(one?.errors))) return [];
@@ -43,13 +43,15 @@ function listDetails(body: unknown): string[] {
 
 const SHORTLY_S = 60;
 
-/** When it is worth trying again, as the answer says; `otherwise` where it says nothing, or that it is soon. */
+/** Says when to try again: after the wait that the answer asks for, or `otherwise` if that is short or not given. */
 function sayWhen(seconds: number | undefined, otherwise: string): string {
   if (seconds === undefined || seconds <= SHORTLY_S) return `Try again ${otherwise}.`;
   return `Try again ${inWords(seconds)}, after ${formatMoment(new Date(Date.now() + seconds * 1000).toISOString())}.`;
 }
 
-/** The failure that an answer of status 400 or more stands for (interface 7); with the wait that it asks for, in seconds. */
+/**
+ * Converts an answer of status 400 or more into a Failure (interface 7). `wait` is the wait it asks for, in seconds.
+ */
 export function toFailure(status: number, body: unknown, wait?: number): Failure {
   if (status === 401) return new Failure('refused_key', 'This key is not accepted.');
   if (status === 429) return new Failure('throttled', `Too many requests at once. ${sayWhen(wait, 'in a moment')}`);
@@ -57,17 +59,17 @@ export function toFailure(status: number, body: unknown, wait?: number): Failure
     return new Failure('unavailable', `The service is busy or its database is away. ${sayWhen(wait, 'shortly')}`);
   const details = listDetails(body);
   if (status >= 500) return new Failure('broken', 'The service could not answer. Its log has the cause.', details);
-  // Of a proxy, say: it may be over in a moment.
+  // Possibly from a proxy and over in a moment, so not `invalid`, which cannot be tried again.
   if (details.length === 0) return unexpectedAnswer([`Its status is ${status}.`]);
   return new Failure(status === 400 ? 'invalid' : 'broken', 'The service does not take this request.', details);
 }
 
-/** Of an answer that is none of the operation that was asked. */
+/** Returns the Failure for an answer that does not fit the operation. */
 export function unexpectedAnswer(details: readonly string[] = []): Failure {
   return new Failure('broken', 'The answer is not what this page expects.', details);
 }
 
-/** The failure of whatever was thrown. */
+/** Converts anything that was thrown into a Failure. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   return new Failure('unreachable', 'The service cannot be reached. Check the connection and try again.');

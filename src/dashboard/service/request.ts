@@ -1,7 +1,9 @@
-// One request to the service that served the page, and to nobody else. A limit that is over in a moment is waited for.
+// Sends a request to the service that served the page, and to nobody else. Waits out a rate limit that is over soon.
 import { toFailure, unexpectedAnswer } from './failure.ts';
 
-/** The page is at {admin_url}/dashboard/: all else is beside it, also behind a proxy that adds a prefix. */
+/**
+ * The page is at {admin_url}/dashboard/, so everything else is one level up, even behind a proxy that adds a prefix.
+ */
 const ROOT = new URL('../', location.href.split('#', 1)[0]);
 const LONGEST_WAIT_S = 5;
 const ATTEMPTS = 4;
@@ -12,11 +14,11 @@ export interface Ask {
   headers?: Record<string, string>;
   /** Sent as JSON by POST; without it the request is a GET. */
   body?: object;
-  /** Gives the request up; without it nobody does. */
+  /** Aborts the request; without a signal nothing does. */
   signal?: AbortSignal | undefined;
 }
 
-/** Undefined where it is no JSON; throws where it breaks off. */
+/** Returns undefined if the body is not JSON; throws if the body breaks off. */
 async function readJson(response: Response): Promise<unknown> {
   const text = await response.text();
   try {
@@ -26,7 +28,7 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-/** Seconds, or the date of which a proxy may tell; undefined where it is neither. */
+/** Reads a wait in seconds from a number, or from a date, which a proxy may send; undefined if it is neither. */
 function readWait(header: string | null): number | undefined {
   if (header === null) return undefined;
   const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
@@ -61,7 +63,7 @@ function send({ path, key, headers, body, signal }: Ask): Promise<Response> {
   });
 }
 
-/** The answer of status 200; throws a Failure for any other. */
+/** Returns the answer if its status is 2xx; throws a Failure for any other status. */
 export async function request(ask: Ask): Promise<Response> {
   if (ask.key && !/^[\x21-\x7e]+$/.test(ask.key)) throw toFailure(401, undefined);
   for (let attempt = 1; ; attempt++) {

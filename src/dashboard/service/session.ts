@@ -2,7 +2,9 @@
 
 const NAME = 'secret_key';
 
-/** Null where the browser keeps nothing for pages, or has no room left: then the key is asked for after each reload. */
+/**
+ * Returns null if the browser blocks storage or has no room left: the user then has to enter the key after each reload.
+ */
 function attempt<T>(use: (storage: Storage) => T): T | null {
   try {
     return use(sessionStorage);

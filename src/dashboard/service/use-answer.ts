@@ -1,13 +1,13 @@
-// Asking from within a part of the page: one answer per question, the old one shown until the new one is there.
+// Asks the service from within a component: one answer per question; the old one is shown until the new one arrives.
 import { useEffect, useState } from 'preact/hooks';
 import { Failure } from './failure.ts';
 import { useService } from './use-service.ts';
 
-/** For how long an answer is taken for what is so now. */
+/** How long an answer counts as current. */
 const FRESH_MS = 300_000;
 
 interface State<T> {
-  /** The newest answer; while the next is awaited, the one before. */
+  /** The newest answer; the previous one while the next is awaited. */
   answer: T | undefined;
   failure: Failure | undefined;
   /** Whether an answer is awaited. */
@@ -17,13 +17,13 @@ interface State<T> {
 
 export interface Asked<T> extends Omit<State<T>, 'controller'> {
   askAgain: () => void;
-  /** Gives up the running request. */
+  /** Aborts the running request. */
   stop: () => void;
 }
 
 /**
- * Asks whenever `question` changes, and when the tab is looked at again after its answer has become old. A request that nobody
- * waits for any more is given up, here and in the service.
+ * Asks whenever `question` changes, and again when the user returns to the tab after the answer has become stale. A
+ * request that nobody waits for any more is aborted, here and in the service.
  */
 export function useAnswer<T>(question: string, ask: (signal: AbortSignal) => Promise<T>): Asked<T> {
   const { takeFailure } = useService();
@@ -38,7 +38,7 @@ export function useAnswer<T>(question: string, ask: (signal: AbortSignal) => Pro
   const settle = (answer: T | undefined, failure?: Failure) =>
     setState({ answer, failure, isAsking: false, controller: undefined });
 
-  // `question` stands for all that `ask` asks.
+  // `question` stands for everything that `ask` asks.
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
@@ -54,7 +54,7 @@ export function useAnswer<T>(question: string, ask: (signal: AbortSignal) => Pro
     return () => controller.abort();
   }, [question, attempt]);
 
-  // A failure stays until it is asked again by hand.
+  // A failure stays until the user tries again.
   useEffect(() => {
     if (state.answer === undefined || state.isAsking) return undefined;
     const answeredAt = Date.now();

@@ -8,7 +8,7 @@ import type { Failure } from './failure.ts';
 export interface Service {
   client: Client;
   catalogue: Catalogue;
-  /** What an error means; a key that was refused signs the page out. */
+  /** Converts an error into a Failure, and signs the page out if its key was refused. */
   takeFailure: (error: unknown) => Failure;
 }
 

@@ -1,5 +1,5 @@
-// View ↔ fragment of the address. A fragment stays in the browser: customer ids and campaign names reach no server log.
-// Members are named as in the requests; what cannot be read is as if absent.
+// Converts a view to the fragment of the address and back. A fragment stays in the browser, so customer ids and
+// campaign names reach no server log. Members are named as in the requests; one that cannot be read counts as absent.
 import { type DayRange, isDay, PRESETS } from './days.ts';
 import {
   type ChartView,
@@ -33,7 +33,9 @@ function writeRange(range: string | DayRange | null): string | null {
   return range === null || typeof range === 'string' ? range : `${range.first}_to_${range.last}`;
 }
 
-/** IANA names are visible ASCII. A zone goes into a header, and of others fetch throws as if there were no network. */
+/**
+ * IANA names are visible ASCII. The zone goes into a header; for other text fetch throws as if there were no network.
+ */
 function readZone(text: string | null): string | null {
   return text !== null && /^[\x21-\x7e]+$/.test(text) ? text : null;
 }
@@ -62,7 +64,7 @@ function readChart(chart_id: string, members: URLSearchParams): ChartView {
   };
 }
 
-/** The members of a chart view that differ from the usual ones. */
+/** Returns the members of a chart view that differ from the defaults. */
 function writeChart(view: ChartView): URLSearchParams {
   const usual = chartView(view.chart_id);
   const members = new URLSearchParams();
@@ -80,12 +82,12 @@ function writeChart(view: ChartView): URLSearchParams {
   note('money', view.money, usual.money);
   note('zone', view.zone, null);
   note('drawing', view.drawing, null);
-  // One empty key stands for none at all: no key is the usual choice.
+  // A single empty key means that no series is drawn; no key at all means the default choice.
   for (const key of view.series?.length === 0 ? [''] : (view.series ?? [])) members.append('series', key);
   return members;
 }
 
-/** The view of a fragment, the overview where it names none. */
+/** Returns the view that a fragment names, or the overview if it names none. */
 export function readAddress(fragment: string): View {
   const [path = '', query = ''] = fragment.replace(/^#\/?/, '').split(/\?(.*)/s, 2);
   const [page, name = ''] = path.split('/');

@@ -1,4 +1,4 @@
-// Days as `YYYY-MM-DD`, and ranges of them with both ends inclusive. Pure: today is an argument.
+// Days as `YYYY-MM-DD`, and ranges of days with both ends inclusive. Pure: today is an argument.
 
 export interface DayRange {
   first: string;
@@ -29,12 +29,12 @@ export function addDays(day: string, count: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + count * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** How many days a range has. */
+/** Returns the number of days in a range. */
 export function countDays({ first, last }: DayRange): number {
   return (Date.parse(last) - Date.parse(first)) / DAY_MS + 1;
 }
 
-/** The first day of the month that lies `shift` months from a day. */
+/** Returns the first day of the month that lies `shift` months from a day's own. */
 function monthStart(day: string, shift: number): string {
   const [year, month] = day.split('-').map(Number) as [number, number];
   return new Date(Date.UTC(year, month - 1 + shift, 1)).toISOString().slice(0, 10);
@@ -44,7 +44,7 @@ function quarterStart(day: string): string {
   return monthStart(day, -((Number(day.slice(5, 7)) - 1) % 3));
 }
 
-/** The same date some months earlier; where a month is too short for it, its last day. */
+/** Returns the same date `count` months earlier, or the last day of that month if it is too short. */
 function monthsBefore(day: string, count: number): string {
   const same = `${monthStart(day, -count).slice(0, 8)}${day.slice(8)}`;
   const last = addDays(monthStart(day, 1 - count), -1);
@@ -74,7 +74,7 @@ export function presetRange(preset: Preset, today: string): DayRange {
   }
 }
 
-/** How many months a preset of calendar months goes back; those that are not here are counted in days. */
+/** How many months before a preset its previous period lies; presets not listed here are counted in days. */
 const MONTHS: Partial<Record<Preset, number>> = {
   this_month: 1,
   last_month: 1,
@@ -84,7 +84,7 @@ const MONTHS: Partial<Record<Preset, number>> = {
   this_year: 12,
 };
 
-/** The days before those of a preset: months are compared with as much of the months before, whatever their length. */
+/** Returns a preset's previous period: for months, the same part of the months before, whatever their length. */
 export function presetBefore(preset: Preset, today: string): DayRange {
   const months = MONTHS[preset];
   return months === undefined
@@ -92,13 +92,13 @@ export function presetBefore(preset: Preset, today: string): DayRange {
     : presetRange(preset, monthsBefore(today, months));
 }
 
-/** As many days, directly before. */
+/** Returns the same number of days directly before a range. */
 function daysBefore(range: DayRange): DayRange {
   const last = addDays(range.first, -1);
   return { first: addDays(last, 1 - countDays(range)), last };
 }
 
-/** How many calendar months a range consists of; nothing where it begins or ends within one. */
+/** Returns how many calendar months a range consists of; undefined if it begins or ends within a month. */
 function wholeMonths({ first, last }: DayRange): number | undefined {
   const next = addDays(last, 1);
   if (!first.endsWith('-01') || !next.endsWith('-01')) return undefined;
@@ -106,12 +106,15 @@ function wholeMonths({ first, last }: DayRange): number | undefined {
   return monthNo(next) - monthNo(first);
 }
 
-/** The days of a range that have begun. */
+/** Returns the part of a range that has begun. */
 export function begunOf({ first, last }: DayRange, today: string): DayRange {
   return { first, last: last < today ? last : today };
 }
 
-/** What lies directly before a range of dates: of whole months as many months, else as many days. Of one that is not over the same part. */
+/**
+ * Returns the period directly before a range of dates: as many months for whole months, otherwise as many days. For a
+ * range that is not over, only as much of that period as has begun of the range.
+ */
 export function rangeBefore(range: DayRange, today: string): DayRange {
   const months = wholeMonths(range);
   const { first } = months === undefined ? daysBefore(range) : { first: monthStart(range.first, -months) };
@@ -119,7 +122,7 @@ export function rangeBefore(range: DayRange, today: string): DayRange {
   return { first, last: months === undefined ? addDays(today, -countDays(range)) : monthsBefore(today, months) };
 }
 
-/** The same dates a year earlier; of whole months the same months. */
+/** Returns the same dates a year earlier; for whole months, the same months. */
 export function rangeYearBefore(range: DayRange): DayRange {
   const first = monthsBefore(range.first, 12);
   if (wholeMonths(range) === undefined) return { first, last: monthsBefore(range.last, 12) };

@@ -1,10 +1,10 @@
-// What of a view a chart does not take. It stays in the address for the next chart, so the page has to say it.
+// Parts of a view that a chart does not support. They stay in the address for the next chart, so the page names them.
 import type { ChartRecord } from '../service/answers.ts';
 import { type ChartView, fitToChart } from './view.ts';
 
 export interface Unapplied {
   title: string;
-  /** The change of a view that removes it. */
+  /** The change to the view that removes the part. */
   removal: Partial<ChartView>;
 }
 
@@ -16,7 +16,7 @@ export function listUnapplied(
   const { segmentation, filters, compare } = view;
   const fitted = fitToChart(view, chart);
   const unapplied: Unapplied[] = Object.keys(filters)
-    // The address may name anything, `toString` too.
+    // The address may name anything, even `toString`.
     .filter((name) => !Object.hasOwn(fitted.filters, name))
     .map((name) => ({ title: titleOf(name), removal: { filters: { [name]: [] } } }));
   if (segmentation !== null && fitted.segmentation === null) {

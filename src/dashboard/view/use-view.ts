@@ -1,4 +1,4 @@
-// The view of the address, and going to another one.
+// Reads the view from the address, and goes to another one.
 import { useEffect, useState } from 'preact/hooks';
 import { readAddress, writeAddress } from './address.ts';
 import type { View } from './view.ts';
@@ -13,7 +13,7 @@ export function useView(): View {
   return view;
 }
 
-/** The view of the address, which what is drawn may be a moment behind. */
+/** Returns the view that the address names. What is rendered may be a moment behind it. */
 export function readView(): View {
   return readAddress(location.hash);
 }

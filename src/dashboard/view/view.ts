@@ -1,4 +1,4 @@
-// What the page shows, as one value: it is all in the address, so that every view can be kept and shared.
+// What the page shows, as one value. All of it is in the address, so every view can be bookmarked and shared.
 import type { ChartRecord } from '../service/answers.ts';
 import {
   begunOf,
@@ -32,11 +32,11 @@ export interface ChartView {
   filters: Record<string, string[]>;
   compare: Comparison | DayRange | null;
   money: MoneyBasis;
-  /** IANA name; null is the app's own. */
+  /** IANA name; null means the app's own zone. */
   zone: string | null;
-  /** Null is what suits the chart. */
+  /** Null means the default for the kind of chart. */
   drawing: Drawing | null;
-  /** Keys of the series that are drawn (chart/series.ts); null is the usual choice. */
+  /** Keys of the series that are drawn (chart/series.ts); null means the default choice. */
   series: string[] | null;
 }
 
@@ -51,12 +51,12 @@ export type View = { page: 'overview' } | ChartView | FeedView;
 
 export const FEED: FeedView = { page: 'events', event_type: null, customer_user_id: null, profile_id: null };
 
-/** What a feed is filtered by, as the request names it. */
+/** Returns the filters of a feed, named as in the request. */
 export function filtersOf({ page: _, ...filters }: FeedView): [string, string][] {
   return Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== null);
 }
 
-/** The chart as it is first shown; the overview asks over the same days. */
+/** Returns the view in which a chart is first shown. The overview asks for the same days. */
 export function chartView(chart_id: string): ChartView {
   return {
     page: 'chart',
@@ -74,7 +74,7 @@ export function chartView(chart_id: string): ChartView {
   };
 }
 
-/** Without what this chart does not take: the view may come from another chart, or be typed by hand. */
+/** Drops what this chart does not support: the view may come from another chart, or have been typed by hand. */
 export function fitToChart(view: ChartView, chart: ChartRecord): ChartView {
   const { segmentation, filters, compare } = view;
   return {
@@ -86,16 +86,20 @@ export function fitToChart(view: ChartView, chart: ChartRecord): ChartView {
   };
 }
 
-/** What is chosen on a chart; what depends on choices before it is told by the view that they have made. */
+/** A choice made on a chart. One that depends on earlier choices is a function of the view that they have led to. */
 export type Choice = Partial<ChartView> | ((current: ChartView) => Partial<ChartView>);
 
-/** The view after a choice. Filters that it does not name stay as they are; one without values is removed. */
+/**
+ * Returns the view after a choice. Filters that it does not name stay as they are; a filter without values is removed.
+ */
 export function changeView(view: ChartView, part: Partial<ChartView>): ChartView {
   const filters = Object.entries({ ...view.filters, ...part.filters }).filter(([, values]) => values.length > 0);
   return { ...view, ...part, filters: Object.fromEntries(filters) };
 }
 
-/** Another chart asked the same: what it does not take holds again on the way back. */
+/**
+ * Returns the same view of another chart. What that chart does not support is kept, and applies again on the way back.
+ */
 export function switchChart(view: View, chart: ChartRecord): ChartView {
   if (view.page !== 'chart') return chartView(chart.chart_id);
   return { ...view, chart_id: chart.chart_id, drawing: null, series: null };
@@ -109,7 +113,7 @@ export function previousRange({ range }: ChartView, today: string): DayRange {
   return typeof range === 'string' ? presetBefore(range, today) : rangeBefore(range, today);
 }
 
-/** Days that have not begun are compared with nothing, unless with dates. */
+/** Returns the days to compare with. A range that has not begun is compared with nothing, unless dates were chosen. */
 export function comparedRange(view: ChartView, today: string): DayRange | null {
   if (view.compare === null || typeof view.compare === 'object') return view.compare;
   const range = rangeOf(view, today);
@@ -117,7 +121,7 @@ export function comparedRange(view: ChartView, today: string): DayRange | null {
   return view.compare === 'previous' ? previousRange(view, today) : rangeYearBefore(begunOf(range, today));
 }
 
-/** The body of the analytics operation for a view (interface 4.2). */
+/** Returns the body of the analytics request for a view (interface 4.2). */
 export function toRequest(view: ChartView, today: string): Record<string, unknown> {
   const range = rangeOf(view, today);
   const compared = comparedRange(view, today);

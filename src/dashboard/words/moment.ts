@@ -1,4 +1,4 @@
-// A wire datetime on the clock of whoever looks, and how long it is until then.
+// Formats the API's datetimes in the user's time zone, and waits in words.
 const moment = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
   month: 'short',
@@ -18,7 +18,7 @@ const UNITS = [
   ['hour', 3600],
 ] as const;
 
-/** `in 40 minutes`, `in 5 hours`: rounded up, two of a unit at least. */
+/** Formats a wait as `in 40 minutes` or `in 5 hours`: rounded up, in the largest unit that it spans at least twice. */
 export function inWords(seconds: number): string {
   const [unit, length] = UNITS.find((one) => seconds >= 2 * one[1]) ?? (['minute', 60] as const);
   return ahead.format(Math.ceil(seconds / length), unit);

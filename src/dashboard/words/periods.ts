@@ -1,4 +1,4 @@
-// Days and buckets as they are read. The zone is in the text already: only the date of it is used.
+// Formats days and buckets for reading. A bucket's datetime is already in its zone, so only the date part is used.
 import { addDays, begunOf, countDays, type DayRange } from '../view/days.ts';
 import type { PeriodUnit } from '../view/view.ts';
 
@@ -14,7 +14,7 @@ const dayMonth = (day: string) => `${Number(day.slice(8))} ${month(day)}`;
 const dayMonthYear = (day: string) => `${dayMonth(day)} ${year(day)}`;
 const quarter = (day: string) => `Q${Math.ceil(Number(day.slice(5, 7)) / 3)}`;
 
-/** The day on which a bucket starts: `2026-08-05` of `2026-08-05T00:00:00.000000+0300`. */
+/** Returns the day on which a bucket starts: `2026-08-05` for `2026-08-05T00:00:00.000000+0300`. */
 export function dayOf(x: string): string {
   return x.slice(0, 10);
 }
@@ -26,7 +26,7 @@ export function formatRange({ first, last }: DayRange): string {
     : `${dayMonthYear(first)} – ${dayMonthYear(last)}`;
 }
 
-/** A bucket in full: `Wed 5 Aug 2026`, `Week of 3 Aug 2026`, `Aug 2026`, `Q3 2026`, `2026`. */
+/** Formats a bucket in full: `Wed 5 Aug 2026`, `Week of 3 Aug 2026`, `Aug 2026`, `Q3 2026`, `2026`. */
 export function periodTitle(day: string, unit: PeriodUnit): string {
   switch (unit) {
     case 'day':
@@ -42,20 +42,22 @@ export function periodTitle(day: string, unit: PeriodUnit): string {
   }
 }
 
-/** Below an axis, where the year is said once. */
+/** Formats a bucket for an axis, which shows the year only once. */
 export function periodTick(day: string, unit: PeriodUnit): string {
   if (unit === 'day' || unit === 'week') return dayMonth(day);
   if (unit === 'month') return month(day);
   return unit === 'quarter' ? quarter(day) : year(day);
 }
 
-/** The days of bucket `i`: to the day before the next one, the last to the end of the range or to today. */
+/**
+ * Returns the days of bucket `i`, up to the day before the next one; for the last, up to the end of the range or today.
+ */
 export function bucketDays(starts: readonly string[], i: number, { range, today }: BucketEnd): DayRange {
   const next = starts[i + 1];
   return { first: starts[i] as string, last: next === undefined ? begunOf(range, today).last : addDays(next, -1) };
 }
 
-/** Whether a bucket has all the days of its unit: the first and the last may be cut off. */
+/** Whether a bucket has all the days of its unit. The first and the last may be cut off. */
 export function isWhole({ first, last }: DayRange, unit: PeriodUnit): boolean {
   if (unit === 'day') return true;
   if (unit === 'week') return countDays({ first, last }) === 7;
@@ -63,7 +65,7 @@ export function isWhole({ first, last }: DayRange, unit: PeriodUnit): boolean {
   return starts.test(first) && starts.test(addDays(last, 1));
 }
 
-/** What is said beside the name of a bucket: the days of one that is cut off, and of today's that it is not over. */
+/** Returns the note beside the name of a bucket: its days if it is cut off, and `so far` if it ends today. */
 export function bucketNote(days: DayRange, unit: PeriodUnit, today: string): string {
   const notes = [isWhole(days, unit) ? '' : formatRange(days), days.last === today ? 'so far' : ''];
   return notes.filter((note) => note !== '').join(', ');

@@ -1,4 +1,4 @@
-// On which terms a chart is counted: money basis, time zone, date type. They are called what their choices are.
+// The terms on which a chart is counted: money basis, time zone, date type. Worded like the choices in the controls.
 import type { ChartView, DateType, MoneyBasis } from '../view/view.ts';
 import type { Unit } from './values.ts';
 
@@ -18,7 +18,7 @@ export function zoneTitle(zone: string): string {
 
 type Terms = Pick<ChartView, 'money' | 'zone' | 'date_type'>;
 
-/** Those that are not the usual ones, in running text; what is no money has no basis. */
+/** Lists the terms that differ from the defaults, for use in running text. Only money has a basis. */
 export function listTerms({ money, zone, date_type }: Terms, unit: Unit): string[] {
   const terms: string[] = [];
   if (unit === 'USD' && money !== 'revenue') terms.push(BASIS_TITLES[money].toLowerCase());
