@@ -1,16 +1,18 @@
-// What a work gets: the size of the run, the database server and the data sets, made when first asked for.
+// What every work receives: the size of the run, the database server and the data sets, made when first asked for.
 import { createKey } from '../src/apps/service.ts';
 import { type Dataset, provideDatasets } from './data/datasets.ts';
 import { openBenchSession, type Server } from './database.ts';
 import type { Row } from './report.ts';
 
-/** The seed of this run's attributions: those of the last run would leave every label as it is, and to change labels is part of the work. */
+/**
+ * The seed of this run's attributions. The last run's would change no labels, and changing labels is part of the work.
+ */
 export const RUN_SEED = Math.floor(Date.now() / 1000);
 
 export interface Size {
-  /** The folder of its data below bench/.data. */
+  /** The name of its data folder in bench/.data. */
   folder: string;
-  /** Profiles of the tenth; the whole has ten times as many. */
+  /** Profiles in the small data set; the large one has ten times as many. */
   made: number;
   importProfiles: number;
   seconds: number;
@@ -56,12 +58,12 @@ export interface Context {
   server: Server;
   /** The folder of this size's data, logs and exports. */
   folder: string;
-  /** Every chart question, not a sample. */
+  /** Whether to ask every chart question instead of a sample. */
   isAll: boolean;
   say: (words: string) => void;
   note: (words: string) => void;
   large: () => Promise<Dataset>;
-  /** A tenth of the large one. */
+  /** The data set that is a tenth of the large one. */
   small: () => Promise<Dataset>;
 }
 
@@ -80,7 +82,7 @@ export function createContext(parts: Omit<Context, 'large' | 'small'>): Context 
   return { ...parts, large: async () => (await provide()).large, small: async () => (await provide()).small };
 }
 
-/** Keys of the made-up app for this run. */
+/** Issues keys of the made-up app for this run. */
 export async function issueKeys({ url, app }: Dataset): Promise<Keys> {
   const session = await openBenchSession(url);
   try {

@@ -1,4 +1,4 @@
-// The databases of the benchmark: in an embedded PostgreSQL of its own below bench/.data, with the settings of the service.
+// The databases of the benchmark, in an embedded PostgreSQL of its own in bench/.data with the settings of the service.
 import { mkdirSync } from 'node:fs';
 import pg from 'pg';
 import pino from 'pino';
@@ -6,13 +6,13 @@ import { openEmbeddedDatabase } from '../src/db/embedded/embedded.ts';
 import { openSession, type Session } from '../src/db/session.ts';
 
 export interface Server {
-  /** Address of its maintenance database. */
+  /** The URL of its maintenance database. */
   url: string;
   version: string;
   close: () => Promise<void>;
 }
 
-/** Starts the server of this folder, or uses the given one instead. */
+/** Starts an embedded server on this folder, or uses the server at `url` if it is given. */
 export async function openServer(folder: string, url: string | undefined): Promise<Server> {
   mkdirSync(folder, { recursive: true });
   const log = pino({ level: 'warn' });
@@ -24,7 +24,7 @@ export async function openServer(folder: string, url: string | undefined): Promi
   return { url: database.connectionString, version: `${row?.server_version} (${kind})`, close: database.close };
 }
 
-/** A connection for this work, closed whatever comes of it: one that was left open would end the benchmark when the server stops. */
+/** Does work over a connection, and always closes it: one left open would end the benchmark when the server stops. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -64,7 +64,7 @@ export async function dropDatabase(server: Server, name: string): Promise<void> 
 
 const LONGEST_STATEMENT_MS = 3_600_000;
 
-/** One connection for work outside of what is measured. */
+/** Opens a connection for work that is not measured. */
 export function openBenchSession(connectionString: string): Promise<Session> {
   return openSession({ connectionString, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-bench' });
 }

@@ -1,4 +1,5 @@
-// npm run bench [-- NAME …] [--small] [--all] [--database URL]: measures every row of the targets, or of the works that are named.
+// npm run bench [-- NAME …] [--small] [--all] [--database URL]: measures every row of the targets, or of the named
+// works.
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -13,7 +14,7 @@ import { grants } from './works/grants.ts';
 import { importing } from './works/import.ts';
 import { latency } from './works/latency.ts';
 
-// Attribution posts last but one: what they leave to the background would run beside the works that follow.
+// Attribution posts come last but one: the background work they cause would run beside the works that follow.
 const WORKS: readonly Work[] = [charts, growth, busy, grants, deliveries, latency, attribution, importing];
 
 const { values: options, positionals } = parseArgs({
@@ -43,7 +44,7 @@ const notes: string[] = [];
 const rows: Row[] = [];
 
 const server = await openServer(folder, options.database);
-// Ended early, it leaves no database running either.
+// A benchmark that is interrupted leaves no database running either.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
     await server.close();

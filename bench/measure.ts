@@ -1,4 +1,4 @@
-// Small helpers of measuring.
+// Small helpers for measuring.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Resident memory of a process in MiB. */
+/** Returns the resident memory of a process in MiB. */
 export function residentMib(pid: number): number {
   try {
     const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -27,7 +27,7 @@ export function watchMemory(pid: number): { stop: () => { mostMib: number; sampl
     try {
       samples.push(residentMib(pid));
     } catch {
-      // It has just ended.
+      // The process has just ended.
     }
   };
   const timer = setInterval(sample, 200);
@@ -39,7 +39,7 @@ export function watchMemory(pid: number): { stop: () => { mostMib: number; sampl
   };
 }
 
-/** Looks again and again until it holds; throws these words if it does not in time. */
+/** Polls until a condition holds; throws an error with the words of `otherwise` if it does not in time. */
 export async function waitUntil(
   holds: () => Promise<boolean>,
   { longestMs, everyMs, otherwise }: { longestMs: number; everyMs: number; otherwise: string },

@@ -1,4 +1,4 @@
-// Processes beside this one: the service as it ships, the references, the load generator.
+// Child processes: the service as it ships, the references, the load generator.
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -17,7 +17,7 @@ export interface Running {
 
 const children = new Set<ChildProcess>();
 
-/** However this process ends, the other one ends with it. */
+/** Makes a child end when this process does, however that happens. */
 function endWithUs(child: ChildProcess): void {
   children.add(child);
   child.once('exit', () => children.delete(child));
@@ -27,7 +27,7 @@ process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** What a work that failed left running would run beside the next, and keep this process from its end. */
+/** Stops all children. Those left by a failed work would run beside the next one, and keep this process from ending. */
 export async function stopAll(): Promise<void> {
   await Promise.all([...children].map(stopChild));
 }
@@ -41,7 +41,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** The address that a process prints when it answers: `ready: http://…`. */
+/** Reads the URL that a program prints when it is ready to answer: `ready: http://…`. */
 async function readUrl(child: ChildProcess, name: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -59,7 +59,7 @@ async function readUrl(child: ChildProcess, name: string): Promise<string> {
 
 export interface ServiceOptions {
   databaseUrl: string;
-  /** Where its log is written. */
+  /** Where to write its log. */
   logFile: string;
   env?: Record<string, string>;
 }
@@ -96,18 +96,21 @@ async function startProgram(
   }
 }
 
-/** The service as it ships: logs at info, metrics, all checks; only the rate limits are off. */
+/**
+ * Starts the service as it ships, with logs at info, metrics and all checks. Only the rate limits are off, and webhooks
+ * may go to private addresses.
+ */
 export function startService(options: ServiceOptions): Promise<Running> {
   return startProgram('the service', [join(ROOT, 'dist/main.js')], options);
 }
 
-/** A reference: a program of bench/reference that prints its address. */
+/** Starts a reference: a program in bench/reference that prints its URL. */
 export function startReference(file: string, options: ServiceOptions): Promise<Running> {
   const program = fileURLToPath(new URL(`reference/${file}`, import.meta.url));
   return startProgram(file, ['--import', import.meta.resolve('tsx'), program], options);
 }
 
-/** Runs a program of the shipped service to its end and gives what it printed; `onSample` hears its pid four times a second. */
+/** Runs a program of the shipped service and returns its output; `onSample` gets its pid four times a second. */
 export async function runProgram(
   args: string[],
   { databaseUrl, onSample }: { databaseUrl: string; onSample?: (pid: number) => void },
@@ -133,7 +136,7 @@ export async function runProgram(
   return text;
 }
 
-/** Gives a job to a module of bench/load in a process of its own and waits for the result. */
+/** Gives a job to a module of bench/load, in a process of its own, and returns the result. */
 export async function runJob<Job extends object, Result>(file: string, job: Job): Promise<Result> {
   const child = startJob<Job, Result>(file, job);
   return child.result;
@@ -141,7 +144,7 @@ export async function runJob<Job extends object, Result>(file: string, job: Job)
 
 export interface RunningJob<Result> {
   result: Promise<Result>;
-  /** Asks it to come to an end; `result` then has what was measured until then. */
+  /** Asks the job to end early; `result` then has what was measured so far. */
   finish: () => void;
 }
 

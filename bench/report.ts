@@ -1,4 +1,4 @@
-// The table of results, and the file it is written to.
+// The table of results, and the file that it is written to.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
@@ -11,7 +11,7 @@ export interface Row {
   against: string;
   ratio?: number;
   goal: string;
-  /** Undefined where there is no goal. */
+  /** Undefined if there is no goal. */
   isReached?: boolean;
 }
 
@@ -48,7 +48,7 @@ function git(...args: string[]): string {
   }
 }
 
-/** What ran where. */
+/** Describes what was run, when and where. */
 export function describeRun(postgres: string): string[] {
   const [cpu] = cpus();
   const changed =

@@ -1,4 +1,4 @@
-// Work and reference measured in turns, so that an hour in which the machine does more or less is shared by both.
+// Measures work and reference in turns, so that both share the hours in which the machine is faster or slower.
 import type { Context } from './context.ts';
 import type { Dataset } from './data/datasets.ts';
 import { vacuumChanged } from './data/vacuum.ts';
@@ -22,7 +22,7 @@ export async function driveLoad({ size, ...load }: Load): Promise<Driven> {
   return driven;
 }
 
-/** Drives a program that was started for nothing else, and stops it. */
+/** Drives load against a program that was started for this alone, then stops the program. */
 export async function driveAndStop({ url, stop }: Running, load: Omit<Load, 'url'>): Promise<Driven> {
   const driven = await driveLoad({ ...load, url });
   await stop();
@@ -32,8 +32,9 @@ export async function driveAndStop({ url, stop }: Running, load: Omit<Load, 'url
 type Measured = Pick<Driven, 'perSecond'>;
 
 /**
- * Measures each of these once per round, from 1, every other round backwards: the n-th results are of the n-th round. What a turn leaves to
- * autovacuum, which comes round once a minute, is done before the next, so that nobody pays for another.
+ * Runs each measure once per round, starting with round 1; every other round runs backwards. The n-th results are those
+ * of the n-th round. The work that a turn leaves to autovacuum, which comes round once a minute, is done before the
+ * next turn, so that no measure pays for another.
  */
 export async function measureInTurns<Name extends string, M extends Measured>(
   { size, say }: Context,
@@ -52,17 +53,20 @@ export async function measureInTurns<Name extends string, M extends Measured>(
   return measured;
 }
 
-/** The median of the rounds' ratios: the machine's pace may double from one round to the next, and means are then of the fastest. */
+/**
+ * Returns the median of the rounds' ratios. A ratio of means would be that of the fastest round, as the machine's pace
+ * may double from one round to the next.
+ */
 export function ratioOf(works: readonly Measured[], references: readonly Measured[]): number {
   return median(works.map(({ perSecond }, round) => perSecond / references[round]!.perSecond));
 }
 
-/** The median of the rounds, in words. */
+/** Returns the median rate of the rounds, in words. */
 export function rateOf(rounds: readonly Measured[]): string {
   return perSecond(median(rounds.map((round) => round.perSecond)));
 }
 
-/** The median of the rounds, in milliseconds. */
+/** Returns the median p99 latency of the rounds, in milliseconds. */
 export function p99Of(rounds: readonly Driven[]): number {
   return median(rounds.map(({ p99Ms }) => p99Ms));
 }

@@ -1,14 +1,14 @@
-// Asks the service for charts, one question after the other, and takes the time until the whole answer is there.
+// Asks the service for charts, one question after the other, and measures the time until the whole answer has arrived.
 import { chart, metricKeysOf } from '../../src/analytics/catalogue.ts';
 import { bodyOf, openConnection } from '../load/connection.ts';
 import { authorizedBy, post } from '../load/requests.ts';
 import type { Question } from './questions.ts';
 
-/** Value of the whole range on the first key, of the total and of every segment by its raw value. */
+/** The values of the whole range on the first key: the total, and every segment by its raw value. */
 export interface Values {
   total: number;
   segments: Map<string, number>;
-  /** Segments are incomplete: the rest is in "other". */
+  /** Whether the segments are incomplete, and the rest is in "other". */
   isCut: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Asked {
   values: Values;
 }
 
-/** An answer of the service; without values if it gave the question up. */
+/** An answer of the service; without values if the service gave up. */
 export interface Told {
   ms: number;
   values: Values | undefined;
@@ -58,7 +58,7 @@ export async function createAsker(url: string, key: string): Promise<Asker> {
       const headers = authorizedBy(key) + (zone === undefined ? '' : `service-tz: ${zone}\r\n`);
       const answer = await connection.send(post({ path: PATH, headers, body }));
       const { status, ms } = answer;
-      // Given up after the time limit of charts: its time counts, and there is nothing to compare.
+      // The service gave up at the time limit for charts: the time counts, but there is nothing to compare.
       if (status === 503) return { ms, values: undefined };
       const text = bodyOf(answer);
       if (status !== 200) throw new Error(`${body} was answered ${status}: ${text.slice(0, 300)}`);

@@ -1,5 +1,5 @@
-// Asks the service and DuckDB the same questions, one after the other, and holds their figures against each other: a fast answer that is
-// wrong is none.
+// Asks the service and DuckDB the same questions, one after the other, and compares their figures: a fast answer that
+// is wrong does not count.
 import type { Duck } from '../reference/duckdb.ts';
 import type { Asker, Values } from './ask.ts';
 import { askedEarlier, describe, type Question } from './questions.ts';
@@ -7,12 +7,14 @@ import { askedEarlier, describe, type Question } from './questions.ts';
 export interface Compared {
   question: Question;
   serviceMs: number;
-  /** The same question again, nothing changed. */
+  /** For the same question again, with nothing changed. */
   againMs: number;
   duckMs: number;
 }
 
-/** Both round: the service to 6 decimals, binary floating point as it does. */
+/**
+ * Whether two figures differ by rounding alone: the service rounds to 6 decimals, and binary floating point rounds too.
+ */
 function isClose(one: number, other: number): boolean {
   return Math.abs(one - other) <= 2e-6 + 1e-9 * Math.max(Math.abs(one), Math.abs(other));
 }
@@ -46,7 +48,7 @@ export async function compareAnswers(
   return compared;
 }
 
-/** Asks the service alone. */
+/** Asks the service alone; returns how long each answer took, in milliseconds. */
 export async function askAll(questions: readonly Question[], asker: Asker, zone?: string): Promise<number[]> {
   const times: number[] = [];
   for (const question of questions) times.push((await asker.ask(question, zone)).ms);

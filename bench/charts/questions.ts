@@ -1,5 +1,5 @@
-// Chart questions, from the service's own catalogue: unfiltered ones of every chart, range and segmentation, and filtered ones. Which
-// are asked is drawn by a seed, so that every run asks the same.
+// Chart questions from the service's own catalogue: unfiltered ones for every chart, range and segmentation, and
+// filtered ones. A seed decides which are asked, so that every run asks the same.
 import { formatDate } from '../../src/analytics/calendar.ts';
 import { CHART_IDS, type ChartId, chart, filtersOf, segmentationsOf } from '../../src/analytics/catalogue.ts';
 import type { DimensionName } from '../../src/analytics/dimensions.ts';
@@ -20,7 +20,7 @@ type Range = Pick<Question, 'period_unit' | 'first' | 'last'>;
 
 const DAY_MS = 86_400_000;
 
-/** The last 12 whole months and the last 90 whole days of the data, `earlier` units before that. */
+/** Returns the last 12 whole months and the last 90 whole days of the data, moved back by `earlier` units. */
 function listRanges(end: number, earlier = 0): Range[] {
   const date = new Date(end);
   const month = (shift: number) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + shift, 1) / DAY_MS;
@@ -45,12 +45,14 @@ function listUnfiltered(ranges: readonly Range[], count: number | undefined): Qu
   return count === undefined ? all : shuffle(all, randomOf(6, 1)).slice(0, count);
 }
 
-/** A sample of the unfiltered questions; all of them without `count`. */
+/** Returns a sample of `count` unfiltered questions, or all of them if `count` is undefined. */
 export function listPlain(end: number, count: number | undefined): Question[] {
   return listUnfiltered(listRanges(end), count);
 }
 
-/** The same of the last twelve months with the one that is not over. On its first day there is nothing of it yet. */
+/**
+ * Returns the same for the last twelve months, including the one that is not over; on its first day it has no data yet.
+ */
 export function listOpen(end: number, count: number | undefined): Question[] {
   const [months] = listRanges(end, -1);
   const yesterday = formatDate(Math.floor(end / DAY_MS) - 1);
@@ -63,7 +65,7 @@ const OFFERS: Partial<Record<DimensionName, readonly string[]>> = {
   offer_id: ['promotional_0', 'promotional_1', 'offer_code_0', ''],
 };
 
-/** A value that facts have, the frequent ones more often. */
+/** Picks a value that occurs in the facts, frequent ones more often. */
 function pickValue(dimension: DimensionName, random: Random): string {
   const attribution = pickAttribution(random);
   switch (dimension) {
@@ -108,7 +110,7 @@ function drawFilters(chart_id: ChartId, random: Random, least: number): Question
   return filters;
 }
 
-/** Questions with one to three filters, or from `least`; of the given charts in turn. */
+/** Returns questions with `least` to three filters, one at least by default, about the given charts in turn. */
 export function listFiltered(
   end: number,
   { charts, count, least = 1, seed }: { charts: readonly ChartId[]; count: number; least?: number; seed: number },
@@ -127,7 +129,7 @@ export function listFiltered(
   });
 }
 
-/** The same question of an earlier time: it warms up what the question needs, and is no answer to it. */
+/** Returns the same question about an earlier time, which warms up what the question needs without answering it. */
 export function askedEarlier(question: Question, end: number): Question {
   const [months, days] = listRanges(end, 1) as [Range, Range];
   return { ...question, ...(question.period_unit === 'month' ? months : days) };

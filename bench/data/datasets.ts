@@ -1,4 +1,5 @@
-// The data sets: kept from run to run while the generator is the same, and brought up to date by new migrations.
+// The data sets, kept from run to run as long as the generator stays the same, and brought up to date by new
+// migrations.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { migrateToLatest } from '../../src/db/migrate.ts';
@@ -25,11 +26,14 @@ export interface Dataset {
   url: string;
   app: App;
   people: number;
-  /** The end of what is known, in milliseconds. */
+  /** When the data end, in milliseconds. */
   end: number;
 }
 
-/** What the data are made of. Later migrations are applied to what is there. */
+/**
+ * Hashes the sources that the data are made by: any change to them, even of a comment, has the data made again.
+ * Migrations do not count, as later ones are applied to existing data.
+ */
 function fingerprint(): string {
   const hash = createHash('sha256');
   const folder = new URL('.', import.meta.url);
@@ -67,7 +71,7 @@ async function begin(server: Server, name: string, made: number): Promise<Stamp>
   return stamp;
 }
 
-/** What is there, if it was made by this generator for these tables. */
+/** Returns the stamp of the existing data set, if this generator made it at this size and it can be migrated. */
 async function findUsable(server: Server, name: string, made: number): Promise<Stamp | undefined> {
   if (!(await exists(server, name))) return undefined;
   const url = databaseUrl(server, name);
@@ -101,7 +105,9 @@ async function complete(
   return { name, url, app, people, end: stamp.end };
 }
 
-/** The data set of `made` profiles, and the one with nine twins of each of them; made if they are not there. */
+/**
+ * Returns the data set of `made` profiles and the one with nine twins of each of them. Makes them if they do not exist.
+ */
 export async function provideDatasets(
   server: Server,
   { made, say }: { made: number; say: Say },

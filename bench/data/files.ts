@@ -1,4 +1,4 @@
-// The made-up profiles and their transactions as files to import.
+// Writes the made-up profiles and their transactions as files to import.
 
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -37,7 +37,7 @@ export interface Files {
   transactions: string;
 }
 
-/** Writes the files; how many transactions there are. */
+/** Writes the files and returns the number of transactions. */
 export async function writeFiles(world: World, { profiles, transactions }: Files): Promise<number> {
   const [people, purchases] = [openLines(profiles), openLines(transactions)];
   let count = 0;

@@ -1,5 +1,5 @@
-// Fills a database with the made-up profiles: rows are copied in, facts derived by the service's own statements. Chunk by chunk, each in
-// a transaction with a note of how far it came, so that an interrupted run goes on where it stopped.
+// Fills a database with the made-up profiles: rows are copied in, and the service's own statements derive the facts.
+// Each chunk is a transaction that also records the progress, so that an interrupted run continues where it stopped.
 import { sql } from 'kysely';
 import { getApp } from '../../src/apps/service.ts';
 import { ensureLabels } from '../../src/attribution/label-queries.ts';
@@ -24,7 +24,7 @@ import { addTwins } from './twins.ts';
 import { ATTRIBUTIONS, type Attribution } from './vocabulary.ts';
 
 const PER_CHUNK = 10_000;
-/** All at once: a row of the totals that many batches meet is written many times. */
+/** All at once: in small batches, the same row of the totals would be written many times. */
 const PER_TOTALS_BATCH = 1_000_000;
 const LABELS_AT_ONCE = 2_000;
 
@@ -166,7 +166,7 @@ async function inStep({ client }: Session, profiles: number, work: () => Promise
   await client.query('commit');
 }
 
-/** What the service does in the background. */
+/** Does what the service would do in the background. */
 async function totalise({ db, client }: Session, app: App): Promise<void> {
   await client.query("set work_mem = '1GB'");
   const work = db.transaction().setIsolationLevel('repeatable read');
@@ -181,7 +181,7 @@ export interface Size {
   people: number;
 }
 
-/** Fills a migrated database with the world; `onProgress` hears how many profiles are there. */
+/** Fills a migrated database with the world; calls `onProgress` with the number of profiles so far. */
 export async function fill(
   session: Session,
   world: World,
@@ -212,7 +212,7 @@ export async function fill(
     await inStep(session, from + made, () => addTwins(session, app, { copy: from / made, people: made }));
     onProgress(from + made);
   }
-  // Twins are copied past the service's statements: one image of every month makes it look at their installs.
+  // Twins are copied without the service's statements. One change per month makes the service look at their installs.
   await client.query(
     `insert into install_column_change select distinct on (first_of_month(installed_day)) 1, f.* from fact_install f
     order by first_of_month(installed_day)`,

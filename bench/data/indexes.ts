@@ -1,4 +1,4 @@
-// An initial load is better off without the indexes of the facts: they are dropped before it and made again at its end.
+// An initial load is better off without the indexes of the facts: they are dropped before it and recreated at its end.
 import type pg from 'pg';
 
 const TABLES = "('fact_transaction', 'fact_install')";

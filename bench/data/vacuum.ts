@@ -1,4 +1,4 @@
-// Vacuums and analyzes what autovacuum would come round for, by its own defaults.
+// Vacuums and analyses the tables that autovacuum would, by its default thresholds.
 import { query, withClient } from '../database.ts';
 import type { Dataset } from './datasets.ts';
 

@@ -1,5 +1,5 @@
-// One keep-alive connection that carries one request at a time. Plain sockets and as little parsing as the answers need, so that
-// who asks takes little of the cores it shares with the service.
+// A keep-alive connection that carries one request at a time. It uses a plain socket and parses as little as the
+// answers need, so that the load generator takes little of the cores it shares with the service.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
@@ -10,14 +10,14 @@ export interface Target {
 
 export interface Answer {
   status: number;
-  /** From sending the request to the last byte. */
+  /** From sending the request to receiving the last byte. */
   ms: number;
-  /** Headers and body, a character per byte. */
+  /** Headers and body, one character per byte. */
   bytes: string;
 }
 
 export interface Connection {
-  /** Sends a request as it goes over the wire; rejects when the connection breaks. */
+  /** Sends a request, given as it goes over the wire; rejects if the connection breaks. */
   send: (request: string) => Promise<Answer>;
   close: () => void;
 }
@@ -26,7 +26,7 @@ const LONGEST_READ_BYTES = 65_536;
 const HEADER_END = '\r\n\r\n';
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
-/** Length of the answer at the beginning of `bytes`, undefined while its headers are incomplete. */
+/** Returns the length of the answer at the beginning of `bytes`; undefined while its headers are incomplete. */
 function lengthOfAnswer(bytes: string): number | undefined {
   const end = bytes.indexOf(HEADER_END);
   if (end < 0) return undefined;
@@ -35,7 +35,7 @@ function lengthOfAnswer(bytes: string): number | undefined {
   return end + HEADER_END.length + Number(length);
 }
 
-/** The text of an answer's body. */
+/** Returns the text of an answer's body. */
 export function bodyOf({ bytes }: Answer): string {
   return Buffer.from(bytes.slice(bytes.indexOf(HEADER_END) + HEADER_END.length), 'latin1').toString();
 }
@@ -45,7 +45,7 @@ export async function openConnection({ host, port }: Target): Promise<Connection
   let length: number | undefined;
   let sentAt = 0;
   let under: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
-  // One buffer for all that arrives, and no stream: a fifth of what a request costs here.
+  // One buffer for all that arrives, and no stream: this saves a fifth of what a request costs here.
   const buffer = Buffer.alloc(LONGEST_READ_BYTES);
   const socket = connect({ host, port, noDelay: true, onread: { buffer, callback: receive } });
   await once(socket, 'connect');
@@ -62,7 +62,7 @@ export async function openConnection({ host, port }: Target): Promise<Connection
     under?.reject(error);
   }
 
-  /** Answers that more is to be read. */
+  /** Returns true, which means that reading goes on. */
   function receive(size: number): true {
     bytes += buffer.toString('latin1', 0, size);
     try {
@@ -74,7 +74,7 @@ export async function openConnection({ host, port }: Target): Promise<Connection
     return true;
   }
 
-  // For the other side's end to be met.
+  // Reads on, so that the end of the other side is noticed.
   socket.resume();
   socket.on('error', fail);
   socket.on('close', () => fail(new Error('the connection was closed')));

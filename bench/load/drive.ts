@@ -1,5 +1,5 @@
-// The load generator: a process of its own. As many connections as asked for, each with one request under way, bounded in time
-// and count; or requests at a steady pace.
+// The load generator, a process of its own. It opens as many connections as asked for, each with one request in flight,
+// and is limited by time and count. It can also keep a steady pace.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, openConnection, type Target } from './connection.ts';
 import { createRequests, type Requests } from './requests.ts';
@@ -10,9 +10,9 @@ export interface Drive {
   connections: number;
   warmUpSeconds: number;
   seconds: number;
-  /** Requests in all; unbounded but for the time unless given. */
+  /** Requests in total; if it is not given, only the time limits them. */
   count?: number;
-  /** Requests a second; as fast as they are answered unless given. */
+  /** Requests per second; if it is not given, as fast as they are answered. */
   pace?: number;
 }
 
@@ -27,10 +27,10 @@ export interface Driven {
 
 const MOST_REQUESTS = 20_000_000;
 const LONGEST_SECONDS = 600;
-/** So often it is looked whether the load is over. */
+/** How often a waiting connection checks whether the load is over. */
 const LONGEST_SLEEP_MS = 20;
 
-/** Lets requests through at a pace. */
+/** Returns a function that waits until the next request is due at this pace. */
 function createGate(pace: number, isOver: () => boolean): () => Promise<void> {
   const began = performance.now();
   let taken = 0;

@@ -1,22 +1,22 @@
-// The requests of the load generator, as text that goes over the wire.
+// Writes the requests of the load generator as the text that goes over the wire.
 import { type Random, randomOf } from '../data/random.ts';
 import { ATTRIBUTIONS, pickAttribution } from '../data/vocabulary.ts';
 
 export interface Requests {
   kind: 'attribution' | 'grant' | 'transaction' | 'empty' | 'replay';
   path: string;
-  /** The Authorization header. */
+  /** The key in the Authorization header. */
   key?: string;
-  /** Requests name random profiles of this many. */
+  /** How many profiles there are; requests name random ones. */
   people?: number;
   seed: number;
-  /** The bodies of `replay`. */
+  /** The bodies that `replay` sends in turn. */
   bodies?: readonly string[];
 }
 
 interface Post {
   path: string;
-  /** Each with its line end. */
+  /** Each ends with a line break. */
   headers: string;
   body: string;
 }
@@ -32,7 +32,7 @@ export function post({ path, headers, body }: Post): string {
 
 const MEMBERS = new Map(ATTRIBUTIONS.map((one) => [one, JSON.stringify(one).slice(1, -1)]));
 
-/** Every post changes the record: its user id is new each time. */
+/** Returns a body that changes the record, because its user id is new each time. */
 function attributionBody(random: Random, people: number, id: string): string {
   const members = MEMBERS.get(pickAttribution(random));
   return `{${members},"attribution_user_id":"${id}","customer_user_id":"user-${random.below(people)}"}`;
@@ -60,7 +60,7 @@ function transactionBody(random: Random, id: string): string {
   return JSON.stringify(record);
 }
 
-/** Makes the function that gives the next request. */
+/** Returns a function that returns the next request. */
 export function createRequests({ kind, path, key, people = 1, seed, bodies = [] }: Requests): () => string {
   const random = randomOf(seed, 1);
   const run = `${Date.now().toString(36)}-${seed}`;

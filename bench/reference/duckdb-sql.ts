@@ -1,5 +1,5 @@
-// A chart question as SQL for DuckDB, over the same narrow facts: what somebody would write there, days as dates and each segment and
-// bucket summed up on all money bases at once.
+// Writes a chart question as SQL for DuckDB, over the same narrow facts and as one would write it there: days are
+// dates, and each segment and bucket is summed on all money bases at once.
 import { type Chart, chart } from '../../src/analytics/catalogue.ts';
 import { type DimensionName, dimension } from '../../src/analytics/dimensions.ts';
 import type { Condition, Entries } from '../../src/analytics/entries.ts';
@@ -25,7 +25,7 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** The value of a dimension in the facts; codes stay numbers. */
+/** Returns the expression for a dimension's value in the facts; codes stay numbers. */
 function dimensionValue(name: DimensionName): string {
   const { home } = dimension(name);
   return 'codes' in home ? home.column : `coalesce(${home.table}.${home.value}, '')`;
@@ -77,7 +77,9 @@ function toSql({ select, from, where }: Part): string {
 
 const bucket = (unit: string, day: string) => (unit === 'day' ? day : `date_trunc('month', ${day})`);
 
-/** Entries as rows (bucket, segment, amounts); those of a stock as opens and closes. */
+/**
+ * Selects entries as rows (bucket, segment, amounts); an entry of a stock is selected when it opens and when it closes.
+ */
 function entryParts(question: Question, entries: Entries): Part[] {
   const { first, last, period_unit } = question;
   const { segment, from, where } = source(question, entries.of);
@@ -118,7 +120,7 @@ function installs(question: Question): string {
     from ${from} where ${[...where, `installed_day between date '${first}' and date '${last}'`].join(' and ')} group by 1, 2`;
 }
 
-/** Distinct profiles do not add up: counted per bucket and for the range, per segment and in all. */
+/** Distinct profiles do not add up, so they are counted per bucket and for the range, per segment and in total. */
 function payers(question: Question): string {
   const { segment, from, where } = source(question, 'transaction');
   const { first, last, period_unit } = question;

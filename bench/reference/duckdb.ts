@@ -1,4 +1,4 @@
-// Reference of the charts: DuckDB in this process, warm, with the same facts.
+// The reference for charts: DuckDB in this process, warm, with the same facts.
 import { createWriteStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -14,7 +14,7 @@ import { withClient } from '../database.ts';
 import { toStatements } from './duckdb-sql.ts';
 
 const NANO = 1e9;
-/** The label of a profile that is still to be re-labelled is not that of its facts. */
+/** The facts of a profile that waits to be relabelled still have the old label; the pending one counts. */
 const LABEL = 'coalesce(pending.attribution_key, f.attribution_key) as attribution_key';
 const PENDING = 'left join label_pending pending on pending.app_key = f.app_key and pending.profile_id = f.profile_id';
 const KEYS = ['store_key', 'product_key', 'placement_key', 'offer_key', 'country_key'];
@@ -31,7 +31,7 @@ const DAYS = [
   'installed',
 ].map((moment) => `date '1970-01-01' + ${moment}_day as ${moment}_day`);
 
-/** What is exported: the columns that charts need. */
+/** What is exported: only the columns that charts need. */
 const TABLES: Record<string, string> = {
   fact_transaction: `select f.profile_id, ${[...DAYS, ...AMOUNTS, ...KEYS, ...CODES, LABEL].join(', ')} from fact_transaction f ${PENDING}`,
   fact_install: `select f.profile_id, date '1970-01-01' + installed_day as installed_day, country_key, store_key, ${LABEL}
@@ -69,7 +69,7 @@ export interface Duck {
   close: () => void;
 }
 
-/** Exports the facts of a data set and opens them. */
+/** Exports the facts of a data set to DuckDB and opens them there. */
 export async function openDuck({ url, name }: Dataset, folder: string): Promise<Duck> {
   const file = join(folder, `${name}.duckdb`);
   for (const old of [file, `${file}.wal`]) rmSync(old, { force: true });
@@ -103,7 +103,7 @@ async function askDuck(connection: DuckDBConnection, question: Question): Promis
   return { ms, values: toValues(question, cells, divisors) };
 }
 
-/** The value of the range, of the total and of every segment, as the service's answer has it. */
+/** Computes the values of the range, for the total and for every segment, as the service's answer has them. */
 function toValues(question: Question, cells: readonly Cell[], divisors: readonly Cell[]): Values {
   const { kind, entries, ...rest } = chart(question.chart_id);
   const unit = entries.some(({ amount }) => amount !== 'one') ? NANO : 1;

@@ -1,5 +1,5 @@
-// Reference of row 2: the app as it ships, with its hooks, log and metrics, and one more route that does nothing. It needs no key and
-// reads no body, so it is what every request costs at least.
+// The reference for row 2: the app as it ships, with its hooks, log and metrics, and one more route that does nothing.
+// The route needs no key and reads no body, so it shows the least that any request costs.
 import type { Deps } from '../../src/deps.ts';
 
 const { buildApp }: typeof import('../../src/app.ts') = await load('app.js');
@@ -7,7 +7,7 @@ const { loadConfig }: typeof import('../../src/config.ts') = await load('config.
 const { createDb }: typeof import('../../src/db/client.ts') = await load('db/client.js');
 const { createLog }: typeof import('../../src/log.ts') = await load('log.js');
 
-/** The shipped build, not the sources. */
+/** Imports a module of the shipped build, not of the sources. */
 function load(file: string) {
   return import(new URL(`../../dist/${file}`, import.meta.url).href);
 }

@@ -1,12 +1,13 @@
-// A receiver of webhooks that answers at once. GET /received tells how many came and when the last one did, with ?count=N as soon as so many
-// have come: who asks again and again takes time from what is measured. GET /bodies has some of them.
+// A receiver of webhooks that answers at once. GET /received returns how many have arrived, and when the last one did.
+// With ?count=N it waits until there are N, because polling would take time from what is measured. GET /bodies returns
+// the bodies of the first ones.
 import { createServer, type ServerResponse } from 'node:http';
 
 let count = 0;
 let lastAt = 0;
 const bodies: string[] = [];
 const KEPT = 100;
-/** Who asked for more than had come. */
+/** The request that waits for more webhooks than have arrived. */
 let asking: { until: number; response: ServerResponse } | undefined;
 
 function tellReceived(): void {
@@ -37,7 +38,10 @@ const server = createServer((request, response) => {
   });
 });
 
-/** As nginx does. With the 5 s of Node.js every round would begin with 256 new connections, where the load generator's are open. */
+/**
+ * As in nginx. With the 5 s of Node.js, every round would begin with 256 new connections, while the load generator's
+ * connections are already open.
+ */
 server.keepAliveTimeout = 75_000;
 
 process.once('SIGTERM', () => {

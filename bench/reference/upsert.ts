@@ -1,4 +1,4 @@
-// Reference of rows 1 and 3: a bare Fastify route that runs one prepared upsert per request over a pool of 16.
+// The reference for rows 1 and 3: a bare Fastify route that runs one prepared upsert per request over a pool of 16.
 import Fastify from 'fastify';
 import pg from 'pg';
 

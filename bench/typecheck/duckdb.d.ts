@@ -1,4 +1,5 @@
-// What the benchmark uses of a package that it alone installs, so that `npm run check` reads the benchmark too, which uses much of src.
+// The part of @duckdb/node-api that the benchmark uses. Only the benchmark installs the package; with these
+// declarations `npm run check` checks the benchmark too, which uses much of src.
 declare module '@duckdb/node-api' {
   export interface DuckDBConnection {
     run(sql: string): Promise<unknown>;

@@ -1,4 +1,4 @@
-// Rows 1, 2 and 11: attribution posts beside a bare route with one upsert each, and beside an empty route in the same app.
+// Rows 1, 2 and 11: attribution posts, compared with a bare route (one upsert each) and an empty route in the same app.
 import { join } from 'node:path';
 import { type Context, issueKeys, RUN_SEED, type Work } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
@@ -12,7 +12,7 @@ import { driveAndStop, driveLoad, measureInTurns, p99Of, rateOf, ratioOf } from 
 const PATH = '/api/v2/web-api/attribution/';
 const CONNECTIONS = 64;
 
-/** The table of the bare route: a row for every profile, as the service has one. */
+/** Makes the table of the bare route, with a row for every profile, as in the service. */
 export async function makeBareTable({ url }: Dataset): Promise<void> {
   const [found] = await query(url, "select to_regclass('bare_attribution') as name");
   if (found?.name) return;
@@ -29,7 +29,10 @@ export async function makeBareTable({ url }: Dataset): Promise<void> {
   await query(url, 'vacuum analyze bare_attribution');
 }
 
-/** Labels are as they were: else millions of facts would move for a quarter of an hour, beside the references and the works that follow. */
+/**
+ * Puts the labels back as they were. Otherwise millions of facts would move for a quarter of an hour, beside the
+ * references and the works that follow.
+ */
 async function putLabelsBack({ url }: Dataset): Promise<void> {
   await query(
     url,

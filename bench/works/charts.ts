@@ -1,4 +1,5 @@
-// Rows 6 to 8: charts beside DuckDB. Rows 6b and 10 hold them against themselves: while facts are written, and with a tenth of the facts.
+// Rows 6 to 8: charts compared with DuckDB. Rows 6b and 10 compare charts with themselves: while facts are written, and
+// with a tenth of the facts.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CHART_IDS } from '../../src/analytics/catalogue.ts';
@@ -26,7 +27,7 @@ interface Charting {
   keys: Keys;
 }
 
-/** The service on a data set, its totals complete and its connections open. */
+/** Does work with the service on a data set, once its totals are complete and its connections open. */
 async function withCharts<T>(context: Context, dataset: Dataset, work: (charting: Charting) => Promise<T>): Promise<T> {
   const keys = await issueKeys(dataset);
   const logFile = join(context.folder, `charts-${dataset.name}.log`);
@@ -43,7 +44,10 @@ async function withCharts<T>(context: Context, dataset: Dataset, work: (charting
 
 const SETTLING_MS = 600_000;
 
-/** Earlier works wrote; what the service does in the background with that is no part of a quiet measurement. Throws where it has no end. */
+/**
+ * Waits until the service has finished the background work left by earlier writes, which has no part in a quiet
+ * measurement. Throws if it does not finish in time.
+ */
 async function waitUntilSettled({ url }: Dataset): Promise<void> {
   const isSettled = async () => {
     const [row] = await query(
@@ -69,7 +73,7 @@ function listQuestions({ size, isAll }: Context, { end }: Dataset) {
   return { plain, open, filtered, payers };
 }
 
-/** Of an earlier time, so that no answer is kept for the questions themselves. */
+/** Returns the questions about an earlier time, so that no answers to the questions themselves are kept. */
 function warmUp(questions: readonly Question[], { end }: Dataset): Question[] {
   return questions.map((question) => askedEarlier(question, end));
 }
@@ -78,7 +82,7 @@ interface Goal {
   id: string;
   work: string;
   goal: string;
-  /** Of the medians, and of a single answer; absent where the figure is reported alone. */
+  /** Limits for the ratio of the medians and for a single answer; absent if the figure is only reported. */
   most?: { ratio: number; ms: number };
 }
 
@@ -209,14 +213,14 @@ async function runBusy(context: Context): Promise<Row[]> {
     await askAll(warmUp(plain.slice(0, 10), dataset), asker);
     const quiet = median(await askAll(plain, asker));
     const jobs = startWriting(charting);
-    // As long as rows 1 to 3: Node.js compiles what the writers ask for.
+    // For as long as in rows 1 to 3, while Node.js compiles what the writers ask for.
     await sleep(context.size.warmUpSeconds * 1000);
     const busy = await askAll(plain, asker);
     for (const { finish } of jobs) finish();
     const [posts, transactions] = await Promise.all(jobs.map(({ result }) => result));
     const failed = (posts?.failed ?? 0) + (transactions?.failed ?? 0);
     if (failed > 0) throw new Error(`${failed} writes failed beside the charts`);
-    // At a slower pace than asked for the row says nothing.
+    // If the writes are slower than asked for, the row says nothing.
     const isAtPace = (posts?.perSecond ?? 0) >= 475 && (transactions?.perSecond ?? 0) >= 47;
     const rates = [posts, transactions].map((one) => Math.round(one?.perSecond ?? 0));
     return [
@@ -235,7 +239,10 @@ async function runBusy(context: Context): Promise<Row[]> {
 
 export const busy: Work = { name: 'busy', words: 'row 6b: charts while facts are written', run: runBusy };
 
-/** Each question as rows 6 and 7 ask it, of both data sets in turns: the machine's pace may double from one minute to the next. */
+/**
+ * Asks each question as rows 6 and 7 do, of both data sets in turn: the machine's pace may double from one minute to
+ * the next.
+ */
 async function askInTurns(questions: readonly Question[], small: Charting, large: Charting) {
   const times = { small: [] as number[], large: [] as number[] };
   for (const question of questions) {

@@ -1,4 +1,4 @@
-// Row 4: how fast waiting deliveries go out, beside the same bodies posted to the same sink by the load generator.
+// Row 4: how fast waiting deliveries go out, compared with the load generator posting the same bodies to the same sink.
 import { join } from 'node:path';
 import { type Context, issueKeys, type Keys, type Work } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
@@ -25,7 +25,7 @@ async function readSink<T>(sink: Running, path: string): Promise<T> {
   return answer.json() as Promise<T>;
 }
 
-/** Grants while every endpoint is suspended: their deliveries wait. */
+/** Makes grants while every endpoint is suspended, so that their deliveries wait. Returns how many do. */
 async function fillOutbox(
   { size }: Context,
   dataset: Dataset,
@@ -39,7 +39,9 @@ async function fillOutbox(
   return countWaiting(dataset);
 }
 
-/** How many seconds it takes until the last one arrives. Returns once all are settled, so that none of them waits in the next round. */
+/**
+ * Returns the seconds until the last delivery arrives, once all are settled, so that none is left for the next round.
+ */
 async function drain(dataset: Dataset, sink: Running, waiting: number): Promise<number> {
   const { count } = await readSink<Received>(sink, '/received');
   const began = await resumeEndpoints(dataset);
@@ -69,7 +71,7 @@ async function run(context: Context): Promise<Row[]> {
     waiting = await fillOutbox(context, dataset, { service, keys, seed });
     return drain(dataset, sink, waiting);
   };
-  // As long as other works are driven before they count: Node.js compiles meanwhile.
+  // Warms up for as long as other works do before they count: Node.js compiles meanwhile.
   for (let seconds = 0, seed = 1000; seconds < size.warmUpSeconds; seed++) seconds += await fillAndDrain(seed);
   const { drained, direct } = await measureInTurns(context, dataset, {
     drained: async (round) => {

@@ -1,4 +1,4 @@
-// Row 3: grants with one webhook enabled, beside the one-upsert route of row 1 with as many connections.
+// Row 3: grants with one webhook enabled, compared with the one-upsert route of row 1 over as many connections.
 import { join } from 'node:path';
 import { type Context, issueKeys, type Work } from '../context.ts';
 import { PURCHASES, warm } from '../data/warm.ts';

@@ -1,4 +1,4 @@
-// Row 9: importing transactions from nothing, beside COPY of the same columns into a bare table.
+// Row 9: importing transactions from nothing, compared with COPY of the same columns into a bare table.
 import { createReadStream, createWriteStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -16,7 +16,9 @@ import { perSecond, type Row } from '../report.ts';
 
 const DATABASE = 'sps_bench_import';
 
-/** The reference, in milliseconds: the columns of the records, as text, into a table without indexes. The median of some rounds. */
+/**
+ * Measures the reference: copies the records' columns, as text, into a table without indexes. Returns the median in ms.
+ */
 function copyBare(databaseUrl: string, file: string, rounds: number): Promise<number> {
   return withClient(databaseUrl, async (client) => {
     const columns = ['profile_id', ...RECORD_COLUMNS].join(', ');
@@ -33,7 +35,7 @@ function copyBare(databaseUrl: string, file: string, rounds: number): Promise<nu
   });
 }
 
-/** Resident memory in the second and the last quarter of the run: flat memory does not grow between them. */
+/** Compares resident memory in the second and the last quarter of the run: flat memory does not grow between them. */
 function describeMemory(samples: readonly number[]): { words: string; isFlat: boolean } {
   const part = (from: number, to: number) => {
     const quarter = samples.slice(Math.floor(samples.length * from), Math.ceil(samples.length * to));

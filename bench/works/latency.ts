@@ -1,5 +1,5 @@
-// Row 5: from the answer to a grant until its webhook is received, on an idle service. The receiver is in this process, so that both
-// moments are read from one clock.
+// Row 5: the time from the answer to a grant until its webhook is received, on an idle service. The receiver is in this
+// process, so that both moments are read from the same clock.
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,7 +26,7 @@ async function run(context: Context): Promise<Row[]> {
     });
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  // A work that fails leaves it open: that keeps nobody from the end.
+  // A work that fails leaves the receiver open, which must not keep this process from ending.
   receiver.unref();
   await removeEndpoints(dataset);
   await addEndpoints(dataset, [`http://127.0.0.1:${(receiver.address() as { port: number }).port}/`]);

@@ -1,4 +1,4 @@
-// The endpoints of the made-up app during a work, and what is cleared away after it.
+// Adds, suspends, resumes and removes the webhook endpoints of the made-up app.
 import pino from 'pino';
 import { loadConfig } from '../../src/config.ts';
 import { addWebhook } from '../../src/webhooks/endpoint-settings.ts';
@@ -13,12 +13,15 @@ export async function addEndpoints({ url, app }: Dataset, addresses: readonly st
   await session.close();
 }
 
-/** Suspended endpoints count as enabled, but their deliveries wait. */
+/** Suspends all endpoints: they still count as enabled, but their deliveries wait. */
 export async function suspendEndpoints({ url }: Dataset): Promise<void> {
   await query(url, "update webhook set state = 'suspended'");
 }
 
-/** Returns when it began to, in milliseconds since 1970: connecting takes longer than resuming, and is nobody's work. */
+/**
+ * Resumes all endpoints. Returns when it began to, in milliseconds since 1970 and not counting the connection, which
+ * takes longer to make than resuming does.
+ */
 export async function resumeEndpoints({ url }: Dataset): Promise<number> {
   return withClient(url, async (client) => {
     const began = Date.now();
