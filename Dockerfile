@@ -1,8 +1,9 @@
-# The service without the embedded server: give it DATABASE_URL. Runs as the user node, on a read-only file system if wanted.
+# The service without the embedded PostgreSQL: set DATABASE_URL. Runs as user node, on a read-only file system if
+# wanted.
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-# With optional packages: the compiler itself comes as one.
+# Includes optional packages, because the compiler itself is one.
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts scripts

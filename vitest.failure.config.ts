@@ -1,4 +1,5 @@
-// The long failure tests (npm run test:failure): real processes, killed and cut off. Two files at a time: they wait for deadlines.
+// The long failure tests (npm run test:failure): real processes, killed and cut off. Two files at a time wait for
+// deadlines.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -6,7 +7,7 @@ export default defineConfig({
     include: ['test/failure/**/*.test.ts'],
     globalSetup: ['test/setup/global.ts'],
     pool: 'forks',
-    // Real processes on a busy machine may miss a deadline once; a test that needed a second try is named as such.
+    // Real processes on a busy machine may miss a deadline once. A test that needed a retry is reported as such.
     retry: process.env.CI ? 1 : 0,
     maxWorkers: 2,
     testTimeout: 600_000,

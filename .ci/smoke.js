@@ -1,4 +1,4 @@
-// Starts the built service on a database of its own, makes its three requests, stops it. Run by the Node that is to be tried.
+// Starts the built service on a database of its own, makes its three requests and stops it. Run by the Node under test.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

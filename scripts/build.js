@@ -1,5 +1,6 @@
-// Builds src/ into dist/ if anything it is made from has changed since (--force: always). Safe for two at once: each builds
-// into a folder of its own and puts the whole in place by renaming. Prints to standard error only, as `sps --json` runs it.
+// Builds src/ into dist/ if any of the inputs has changed since the last build (--force: always). Builds may run at the
+// same time: each builds into a folder of its own, which it renames into place. Prints only to standard error, because
+// `sps --json` runs it.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -21,7 +22,7 @@ const INPUTS = [
 const DIST = join(ROOT, 'dist');
 const STAMP = '.stamp';
 
-/** What is built into `out`, in this order. */
+/** The steps that build into `out`, in this order. */
 const STEPS = [buildServer, buildDependencies, buildDashboard];
 
 function buildServer(out) {
@@ -44,7 +45,7 @@ function runTool(name, program, args) {
   return spawnSync(process.execPath, [path, ...args], { stdio: ['ignore', 2, 2] }).status === 0;
 }
 
-/** Paths, sizes and times of everything that goes in: read in milliseconds. */
+/** Hashes the paths, sizes and modification times of all inputs, which takes milliseconds. */
 function stampOf(inputs) {
   const hash = createHash('sha256');
   for (const path of inputs.flatMap(listFiles).sort()) {
@@ -66,7 +67,9 @@ function isFresh(stamp) {
   return existsSync(file) && readFileSync(file, 'utf8') === stamp;
 }
 
-/** Another build may put its own in place between our two renames: then ours, as new or newer, replaces it. */
+/**
+ * Renames `out` to dist/. If another build comes between our two renames, ours, which is as new or newer, replaces it.
+ */
 function putInPlace(out) {
   const old = `${out}-old`;
   for (let attempt = 1; ; attempt++) {
@@ -86,7 +89,7 @@ function putInPlace(out) {
   }
 }
 
-/** Folders of builds that were killed: the name tells whose they were. */
+/** Removes the folders of builds that were killed. The name has the pid of the build. */
 function clearAway() {
   for (const name of readdirSync(ROOT)) {
     const pid = /^\.dist-(\d+)-/.exec(name)?.[1];
@@ -103,7 +106,7 @@ function isAlive(pid) {
 }
 
 function build() {
-  // Taken first: a file that changes while we build makes the result stale.
+  // Taken before building, so that a file that changes meanwhile makes the result stale.
   const stamp = stampOf(INPUTS);
   if (isFresh(stamp) && !process.argv.includes('--force')) return;
   process.stderr.write('building dist/ …\n');
@@ -113,7 +116,7 @@ function build() {
     mkdirSync(out);
     for (const step of STEPS) step(out);
     writeFileSync(join(out, STAMP), stamp);
-    // Sources that changed meanwhile may have been built by another already: that one is newer.
+    // If sources have changed meanwhile, another process may already have built them; its build is newer.
     const current = stampOf(INPUTS);
     if (current === stamp || !isFresh(current)) putInPlace(out);
   } finally {

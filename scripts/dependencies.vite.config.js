@@ -1,5 +1,5 @@
-// Builds the dependencies that come in hundreds of files into dist/node_modules, each as one file (scripts/build.js calls this).
-// Node.js looks there first, and reading all of those files was a third of the time of most commands.
+// Bundles the dependencies that consist of hundreds of files into one file each, in dist/node_modules (called by
+// scripts/build.js). Node.js looks there first, and reading all those files took a third of the time of most commands.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vite';

@@ -1,5 +1,5 @@
-// npm run dev: the service, built and started anew whenever src/ or migrations/ change (`npm run dev -- demo`: the demo).
-// A change that does not build leaves the last one that did running.
+// npm run dev: rebuilds and restarts the service whenever src/ or migrations/ change (`npm run dev -- demo`: the demo).
+// If a change does not build, the last version that did keeps running.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PROGRAM = join(ROOT, process.argv[2] === 'demo' ? 'dist/demo/main.js' : 'dist/main.js');
 const WATCHED = ['src', 'migrations'];
-/** An editor writes several times when it saves once. */
+/** An editor may write several times for one save. */
 const SETTLE_MS = 150;
 
 let running;
@@ -33,7 +33,7 @@ function start() {
   });
 }
 
-/** As Ctrl-C does: requests finish, then the database stops. */
+/** Stops the service as Ctrl-C does: requests finish, then the database stops. */
 async function stop() {
   running?.child.kill('SIGTERM');
   await running?.ended;
@@ -50,7 +50,7 @@ for (const folder of WATCHED) {
     wake();
   });
 }
-// On Ctrl-C the terminal tells the service too; it takes the second signal for the same one.
+// On Ctrl-C the terminal signals the service too; the service takes our second signal for the same one.
 process.on('SIGINT', end).on('SIGTERM', end);
 
 while (!isEnding) {

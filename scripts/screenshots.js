@@ -1,4 +1,4 @@
-// The pictures of the README, from a running demo: node scripts/screenshots.js http://127.0.0.1:8080 $SECRET_KEY
+// Takes the README's screenshots of a running demo: node scripts/screenshots.js http://127.0.0.1:8080 $SECRET_KEY
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';

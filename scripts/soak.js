@@ -1,4 +1,5 @@
-// npm run soak -- --minutes 10: a mixed load through kills and restarts, and the account of it (test/soak/). Ends with 1 on any loss.
+// npm run soak -- --minutes 10: puts a mixed load through kills and restarts and accounts for it (test/soak/). Exits
+// with 1 on any loss.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runnerImport } from 'vite';
@@ -6,9 +7,9 @@ import { runnerImport } from 'vite';
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
-    /** Requests per second, of all operations together. */
+    /** Requests per second, all operations together. */
     rate: { type: 'string', default: '100' },
-    /** The same seed gives the same requests in the same shares, and the same failures of the receiver. */
+    /** The same seed gives the same requests in the same proportions, and the same failures of the receiver. */
     seed: { type: 'string', default: '1' },
   },
 });
