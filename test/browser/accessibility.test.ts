@@ -1,4 +1,4 @@
-// For everybody: no serious finding of axe, all of it by keyboard, said to screen readers, and from 360 pixels on.
+// For everybody: no serious axe findings, all of it usable by keyboard, announced to screen readers, from 360 pixels on.
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -26,7 +26,7 @@ interface Finding {
   nodes: { html: string; failureSummary: string }[];
 }
 
-/** Serious and critical findings, with the elements. */
+/** Lists serious and critical findings, with their elements. */
 async function listFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = (await page.evaluate('axe.run()')) as { violations: Finding[] };
@@ -183,7 +183,7 @@ describeInBrowser('for everybody', (place) => {
     await page.route(`**${CHARTS}`, async (route) => {
       const response = await route.fetch();
       const { data } = await response.json();
-      // What day it is is asked of the installs.
+      // Not the installs, from which the page finds out what day it is.
       for (const metric of Object.values<Metric>(data).filter(({ unit }) => unit === 'USD')) {
         metric.value *= 1e12;
         metric.compare_value = -4e12;
@@ -346,7 +346,7 @@ describeInBrowser('for everybody', (place) => {
     await page.getByRole('link', { name: 'ARPPU' }).focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => page.title()).toBe('ARPPU · Dashboard');
-    // The link that was followed has the same text.
+    // The tag is checked too, because the link that was followed has the same text.
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('ARPPU');
     await close();

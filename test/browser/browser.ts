@@ -1,5 +1,5 @@
-// Debian's Chromium without a screen, which opens a page in half the time of the whole one, and the dashboard in it.
-// Everything that the page writes to its console is kept.
+// Opens the dashboard in Debian's headless Chromium, which opens a page in half the time of the full one. Everything
+// that the page writes to its console is kept.
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe } from 'vitest';
@@ -18,7 +18,7 @@ const FLAGS = [
 
 export interface Tab {
   page: Page;
-  /** Messages of the console and uncaught errors. */
+  /** Console messages and uncaught errors. */
   messages: string[];
   close: () => Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface Tab {
 export interface OpenOptions extends BrowserContextOptions {
   /** The view, as the fragment of the address. */
   view?: string;
-  /** Null does not sign in. */
+  /** The key to sign in with; null means not to sign in. */
   key?: string | null;
 }
 
@@ -53,20 +53,22 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Waits until no answer is awaited. */
+/** Waits until the page awaits no answer any more. */
 export async function settle(page: Page): Promise<void> {
-  // What a click asks for is in the address at once, and the page is busy with it some frames later.
+  // A click changes the address at once, but the page becomes busy only some frames later.
   await page.evaluate('(async () => { for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame); })()');
   await page.locator('#content h1').waitFor();
   await page.locator('[aria-busy="true"], .waiting').first().waitFor({ state: 'detached' });
 }
 
-/** On the page's clock, a little more: what day it is is asked anew then. */
+/** Moves the page's clock on by a little more than a minute, so that the page asks what day it is again. */
 export async function passMinute(page: Page): Promise<void> {
   await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 61_000; })()');
 }
 
-/** Keeps charts from being answered until it is called; `onAsked` hears of each that is asked meanwhile. */
+/**
+ * Holds back the answers to charts until the returned function is called. Calls `onAsked` for every request meanwhile.
+ */
 export async function holdCharts(page: Page, onAsked = () => {}): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -80,7 +82,7 @@ export async function holdCharts(page: Page, onAsked = () => {}): Promise<() => 
   return release;
 }
 
-/** Tests with a service and a browser of their own; skipped, with the reason, where there is no browser. */
+/** Runs tests with a service and a browser of their own. Skips them, and says why, if there is no browser. */
 export function describeInBrowser(name: string, tests: (place: Place) => void): void {
   const isMissing = !existsSync(CHROMIUM);
   if (isMissing)

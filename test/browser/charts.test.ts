@@ -11,19 +11,19 @@ interface Metric {
   data: { title: string; value: number; values: { x: string; y: number }[] }[];
 }
 
-/** As much of the element as is read. */
+/** The part of the element that is read. */
 interface Select {
   options: Iterable<{ value: string }>;
 }
 
-/** The parts of the drawing that are painted: pixels of the canvas that are not empty. */
+/** Counts the painted pixels of the drawing: those of the canvas that are not empty. */
 const PAINTED = `(() => {
   const canvas = document.querySelector('.plot canvas');
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
   return data.reduce((count, part, i) => count + (i % 4 === 3 && part > 0 ? 1 : 0), 0);
 })()`;
 
-/** How many pixels each colour of the drawing has. */
+/** Counts the pixels of each colour in the drawing. */
 const COLOURS = `(() => {
   const canvas = document.querySelector('.plot canvas');
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -32,7 +32,7 @@ const COLOURS = `(() => {
   return [...pixels];
 })()`;
 
-/** How much of the blue in the drawing is half transparent: edges that lie between two pixels. */
+/** Returns the share of the drawing's blue that is half transparent: edges that lie between two pixels. */
 const BLURRED = `(() => {
   const canvas = document.querySelector('.plot canvas');
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -154,7 +154,7 @@ describeInBrowser('a chart', (place) => {
       const response = await route.fetch();
       const { data } = (await response.json()) as { data: { common: Metric } };
       const total = data.common.data[0]!;
-      // What day it is is asked without a segmentation.
+      // Only the question for today's date has no segmentation.
       if (route.request().postDataJSON().segmentation)
         data.common.data = [total, ...types.map((key) => ({ ...total, title: key, type: key.slice(1) }))];
       await route.fulfill({ response, json: { data } });

@@ -1,9 +1,9 @@
-// The event feed: newest first, with payload and deliveries on click, filtered by type and by whose it is.
+// The event feed: newest first, with payload and deliveries on click, filtered by type and by profile.
 import { expect, test } from 'vitest';
 import { describeInBrowser, settle } from './browser.ts';
 import { GRANT } from './world.ts';
 
-/** Events on a page of the feed. */
+/** Events per page of the feed. */
 const PAGE = 50;
 
 describeInBrowser('the event feed', (place) => {
@@ -102,7 +102,7 @@ describeInBrowser('the event feed', (place) => {
     await page.route(`**${FEED}?*cursor*`, (route) => route.abort());
     await page.getByRole('button', { name: 'Older events' }).click();
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('cannot be reached');
-    // What was there stays, and as it was.
+    // What was there stays as it was.
     expect(await owners()).toEqual(Array(PAGE).fill('user-4'));
     expect(await page.locator('.feed details[open]').count()).toBe(1);
     await page.unroute(`**${FEED}?*cursor*`);

@@ -1,4 +1,4 @@
-// The overview: six figures as the operation answers them.
+// The overview: six figures, equal to what the operation answers.
 import { expect, test } from 'vitest';
 import { periodTitle } from '../../src/dashboard/words/periods.ts';
 import { describeChange, formatValue } from '../../src/dashboard/words/values.ts';
@@ -46,7 +46,7 @@ describeInBrowser('the overview', (place) => {
     async (_, way) => {
       const hours = (count: number) => Date.now() + way * count * 3_600_000;
       const { page, close } = await place.open({ view: '#/charts/installs?date=last_7_days', key: null });
-      // Four days: of three the day may still be found, as a zone's day is not always the one of UTC.
+      // Four days off: at three, the day may still be found, because a zone's day is not always that of UTC.
       await page.clock.setSystemTime(hours(96));
       await signIn(page, place.world.key);
       await expect.poll(() => page.getByRole('alert').textContent()).toContain('differ by more than a day');
@@ -70,7 +70,7 @@ describeInBrowser('the overview', (place) => {
     await page.reload();
     asked.length = 0;
     await settle(page);
-    // Once more for the day that it is.
+    // One request more, to find out what day it is.
     expect(asked.filter((one) => one === 'installs')).toHaveLength(3);
     expect(asked).toHaveLength(8);
     await close();

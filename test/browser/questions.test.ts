@@ -1,4 +1,4 @@
-// Asking a chart: segmentation, filters, comparison, money, dates, zone, CSV, all kept in the address.
+// The questions asked of a chart: segmentation, filters, comparison, money, dates, zone, CSV, all kept in the address.
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -15,7 +15,7 @@ async function choose(page: Page, label: string, value: string): Promise<void> {
 
 const headline = (page: Page) => page.locator('.headline-value').textContent();
 
-/** The texts of a row of the legend or table, its heading first. */
+/** Returns the texts of each row of the legend or table, the heading of the row first. */
 async function readRows(page: Page, rows: string): Promise<string[][]> {
   const found = await page.locator(rows).all();
   return Promise.all(found.map((row) => row.locator('th, td').allTextContents()));
@@ -45,10 +45,10 @@ describeInBrowser('asking a chart', (place) => {
     expect(await heads()).toEqual(['Period', ...expected.slice(0, 9).map(([title]: string[]) => title)]);
     await page.getByRole('button', { name: 'Total', exact: true }).click();
     await page.getByRole('button', { name: expected[9]![0], exact: true }).click();
-    // The address follows a click, and the page the address.
+    // A click changes the address, and the page follows the address.
     await expect.poll(heads).toEqual(['Period', ...expected.slice(1, 10).map(([title]: string[]) => title)]);
     expect(await page.getByRole('button', { name: 'Total', exact: true }).getAttribute('aria-pressed')).toBe('false');
-    // A filter that is not changed changes nothing.
+    // Applying a filter without changing it changes nothing.
     await page.getByRole('button', { name: '+ Filter' }).click();
     await page.getByRole('button', { name: 'Apply' }).click();
     await settle(page);
@@ -68,7 +68,7 @@ describeInBrowser('asking a chart', (place) => {
     const search = page.getByLabel('Find a value, or type a code of two letters');
     await search.fill('germany');
     await search.press('Enter');
-    // The service takes a country by its code alone, and the name of one that was not seen has none.
+    // The service takes countries only by code, and the page has no code for the name of a country that was not seen.
     await search.fill('iceland');
     await search.press('Enter');
     expect(await page.getByRole('button', { name: 'Add' }).count()).toBe(0);
@@ -113,7 +113,7 @@ describeInBrowser('asking a chart', (place) => {
     await search.fill('ger');
     await page.getByRole('checkbox', { name: /Germany/ }).check();
     await search.fill('zz');
-    // Another dimension takes it, too.
+    // Choosing another dimension adds it, too.
     await page.getByLabel('Dimension').selectOption('duration');
     await page.getByRole('checkbox', { name: 'Monthly' }).waitFor();
     await apply();
@@ -158,7 +158,7 @@ describeInBrowser('asking a chart', (place) => {
     await settle(page);
     const earlier = await compare([first, end]);
     expect(await page.locator('.headline-change').textContent()).toContain(formatValue(earlier.compare_value, 'USD'));
-    // Of the compared weeks, too, those that are cut have their days.
+    // Compared weeks that are cut off show their days, too.
     await page.goto(
       `${place.world.service.url}/dashboard/#/charts/mrr?date=2025-03-03_to_2025-03-16&compare_date=2025-01-08_to_2025-01-16&period_unit=week`,
     );
@@ -166,7 +166,7 @@ describeInBrowser('asking a chart', (place) => {
       .poll(() => page.locator('.data-table td .cut').allTextContents())
       .toEqual(['8 Jan – 12 Jan 2025', '13 Jan – 16 Jan 2025']);
     expect(await page.locator('.headline .muted').first().textContent()).toBe('3 Mar – 16 Mar 2025, at the end');
-    // Days that are not over have no end yet.
+    // A range that is not over has no end yet.
     await page.goto(`${place.world.service.url}/dashboard/#/charts/mrr`);
     await expect.poll(() => page.locator('.headline .muted').first().textContent()).toMatch(/, now$/);
     await close();

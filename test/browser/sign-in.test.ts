@@ -1,4 +1,4 @@
-// Signing in and out: what becomes of the key.
+// Signing in and out, and what happens to the key.
 import { expect, test } from 'vitest';
 import { createKey, revokeKey } from '../../src/apps/service.ts';
 import { describeInBrowser, passMinute, settle, signIn } from './browser.ts';
@@ -96,7 +96,7 @@ describeInBrowser('signing in', (place) => {
     const { key } = await createKey(deps, { appId, kind: 'secret', scope: 'analytics' });
     const { page, close } = await place.open({ view: '#/charts/arr', key });
     await settle(page);
-    // What is asked then nobody gives up.
+    // The page then asks what day it is, and nobody aborts that request.
     await passMinute(page);
     let refuse: (() => Promise<void>) | undefined;
     await page.route('**/metrics/analytics/', async (route) => {

@@ -1,4 +1,4 @@
-// What is shown while there is no answer: that it is awaited, that there is nothing, or why there is none.
+// What the page shows without an answer to draw: that it is awaited, that there is nothing, or why there is none.
 import { expect, test } from 'vitest';
 import { COINS, importTransactions } from '../analytics/import.ts';
 import { describeInBrowser, holdCharts, passMinute, settle, signIn } from './browser.ts';
@@ -16,7 +16,7 @@ describeInBrowser('without an answer', (place) => {
     await expect
       .poll(() => page.locator('.waiting-words').textContent(), { timeout: 6_000 })
       .toMatch(/Loading ARPU, [2-5] s/);
-    // Another question is another wait.
+    // Another question starts another wait.
     await page.getByLabel('Days', { exact: true }).selectOption('last_7_days');
     await expect.poll(() => page.locator('.waiting-words').count()).toBe(0);
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -33,7 +33,7 @@ describeInBrowser('without an answer', (place) => {
     const { page, close } = await place.open({ view: '#/charts/installs' });
     await settle(page);
     await page.route(`**${CHARTS}`, () => undefined);
-    // A zone of which the day is not known.
+    // A zone whose current day is not known yet.
     await page.getByLabel('Time zone').selectOption('Asia/Tokyo');
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.unroute(`**${CHARTS}`);
@@ -46,7 +46,7 @@ describeInBrowser('without an answer', (place) => {
     const { page, close } = await place.open({ view: '#/charts/installs' });
     await settle(page);
     const [, last] = lastDays(28);
-    // A minute later the service answers of another day.
+    // A minute later, the service answers with another day.
     await passMinute(page);
     await page.route(`**${CHARTS}`, async (route) => {
       const body = route.request().postDataJSON();
@@ -67,7 +67,7 @@ describeInBrowser('without an answer', (place) => {
   test('a choice that comes late changes nothing any more', async () => {
     const { page, close } = await place.open({ view: '#/charts/installs' });
     await settle(page);
-    // The page goes after its address in a task of its own, which the answer may come before.
+    // The page follows its address in a task of its own, and the answer may arrive before that.
     await page.addInitScript(`globalThis.isFollowing = true;
       addEventListener('hashchange', (event) => isFollowing || event.stopImmediatePropagation());`);
     await page.reload();
@@ -135,7 +135,7 @@ describeInBrowser('without an answer', (place) => {
       return asked;
     };
     expect(await comeBack(4)).toBe(0);
-    // What day it is, and the chart.
+    // One request for today's date, and one for the chart.
     expect(await comeBack(2)).toBe(2);
     expect(await comeBack(4)).toBe(2);
     await close();
@@ -346,7 +346,7 @@ describeInBrowser('without an answer', (place) => {
     await page.route(`**${CHARTS}`, async (route) => {
       const response = await route.fetch();
       const { data } = await response.json();
-      // As of days with revenue and without installs beside days with installs and without revenue.
+      // As if some days had revenue but no installs, and others installs but no revenue.
       if (route.request().postDataJSON().chart_id === 'arpu') {
         for (const point of data.revenue.data[0].values) point.y = 0;
       }

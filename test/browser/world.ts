@@ -1,4 +1,4 @@
-// A real service with the demo's people, an app in Berlin, and webhooks that were delivered and that are dead.
+// A real service with the demo's people, an app in Berlin's time zone, and webhooks that have been delivered.
 import { addAccessLevel, createKey } from '../../src/apps/service.ts';
 import { PRODUCTS } from '../../src/demo/market.ts';
 import { simulate } from '../../src/demo/simulate.ts';
@@ -15,15 +15,15 @@ const ZONE = 'Europe/Berlin';
 
 export interface World {
   service: TestService;
-  /** A secret key of the scope analytics. */
+  /** A secret key with the scope `analytics`. */
   key: string;
-  /** What the operation answers to a request of our own. */
+  /** Sends a request of our own to the operation and returns what it answers. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   ask: (body: object, zone?: string) => Promise<any>;
   close: () => Promise<void>;
 }
 
-/** Waits until nothing is pending: the feed then shows what became of the deliveries. */
+/** Waits until nothing is pending, so that the feed shows the outcome of the deliveries. */
 async function settleDeliveries({ deps, database }: TestService): Promise<void> {
   const dispatcher = startDispatcher({ ...deps, connectionString: database.url }, { pollMs: 20 });
   const isPending = () =>
@@ -76,7 +76,7 @@ export async function createWorld(): Promise<World> {
   };
 }
 
-/** The first and the last of so many days up to today in a zone. */
+/** Returns the first and the last of `count` days that end today in a zone, or `before` days earlier. */
 export function lastDays(count: number, { zone = ZONE, before = 0 } = {}): [string, string] {
   const today = new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(new Date());
   const day = (shift: number) => new Date(Date.parse(today) + shift * 86_400_000).toISOString().slice(0, 10);

@@ -1,4 +1,4 @@
-// The whole view is in the address: what is written there is read again, whatever it holds.
+// The whole view is in the address: whatever it contains, what is written there can be read back.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readAddress, writeAddress } from '../../src/dashboard/view/address.ts';

@@ -1,4 +1,4 @@
-// The public description of the charts: it says what the analytics operation takes, and asks for no key.
+// The public description of the charts: it says what the analytics operation accepts, and needs no key.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countsLosses } from '../../src/dashboard/chart/losses.ts';
 import type { ChartRecord } from '../../src/dashboard/service/answers.ts';

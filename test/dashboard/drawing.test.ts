@@ -1,4 +1,4 @@
-// What is drawn of an answer: which series, in which order, on top of which, and the marks of the axes.
+// How an answer is drawn: which series, in which order and on top of which, and the marks of the axes.
 import { describe, expect, test } from 'vitest';
 import { listMarks, listMarkWords, listStarts, VALUE_STEPS, valueRange } from '../../src/dashboard/chart/axis.ts';
 import { barBreadth, barExtent } from '../../src/dashboard/chart/bar-extent.ts';

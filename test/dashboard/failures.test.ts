@@ -1,4 +1,4 @@
-// What an answer that is none stands for, and whether it is worth trying again.
+// What a failed request means, and whether it is worth trying again.
 import { expect, test, vi } from 'vitest';
 import { toFailure } from '../../src/dashboard/service/failure.ts';
 

@@ -1,4 +1,4 @@
-// The page's files as the service gives them: under a strict policy, compressed, and small.
+// The page's files as the service sends them: under a strict policy, compressed, and small.
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../setup/service.ts';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The answer as it is sent, not decompressed. */
+/** Returns the answer as it is sent, without decompressing it. */
 async function get(path: string) {
   const { statusCode, headers, body } = await request(`${service.url}${path}`, {
     headers: { 'accept-encoding': 'br, gzip' },

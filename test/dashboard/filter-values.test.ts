@@ -1,4 +1,4 @@
-// Which value is meant by what is typed into the search field of a filter.
+// Which value a text typed into the search field of a filter means.
 import { expect, test } from 'vitest';
 import { entitle, findMeant, isListed, isTakeable, NONE, tellApart } from '../../src/dashboard/chart/filter-values.ts';
 
@@ -14,7 +14,7 @@ test.each([
   ['Germany', 'de'],
   [' germany ', 'de'],
   ['DE', 'de'],
-  // Australia and Austria have it in them, too.
+  // Australia and Austria contain it, too.
   ['us', 'us'],
   ['aust', undefined],
   ['austri', 'at'],

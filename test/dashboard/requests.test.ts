@@ -1,4 +1,4 @@
-// What the page asks for a view: the days of presets and comparisons, and only what a chart takes.
+// What the page asks for a view: the days of presets and comparisons, and only what a chart supports.
 import { describe, expect, test } from 'vitest';
 import type { ChartRecord } from '../../src/dashboard/service/answers.ts';
 import { type Preset, presetBefore, presetRange, rangeBefore, rangeYearBefore } from '../../src/dashboard/view/days.ts';
@@ -50,7 +50,7 @@ test.each<[Preset, string, string, string]>([
   ['last_month', '2026-11-27', '2026-09-01', '2026-09-30'],
   ['last_month', '2024-03-31', '2024-01-01', '2024-01-31'],
   ['last_month', '2025-01-15', '2024-11-01', '2024-11-30'],
-  // The 28 days are all of February, and counted in days all the same.
+  // These 28 days are the whole of February, but are counted in days all the same.
   ['last_28_days', '2023-02-28', '2023-01-04', '2023-01-31'],
   ['this_quarter', '2024-05-31', '2024-01-01', '2024-02-29'],
   ['last_quarter', '2024-05-31', '2023-10-01', '2023-12-31'],
@@ -166,7 +166,7 @@ describe('what a chart does not take', () => {
 
   const titleOf = (name: string) => name.toUpperCase();
 
-  /** Once each is removed of `from`. */
+  /** Lists what the chart does not apply, each with the view that is left when it is removed from `from`. */
   const removed = (of: ChartView, from = of) =>
     listUnapplied(of, CHART, titleOf).map(({ title, removal }) => ({ title, view: changeView(from, removal) }));
 

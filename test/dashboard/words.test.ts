@@ -1,4 +1,4 @@
-// Figures, changes and periods as they are read.
+// How figures, changes and periods are worded.
 import { describe, expect, test } from 'vitest';
 import { formatMoment } from '../../src/dashboard/words/moment.ts';
 import { bucketDays, bucketNote, formatRange, isWhole, periodTitle } from '../../src/dashboard/words/periods.ts';

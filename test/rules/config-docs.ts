@@ -1,4 +1,4 @@
-// What the README and .env.example say of the configuration and of retries, printed from where they are decided.
+// Generates what the README and .env.example say about configuration and retries from the code that defines these.
 import { VARIABLES } from '../../src/config.ts';
 import { retryTable } from '../../src/webhooks/schedule.ts';
 
@@ -21,7 +21,7 @@ function withSection(readme: string, name: string, text: string): string {
   return `${readme.slice(0, from + begin.length)}\n${text}\n${readme.slice(to)}`;
 }
 
-/** The README with its printed tables as they must be. */
+/** Returns the README with its generated tables as they must be. */
 export function withTables(readme: string): string {
   return withSection(withSection(readme, 'config', configTable()), 'schedule', retryTable());
 }

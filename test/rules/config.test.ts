@@ -1,5 +1,5 @@
-// The configuration (src/config.ts): what is accepted, that every problem is told at once, and that the README's table and
-// .env.example are what it says. To write them anew: npm run docs
+// The configuration (src/config.ts): what is accepted, that every problem is reported at once, and that the README's
+// table and .env.example match it. To generate them again: npm run docs
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig, VARIABLES } from '../../src/config.ts';

@@ -4,7 +4,7 @@ import { folderOf, readSources } from './sources.ts';
 
 const sources = readSources();
 
-/** What each folder may import beside itself and COMMON. The domain's arrows never go back. */
+/** What each folder may import besides itself and COMMON. The domain's dependencies never point back. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   config: [],
   lib: [],
@@ -53,7 +53,10 @@ const PROGRAMS = [
   'reference',
 ];
 
-/** Values in, values out: no driver, no Fastify, no network, no files, no clock, no dice. Those whose first lines say so are held to it. */
+/**
+ * Files that say in their first lines that they are pure, and are held to it. Values in, values out: no driver, no
+ * Fastify, no network, no files, no clock, no dice.
+ */
 const PURE = sources
   .filter(({ text }) => /\bpure\b/i.test(/^(\/\/.*\n)+/.exec(text)?.[0] ?? ''))
   .map(({ path }) => path);

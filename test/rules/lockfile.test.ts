@@ -1,4 +1,4 @@
-// What `npm ci` installs is what was locked: every package has a hash, also those of other platforms.
+// `npm ci` installs exactly what was locked: every package has a hash, including those for other platforms.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-// The map in README.md leaves no folder of the service out, and no file beside them.
+// The map in README.md leaves out no folder of the service, and none of the files beside them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-// The files of src/ and what they import, read from their text.
+// Reads the files of src/, and what they import, from their text.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
@@ -31,7 +31,7 @@ function readImports(path: string, text: string): Import[] {
   });
 }
 
-/** Every TypeScript file of src/ but those of the dashboard, which is a program of its own. */
+/** Reads every TypeScript file of src/ except those of the dashboard, which is a program of its own. */
 export function readSources(): Source[] {
   return readdirSync('src', { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
@@ -43,7 +43,7 @@ export function readSources(): Source[] {
     });
 }
 
-/** The folder of a path below src/; of a file in src/ itself its name. */
+/** Returns the folder of a path below src/; for a file in src/ itself, its name. */
 export function folderOf(path: string): string {
   return path.split('/', 1)[0] ?? path;
 }

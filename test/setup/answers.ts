@@ -1,5 +1,5 @@
-// Holds every answer against what its operation declares: a success against its schema, an error against the envelope and
-// the conditions that the operation and all of its kind can give. Used by every call of the test service.
+// Checks every answer against what its operation declares: a success against its schema, an error against the envelope
+// and the conditions that the operation, or every operation, can give. Every call of the test service goes through it.
 import { Type } from '@sinclair/typebox';
 import { Ajv } from 'ajv';
 import { type ApiError, CONDITIONS, type ConditionName, type ErrorBody } from '../../src/errors.ts';
@@ -19,7 +19,7 @@ const ajv = new Ajv({
   },
 });
 
-/** What is wrong with the value by its schema. */
+/** Returns what is wrong with the value by its schema; undefined if nothing. */
 export function faultBySchema(schema: object, value: unknown): string | undefined {
   const validate = ajv.compile(schema);
   return validate(value) ? undefined : ajv.errorsText(validate.errors);
@@ -45,7 +45,7 @@ const isEnvelope = ajv.compile(
   ),
 );
 
-/** What every operation can answer, whatever it declares. */
+/** The conditions that every operation can give, whatever it declares. */
 const COMMON: readonly ConditionName[] = [
   'not_authenticated',
   'malformed_body',
@@ -104,7 +104,7 @@ function checkEvents(answer: Answer): void {
   }
 }
 
-/** Makes the check for these routes; it throws at an answer that is not as declared. */
+/** Returns a check for these routes, which throws if an answer is not as declared. */
 export function createAnswerCheck(routes: readonly Route[]): (method: string, path: string, answer: Answer) => void {
   function checkSuccess(answer: Answer, { operation }: Route): void {
     const schema = operation.answers[answer.status];

@@ -1,4 +1,4 @@
-// A database of the test file's own, cloned from the template; all go with their server when the run ends (global.ts).
+// A test file's own database, cloned from the template. All go with their server when the run ends (global.ts).
 import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import pg from 'pg';
@@ -12,23 +12,23 @@ export interface TestDatabase {
   close: () => Promise<void>;
 }
 
-/** Connections of a test's own pool. */
+/** Connections in a test's own pool. */
 export const POOL = 5;
 
 let pool: pg.Pool | undefined;
 
-/** One connection for all the files of a worker: to open one costs nearly what a database does. */
+/** One connection for all files of a worker: opening one costs nearly as much as creating a database. */
 function adminPool(): pg.Pool {
   if (!pool) {
     const connectionString = inject('postgresUrl');
     pool = new pg.Pool({ connectionString, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true });
-    // The server ends before a worker that is slow to leave.
+    // The server may end before a worker that is slow to exit.
     pool.on('error', () => undefined);
   }
   return pool;
 }
 
-/** `like` says of what it is made: where nothing is synced, files are copied faster than pages are logged. */
+/** `like` says how to make it. As nothing is synced, copying files is faster than logging pages. */
 export async function createTestDatabase(
   like = `template ${inject('templateName')} strategy file_copy`,
 ): Promise<TestDatabase> {

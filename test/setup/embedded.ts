@@ -13,24 +13,24 @@ import { launchServer, stopServer } from '../../src/db/embedded/server.ts';
 
 const PREFIX = 'sps-test-';
 const IN_MEMORY = '/dev/shm';
-/** A run writes two and a half gigabytes. */
+/** What must be free in memory: a run writes two and a half gigabytes. */
 const ROOM = 6 * 2 ** 30;
 const FORGETFUL = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   max_connections: '300',
-  // A run is over by then. In each of its hundred databases a worker would begin every minute, and find nothing to do.
+  // Longer than a run. By default, a worker would start in each of its hundred databases every minute and find no work.
   autovacuum_naptime: '1h',
   wal_compression: 'off',
   shared_buffers: '256MB',
 };
 
-/** Of the programs in the folder `given`, else of those that the service brings. */
+/** Starts a server with the programs in the folder `given`, or with those that come with the service. */
 export async function startTemporaryServer(given?: string): Promise<{ url: string; stop: () => Promise<void> }> {
   await clearAway();
   const folder = await mkdtemp(join(await choosePlace(), `${PREFIX}${process.pid}-`));
-  // The server's user, if we are root, must pass through.
+  // If we are root, the server runs as another user, who must be able to pass through.
   await chmod(folder, 0o711);
   const account = await chooseAccount(join(folder, 'postgres'));
   const findBin = async (home: string) => given ?? provideBinaries(await getServerPackage(), account, home);
@@ -44,15 +44,15 @@ export async function startTemporaryServer(given?: string): Promise<{ url: strin
     url: await connectionStringOf(cluster, await readLastPort(dataFolder(home))),
     stop: async () => {
       await stopServer(cluster);
-      // A hundred thousand files, for which Node.js takes three times as long.
+      // There are a hundred thousand files, and Node.js takes three times as long to remove them.
       await promisify(execFile)('rm', ['-rf', folder]);
     },
   };
 }
 
 /**
- * Memory, where there is plenty of it and programs may run in it: of the hundred thousand files of a run ext4 makes a
- * database's in 55 ms and removes them in 45, memory in 17 and 4.
+ * Chooses a folder in memory if there is plenty of it and programs may run there. Of the hundred thousand files of a
+ * run, ext4 creates those of one database in 55 ms and removes them in 45; memory takes 17 and 4.
  */
 async function choosePlace(): Promise<string> {
   const mounts = await readFile('/proc/mounts', 'utf8').catch(() => '');
@@ -61,7 +61,7 @@ async function choosePlace(): Promise<string> {
   return Math.min(bavail * bsize, process.availableMemory()) > ROOM ? IN_MEMORY : tmpdir();
 }
 
-/** What runs left behind that were killed: the name of the folder tells whose it was. */
+/** Removes what killed runs have left behind. The name of a folder has the pid of its run. */
 async function clearAway(): Promise<void> {
   for (const place of [tmpdir(), IN_MEMORY]) {
     for (const name of await readdir(place).catch(() => [])) await clearAwayIfLeft(join(place, name));

@@ -1,4 +1,4 @@
-// Holds events against the schemas that the API reference shows: those that the feed answers and those that are delivered.
+// Checks events against the schemas of the API reference, both those in the feed and those that are delivered.
 import { Ajv, type ValidateFunction } from 'ajv';
 import { EVENT_TYPE_NAMES, type EventType } from '../../src/webhooks/catalogue.ts';
 import { EVENT_API_VERSION } from '../../src/webhooks/events.ts';
@@ -22,7 +22,7 @@ function isKnown(eventType: string): eventType is EventType {
   return EVENT_TYPE_NAMES.some((name) => name === eventType);
 }
 
-/** What is wrong with an event; undefined if nothing. Made-up ones, without a version, and test events are passed over. */
+/** Returns what is wrong with an event, if anything. Skips made-up events, which have no version, and test events. */
 export function faultOfEvent(payload: Payload): string | undefined {
   if (payload.event_api_version !== EVENT_API_VERSION || payload.event_type === 'test') return undefined;
   const { event_type } = payload;

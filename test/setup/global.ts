@@ -1,5 +1,5 @@
-// Once per run: a template database with every migration, from which each test file clones its own (20 to 60 ms), on a private
-// server. Its programs are those of the folder TEST_POSTGRES_BIN, else those that the service brings.
+// Once per run: creates a template database with every migration on a private server, which test files clone in 20 to
+// 60 ms. The server's programs are those in the folder TEST_POSTGRES_BIN, or those that come with the service.
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrateToLatest } from '../../src/db/migrate.ts';
@@ -7,7 +7,7 @@ import { startTemporaryServer } from './embedded.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Address of the server's maintenance database. */
+    /** The URL of the server's maintenance database. */
     postgresUrl: string;
     templateName: string;
   }

@@ -1,11 +1,11 @@
-// Holding locks, so that an operation stands still where a test wants it to.
+// Holds locks, so that an operation stops where a test wants it to.
 import { sql } from 'kysely';
 import { expect, vi } from 'vitest';
 import { connectTo } from '../db/one-connection.ts';
 import type { TestDatabase } from './database.ts';
 import type { TestService } from './service.ts';
 
-/** Locks the profile as an operation would; the answer lets go of it. */
+/** Locks the profile as an operation would. Returns a function that releases it. */
 export async function holdProfile(
   { database: { db } }: TestService,
   customerUserId: string,
@@ -17,7 +17,7 @@ export async function holdProfile(
   };
 }
 
-/** Locks a table, so that nobody reads it; on a connection of its own. The answer lets go of it. */
+/** Locks a table, on a connection of its own, so that nobody can read it. Returns a function that releases it. */
 export async function holdTable({ database: { url } }: TestService, table: string): Promise<() => Promise<void>> {
   const holder = connectTo(url);
   const trx = await holder.startTransaction().execute();
@@ -28,7 +28,7 @@ export async function holdTable({ database: { url } }: TestService, table: strin
   };
 }
 
-/** Waits until so many statements of this database wait for a lock. */
+/** Waits until `count` statements in this database wait for a lock. */
 export async function waitForBlocked(
   { database: { db } }: { database: Pick<TestDatabase, 'db'> },
   count = 1,

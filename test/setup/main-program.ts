@@ -1,18 +1,18 @@
-// The built service as processes of a test file's own, on one database of its own.
+// Runs the built service in processes of a test file's own, on a database of its own.
 import { request } from 'undici';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { type Program, startProgram } from './processes.ts';
 
 export interface MainProgram {
-  /** Its URL; of a test that runs. */
+  /** The URL of the database, which exists while tests run. */
   databaseUrl: () => string;
   start: (env?: Record<string, string>) => Program;
-  /** Resolves with its addresses when it has printed them. */
+  /** Resolves with the URLs of the service once it has printed them. */
   startReady: (env?: Record<string, string>) => Promise<Program & { url: string; adminUrl: string | undefined }>;
 }
 
-/** What a test starts and leaves running is killed after it. */
+/** Processes that a test has started and left running are killed after it. */
 export function useMainProgram(): MainProgram {
   let database: TestDatabase;
   const running: Program[] = [];

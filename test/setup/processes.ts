@@ -8,16 +8,16 @@ const PATIENCE_MS = 60_000;
 
 export interface Program {
   child: ChildProcess;
-  /** What it has printed so far. */
+  /** What the program has printed so far. */
   stdout: () => string;
   stderr: () => string;
-  /** Resolves when standard output matches; rejects with all it printed if it ends without. */
+  /** Resolves once standard output matches; rejects with all output if the program ends without a match. */
   printed: (pattern: RegExp) => Promise<RegExpExecArray>;
   /** Exit code, or the signal that ended it. Fails if a key or a secret was logged on standard error. */
   ended: Promise<number | NodeJS.Signals | null>;
 }
 
-/** Runs a file of the checkout with nothing of our environment but PATH and `env`. */
+/** Runs a file of the checkout. Of our environment it gets only PATH; `env` is the rest. */
 export function startProgram(
   file: string,
   args: readonly string[],

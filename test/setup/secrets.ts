@@ -1,23 +1,23 @@
-// No log of any service or process under test may hold a key or a secret: every run of the tests is a search for one.
+// No log of any service or process under test may contain a key or a secret. Every test run searches for them.
 import type { TestDatabase } from './database.ts';
 
 const LOOKS_LIKE_ONE = /(public|secret)_live_\w{8}\.\w{32}|whsec_[\w+/]{16}/;
-/** Tests give shorter ones too, which may be part of any word. */
+/** Tests use shorter secrets too, but those may be part of any word. */
 const SHORTEST = 12;
 
-/** Throws if a line holds one of these, or what looks like a key or a webhook's secret. */
+/** Throws if a line contains one of `secrets`, or what looks like a key or a webhook's secret. */
 export function expectNoSecrets(lines: readonly string[], secrets: readonly string[] = []): void {
   const sought = [...new Set(secrets)].filter(({ length }) => length >= SHORTEST);
   const found = lines.find((line) => LOOKS_LIKE_ONE.test(line) || sought.some((secret) => line.includes(secret)));
   if (found !== undefined) throw new Error(`the log holds a key or a secret: ${found}`);
 }
 
-/** What of a key only its holder knows. */
+/** Returns the part of a key that only its holder knows. */
 export function secretPart(key: string): string {
   return key.split('.')[1] ?? '';
 }
 
-/** Of the webhooks that there are; none where a test has left the table in no state to be read. */
+/** Lists the secrets of all webhooks; none if a test has left the table unreadable. */
 export async function listWebhookSecrets({ db }: TestDatabase): Promise<string[]> {
   const columns = ['secret', 'previous_secret', 'authorization_value'] as const;
   const rows = await db

@@ -1,5 +1,5 @@
-// The real app on a real port, with one app of two keys to call it with. Every answer is held against its declaration, and the
-// log is searched for keys and secrets at the end.
+// Starts the real service on a real port, with one app that has two keys to call it with. Every answer is checked
+// against its declaration, and at the end the log is searched for keys and secrets.
 import pino from 'pino';
 import { Agent, request } from 'undici';
 import { type Addresses, buildApp } from '../../src/app.ts';
@@ -43,7 +43,7 @@ export interface TestService {
   startDraining: () => void;
   /** Stops serving; `close` does it too. */
   stop: () => Promise<void>;
-  /** The secrets of webhooks that are about to go: `close` looks for them, too. */
+  /** Notes the secrets of webhooks that are about to be deleted, so that `close` looks for them, too. */
   noteSecrets: () => Promise<void>;
   /** Fails if a key or a secret was logged. */
   close: () => Promise<void>;
@@ -54,11 +54,11 @@ export interface ServiceOptions {
   now?: () => Date;
   app?: Parameters<typeof createApp>[1];
   addresses?: Addresses;
-  /** Hears every log line, from level debug on. */
+  /** Called with every log line, from level debug on. */
   onLog?: (line: string) => void;
-  /** A database of one's own, with every migration. */
+  /** A database of the caller's own, with every migration. */
   database?: TestDatabase;
-  /** The address by which the service reaches the database, if not directly. */
+  /** Returns the URL by which the service reaches the database, if not directly. */
   throughProxy?: (databaseUrl: string) => string;
 }
 
@@ -85,7 +85,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const lookupDb = connectServiceDb(databaseUrl, 1);
   const groupDb = connectServiceDb(databaseUrl, 2, 250);
   const analyticsDb = connectServiceDb(databaseUrl, 4);
-  // Nothing is refused because the machine that runs the tests is busy.
+  // Nothing is to be refused because the machine that runs the tests is busy.
   const unlimited = { RATE_LIMIT_ANALYTICS: '0', RATE_LIMIT_SERVER: '0', MAX_LOOP_DELAY_MS: '0' };
   const config = loadConfig({ ...unlimited, ...options.env });
   const lines: string[] = [];

@@ -1,4 +1,4 @@
-// Rows to test with, written straight into the tables: profiles, access levels, products and what was bought.
+// Writes rows to test with straight into the tables: profiles, access levels, products and purchases.
 import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { Product, Purchase } from '../../src/db/types.ts';
@@ -6,7 +6,7 @@ import type { TestService } from './service.ts';
 
 type Home = Pick<TestService, 'database' | 'appId'>;
 
-/** A profile, and its id; `customerUserId` null is a profile that the app has not identified. */
+/** Adds a profile and returns its id. If `customerUserId` is null, the app has not identified the profile. */
 export async function addProfile({ database: { db }, appId }: Home, customerUserId: string | null): Promise<string> {
   const profile_id = randomUUID();
   await db
@@ -39,7 +39,9 @@ export async function addProduct(
 
 let purchases = 0;
 
-/** A production subscription period of January 2025 for 10 USD, unless `values` say otherwise; its transaction id. */
+/**
+ * Adds a production subscription period of January 2025 for 10 USD, or what `values` say. Returns its transaction id.
+ */
 export async function addPurchase(
   { database: { db }, appId }: Home,
   profileId: string,
