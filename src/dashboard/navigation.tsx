@@ -36,7 +36,7 @@ function useMenu(current: string) {
 
   function close() {
     setOpen(false);
-    // The focused element is about to be hidden. Without a menu the button is hidden and cannot take the focus.
+    // The focused element is about to be hidden. On wide pages the button is hidden and cannot take the focus.
     button.current?.focus();
   }
 

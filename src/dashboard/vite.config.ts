@@ -1,5 +1,4 @@
-// Builds the page into dist/dashboard (called by scripts/build.js). URLs are relative, so a proxy may serve it
-// anywhere.
+// Builds the page into dist/dashboard (called by scripts/build.js). Relative URLs allow a proxy to serve it anywhere.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';

@@ -1,5 +1,4 @@
-// The active filters, each of which can be changed or removed, a button to add one, and what does not apply to this
-// chart.
+// The active filters, to change or to remove; a button to add one; and what does not apply to this chart, to remove.
 import { useRef, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
 import type { Unapplied } from '../view/unapplied.ts';

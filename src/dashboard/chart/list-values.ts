@@ -34,7 +34,7 @@ async function listSeen(
   const asked: ChartView = { ...chartView(chart_id), range, zone, date_type, period_unit: 'year', segmentation: name };
   const metrics = await client.askChart({ body: toRequest(asked, await client.askToday(zone, signal)), zone, signal });
   const [, ...segments] = metricOf(metrics, view.money).data;
-  // The segments beyond the most series that an answer may have are combined into one, which is no value.
+  // The segments beyond the maximum number of series in an answer are combined into one series, which is not a value.
   const named = segments.filter(({ type, title }) => !(type === 'other' && title === 'Other'));
   return named.map(({ type, title }) => ({ value: type, title }));
 }
@@ -57,7 +57,7 @@ function asTotalled({ chart, view, name }: DimensionOfChart): DimensionOfChart {
   return { chart: { ...chart, chart_id }, view: { ...view, zone: null, date_type: 'purchase_date' }, name };
 }
 
-/** Lists the values of a dimension whose titles differ from its values; none for other dimensions. */
+/** Lists the values of a dimension if their titles differ from them, otherwise none. */
 export async function listTitled(service: Service, asked: DimensionOfChart, signal: AbortSignal): Promise<Value[]> {
   if (findDimension(service, asked.name)?.values) return listValues(service, asked, signal);
   return TITLED.includes(asked.name) ? listSeen(service.client, asTotalled(asked), signal) : [];

@@ -1,4 +1,4 @@
-// Charts that count losses. An increase is no good news there, so their changes are neither green nor red.
+// Charts that count losses. An increase is not good news there, so their changes are neither green nor red.
 import type { ChartRecord } from '../service/answers.ts';
 
 const GROUP = 'Billing and refunds';

@@ -46,7 +46,7 @@ function placeOf(plot: uPlot): Place | null {
   return { at: idx, left: plot.over.offsetLeft + left, isBeyondMiddle: left > plot.over.clientWidth / 2 };
 }
 
-/** Draws from scratch. This happens on every change, which is cheaper than working out the differences. */
+/** Draws from scratch after every change, which is cheaper than working out the differences. */
 function draw(box: HTMLElement, input: PlotInput, onMove: PlotProps['onMove']): uPlot {
   const width = box.clientWidth;
   const options = plotOptions(input, readTheme(), { width, height: heightFor(width) });

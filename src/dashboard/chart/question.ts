@@ -32,8 +32,7 @@ export function tellsChange({ view, range, compared, today }: ChartAnswer): bool
 }
 
 /**
- * Returns the metric for a money basis, or the only one if the chart is not about money. Throws a Failure if it is
- * missing.
+ * Returns the metric for a money basis, or the only one if the chart is not about money; throws a Failure if absent.
  */
 export function metricOf(metrics: Metrics, money: ChartView['money']): Metric {
   const metric = metrics[money] ?? metrics.common;

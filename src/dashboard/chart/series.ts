@@ -33,7 +33,10 @@ export function keySeries(list: readonly Series[]): KeyedSeries[] {
   return keyed.map((series, i) => ([TOTAL, REST].includes(series.key) ? series : { ...series, title: titles[i]! }));
 }
 
-/** Returns the keys of the drawn series: the chosen ones. By default, or if none exists: total and largest segments. */
+/**
+ * Returns the keys of the drawn series: those chosen or, by default and if none of these exists, the total and the
+ * largest segments.
+ */
 export function drawnKeys(series: readonly KeyedSeries[], chosen: readonly string[] | null): string[] {
   const keys = series.map(({ key }) => key);
   const found = keys.filter((key) => chosen?.includes(key));

@@ -65,8 +65,7 @@ export function ValueChoice(props: ValueChoiceProps) {
   }
 
   // The user cannot see what is added as the dialog closes. Text that can be added as it stands is therefore not taken
-  // for a value that
-// merely contains it.
+  // for a value that merely contains it.
   const asTyped = findNamed(list, typed)?.value ?? (isNew ? typed.trim() : findMeant(list, typed)?.value);
   const meant = isTyped && !hasFound ? asTyped : undefined;
   useLayoutEffect(() => onMeant(meant), [meant]);

@@ -7,7 +7,7 @@ const WORDS = { up: 'up ', down: 'down ', same: 'unchanged, ', new: '' };
 interface ChangeProps {
   value: number;
   before: number;
-  /** Whether an increase is no good news: the change is then neither green nor red. */
+  /** Whether an increase is not good news: the change is then neither green nor red. */
   isLoss?: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Tells screen readers that an answer is awaited, at the time when others can read it too, and then what has arrived.
-// It always stays in the page, because only changes within it are read out, and outside of the element that is busy.
+// Tells screen readers that an answer is awaited, once that is also shown in words, and then what has arrived. It
+// always stays in the page, because only changes within it are read out, and outside the element that is busy.
 import { useEffect, useState } from 'preact/hooks';
 import { WORDS_AFTER_S } from './waiting.tsx';
 

@@ -59,7 +59,7 @@ export function toFailure(status: number, body: unknown, wait?: number): Failure
     return new Failure('unavailable', `The service is busy or its database is away. ${sayWhen(wait, 'shortly')}`);
   const details = listDetails(body);
   if (status >= 500) return new Failure('broken', 'The service could not answer. Its log has the cause.', details);
-  // Possibly from a proxy and over in a moment, so not `invalid`, which cannot be tried again.
+  // Possibly from a proxy and over in a moment, so not `invalid`, which offers no retry.
   if (details.length === 0) return unexpectedAnswer([`Its status is ${status}.`]);
   return new Failure(status === 400 ? 'invalid' : 'broken', 'The service does not take this request.', details);
 }

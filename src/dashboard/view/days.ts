@@ -74,7 +74,7 @@ export function presetRange(preset: Preset, today: string): DayRange {
   }
 }
 
-/** How many months before a preset its previous period lies; presets not listed here are counted in days. */
+/** How many months back the previous period of a preset lies; presets not listed here are compared in days. */
 const MONTHS: Partial<Record<Preset, number>> = {
   this_month: 1,
   last_month: 1,
