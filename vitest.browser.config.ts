@@ -1,4 +1,4 @@
-// The dashboard's browser tests (npm run test:browser). Two files run at a time, because they mostly wait for pages.
+// The dashboard's browser tests (npm run test:browser). Two files run at a time, because they wait for pages.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

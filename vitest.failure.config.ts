@@ -1,5 +1,5 @@
-// The long failure tests (npm run test:failure): real processes, killed and cut off. Two files at a time wait for
-// deadlines.
+// The long failure tests (npm run test:failure): real processes, killed and cut off. Two files run at a time, because
+// they wait for deadlines.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-// npm run soak -- --minutes 10: puts a mixed load through kills and restarts and accounts for it (test/soak/). Exits
+// npm run soak -- --minutes 10: runs a mixed load through kills and restarts, then accounts for it (test/soak/). Exits
 // with 1 on any loss.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

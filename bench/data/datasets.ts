@@ -1,5 +1,4 @@
-// The data sets, kept from run to run as long as the generator stays the same, and brought up to date by new
-// migrations.
+// The data sets, kept from run to run as long as the generator stays the same. New migrations bring them up to date.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { migrateToLatest } from '../../src/db/migrate.ts';

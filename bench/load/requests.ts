@@ -60,7 +60,7 @@ function transactionBody(random: Random, id: string): string {
   return JSON.stringify(record);
 }
 
-/** Returns a function that returns the next request. */
+/** Returns a function that makes the next request. */
 export function createRequests({ kind, path, key, people = 1, seed, bodies = [] }: Requests): () => string {
   const random = randomOf(seed, 1);
   const run = `${Date.now().toString(36)}-${seed}`;

@@ -2,7 +2,8 @@
 import type { Layer } from './layers.ts';
 
 /**
- * Returns the upper edge of a bar and its height, in whole pixels. With `height`, only the end of the bar is that high.
+ * Returns the upper edge of a bar and its height, in whole pixels. With `height`, covers only that much of the bar's
+ * end.
  */
 export function barExtent(end: number, zero: number, height?: number): [number, number] {
   if (height !== undefined) return [Math.round(end > zero ? end - height : end), height];

@@ -113,7 +113,7 @@ export function begunOf({ first, last }: DayRange, today: string): DayRange {
 
 /**
  * Returns the period directly before a range of dates: as many months for whole months, otherwise as many days. For a
- * range that is not over, only as much of that period as has begun of the range.
+ * range that has begun and is not over, only as much of that period as has begun of the range.
  */
 export function rangeBefore(range: DayRange, today: string): DayRange {
   const months = wholeMonths(range);
