@@ -1,5 +1,5 @@
-// The layers of the drawing, in the order in which they are painted. Segments that add up are stacked: the outermost
-// comes first, and each next one covers the part of it that is not its own. Pure.
+// The layers of the drawing, in painting order. Segments that add up are stacked and painted from the outermost
+// inwards, so that only the outer part of each, its own, stays visible. Pure.
 import type { ChartRecord } from '../service/answers.ts';
 import type { Drawing } from '../view/view.ts';
 import { type Colour, type KeyedSeries, TOTAL } from './series.ts';
