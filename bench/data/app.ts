@@ -9,7 +9,7 @@ const ACCESS_LEVEL = 'premium';
 const TIMEZONE = 'Europe/Berlin';
 const STORES = ['app_store', 'play_store', 'stripe'];
 
-/** The made-up app as a new installation has it: its products configured, nothing bought yet. */
+/** Creates the made-up app as in a new installation: its products are configured, and nothing has been bought yet. */
 export async function createBenchApp({ db }: Session): Promise<App> {
   const { app } = await createApp({ db }, { name: 'Benchmark', timezone: TIMEZONE });
   await addAccessLevel({ db }, app.app_id, ACCESS_LEVEL);

@@ -1,5 +1,5 @@
-// What one made-up profile buys: subscriptions that begin with a trial or not, renew, meet billing issues, lapse, are refunded and
-// come back; one-time purchases. The transactions have the form of analytics.md 1.
+// What one made-up profile buys: subscriptions that may begin with a trial, renew, meet billing issues, lapse, are
+// refunded and come back, and one-time purchases. The transactions have the form of analytics.md 1.
 import type { TransactionBody } from '../../src/purchases/schema.ts';
 import type { Random } from './random.ts';
 import { type Placement, type Product, pickPlacement, pickProduct } from './vocabulary.ts';
@@ -15,7 +15,7 @@ interface Buyer {
 interface Setting {
   random: Random;
   end: number;
-  /** Makes the ids of the profile's transactions its own. */
+  /** Makes the ids of the profile's transactions unique. */
   name: string;
 }
 
@@ -74,7 +74,7 @@ function common(chain: Chain, cents: number) {
   };
 }
 
-/** A refund that is known by the end of the data. */
+/** Returns a refund, if there is one that is known by the end of the data. */
 function refund(chain: Chain, at: number): Partial<Transaction> | undefined {
   const refundedAt = at + chain.random.below(10 * 24) * HOUR_MS + HOUR_MS;
   if (!chain.random.chance(0.012) || refundedAt >= chain.end) return undefined;
@@ -94,13 +94,13 @@ function buyOnce(chain: Chain): Transaction[] {
   ];
 }
 
-/** How a period goes on: when the next one begins (undefined: not at all), and what its record says of it. */
+/** How a period ends: when the next one begins (undefined if none does), and what the period's record says about it. */
 interface Ending {
   next: number | undefined;
   record: Partial<Transaction>;
 }
 
-/** The app's customer, or the bank, or nobody ends a subscription; nothing that lies after the end of the data is known. */
+/** Lets the customer, the bank or nobody end a subscription. Nothing that lies after the end of the data is known. */
 function endPeriod(chain: Chain, { from, until, isTrial }: { from: number; until: number; isTrial: boolean }): Ending {
   const { random, product, end } = chain;
   const refunded = isTrial ? undefined : refund(chain, from);

@@ -1,5 +1,5 @@
-// The made-up profiles: in the order of their installs, each with everything it bought. A profile depends on the seed and its
-// number alone.
+// The made-up profiles in the order of their installs, each with everything it bought. A profile depends only on the
+// seed and its number.
 import { buyEverything, type Transaction } from './chains.ts';
 import { type Random, randomOf, uuidOf } from './random.ts';
 import { type Attribution, pickAttribution, pickCountry, pickStore } from './vocabulary.ts';
@@ -7,7 +7,7 @@ import { type Attribution, pickAttribution, pickCountry, pickStore } from './voc
 export interface World {
   seed: number;
   people: number;
-  /** The three years that the data cover, in milliseconds; nothing is known of what comes after the end. */
+  /** The three years that the data cover, in milliseconds. Nothing after the end is known. */
   start: number;
   end: number;
 }

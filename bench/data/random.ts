@@ -1,10 +1,10 @@
-// Numbers that look random and are the same in every run: every profile has a sequence of its own, so that any part of the data
-// can be made without the rest.
+// Pseudo-random numbers that are the same in every run. Every profile has a sequence of its own, so that any part of
+// the data can be made without the rest.
 
 export interface Random {
-  /** From 0 up to, not including, 1. */
+  /** From 0 up to but not including 1. */
   next: () => number;
-  /** A whole number from 0 up to, not including, `count`. */
+  /** A whole number from 0 up to but not including `count`. */
   below: (count: number) => number;
   chance: (probability: number) => boolean;
 }
@@ -15,7 +15,7 @@ function mix(value: number): number {
   return (mixed ^ (mixed >>> 15)) >>> 0;
 }
 
-/** A sequence for this seed and index (mulberry32). */
+/** Returns the sequence for a seed and an index (mulberry32). */
 export function randomOf(seed: number, index: number): Random {
   let state = mix(mix(seed) ^ index);
   const next = () => {
@@ -27,7 +27,7 @@ export function randomOf(seed: number, index: number): Random {
   return { next, below: (count) => Math.floor(next() * count), chance: (probability) => next() < probability };
 }
 
-/** A UUID that this seed and index always have. */
+/** Returns a UUID, always the same one for a seed and an index. */
 export function uuidOf(seed: number, index: number): string {
   const random = randomOf(seed, index);
   const hex = (digits: number) =>
@@ -38,7 +38,7 @@ export function uuidOf(seed: number, index: number): string {
   return `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(6)}${hex(6)}`;
 }
 
-/** Draws items by weight. */
+/** Returns a function that draws items by weight. */
 export function createPicker<T>(
   items: readonly T[],
   weightOf: (item: T, rank: number) => number,
@@ -61,7 +61,7 @@ export function createPicker<T>(
   };
 }
 
-/** The weight of a rank in a long tail. */
+/** Returns the weight of a rank in a long tail. */
 export function zipf(_item: unknown, rank: number): number {
   return 1 / (rank + 1);
 }

@@ -1,9 +1,10 @@
-// Makes a large data set of a small one: every profile gets twins that bought the same at the same moments, but come from the country
-// and the advertisement of another profile. Facts are copied as they were derived, which takes a tenth of the time of deriving them.
+// Makes a large data set from a small one: every profile gets twins that bought the same at the same moments, but have
+// the country and the advertisement of another profile. Facts are copied, which takes a tenth of the time of deriving
+// them.
 import type { Session } from '../../src/db/session.ts';
 import type { App } from '../../src/deps.ts';
 
-/** What twins do not have in common; all other columns are copied. */
+/** The columns in which a twin differs; all others are copied. */
 type Replaced = Record<string, string>;
 
 async function copyTable({ client }: Session, table: string, replaced: Replaced, from: string): Promise<void> {
@@ -19,7 +20,7 @@ async function copyTable({ client }: Session, table: string, replaced: Replaced,
   );
 }
 
-/** Who twin number `copy` of everybody is, and whose country and attribution it has. */
+/** Makes a table of twin number `copy` of each profile, with the country and attribution it has from another. */
 async function makeTwins(
   { client }: Session,
   app: App,

@@ -1,4 +1,4 @@
-// What the made-up app sells, where, and how it advertises: a few big ones and long tails.
+// What the made-up app sells, where, and how it advertises: a few frequent values of each, and long tails.
 import { createPicker, type Random, randomOf, zipf } from './random.ts';
 
 const VOCABULARY_SEED = 1;
@@ -39,7 +39,7 @@ export interface Product {
   /** Length of a period; 0 months and 0 days is a one-time purchase. */
   months: number;
   days: number;
-  /** Cents of a US dollar. */
+  /** In US cents. */
   cents: number;
   /** How likely a period is to be followed by another. */
   renewal: number;
@@ -93,7 +93,7 @@ export interface Attribution {
 const CHANNELS = ['facebook', 'google', 'tiktok', 'apple_search', 'snapchat', 'unity', 'reddit', 'influencer'];
 const AD_COUNT = 20_000;
 
-/** Ads in the order of their size: campaigns have many creatives, and most of them bring few profiles. */
+/** Makes the ad of a rank by size. Campaigns have many creatives, and most of them bring few profiles. */
 function makeAd(rank: number): Attribution {
   const random = randomOf(VOCABULARY_SEED, rank);
   const channel = CHANNELS[Math.floor(CHANNELS.length * random.next() ** 2)] as string;
