@@ -1,4 +1,5 @@
-// The answer of analytics.md 4, on the worked example: every member, comparison, titles, order, future, freshness.
+// The answer described in analytics.md 4, on the worked example: every member, comparison, titles, order, future
+// dates and freshness.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setStore } from '../../src/apps/catalogue.ts';

@@ -1,4 +1,4 @@
-// Bad requests (analytics.md 3, decisions.md 1): each rule, one test; and that nothing else is refused.
+// Bad requests (analytics.md 3, decisions.md 1): one test for each rule, and a check that nothing else is refused.
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -15,12 +15,12 @@ const date = ['2025-01-01', '2025-03-31'];
 
 interface Bad {
   name: string;
-  /** Of the body; `filters` of the request are `{ date }` unless given. */
+  /** The whole body of the request; `inFilters` adds a valid `date`. */
   body: unknown;
   headers?: Record<string, string>;
   source: string;
   code: string;
-  /** What the message must say. */
+  /** A text that the message must contain. */
   says?: string;
 }
 

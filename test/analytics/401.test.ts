@@ -1,4 +1,4 @@
-// Retrieve analytics data without the right key.
+// Retrieving analytics data without the right key.
 import { keyContract } from '../http/key-contract.ts';
 import { CHARTS_PATH } from './import.ts';
 

@@ -1,4 +1,4 @@
-// Answers in memory: how many are kept, and for which moments one is given.
+// Answers in memory: how many are kept, and the moments for which a kept one is valid.
 import { expect, test } from 'vitest';
 import { createAnswerCache } from '../../src/analytics/answer-cache.ts';
 

@@ -1,4 +1,4 @@
-// A chart takes no more than its share: time-out, a reader that is slow, answers on the wire.
+// A chart takes no more than its share: time-outs, slow readers, compressed answers.
 import { once } from 'node:events';
 import { get as httpGet, request as httpRequest, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -25,7 +25,7 @@ afterAll(() => service.close());
 
 const INSTALLS = { chart_id: 'installs', filters: { date: ['2025-01-01', '2025-01-31'] } };
 
-/** How many clients run a statement or hold a transaction open; autovacuum is none. */
+/** Counts the clients that run a statement or hold a transaction open; autovacuum does not count. */
 async function countBusy(): Promise<number> {
   const { rows } = await sql<{ busy: bigint }>`
     select count(*) as busy from pg_stat_activity
@@ -45,7 +45,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 describe('a chart that cannot be computed just now', () => {
   let holder: pg.Client;
 
-  /** Nobody can read installs meanwhile. */
+  /** Keeps everybody from reading installs. */
   beforeEach(async () => {
     holder = new pg.Client({ connectionString: service.database.url, application_name: 'holder' });
     await holder.connect();
@@ -81,7 +81,7 @@ describe('a chart that cannot be computed just now', () => {
     await blocker.query('begin; lock table fact_install in access exclusive mode');
     const began = performance.now();
     const { status, headers, json } = await askChart(hurried, INSTALLS);
-    // Well before any statement would be given up.
+    // Well before any single statement would be given up.
     expect(performance.now() - began).toBeLessThan(5_000);
     expect([status, json.error_code]).toEqual([503, 'service_unavailable']);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
@@ -95,7 +95,7 @@ describe('a chart that cannot be computed just now', () => {
 test('a megabyte that is refused takes not many times as long as to parse it', async () => {
   const unknown = Array.from({ length: 90_000 }, (_, i) => `"k${i}":1`);
   const text = `{"filters":{"date":["2025-01-01"]},${unknown}}`;
-  /** Microseconds of the processor, as the clock goes on while others have it. */
+  /** Returns the least of five measurements in microseconds of CPU time: a busy machine inflates wall-clock time. */
   async function leastOf(work: () => unknown): Promise<number> {
     const times: number[] = [];
     for (let i = 0; i < 5; i++) {
@@ -128,7 +128,7 @@ describe('a slow reader of a CSV', () => {
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.pause();
     expect(response.statusCode).toBe(200);
-    // Nobody waits for the end of a snapshot, so it may come just after the answer begins.
+    // Nobody waits for the snapshot to be released, so it may still be held when the answer begins.
     await until(async () => (await countBusy()) === 0);
     let length = 0;
     for await (const chunk of response) length += chunk.length;

@@ -1,4 +1,4 @@
-// Labels are brought to the facts while others write the same profiles: no fact keeps an earlier one.
+// Labels are brought to the facts while others write the same profiles: no fact is left with an earlier label.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LABELS_BATCH, relabelBatch } from '../../src/facts/relabel.ts';
@@ -37,7 +37,7 @@ test('a profile whose facts somebody writes just now waits: they would have the 
 
 test('a label that is posted while the one before is brought to the facts is brought to them next', async () => {
   await label('organic');
-  // Profiles are read and locked before this table is written; whoever waits for it gives up after half a second.
+  // Relabelling locks and reads profiles before it writes this table. It waits for the table half a second at most.
   const letGo = await holdTable(service, 'label_retotalled');
   const relabelling = relabel();
   await Promise.race([relabelling, waitForBlocked(service).catch(() => undefined)]);
@@ -91,7 +91,7 @@ test('a profile with very many facts is brought its label by itself', async () =
   const turn = { after: 0, hasMore: true };
   const counts: number[] = [];
   while (turn.hasMore) counts.push(await relabelBatch(db, LABELS_BATCH, turn));
-  // In any order.
+  // The batches may come in any order.
   expect(counts.length).toBeGreaterThan(1);
   expect(counts.reduce((sum, count) => sum + count)).toBe(3);
   expect(await listStatuses()).toEqual(['organic']);

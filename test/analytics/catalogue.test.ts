@@ -1,4 +1,4 @@
-// The catalogue against the tables of the interface, and what is printed from it.
+// Checks the catalogue against the tables of the interface, and the document that is printed from it.
 import { describe, expect, test } from 'vitest';
 import { CHART_IDS, chart, filtersOf, metricKeysOf, segmentationsOf, unitOf } from '../../src/analytics/catalogue.ts';
 import { EVERY_SEGMENTATION } from '../../src/analytics/chart-options.ts';

@@ -1,4 +1,4 @@
-// The parts of which answers from columns are made: the format, and sums and sets that stay exact and bounded.
+// The building blocks of answers from columns: the format, and sums and sets that stay exact and bounded.
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { countCombined, type Numbers, selectRows } from '../../src/analytics/columns/group-rows.ts';
@@ -47,7 +47,7 @@ describe('a column chunk', () => {
 });
 
 describe('moments by day and quarter', () => {
-  /** Days of 25 hours in a zone five hours behind, as columns have them: `''` where there is none. */
+  /** Days of 25 hours in a zone five hours behind UTC, as columns store them: `''` stands for none. */
   const DAYS = ['', ...Array.from({ length: 9 }, (_, i) => String(20_000 + i))];
   const QUARTERS = ['', ...Array.from({ length: 100 }, (_, i) => String(20 + i))];
   const codes = DAYS.slice(1).flatMap((_, day) =>
@@ -92,7 +92,7 @@ describe('moments by day and quarter', () => {
 describe('rows', () => {
   const SIZE = 5_000;
 
-  /** A column of random values below `different`, of which the even ones pass. */
+  /** A column of scattered codes below `different`; the even codes pass. */
   function column(different: number, seed: number) {
     const codes = Uint16Array.from({ length: SIZE }, (_, row) => ((row * seed) % 7919) % different);
     const numbers = Int32Array.from({ length: different }, (_, code) => (code % 11 === 0 ? -1 : code));
@@ -100,7 +100,7 @@ describe('rows', () => {
     return { passes, numbers, codes: codes.map((code) => code + CODE_OFFSET) };
   }
 
-  /** Of all rows of which every column passes: how often their numbers are there together. */
+  /** Counts, the obvious way, how often each combination of numbers occurs in the rows that pass in every column. */
   function countPlainly(columns: readonly ReturnType<typeof column>[]): Map<string, number> {
     const counts = new Map<string, number>();
     for (let row = 0; row < SIZE; row++) {
@@ -137,7 +137,7 @@ describe('rows', () => {
 describe('sums', () => {
   test('are exact beyond what one number can hold', () => {
     const sums = new ColumnSums(2, 1, 5);
-    // 9,007,199,254,740,993 is the first whole number that a double does not have.
+    // 9,007,199,254,740,993 is the first whole number that a double cannot represent.
     const amounts = splitAmounts([['3002399751580331']], 3);
     sums.add(4, 1, 3, amounts, 0);
     sums.add(NO_SEGMENT, 0, 1, amounts, 0);

@@ -1,4 +1,4 @@
-// The worked example: imported by the built sps, every case answered as expected.json has it.
+// The worked example: imported by the built sps, with every case answered as expected.json says.
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ interface Case {
 const cases: Case[] = JSON.parse(await readFile(join(folder, 'expected.json'), 'utf8'));
 let service: TestService;
 
-/** The import writes its rejects beside the files, so it works on a copy. */
+/** The import writes its rejects next to its files, so it works on a copy. */
 beforeAll(async () => {
   service = await startService();
   const copy = await mkdtemp(join(tmpdir(), 'sps-example-'));
@@ -40,7 +40,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service.close());
 
-/** The file sorts the series of each key by their own values; analytics.md 4 wants the order of the first key under all. */
+/** The file sorts each key's series by their own values; analytics.md 4 wants all keys in the order of the first. */
 const byType = (series: Series[]) => [...series].sort((a, b) => (a.type < b.type ? -1 : 1));
 
 interface Answered {

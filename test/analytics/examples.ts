@@ -1,5 +1,6 @@
-// Histories with their questions that generated ones rarely are: what totals and columns could get wrong. All are of one world: a file takes
-// its time to be brought in, however little it has. What a question asks for is told apart by days and labels.
+// Hand-made histories with their questions, for what totals and columns could get wrong and generated histories rarely
+// have. All examples share one world, because an import takes a while however small it is; days and labels keep them
+// apart.
 import fc from 'fast-check';
 import { CHART_IDS } from '../../src/analytics/catalogue.ts';
 import { history, NOW, PRODUCTS } from './histories.ts';
@@ -11,7 +12,7 @@ export const APP_ZONE = 'America/New_York';
 const BY_DAY = { period_unit: 'day', date_type: 'purchase_date' };
 
 const aMonthLater = (at: Date) => new Date(at.getTime() + 28 * 86_400_000).toISOString();
-/** A period of a subscription, whose chain has no other. */
+/** A subscription period that is a chain by itself. */
 const period = (id: string, at: Date, value: number): World['transactions'][number] => ({
   customer_user_id: id,
   purchase_type: 'subscription',
@@ -28,13 +29,13 @@ const period = (id: string, at: Date, value: number): World['transactions'][numb
 
 type Example = [Pick<World, 'profiles' | 'transactions'>, Asked[]];
 
-/** With the zone that is asked for. */
+/** Asks these questions by the days of a zone. */
 const inZone = (zoneName: string, questions: Asked['question'][]): Asked[] =>
   questions.map((question) => ({ question, zoneName }));
 
 /**
- * What many generated histories do not have: periods that ended in this month and before the days in question, of which totals that are
- * kept by month have the beginnings alone; and a label without a channel.
+ * What generated histories rarely have: periods that ended this month but before the days in question, of which
+ * monthly totals only have the beginnings; and a label without a channel.
  */
 const RARE: Example = [
   {
@@ -65,13 +66,13 @@ const RARE: Example = [
   ),
 ];
 
-/** Every other hour of two days from this one. */
+/** Every other hour of two days, starting on this one. */
 const hoursFrom = (year: number, month: number, day: number) =>
   Array.from({ length: 24 }, (_, i) => new Date(Date.UTC(year, month - 1, day, 2 * i, 30)));
 
 const HOURS = hoursFrom(2025, 2, 3);
 
-/** Purchases, ends and installs at these, asked by the days of a zone that is 5:45 ahead. */
+/** Purchases, ends and installs at these hours, with the days of a zone that is 5:45 ahead of UTC. */
 const HOURLY: Example = [
   {
     profiles: HOURS.map((at, i) => ({
@@ -98,10 +99,10 @@ const HOURLY: Example = [
   ),
 ];
 
-/** Of months that no other example has. */
+/** In months that no other example uses. */
 const LARGE_HOURS = hoursFrom(2024, 9, 3);
 
-/** Amounts whose sums are more than 64 bits hold. */
+/** Amounts whose sums do not fit into 64 bits. */
 const LARGE: Example = [
   {
     profiles: LARGE_HOURS.map((_, i) => ({
@@ -125,12 +126,12 @@ const LARGE: Example = [
   ),
 ];
 
-/** Several histories, always the same ones, with trials, refunds and all. */
+/** Several generated histories, the same ones in every run, with trials, refunds and the rest. */
 const HISTORIES: World[] = fc
   .sample(history, { seed: 5, numRuns: 6 })
   .map((world, i) => JSON.parse(JSON.stringify(world).replace(/"([pso]\d)/g, `"${i}$1`)));
 
-/** As one, asked for what totals do not have: a dimension within another. */
+/** Those histories merged into one, asked for what totals do not have: one dimension within another. */
 const MANY: Example = [
   {
     profiles: HISTORIES.flatMap(({ profiles }) => profiles),
@@ -153,7 +154,7 @@ const MANY: Example = [
   ),
 ];
 
-/** By turns one of each: whatever share of them is brought in has some of every example. */
+/** Takes one of each list in turn, so that any part of the result has some of every example. */
 function takeTurns<T>(lists: readonly (readonly T[])[]): T[] {
   const most = Math.max(...lists.map(({ length }) => length));
   return Array.from({ length: most }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();

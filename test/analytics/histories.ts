@@ -1,8 +1,8 @@
-// Generated histories: what a store can send of a few profiles between the end of 2024 and the spring of 2025.
+// Generated histories: what a store can send about a few profiles between the end of 2024 and the spring of 2025.
 import fc from 'fast-check';
 import type { ProductRecord, ProfileRecord, TransactionRecord, World } from './oracle-facts.ts';
 
-/** Transactions lie on both sides of it. */
+/** Transactions lie before and after it. */
 export const NOW = Date.parse('2025-04-20T15:30:00Z');
 
 const HOUR_MS = 3_600_000;
@@ -18,7 +18,7 @@ export const PRODUCTS: (ProductRecord & { duration: never })[] = [
 ] as never;
 
 const text = (at: number) => new Date(at).toISOString();
-/** Often exactly at a midnight, where edges are; or so that something of a week or a month ends around now. */
+/** Often exactly midnight, where edges are, or such that a week or a month ends around `NOW`. */
 const anywhen = fc
   .tuple(fc.integer({ min: 0, max: 165 }), fc.constantFrom(0, 0, 5, 23 * 60 + 59, 300, 14 * 60 + 7))
   .map(([day, minutes]) => FROM + day * DAY_MS + minutes * 60_000);
@@ -50,7 +50,7 @@ function profileOf(index: number): fc.Arbitrary<ProfileRecord> {
     );
 }
 
-/** JSON knows no undefined; exactOptionalPropertyTypes wants the members gone. */
+/** Drops undefined members, which JSON does not have and exactOptionalPropertyTypes does not allow. */
 function withoutAbsent<T extends object>(record: T): never {
   return JSON.parse(JSON.stringify(record)) as never;
 }
@@ -59,13 +59,13 @@ const step = fc.record({
   kind: fc.constantFrom('paid', 'paid', 'paid', 'paid', 'free', 'trial'),
   days: fc.oneof(
     { arbitrary: fc.constantFrom(7, 30, 31, 31, 60, 91, 182, 365, 45, 3), weight: 2 },
-    // Both sides of where a class of lengths begins and ends.
+    // On both sides of each bound between two classes of lengths.
     { arbitrary: fc.constantFrom(5, 6, 8, 9, 27, 28, 32, 58, 59, 62, 63, 88, 89, 93, 94), weight: 1 },
     { arbitrary: fc.constantFrom(179, 180, 184, 185, 359, 360, 372, 373), weight: 1 },
   ),
-  /** Added to the days, which are rounded. */
+  /** Added to the days. Lengths are rounded to whole days. */
   oddHours: fc.constantFrom(0, 0, 0, -1, 1, -11, 11),
-  /** From the end of this period to the next purchase, in hours: an upgrade, at once, within a grace period, a gap. */
+  /** Hours from the end of this period to the next purchase: an upgrade, at once, in a grace period or after a gap. */
   gapHours: fc.constantFrom(0, 0, 0, -100, -24, 1, 48, 16 * 24, 40 * 24),
   cents: fc.constantFrom(999, 1, 12_345, 5000),
   product: fc.constantFrom('monthly', 'annual', 'weekly', 'odd', 'forever', 'unconfigured'),
@@ -84,7 +84,7 @@ const step = fc.record({
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Of the transactions of a chain, in its order: those of one moment are ordered by code point. */
+/** Of the ids of a chain's transactions, in order: transactions of the same instant are ordered by code point. */
 const SUFFIXES = '0BaCbDcEd';
 
 interface ChainSeed {
@@ -151,7 +151,7 @@ function oneTime({ index, owner, store, begins }: ChainSeed, one: Step): Transac
     store_original_transaction_id: `o${index}`,
     price: priceOf(one),
     purchased_at: text(begins),
-    // Kept, and mean nothing.
+    // Stored, but without meaning for a one-time purchase.
     billing_issue_detected_at: one.graceDays !== undefined || one.hasIssue ? text(begins) : undefined,
     grace_period_expires_at: one.graceDays === undefined ? undefined : text(begins + one.graceDays * DAY_MS),
     refunded_at: isRefunded ? text(begins + one.refundHours! * HOUR_MS) : undefined,
@@ -167,7 +167,7 @@ const seed = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 9 }),
 });
 
-/** Profiles, their transactions in the order in which they happened, and the products that are configured. */
+/** Profiles, their transactions in the order in which they happened, and the configured products. */
 export const history: fc.Arbitrary<World> = fc
   .tuple(fc.integer({ min: 1, max: 8 }), fc.array(seed, { minLength: 4, maxLength: 20 }))
   .chain(([count, seeds]) =>

@@ -1,4 +1,4 @@
-// Brings profiles, products and transactions into a test service by the way of files, as `sps import` does.
+// Imports profiles, products and transactions into a test service through the code of `sps import`.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,10 +15,10 @@ import type { TestService } from '../setup/service.ts';
 
 export type Records = readonly object[];
 
-/** An app of a test service. */
+/** An app of a test service, as far as tests use it. */
 export type Home = Pick<TestService, 'database' | 'deps' | 'call' | 'app' | 'secretKey'>;
 
-/** Another app of the same service: an empty world for a generated history. */
+/** Adds another app to the same service: an empty world for a generated history. */
 export async function addApp({ database, deps, call }: TestService, values: NewApp): Promise<Home> {
   const { app, secret_key } = await createApp(deps, values);
   return { database, deps, call, app, secretKey: secret_key };
@@ -54,7 +54,7 @@ export async function addProducts(home: Home, products: readonly NewProduct[]): 
   await configureProducts(home.deps, home.app.app_id, products);
 }
 
-/** What the customer `u` bought once, for 5 USD. */
+/** The only purchase of customer `u`, for 5 USD. */
 export const COINS = {
   customer_user_id: 'u',
   purchase_type: 'one_time_purchase',
@@ -66,7 +66,7 @@ export const COINS = {
   purchased_at: '2025-01-10T00:00:00Z',
 };
 
-/** Adds all facts to the totals, so many at a time, and what was moved to other labels. */
+/** Adds all facts to the totals, `batch` at a time, and all moves to other labels. */
 export async function totalAll(db: Kysely<DB>, batch?: number): Promise<void> {
   while ((await refreshTotals(db, batch)).count > 0);
   await refreshMoves(db);
@@ -74,7 +74,7 @@ export async function totalAll(db: Kysely<DB>, batch?: number): Promise<void> {
 
 export const CHARTS_PATH = '/api/v1/client-api/metrics/analytics/';
 
-/** Asks for a chart; `headers` may name a zone. */
+/** Asks for a chart; `headers` can name a zone. */
 export function askChart(home: Home, body: unknown, headers: Record<string, string> = {}) {
   return home.call('POST', CHARTS_PATH, { key: home.secretKey, body, headers });
 }

@@ -1,4 +1,5 @@
-// Installs in columns: every way in which they differ from the installs of now is corrected, and none is written without its images.
+// Installs in columns: corrections cover every way in which installs can have changed since, and no install is written
+// without its images.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { planningAnew } from '../../src/db/prepared.ts';
@@ -25,10 +26,10 @@ function install(id: string, installed_at: string, channel: string): object {
   return { customer_user_id: id, installed_at, country: 'DE', attribution: { status: 'non_organic', channel } };
 }
 
-/** Until other days of May, which has not begun: no answer is one that was kept. */
+/** Makes each question end on another day of May, which has not begun, so that no kept answer is returned. */
 let asked = 0;
 
-/** The installs of spring by channel and month. */
+/** Returns the installs of spring by channel and month. */
 async function ask(filters: object = {}): Promise<Record<string, number[]>> {
   asked++;
   const { json } = await askChart(service, {
@@ -40,7 +41,7 @@ async function ask(filters: object = {}): Promise<Record<string, number[]>> {
   return Object.fromEntries(series.map(({ type, values }) => [type, values.map(({ y }) => y)]));
 }
 
-/** How many images of installs columns and their changes have. */
+/** Counts the images of installs in columns, and those among the changes. */
 async function countImages(): Promise<{ chunks: number; changes: number }> {
   const { rows } = await sql<{ chunks: number; changes: number }>`select
     (select coalesce(sum(length(codes)), 0)::integer from install_column_chunk where name = 'kind') as chunks,
@@ -160,7 +161,7 @@ test('what changed in a month that another process gave columns meanwhile is in 
   const [first, second] = [await addApp(service, { name: 'First' }), await addApp(service, { name: 'Second' })];
   const inMarch = ['a', 'b', 'c'].map((id) => install(id, '2025-03-10T00:00:00Z', 'social'));
   for (const one of [first, second]) await importProfiles(one, inMarch);
-  // The slow process has seen that neither app has columns, and is held up at the first one.
+  // The slow process has seen that neither app has columns, and is stuck at the first.
   const holder = await db.startTransaction().execute();
   const march = Date.UTC(2025, 2, 1) / 86_400_000;
   await sql`insert into install_column_month (app_key, month, installs) values (${first.app.app_key}, ${march}, 0)`.execute(

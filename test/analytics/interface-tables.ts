@@ -1,4 +1,4 @@
-// The segmentation and filter tables of interface 4.2, word for word; the chart groups as chart ids.
+// The segmentation and filter tables of interface 4.2, verbatim; chart groups are listed as chart ids.
 import type { ChartId } from '../../src/analytics/catalogue.ts';
 
 export const SEGMENTATION_TABLE: readonly (readonly [readonly ChartId[], string])[] = [
@@ -68,7 +68,7 @@ offer_category | no | no | yes
 offer_type | no | no | yes
 offer_id | no | no | yes`;
 
-/** The members of `filters` that a chart takes, in the order of the table. */
+/** Returns the members of `filters` that a chart takes, in the order of the table. */
 export function filterMembersOf(chart: ChartId): string[] {
   const column = VARIANT_A.includes(chart) ? 1 : VARIANT_B.includes(chart) ? 2 : 3;
   const rows = FILTER_TABLE.trim()

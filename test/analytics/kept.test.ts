@@ -1,4 +1,4 @@
-// An answer that is kept is given again while it is true, and no longer: whatever changes the facts, in whatever process.
+// A kept answer is returned as long as it is true and no longer, whatever changes the facts and in whichever process.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { configureProducts, setStore } from '../../src/apps/catalogue.ts';
@@ -34,7 +34,7 @@ async function answer(body: Question, headers?: Record<string, string>) {
   return json.data;
 }
 
-/** Another process would have its own kept answers, as this has. */
+/** Starts a second server on the same database. It keeps answers of its own, as another process would. */
 async function startAnother() {
   const { app } = await buildApp(service.deps, ['admin']);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -63,7 +63,7 @@ async function buy(customer: string, members: Record<string, unknown> = {}): Pro
   expect(status, text).toBe(200);
 }
 
-/** Changes what facts say behind the service's back: seen by who computes, not by who keeps. */
+/** Changes the facts behind the service's back: computed answers show it, kept ones do not. */
 async function forge(revenue: bigint): Promise<void> {
   await service.database.db.updateTable('fact_transaction').set({ revenue }).execute();
 }
@@ -195,7 +195,7 @@ test.each(CHANGES)('%s makes the answer another, also that of another process', 
 
 test('time alone makes the answer another where a moment of a fact passes', async () => {
   await post(PROFILE, { headers: { 'service-customer-user-id': 'eve' }, body: {} });
-  // Charts end with the millisecond of their clock, and a stock is that of just before.
+  // Charts include the whole current millisecond, and a stock is counted just before that moment.
   const soon = { purchased_at: '2025-06-15T12:00:30.000999Z', expires_at: '2025-06-15T12:01:00.000999Z' };
   await buy('eve', { store_transaction_id: 'e1', store_original_transaction_id: 'e1', ...soon });
   const active = question('subscriptions_active', ['2025-06-15', '2025-06-15'], { period_unit: 'day' });
@@ -262,7 +262,7 @@ test('the answer is another as soon as what it depends on has passed', async () 
   });
   const bought = [
     ['fay', '2025-06-15T11:00:00Z'],
-    // Charts end with the millisecond of their clock, in which it lies.
+    // Within the current millisecond, all of which charts include.
     ['ada', '2025-06-15T16:00:00.000999Z'],
     ['ada', '2025-06-16T00:10:00Z'],
   ] as const;

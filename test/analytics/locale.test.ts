@@ -1,4 +1,5 @@
-// A database of another locale counts alike: codes and ids are compared as such, not as words of a language.
+// The locale of the database does not change what is counted: codes and ids are compared by code point, not as words of
+// a language.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { oneTime, period, setTransaction } from '../purchases/world.ts';
@@ -24,7 +25,7 @@ test('transactions of one moment are in the order of code points', async () => {
   });
   const chain = { store_original_transaction_id: 'B', purchased_at: '2025-02-01T00:00:00Z' };
   const free = { country: 'US', currency: 'USD', value: 0 };
-  // To a Turk a comes before B, and the chain would begin with what was paid.
+  // In Turkish, "a" sorts before "B", so the chain would begin with the paid period.
   await setTransaction(service, 'bea', period({ ...chain, store_transaction_id: 'a' }));
   const { json } = await setTransaction(service, 'bea', period({ ...chain, store_transaction_id: 'B', price: free }));
   expect(json.data.subscriptions.monthly.store_transaction_id).toBe('a');

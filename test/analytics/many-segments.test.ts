@@ -1,5 +1,5 @@
-// More segments than an answer has room for: JSON sums the rest up as "Other", recomputed from its facts; CSV has them all
-// until there are too many rows.
+// More segments than an answer has room for: JSON sums up the rest as "Other", recomputed from its facts; CSV has all
+// segments until there are too many rows.
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ import { addApp, askChart, importProfiles, importTransactions } from './import.t
 const CAMPAIGNS = 520;
 let service: TestService;
 
-/** What the payer of campaign n bought, for n USD. */
+/** The purchase of the payer of campaign n, for n USD. */
 const bought = (n: number, { id, purchased_at }: { id: string; purchased_at: string }) => ({
   customer_user_id: `payer${n}`,
   purchase_type: 'one_time_purchase',
@@ -117,7 +117,7 @@ describe('at most 500 series', () => {
     const { db } = service.deps;
     while ((await refreshTotals(db)).count > 0);
     while ((await refreshColumns(db, { leastFacts: 1 })) > 0);
-    // Another range, whose answer is not kept.
+    // Another range, for which no answer is kept.
     const series = await ask({ chart_id: 'arppu', filters: { date: ['2025-01-02', '2025-03-31'] } });
     expect(series).toHaveLength(500);
     expect(figures(series.at(-1)!)).toEqual([11.5, 11.5, 0, 0]);

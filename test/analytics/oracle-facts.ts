@@ -1,4 +1,4 @@
-// The oracle, part one: chains derived from transaction records as analytics.md 1 says it, one after the other, in plain
+// The oracle, part one: derives chains from transaction records one by one, as analytics.md 1 says, in plain
 // TypeScript. Slow and obvious; shares no code with the service.
 
 export interface ProfileRecord {
@@ -43,12 +43,12 @@ export interface ProductRecord {
 export interface Fact {
   profile: ProfileRecord;
   dimensions: Record<string, string>;
-  /** 10^-9 USD: revenue, proceeds, net revenue. */
+  /** Revenue, proceeds and net revenue, in 10^-9 USD. */
   price: bigint[];
   monthly: bigint[] | null;
   isTrial: boolean;
   isOneTime: boolean;
-  /** Of the paid period; 0 is none. */
+  /** Of the paid period, counted from 1; 0 if it is not paid. */
   number: number;
   purchasedAt: number;
   activeUntil: number;
@@ -86,7 +86,7 @@ const MONTHS: Record<string, [bigint, bigint]> = {
   Annual: [12n, 1n],
 };
 
-/** Of a short period, 10^-9 USD. */
+/** Upper bound of the monthly amount of an Uncategorized period, however short, in 10^-9 USD. */
 const MOST = 10n ** 18n;
 
 export function divide(a: bigint, b: bigint): bigint {
@@ -149,7 +149,7 @@ function configured(world: World, { store, store_product_id }: TransactionRecord
   return world.products.find((one) => one.store === store && one.store_product_id === store_product_id)?.duration;
 }
 
-/** The facts of one chain, its transactions in order. */
+/** Derives the facts of one chain from its transactions, which are in order. */
 function chainFacts(world: World, chain: TransactionRecord[]): Fact[] {
   const profile = world.profiles.find(({ customer_user_id }) => customer_user_id === chain[0]!.customer_user_id)!;
   const isTrial = chain.map((one, i) => one.offer?.type === 'free_trial' || (i === 0 && one.price.value === 0));
@@ -203,7 +203,7 @@ function chainFacts(world: World, chain: TransactionRecord[]): Fact[] {
   });
 }
 
-/** A trial takes the duration of its chain's first paid period. */
+/** Classifies a record without a configured product. A trial takes the duration of its chain's first paid period. */
 function unconfigured(
   world: World,
   record: TransactionRecord,
@@ -231,7 +231,7 @@ function monthly(record: TransactionRecord, duration: string, price: bigint[]): 
 
 const factsOf = new WeakMap<World, Fact[]>();
 
-/** Once per world, of which many questions are asked. */
+/** Derives the facts of a world once, because many questions are asked about it. */
 export function deriveFacts(world: World): Fact[] {
   const facts = factsOf.get(world) ?? deriveAnew(world);
   factsOf.set(world, facts);

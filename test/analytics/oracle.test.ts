@@ -1,4 +1,4 @@
-// Generated histories: every chart as the slow oracle counts it, for random questions in random zones.
+// Generated histories: every chart must equal what the slow oracle counts, for random questions in random zones.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CHART_IDS, chart, segmentationsOf } from '../../src/analytics/catalogue.ts';
@@ -35,14 +35,14 @@ test('all charts answer as the oracle counts', { timeout: 180_000 }, async () =>
         expect(await ask(home, question, zoneName), JSON.stringify({ question, zoneName })).toEqual(told);
       }
     }),
-    // To have a small counterexample, take endOnFailure away: shrinking takes minutes.
+    // For a small counterexample, remove endOnFailure; shrinking takes minutes.
     { numRuns: Number(process.env.HISTORIES ?? 2), endOnFailure: true },
   );
 });
 
 const at = (ms: number) => new Date(ms).toISOString();
 
-/** A period of a product that is not configured: where the moments of others meet it, no generated history need have it. */
+/** A period of an unconfigured product. Generated histories need not have periods whose moments coincide. */
 function periodOf(
   chain: string,
   begins: number,
@@ -64,7 +64,7 @@ function periodOf(
   };
 }
 
-/** A month that ends at the moment, or with a grace period of three days. */
+/** The beginnings of periods that end at this moment: a month, or a month with a grace period of three days. */
 const endsAt = (moment: number) => [moment - 30 * DAY_MS, {}] as const;
 const graceEndsAt = (moment: number, more: object = {}) => {
   const expires = moment - 3 * DAY_MS;
@@ -94,14 +94,14 @@ const EDGES: World = {
       periodOf(`refunded ${ms}`, MEETING, refunded(NOW + ms)),
       periodOf(`cancelled ${ms}`, MEETING, { renew_status: false, renew_status_changed_at: at(NOW + ms) }),
     ]),
-    // What is noticed before the period ends counts then; what was cancelled without a date, never.
+    // An issue noticed before the period ends counts when it is noticed; a cancellation without a date never counts.
     periodOf('issue', MEETING - DAY_MS, { billing_issue_detected_at: at(MEETING) }),
     periodOf(
       'issue before its grace',
       ...graceEndsAt(MEETING + 5 * DAY_MS, { billing_issue_detected_at: at(MEETING) }),
     ),
     periodOf('cancelled without a date', MEETING, { days: 7, renew_status: false }),
-    // Both at once: the first by code point is the free one, and so the trial of the chain.
+    // Both at the same moment: the free one is first by code point, and so becomes the trial of the chain.
     periodOf('order', MEETING, { id: 'a' }),
     periodOf('order', MEETING, { id: 'B', price: { country: 'DE', currency: 'USD', value: 0 } }),
   ],

@@ -1,5 +1,5 @@
-// The oracle, part two: all 19 charts counted entry by entry from the facts of oracle-facts.ts. The days of instants come
-// from Intl directly; it knows no bucket edges.
+// The oracle, part two: counts all 19 charts entry by entry from the facts of oracle-facts.ts. Takes the days of
+// instants from Intl directly; it knows no bucket edges.
 import { deriveFacts, divide, type Fact, profileDimensions, type World } from './oracle-facts.ts';
 
 export interface Question {
@@ -162,7 +162,7 @@ function unitOf(date: string, unit: string): string {
   return `week of ${new Date(day - weekday * DAY_MS).toISOString().slice(0, 10)}`;
 }
 
-/** The dates of each bucket that has begun. */
+/** Returns the dates of each bucket that has begun. */
 function listBuckets([first, last = first]: string[], unit: string, today: string): string[][] {
   const buckets = new Map<string, string[]>();
   for (let day = Date.parse(first!); day <= Date.parse(last!); day += DAY_MS) {
@@ -179,7 +179,7 @@ interface Figures {
   wholePer: bigint;
 }
 
-/** Asks the oracle: per key of the answer its series, in order. */
+/** Asks the oracle. Returns the series of each key of the answer, in order. */
 export function consultOracle(world: World, question: Question, zone: string): Record<string, OracleSeries[]> {
   const { kind, entries: makeEntries, per } = DEFINITIONS[question.chart_id]!;
   const { segmentation, filters } = question;
@@ -192,13 +192,13 @@ export function consultOracle(world: World, question: Question, zone: string): R
   const divisors = per === 'installs' ? installs(world).filter(passes) : [];
   const keys = MONEY.includes(question.chart_id) ? ['revenue', 'proceeds', 'net_revenue'] : ['common'];
   const byInstall = question.date_type === 'profile_install_date';
-  /** Of a request: the last microsecond of its millisecond. */
+  /** Now, for a request, is the last microsecond of its millisecond. */
   const now = world.now + 0.999;
   const today = localDate(world.now, zone);
   const installsSplit =
     segmentation !== undefined && (segmentation.startsWith('attribution_') || OF_PROFILES.includes(segmentation));
 
-  /** The indexes of the buckets in which an entry counts. */
+  /** Returns the indexes of the buckets in which an entry counts. */
   function placesOf(one: Entry, buckets: string[][], isStock: boolean): number[] {
     const date = localDate(byInstall ? one.installedAt : one.at, zone);
     if (one.at > now || (byInstall && one.installedAt > now)) return [];

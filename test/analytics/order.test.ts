@@ -1,5 +1,5 @@
-// The order in which transactions come in changes nothing: shuffles, some of them in pieces, and every transaction
-// replaced on the way by another version of itself.
+// The order in which transactions arrive does not matter: they are shuffled, some of them arrive in pieces, and each
+// transaction replaces an earlier version of itself.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CHART_IDS, chart, segmentationsOf } from '../../src/analytics/catalogue.ts';
@@ -32,7 +32,7 @@ async function answers(home: Home) {
   return Promise.all(asked);
 }
 
-/** The same transaction as it was known before: not refunded, at another price. */
+/** Returns the transaction as it was known earlier: not refunded, and at another price. */
 function earlierVersion({ refunded_at: _, cancellation_reason: __, ...record }: TransactionRecord): TransactionRecord {
   const isTrial = record.offer?.type === 'free_trial';
   return { ...record, price: { country: 'FR', currency: 'USD', value: isTrial ? 0 : 77 } };

@@ -1,4 +1,4 @@
-// What is always true (analytics.md 5), over generated histories.
+// Properties that always hold (analytics.md 5), checked over generated histories.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHART_IDS, chart, filtersOf, segmentationsOf, unitOf } from '../../src/analytics/catalogue.ts';
@@ -16,7 +16,7 @@ const FLOWS = CHART_IDS.filter((id) => chart(id).kind === 'flow');
 const SUMS = CHART_IDS.filter((id) => chart(id).kind !== 'ratio');
 const COUNTS = CHART_IDS.filter((id) => unitOf(chart(id)) === 'count');
 
-/** Each shown figure is rounded by at most half a millionth. */
+/** Rounding changes each figure that is shown by at most half a millionth. */
 const HALF_MICRO = 0.5e-6;
 
 let service: TestService;
@@ -33,7 +33,7 @@ async function settle(world: World): Promise<Home> {
   return home;
 }
 
-/** Holds for every history; the same histories serve all properties of a run. */
+/** Checks a property on every history; all properties of a run share the same histories. */
 function always(name: string, property: (home: Home, world: World) => Promise<void>, histories = history): void {
   test(name, { timeout: 180_000 }, () =>
     fc.assert(
@@ -93,7 +93,7 @@ always(
   withoutRefunds,
 );
 
-/** Three of these, others for each chart, so that all have their turn. */
+/** Returns three of the names, different ones for each chart, so that each gets its turn. */
 function someOf<T>(names: readonly T[], place: number): T[] {
   const first = (3 * place) % names.length;
   return [...names.slice(first), ...names.slice(0, first)].slice(0, 3);

@@ -1,4 +1,4 @@
-// The pure parts at their edges: ranges and buckets, exact figures.
+// The edge cases of pure code: ranges and buckets, exact figures.
 import { describe, expect, test } from 'vitest';
 import {
   countBuckets,

@@ -1,10 +1,10 @@
-// Generated questions about generated histories, and an answer in the shape of the oracle's.
+// Generated questions about generated histories; and answers in the shape that the oracle gives.
 import fc from 'fast-check';
 import { CHART_IDS, chart, filtersOf, segmentationsOf } from '../../src/analytics/catalogue.ts';
 import { askChart, type Home } from './import.ts';
 import type { OracleSeries, Question } from './oracle.ts';
 
-/** Values that the generated histories have. */
+/** Values that occur in the generated histories. */
 const FILTER_VALUES: Record<string, string[]> = {
   store: ['app_store', 'play_store', 'stripe', 'acme', ''],
   country: ['us', 'de', 'jp', ''],
@@ -34,7 +34,7 @@ const range = fc.constantFrom(...RANGES);
 
 const zone = fc.constantFrom('America/New_York', 'America/New_York', 'UTC', 'Asia/Kathmandu', 'Australia/Lord_Howe');
 
-/** A question about this chart; day buckets are kept to short ranges. */
+/** Generates questions about a chart; only short ranges are asked for by day. */
 function questionAbout(chart_id: (typeof CHART_IDS)[number]): fc.Arbitrary<Question> {
   const { dimensions, compares } = filtersOf(chart(chart_id));
   const filter = fc
@@ -62,11 +62,11 @@ function questionAbout(chart_id: (typeof CHART_IDS)[number]): fc.Arbitrary<Quest
 
 export interface Asked {
   question: Question;
-  /** By whose days it is asked. */
+  /** The zone whose days are asked for. */
   zoneName: string;
 }
 
-/** So many about every chart. */
+/** Generates `perChart` questions about every chart. */
 export const questions = (perChart: number): fc.Arbitrary<Asked[]> =>
   fc
     .tuple(
@@ -87,7 +87,7 @@ interface Answered {
   compare_values: { x: string; y: number }[] | null;
 }
 
-/** The series of an answer, per key, as the oracle gives them. */
+/** Asks the service. Returns the series of each key of the answer, in the oracle's form. */
 export async function ask(home: Home, question: Question, zoneName: string): Promise<Record<string, OracleSeries[]>> {
   const { status, text, json } = await askChart(home, question, { 'service-tz': zoneName });
   if (status !== 200) throw new Error(`${status} ${text}`);

@@ -1,4 +1,5 @@
-// Charts remember the facts of profiles whose label waits. Whatever happens to these facts meanwhile, they answer as the oracle counts.
+// Charts remember the facts of profiles whose label is waiting. However these facts change meanwhile, charts must equal
+// what the oracle counts.
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -33,7 +34,7 @@ const SPANS = {
   day: ['2025-03-20', '2025-04-20'],
 };
 
-/** Of what totals have by day, by month, and not at all. */
+/** Questions about what totals have by day, what they have by month, and what they do not have. */
 const BY_LABEL: Question[] = CHART_IDS.flatMap((chart_id) =>
   (
     [
@@ -53,7 +54,7 @@ const BY_LABEL: Question[] = CHART_IDS.flatMap((chart_id) =>
     })),
 );
 
-/** Whatever was asked before: no answer is one that was kept. */
+/** Expects what the oracle counts. Raising the version keeps earlier answers from being returned. */
 async function expectOracle(home: Home, world: World): Promise<void> {
   await raiseVersion(service.deps.db, home.app.app_key);
   for (const question of BY_LABEL) {
@@ -65,7 +66,7 @@ async function expectOracle(home: Home, world: World): Promise<void> {
 const CAMPAIGNS = ['first', 'second', 'third'] as const;
 type Campaign = (typeof CAMPAIGNS)[number];
 
-/** Everybody under another label, of the one status or the other. */
+/** Returns everybody with another label, of one status or the other. */
 function labelled({ profiles }: World, campaign: Campaign): World['profiles'] {
   return profiles.map((profile, i) => ({
     ...profile,
@@ -77,7 +78,7 @@ function labelled({ profiles }: World, campaign: Campaign): World['profiles'] {
   }));
 }
 
-/** Every other transaction as it might have been before: at another price, not refunded, never cancelled. */
+/** Returns the transactions with every other one in an earlier state: another price, not refunded, never cancelled. */
 function before({ transactions }: World): World['transactions'] {
   return transactions.map((transaction, i) => {
     if (i % 2 === 0) return transaction;
@@ -86,7 +87,7 @@ function before({ transactions }: World): World['transactions'] {
   });
 }
 
-/** Of which something happens today. */
+/** Purchases to which something happens today: their refunds. */
 const TODAY: World['transactions'] = [0, 1, 2].map((i) => ({
   customer_user_id: `p${i}`,
   purchase_type: 'one_time_purchase',
@@ -106,7 +107,7 @@ const LONGEST = fc
 const WORLD: World = { ...LONGEST, transactions: [...TODAY, ...LONGEST.transactions] };
 const THIRD = Math.floor(WORLD.transactions.length / 3);
 
-/** One no longer counts, of a profile of which nothing else changes. */
+/** Returns the transactions with one that no longer counts, of a profile with no other change. */
 function shared({ transactions }: World): World['transactions'] {
   return transactions.map((one) => (one === TODAY[1] ? { ...one, is_family_shared: true } : one));
 }
@@ -128,7 +129,7 @@ test('facts that are remembered may change, be totalled, and get their labels', 
   await completeTotals();
 
   await label('second');
-  // Others are remembered than those who have bought meanwhile.
+  // Charts now remember the facts of those profiles that have not bought meanwhile.
   await buy(before(WORLD));
   await expectOracle(home, world);
   await completeTotals();
@@ -170,7 +171,7 @@ describe('what is looked up', () => {
     await importProfiles(home, labelled(WORLD, 'second'));
   });
 
-  /** Of a question by status. */
+  /** Looks up what a question by status needs. */
   async function readLabels(): Promise<Relabelled> {
     const body = {
       chart_id: 'revenue',
@@ -208,7 +209,7 @@ describe('what is looked up', () => {
     await completeTotals();
     expect(await count()).toEqual({ remembered: all - 1, others: 1 });
 
-    // Where a standby took over, places in the queue may be others' again.
+    // After a standby takes over, the same place in the queue may belong to another profile.
     const factsOf = ({ profiles }: Relabelled) => new Set(profiles.map(({ facts }) => facts));
     const known = factsOf(await readLabels());
     expect([...factsOf(await readLabels())].every((facts) => known.has(facts))).toBe(true);
@@ -221,7 +222,7 @@ describe('what is looked up', () => {
     expect(await listRetotalled()).toHaveLength(1);
     await relabelBatch(db, 100);
     expect(await listRetotalled()).toEqual([]);
-    // As the totals write it of a profile that has just got its label.
+    // Totals leave this row for a profile whose label has just been brought to its facts.
     await db.insertInto('label_retotalled').values({ app_key: home.app.app_key, queue_no: 0n }).execute();
     while ((await relabelBatch(db)) > 0);
     expect(await listRetotalled()).toEqual([]);
@@ -271,7 +272,7 @@ describe('what is remembered', () => {
       ]),
     );
     expect(factsByPlace(listsOf([3], 2 ** 53), [3])).toEqual(new Map([[3, null]]));
-    // Of the last place there may be more, and the one after it was not reached.
+    // The last place may have more facts, and the one after it was not reached.
     const full = Array.from({ length: MOST_FACTS_READ }, (_, i) => (i < 2 ? 3 : 4));
     expect([...factsByPlace(listsOf(full, 7), [3, 4, 5]).keys()]).toEqual([3]);
     expect(factsByPlace(listsOf(full.fill(4), 7), [4, 5])).toEqual(new Map([[4, null]]));

@@ -1,4 +1,5 @@
-// Series are put together in slices by what they have of both spans: days that are compared with years are not done in a single turn.
+// Series are assembled in slices, whose size counts the buckets of both spans: comparing days with years must not take
+// a single turn of the event loop.
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Cell } from '../../src/analytics/cells.ts';
@@ -13,7 +14,7 @@ const cells = Array.from(
   (_, i): Cell => ({ place: 'segment', segment: `c${i}`, side: 'entries', span: 0, bucket: 1, sums: [1n, 1n, 1n] }),
 );
 
-/** How often the event loop turned meanwhile. */
+/** Counts the turns of the event loop while the series are assembled. */
 async function turnsFor(date: string[], compare_date: string[]): Promise<number> {
   const body = { period_unit: 'day', segmentation: 'attribution_campaign', filters: { date, compare_date } };
   const query = readChartRequest({ body, zoneHeader: undefined, appZone: 'UTC', now: new Date('2025-06-01') });

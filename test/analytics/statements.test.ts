@@ -1,5 +1,5 @@
-// What charts ask the database: statements/*.sql hold some of the statements as they are put together from a dozen files, so that whoever
-// changes one of these sees what becomes of them. To write them anew: npm run docs
+// The SQL of charts: statements/*.sql hold some statements as they are assembled from a dozen files, so that whoever
+// changes one of these files sees the effect. To write them again: npm run docs
 import type { FastifyInstance } from 'fastify';
 import { Kysely, PostgresDialect } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -64,7 +64,7 @@ afterAll(async () => {
 
 const PARTS = / (left join|cross join|(?<!left |cross )join|from|where|union all|group by|order by) /g;
 
-/** A line for each part. Comments keep theirs. */
+/** Puts each clause on a line of its own. Comments stay as they are. */
 function inLines(statement: string): string {
   const lines = statement.split('\n').map((line) => line.trim());
   return lines
@@ -74,7 +74,7 @@ function inLines(statement: string): string {
     .replace(/ +$/gm, '');
 }
 
-/** The statements that gather the figures of each question. */
+/** Returns the statements that gather the figures for each question. */
 async function listStatements(): Promise<string> {
   const sections: string[] = [];
   for (const [words, body] of Object.entries(QUESTIONS)) {

@@ -1,4 +1,4 @@
-// The totals are a cache: whether they are complete, half built, out of date or not there, charts answer the same.
+// Totals are a cache: charts answer the same whether totals are complete, half built, out of date or missing.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { refreshColumns } from '../../src/facts/columns.ts';
@@ -37,13 +37,13 @@ async function bringLabels(): Promise<void> {
   while ((await relabelBatch(service.deps.db)) > 0);
 }
 
-/** As if a month had many facts and changes; some are appended, some make it anew. */
+/** Low limits, as if every month had many facts and changes; some changes are appended, some cause a rebuild. */
 const SOON = { leastFacts: 1, leastInstalls: 1, leastChanges: 1, mostAppended: 2 };
-/** Brings the columns of a month up to date. */
+/** Brings the columns of one month up to date. */
 const refreshMonth = () => refreshColumns(service.deps.db, SOON);
 const refreshInstallMonth = () => refreshInstallColumns(service.deps.db, SOON);
 
-/** The two that need it most, of half a year. */
+/** Refreshes the two months, of half a year, that need it most. */
 async function refreshSomeMonths(): Promise<void> {
   await refreshMonth();
   await refreshMonth();
@@ -54,7 +54,7 @@ async function completeColumns(): Promise<void> {
   while ((await refreshInstallMonth()) > 0);
 }
 
-/** Every other transaction as it might have been before: another price, not refunded, never cancelled. */
+/** Returns the transactions with every other one in an earlier state: another price, not refunded, never cancelled. */
 function before(transactions: World['transactions']): object[] {
   return transactions.map((transaction, i) => {
     if (i % 2 === 0) return transaction;
@@ -63,7 +63,7 @@ function before(transactions: World['transactions']): object[] {
   });
 }
 
-/** Everybody who has an attribution with another one, as it might have been before. */
+/** Returns everybody who has an attribution with an earlier, different one. */
 function labelledBefore(profiles: World['profiles']): object[] {
   return profiles.map(({ attribution, ...profile }, i) => ({
     ...profile,
@@ -71,7 +71,7 @@ function labelledBefore(profiles: World['profiles']): object[] {
   }));
 }
 
-/** The same of whom only the campaign was another one. */
+/** Returns the same people with an attribution of which only the campaign differs. */
 function labelledBetween(profiles: World['profiles']): object[] {
   return profiles.map(({ attribution, ...profile }) => ({
     ...profile,
@@ -79,7 +79,7 @@ function labelledBetween(profiles: World['profiles']): object[] {
   }));
 }
 
-/** Every other profile as it might have been before: without a label, installed elsewhere and in another month. */
+/** Returns every other profile in an earlier state: without a label, installed elsewhere and in another month. */
 function installedBefore(profiles: World['profiles']): object[] {
   return profiles.map((profile, i) => {
     const { attribution: _, ...rest } = profile;
@@ -88,7 +88,7 @@ function installedBefore(profiles: World['profiles']): object[] {
   });
 }
 
-/** A quarter, from the first on. */
+/** Returns the first quarter of the profiles. */
 const someOf = (profiles: World['profiles']) => profiles.slice(0, Math.ceil(profiles.length / 4));
 
 const STATES = {
@@ -247,7 +247,7 @@ const STATES = {
   },
 } satisfies Record<string, (home: Home, world: World) => Promise<void>>;
 
-/** As the coins of `u`, of this customer with an identifier of its own. */
+/** The coins of `u` as a purchase of this customer, with ids of its own. */
 const coins = (customer: string, members: object = {}) => ({
   ...COINS,
   customer_user_id: customer,
@@ -328,7 +328,7 @@ test('by campaign, of which totals are kept by month, this month is read from co
   await importTransactions(home, [bought('2025-01-15T12:00:00Z'), bought('2025-04-10T12:00:00Z')]);
   await completeTotals();
   await completeColumns();
-  // Whoever still reads facts finds none.
+  // Charts that still read facts find none.
   const { app_key } = home.app;
   await service.deps.db.deleteFrom('fact_transaction').where('app_key', '=', app_key).execute();
   await raiseVersion(service.deps.db, app_key);
@@ -359,7 +359,7 @@ test('beside columns each fact counts once: one that waits, one whose refund is 
     subscribed('t5', '2025-02-15T12:00:00Z', endedToday),
   ]);
   await completeTotals();
-  // January has columns, and they a change; February has none.
+  // January has columns, which have a change; February has none.
   await refreshMonth();
   await importTransactions(home, [subscribed('t6', '2025-01-15T12:00:00Z', endedToday)]);
   await completeTotals();
@@ -386,7 +386,7 @@ test('who has bought nothing after all is no payer, though columns have the purc
   expect(json.data.revenue).toMatchObject({ value_from: 1, value_to: 5 });
 });
 
-/** The others take four times as long: with them, and with generated histories, `npm run test:states` and CI ask. */
+/** The other states take four times as long: `npm run test:states` and CI run them, and generated histories. */
 const ALWAYS: ReadonlySet<string> = new Set<keyof typeof STATES>([
   'complete',
   'in columns to which changes were appended',

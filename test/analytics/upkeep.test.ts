@@ -1,4 +1,4 @@
-// The background work on facts: what one app or month makes impossible is done for the others.
+// The background work on facts: if one app or month makes it fail, it is still done for the others.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -12,11 +12,11 @@ import { startService, type TestService } from '../setup/service.ts';
 import { addApp, askChart, type Home, importProfiles, importTransactions, totalAll } from './import.ts';
 
 let service: TestService;
-/** Its totals cannot be written. */
+/** The app whose totals cannot be written. */
 let broken: Home;
 let other: Home;
 
-/** One-time purchases of January 2025. */
+/** One-time purchases in January 2025. */
 function coins(): object[] {
   return ['t0', 't1', 't2'].map((id) => ({
     customer_user_id: 'u',
@@ -127,7 +127,7 @@ test('a round that has taken its time leaves the other apps to the next, which b
     return rows.map(({ app_key }) => app_key);
   };
   const [first, second] = homes.map(({ app }) => app.app_key) as [number, number];
-  // Behind the second in the table, as a row that was changed may be.
+  // The update moves its row behind that of the second in the table.
   await sql`update app set name = name where app_key = ${first}`.execute(db);
   const round = { after: broken.app.app_key, hasMore: false, mostMs: 0 };
   await refreshTotals(db, 1, round);
@@ -136,7 +136,7 @@ test('a round that has taken its time leaves the other apps to the next, which b
   expect([await waiting(), round]).toEqual([[first], { after: second, hasMore: true, mostMs: 0 }]);
   await refreshTotals(db, 3, { ...round, after: broken.app.app_key });
   expect(await waiting()).toEqual([]);
-  // The last leaves none out.
+  // The last round leaves no app out.
   await expect(refreshTotals(db, 3, round)).rejects.toThrow('not_of_this_app');
   expect(round.hasMore).toBe(false);
 });
@@ -163,7 +163,7 @@ test('columns to which much was appended are made anew when nothing else is to b
       from fact_column_month m where app_key = ${home.app.app_key}`.execute(db);
     return rows;
   };
-  /** Until different days: an answer that was kept shows nothing. */
+  /** Asks until a different day each time, because a kept answer would prove nothing. */
   const americanUntil = async (day: string) => {
     const { json } = await askChart(home, { filters: { date: ['2025-01-01', day], country: ['US'] } });
     return json.data.revenue.value;
@@ -188,7 +188,7 @@ const coinAt = (id: string, purchased_at: string) => ({
   purchased_at,
 });
 
-/** Makes the columns of months, a fact each, to which as much was appended as they had. */
+/** Gives months columns of one fact each, and appends as much to them as they had at first. */
 async function appendTo(home: Home, months: readonly string[]): Promise<void> {
   const { db } = service.deps;
   await importProfiles(home, labelled('organic'));
@@ -203,7 +203,7 @@ async function appendTo(home: Home, months: readonly string[]): Promise<void> {
 
 const ANY_MONTH = { leastFacts: 1, leastChanges: 1, mostAppended: 3 };
 
-/** Of each month of an app, in order: how much was appended since its columns were made. */
+/** Returns, for each month of an app in order, how much has been appended since its columns were built. */
 async function listAppended({ app }: Home): Promise<number[]> {
   const { rows } = await sql<{ appended: number }>`
     select appended from fact_column_month where app_key = ${app.app_key} order by month`.execute(service.deps.db);
@@ -265,7 +265,7 @@ test('a month whose columns cannot be made anew keeps no other waiting, whatever
   }, 10_000);
 });
 
-/** Looks of a service at the months that need columns, which take so many milliseconds more. */
+/** Watches a service's checks for months that need columns, and makes each take this many milliseconds longer. */
 function watchLooks({ deps }: TestService, words: string, extraMs: number) {
   const looks = new Set<unknown>();
   const db = deps.db.withPlugin({

@@ -1,5 +1,5 @@
-// Local days of every kind: installs around the edges, asked in a zone that is not the app's (instants are compared) and
-// by an app whose zone it is (stored days are compared). Both must agree with the figures here.
+// Local days of every kind: installs around the edges, asked for in a zone other than the app's (which compares
+// instants) and in the app's own zone (which compares stored days). Both must agree with the figures here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../setup/service.ts';
 import { addApp, askChart, type Home, importProfiles, importTransactions } from './import.ts';
@@ -23,7 +23,7 @@ interface Case {
   date: string[];
   unit: string;
   installs: string[];
-  /** Start of each bucket → installs in it. */
+  /** Maps the start of each bucket to the installs in it. */
   expected: Record<string, number>;
 }
 
@@ -193,7 +193,7 @@ test('of a stock, what is open at the end of the local day', async () => {
       renew_status: true,
     });
     await importTransactions(home, [
-      // Still open at the end of the 6th, which is 04:00Z; and opened at that very moment: of the 7th.
+      // "a" is still open at the end of the 6th, which is 04:00Z; "b" opens at that very moment, so on the 7th.
       chain('a', '2025-09-01T00:00:00Z', '2025-09-07T04:00:00Z'),
       chain('b', '2025-09-07T04:00:00Z', '2025-10-01T00:00:00Z'),
       chain('c', '2025-09-07T03:59:59Z', '2025-09-08T02:59:59Z'),
