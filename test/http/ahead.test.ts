@@ -1,4 +1,4 @@
-// Requests that come ahead of the answers to earlier ones on their connection.
+// Pipelined requests: sent before earlier ones on the same connection have been answered.
 import { readdir, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

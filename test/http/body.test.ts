@@ -1,4 +1,4 @@
-// How bodies arrive: in pieces of any size, as large as an operation takes, and no longer in memory than they are needed.
+// How bodies arrive: in pieces of any size, as large as an operation allows, and kept in memory no longer than needed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Sends the pieces as chunks, each with its length; the status of the answer. */
+/** Sends each piece as a chunk of its own. Returns the status of the answer. */
 async function sendInChunks(pieces: readonly string[]): Promise<number> {
   const client = openRaw(Number(new URL(service.url).port));
   client.send(
@@ -73,7 +73,7 @@ describe('with its length', () => {
   });
 });
 
-/** Memory in use after a collection. */
+/** Returns the heap in use after a garbage collection. */
 function heapMib(): number {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();

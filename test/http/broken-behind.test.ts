@@ -1,4 +1,4 @@
-// Broken HTTP behind a whole request: that one takes effect, so its own answer comes first.
+// Broken HTTP after a complete request: the complete one takes effect, so its own answer comes first.
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// Stopping: readiness fails first while requests are served; then what is under way is finished and new requests get 503.
+// Stopping: readiness fails first while requests are still served; then requests in progress finish and new ones get
+// 503.
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { GRANT, rawGrant } from '../grants/world.ts';

@@ -1,4 +1,4 @@
-// Every condition of the catalogue, provoked by a request. A new condition without one does not compile.
+// Every condition of the catalogue, provoked by a request. A new condition without a provocation does not compile.
 import { connect } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// Which web pages may call (decisions.md 1): public-key operations every origin, secret-key ones ADMIN_CORS_ORIGIN alone.
+// Which web pages may call (decisions.md 1): any origin for public-key operations, only ADMIN_CORS_ORIGIN for
+// secret-key ones.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ATTRIBUTION, post } from '../attribution/world.ts';
 import { GRANT, grant } from '../grants/world.ts';
@@ -108,7 +109,7 @@ describe('with ADMIN_CORS_ORIGIN', () => {
     }
     const answer = await grant(service, {}, { origin: 'https://admin.example' });
     expect(answer.headers['access-control-allow-origin']).toBe('https://admin.example');
-    // The name of a CSV.
+    // It names the file of a CSV.
     expect(answer.headers['access-control-expose-headers']).toMatch(/Content-Disposition/);
   });
 

@@ -1,17 +1,17 @@
-// A way to the database that can be cut and mended: a TCP proxy on loopback.
+// A connection to the database that tests can cut and mend: a TCP proxy on loopback.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface CuttableWay {
-  /** The same database by way of the proxy. */
+  /** Returns the address of the same database through the proxy. */
   throughProxy: (databaseUrl: string) => string;
-  /** How many connections were opened. */
+  /** How many connections have been opened. */
   opened: () => number;
-  /** Breaks every connection, and refuses new ones. */
+  /** Breaks every connection and refuses new ones. */
   cut: () => Promise<void>;
   mend: () => Promise<void>;
-  /** Swallows whatever is sent, and closes nothing, until it is cut. */
+  /** Swallows everything that is sent, without closing anything, until `cut`. */
   swallow: () => void;
-  /** Keeps answers back until one with the text has come; then they arrive together. */
+  /** Holds answers back until one that contains the text has come; then delivers them together. */
   holdUntil: (text: string) => void;
   close: () => Promise<void>;
 }

@@ -1,4 +1,5 @@
-// The database is away (decisions.md 1): 503 with Retry-After, the process stays up, and recovers by itself.
+// While the database is away (decisions.md 1), requests get 503 with Retry-After. The process stays up and recovers by
+// itself.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ATTRIBUTION, post, readRecord } from '../attribution/world.ts';
@@ -130,6 +131,6 @@ test('the log has the cause', () => {
     request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
     err: { type: expect.any(String), message: expect.any(String) },
   });
-  // Thousands alike: where in the driver it was noticed says nothing.
+  // There would be thousands of stacks, and where in the driver the failure was noticed says nothing.
   expect(failures.filter(({ err }) => 'stack' in err)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Whoever has gone is not worked for any longer.
+// Work for a client that has left is cancelled.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CHARTS_PATH } from '../analytics/import.ts';
 import { holdTable, waitForBlocked } from '../setup/locks.ts';
@@ -25,7 +25,7 @@ test.each([
   leaving.abort();
   await gone;
   await waitForBlocked(service, 0);
-  // The lock would be waited for 10 s.
+  // Otherwise the statement would wait 10 s for the lock.
   expect(performance.now() - began).toBeLessThan(5_000);
   await letGo();
 });

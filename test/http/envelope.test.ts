@@ -1,4 +1,4 @@
-// Every failure has the envelope of interface 7, whatever raised it (decisions.md 1).
+// Every failure has the envelope of interface 7, whatever part of the service it comes from (decisions.md 1).
 import { once } from 'node:events';
 import { METHODS } from 'node:http';
 import { connect } from 'node:net';
@@ -146,7 +146,6 @@ describe('methods', () => {
   });
 });
 
-/** Of a request that goes on with how its body is framed. */
 describe('bodies', () => {
   test.each([
     'text/plain',

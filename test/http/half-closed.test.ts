@@ -1,4 +1,5 @@
-// A client that ends its side after its request, as `nc -N` does, and still reads: it is answered, unless that takes long.
+// A client that closes its sending side after its request, as `nc -N` does, and still reads: it is answered, unless
+// that takes long.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rawGrant } from '../grants/world.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';

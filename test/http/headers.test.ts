@@ -1,4 +1,4 @@
-// Headers as they may come: many of them, and one of ours more than once (decisions.md 1 to 3).
+// Headers as clients may send them: many of them, or one of ours more than once (decisions.md 1 to 3).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createProfile, PROFILE } from '../profile/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Each header as a line of its own, in this order. */
+/** Sends each header on a line of its own, in this order. */
 function send(method: 'GET' | 'POST', headers: readonly (readonly [string, string])[]): Promise<RawAnswer> {
   const body = method === 'POST' ? '{}' : '';
   const own = [

@@ -1,4 +1,4 @@
-// /healthz says that the process runs, /readyz that it can serve: the database answers and has every migration.
+// /healthz says that the process runs. /readyz says that it can serve: the database answers and has every migration.
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -48,7 +48,7 @@ test('a database that takes no writes, as a replica, is not ready; a command may
   expect(await service.call('GET', '/readyz')).toMatchObject({ status: 200 });
 });
 
-/** Readiness is asked as a role of its own, on connections that live so long; `alter` changes what the role may. */
+/** Asks for readiness as a role of its own, over connections that live `lifetimeMs`; `alter` changes the role. */
 async function askingAsRole(
   lifetimeMs: number,
   work: (alter: (option: string) => Promise<unknown>) => Promise<void>,

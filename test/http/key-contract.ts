@@ -1,4 +1,4 @@
-// What every operation owes callers without the right key (interface 5, decisions.md 2). Used by each 401.test.ts.
+// How every operation answers callers without the right key (interface 5, decisions.md 2). Used by each 401.test.ts.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ export interface KeyedOperation {
   method: string;
   path: string;
   kind: 'public' | 'secret';
-  /** Secret keys of scope analytics may use it. */
+  /** Whether secret keys of scope analytics may use it. */
   isForCharts?: boolean;
   body?: unknown;
 }
@@ -88,7 +88,7 @@ export function keyContract({ method, path, kind, isForCharts = false, body }: K
     await revokeKey(service.deps, key_id);
     const end = performance.now() + 2_000;
     const isLetIn = async () => (await service.call(method, path, { key, body })).status !== 401;
-    // It is in use all the while, which must not keep it known.
+    // The key is used all the time, which must not prolong its time in the cache.
     while (performance.now() < end && (await isLetIn())) await new Promise((resolve) => setTimeout(resolve, 100));
     await expectRefused(`Api-Key ${key}`);
     expect((await service.call(method, path, { key: rightKey(), body })).status).not.toBe(401);
@@ -101,7 +101,7 @@ export function keyContract({ method, path, kind, isForCharts = false, body }: K
     const asked = request(`${service.url}${path}`, { method, headers: { ...headers, 'content-length': text.length } });
     const answered = once(asked, 'response');
     asked.flushHeaders();
-    // It is known by the time it is revoked.
+    // The key is cached before it is revoked.
     expect((await service.call(method, path, { key, body })).status).not.toBe(401);
     await revokeKey(service.deps, key_id);
     await new Promise((resolve) => setTimeout(resolve, 2_000));

@@ -1,4 +1,4 @@
-// Unknown, revoked and wrong-kind keys cost the same look-ups, so that their answers tell nothing by how long they take.
+// Unknown, revoked and wrong-kind keys cost the same look-ups as good ones, so that timing reveals nothing.
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { Kysely, PostgresDialect } from 'kysely';
@@ -20,7 +20,7 @@ let send: (authorization?: string) => Promise<{ status: number; lookUps: number;
 let close: () => Promise<unknown>;
 
 beforeAll(async () => {
-  // The real comparison, counted.
+  // Counts the calls, and still compares.
   crypto.timingSafeEqual = (a, b) => {
     comparisons++;
     return timingSafeEqual(a, b);
@@ -92,6 +92,6 @@ test('a public key that was found right lets in no other of its prefix', async (
   const send = (key: string) => service.call('POST', ATTRIBUTION, { key, body: {} });
   expect((await send(service.publicKey)).status).toBe(400);
   const [prefix] = service.publicKey.split('.');
-  // Nor when it is sent again.
+  // It is refused again when it is sent again.
   for (let i = 0; i < 2; i++) expect((await send(`${prefix}.${'A'.repeat(32)}`)).status).toBe(401);
 });

@@ -1,4 +1,5 @@
-// Rate limits (decisions.md 1): by key, attribution by client address, 429 `throttled` with Retry-After and RateLimit-* headers.
+// Rate limits (decisions.md 1): per key, for attribution per client address; 429 `throttled` with Retry-After and
+// RateLimit-* headers.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createKey } from '../../src/apps/service.ts';
 import { post } from '../attribution/world.ts';
@@ -20,10 +21,11 @@ async function withService(env: Record<string, string>, work: (service: TestServ
   }
 }
 
-// Windows are of a second, and a busy machine may take longer for what a test does in one: time stands still but where a test moves it.
+// Windows last one second, and on a busy machine what a test does in one may take longer. So time stands still except
+// where a test advances it.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  // No process is asked at once.
+  // No process is asked right after its start.
   vi.advanceTimersByTime(60_000);
 });
 
@@ -66,7 +68,7 @@ describe('server-side operations', () => {
 
   test('of a burst as many are served as the limit allows, also while its key is being looked up', async () => {
     await withService({ RATE_LIMIT_SERVER: '3' }, async (service) => {
-      // Connections are there, and the key is no longer known.
+      // The first burst opens the connections; a minute later the key is no longer cached.
       await Promise.all(Array.from({ length: 10 }, () => grantOnce(service)));
       vi.advanceTimersByTime(60_000);
       const answers = await Promise.all(Array.from({ length: 10 }, () => grantOnce(service)));
@@ -94,7 +96,7 @@ test('analytics and the event feed share a limit of their own, each key its own'
     const { key } = await createKey(service.deps, { appId: service.appId, kind: 'secret' });
     expect((await service.call('GET', EVENTS, { key })).status).toBe(200);
     expect((await grantOnce(service)).status).toBe(200);
-    // What needs no key has no limit.
+    // Operations that need no key have no limit.
     for (let i = 0; i < 3; i++) expect((await service.call('GET', CATALOGUE)).status).toBe(200);
   });
 });

@@ -1,4 +1,5 @@
-// {base_url} and {admin_url} (decisions.md 1): one listener for both, or with ADMIN_PORT each operation on its own only.
+// {base_url} and {admin_url} (decisions.md 1): one listener for both or, with ADMIN_PORT, each operation only on its
+// own.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ATTRIBUTION } from '../attribution/world.ts';
 import { GRANT } from '../grants/world.ts';

@@ -1,5 +1,5 @@
-// A whole run (every operation, its errors, webhooks that fail, a rotation, a database that breaks) leaves no key or secret in
-// the log, although this log strikes nothing out.
+// A whole run (every operation, its errors, failing webhooks, a key rotation, a database that breaks) leaves no key or
+// secret in the log, although nothing is redacted in this log.
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-// The log: one line per request with the id that its answer carries, and never a key.
+// The log: one line per request, with the id that its answer carries, and never a key.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { sql } from 'kysely';
@@ -24,9 +24,9 @@ afterAll(() => service.close());
 
 const record = { status: 'organic', customer_user_id: 'anna' };
 
-/** The log's `request` line of an answer. */
+/** Finds the `request` line of an answer in the log. */
 async function findLine(requestId: unknown) {
-  // The line is written once the answer has left.
+  // The line is written after the answer has been sent.
   await new Promise((resolve) => setTimeout(resolve, 20));
   const found = lines
     .map((line) => JSON.parse(line))
@@ -81,13 +81,13 @@ const warningsSince = (before: number) =>
 test('a client that leaves before its answers has a line for each and is counted, as 499; what it asked for is done', async () => {
   const letGo = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
-  // The second waits behind the first.
+  // The second request waits behind the first.
   connection.send(rawGrant(service) + rawGrant(service));
   await waitForBlocked(service, 2);
   const before = lines.length;
   connection.close();
   const left = { method: 'POST', path: expect.stringContaining('/grant/'), status: 499, app_id: service.appId };
-  // Until a second has passed it might still read.
+  // For a second, the client might still be reading.
   await vi.waitFor(() => expect(requestsSince(before)).toMatchObject([left, left]), 5_000);
   expect((await service.call('GET', '/metrics')).text).toMatch(
     /^sps_http_requests_total\{operation="Grant access level",status="499"\} [1-9]/m,
@@ -107,7 +107,7 @@ test('a client whose connection breaks in the middle of its body has a line, too
   await vi.waitFor(() => expect(requestsSince(before)).toMatchObject([{ method: 'POST', status: 499 }]), 5_000);
 });
 
-/** Sends a request, and leaves while what it needs is held; that is no error. */
+/** Sends a request and leaves while a table that it needs is locked. That must not be logged as an error. */
 async function leaveWhileHeld(table: string, request: string): Promise<void> {
   const letGo = await holdTable(service, table);
   const connection = openRaw(service.port);
@@ -130,7 +130,7 @@ test('a client that leaves before any of a compressed answer was sent is no erro
   const question = { chart_id: 'mrr', period_unit: 'day', filters: { date: ['2026-01-01', '2026-03-31'] } };
   await askChart(service, question);
   const request = rawPost(CHARTS_PATH, service.secretKey, JSON.stringify(question), 'Accept-Encoding: gzip');
-  // Read to see whether the kept answer still stands.
+  // This table is read to check whether the kept answer is still valid.
   await leaveWhileHeld('fact_version', request);
 });
 

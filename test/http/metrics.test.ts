@@ -1,4 +1,4 @@
-// /metrics (decisions.md 1): never open on the public listener; requests by operation and status.
+// /metrics (decisions.md 1): never open to everybody on the public listener; requests by operation and status.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../../src/app.ts';
@@ -120,7 +120,7 @@ test('no path that a client made up, and no key, becomes a label', async () => {
   expect(text).not.toMatch(/made-up|_live_/);
 });
 
-/** What the counter has grown by meanwhile: other files of this process count, too. */
+/** Returns how much the counter grows meanwhile; other test files in this process have counted, too. */
 async function growthOf(counter: string, work: () => Promise<void>): Promise<number> {
   const countOf = async () =>
     Number(

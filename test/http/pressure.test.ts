@@ -1,4 +1,4 @@
-// Load shedding (issue: 503 with Retry-After under pressure): while the loop is behind, new requests are refused at once.
+// Load shedding: while the event loop is far behind, new requests are refused at once with 503 and Retry-After.
 import fastify from 'fastify';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { registerPressure } from '../../src/http/pressure.ts';
@@ -15,12 +15,12 @@ afterAll(() => service.close());
 
 const record = { status: 'organic', customer_user_id: 'anna' };
 
-/** Soon: the start of a test run may be such a load itself. */
+/** Polls, because the start of a test run may itself be too much load. */
 function expectTaken(): Promise<void> {
   return expect.poll(async () => (await post(service, record)).status, { timeout: 15_000 }).toBe(201);
 }
 
-/** How far behind the loop is, is looked at now and then. */
+/** For polling, because the delay of the event loop is only measured now and then. */
 async function expectRefused(): Promise<Answer> {
   const answer = await post(service, record);
   expect(answer.status).toBe(503);
@@ -32,7 +32,7 @@ function blockLoop(ms: number): void {
   while (performance.now() < until);
 }
 
-/** Calls while the loop, which this test shares with the service, stands still again and again. */
+/** Runs `work` while the event loop, which this test shares with the service, is blocked again and again. */
 async function underLoad<T>(work: () => Promise<T>): Promise<T> {
   const load = setInterval(() => blockLoop(150), 1);
   await new Promise((resolve) => setTimeout(resolve, 600));
@@ -48,7 +48,7 @@ test('a process that is far behind refuses new requests with Retry-After, and ta
   const refused = await underLoad(() => vi.waitFor(expectRefused, { timeout: 15_000 }));
   expect(refused.json).toMatchObject({ error_code: 'service_unavailable', status_code: 503 });
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-  // So that a page can read it.
+  // A web page can read the refusal.
   expect(refused.headers['access-control-allow-origin']).toBe('*');
   await expectTaken();
   expect((await service.call('GET', '/metrics')).text).toMatch(/^sps_http_shed_total [1-9]/m);
@@ -68,7 +68,7 @@ test('what has passed since the delay was to be measured counts, until it is', a
   let time = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => time);
   const app = fastify().get('/', async () => 'taken');
-  // More than any machine that runs this is behind.
+  // More than the delay of any machine that runs this.
   registerPressure(app, 60_000);
   const unlimited = fastify().get('/', async () => 'taken');
   registerPressure(unlimited, 0);
@@ -80,7 +80,7 @@ test('what has passed since the delay was to be measured counts, until it is', a
     await app.ready();
     expect([await statusAt(60_250), await statusAt(60_251)]).toEqual([200, 503]);
     expect(await unlimited.inject('/')).toMatchObject({ statusCode: 200 });
-    // The second time nothing has been measured since the first.
+    // Two samples; the second finds no delay measured since the first.
     vi.advanceTimersByTime(500);
     expect(await statusAt(60_251)).toBe(200);
     await Promise.all([app.close(), unlimited.close()]);

@@ -1,4 +1,4 @@
-// Queries as forms write them.
+// Query strings as forms write them.
 import { expect, test } from 'vitest';
 import { NO_TEXT, parseQuery, REPEATED } from '../../src/http/query.ts';
 
@@ -25,7 +25,7 @@ test.each([
   expect(Object.entries(parseQuery(text))).toEqual(Object.entries(expected));
 });
 
-/** Of the processor, which a busy machine has others use meanwhile. */
+/** Measures CPU time: on a busy machine, wall-clock time would include that of other processes. */
 function millisecondsOf(work: () => void): number {
   const began = process.cpuUsage();
   work();

@@ -1,4 +1,4 @@
-// Bytes on a socket, for requests that no HTTP client would send.
+// Raw bytes on a socket, for requests that no HTTP client would send.
 import { connect } from 'node:net';
 
 export interface RawAnswer {
@@ -26,23 +26,23 @@ function parseOne(text: string): { answer: RawAnswer; rest: string } | undefined
   return { answer, rest: text.slice(bodyEnd) };
 }
 
-/** The lines of a request that sends JSON, but for those that frame its body. */
+/** Returns the header lines of a request that sends JSON, except those that frame its body. */
 export function headOfPost(path: string, key: string): string[] {
   return [`POST ${path} HTTP/1.1`, 'Host: x', `Authorization: Api-Key ${key}`, 'Content-Type: application/json'];
 }
 
-/** The bytes of such a request. */
+/** Returns the bytes of such a request with its body. */
 export function rawPost(path: string, key: string, body: string, ...headers: string[]): string {
   return [...headOfPost(path, key), ...headers, `Content-Length: ${body.length}`, '', body].join('\r\n');
 }
 
 export interface RawConnection {
   send: (bytes: string | Buffer) => void;
-  /** The next answer; rejects if the connection ends before it. */
+  /** Returns the next answer; rejects if the connection ends before it. */
   next: () => Promise<RawAnswer>;
-  /** Until the server has closed the connection. */
+  /** Settles when the server has closed the connection. */
   ended: Promise<void>;
-  /** Ends our side; answers still come. */
+  /** Closes our sending side; answers still arrive. */
   end: () => void;
   close: () => void;
 }
@@ -85,7 +85,7 @@ export function openRaw(port: number): RawConnection {
   };
 }
 
-/** Sends the bytes on a connection of its own and gives the first answer. */
+/** Sends the bytes on a connection of their own and returns the first answer. */
 export async function sendRaw(port: number, bytes: string | Buffer): Promise<RawAnswer> {
   const connection = openRaw(port);
   connection.send(bytes);

@@ -1,4 +1,5 @@
-// A database that was made read-only for a while, as before a switch to another server: its sessions keep to what it was when they began.
+// A database that is read-only for a while, as before a switch to another server: its sessions keep the setting with
+// which they began.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { startService, type TestService } from '../setup/service.ts';
@@ -15,7 +16,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Of what writes, and of the probe. */
+/** Returns the statuses of two writing operations and of the readiness probe. */
 async function statuses(): Promise<number[]> {
   const { publicKey, secretKey } = service;
   const answers = await Promise.all([

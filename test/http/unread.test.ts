@@ -1,5 +1,5 @@
-// A connection over which nothing moves: a client that does not take its answers is given up, or a few of them could hold all connections
-// there may be; one whose answer takes long is not.
+// Connections over which nothing moves: a client that does not read its answers is cut off, as a few of them could
+// otherwise hold all connections there may be. A client whose answer takes long is not cut off.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,9 +7,9 @@ import { createProfile, readProfile } from '../profile/world.ts';
 import { holdProfile } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 
-/** A connection may be silent for twice as long. */
+/** A connection may be silent for twice this time. */
 const REQUEST_TIMEOUT_MS = 200;
-/** Their answers are more than the buffers of a connection hold; in one packet, none of them is late. */
+/** So many that their answers exceed a connection's buffers; sent in one packet, so that none of them arrives late. */
 const REQUESTS = 50;
 
 let service: TestService;
@@ -23,7 +23,7 @@ test('answers that nobody takes end with their connection', async () => {
   const socket = connect({ port: service.port, host: '127.0.0.1' });
   socket.on('error', () => {});
   socket.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(REQUESTS));
-  // Who does not read learns of the end by writing.
+  // A client that does not read notices the end of its connection only by writing.
   const until = performance.now() + 10_000;
   while (!socket.closed && performance.now() < until) {
     await sleep(50);
