@@ -1,4 +1,4 @@
-// What an operator says of an app, its products and its stores.
+// What an operator configures for an app: its settings, products, access levels and stores.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -125,7 +125,7 @@ const bought = (customerUserId: string, product: string) => ({
   renew_status: true,
 });
 
-/** How many facts of the product have each duration. */
+/** Counts the facts of a product by duration. */
 async function durationsOf(product: string): Promise<Record<string, number>> {
   const rows = await world.database.db
     .selectFrom('fact_transaction')
@@ -142,7 +142,7 @@ test('what is being imported while its product is configured is of the new durat
   const trx = await world.database.db.startTransaction().execute();
   await sql`lock table fact_version in share mode`.execute(trx);
   const imported = world.transactions(bought('meanwhile', 'raced'));
-  // Its facts are derived, and not yet committed.
+  // The facts of the import are derived, but not yet committed.
   await waitForBlocked(world);
   const configured = configureProducts(world.database, appId, [
     { store: 'play_store', store_product_id: 'raced', duration: '6 months' },
@@ -243,7 +243,7 @@ test('a product that nobody bought is removed; one of another store, or none, is
   );
 });
 
-/** Of a level to a profile that was just made. */
+/** Returns a grant of the level to a new profile. */
 async function grantOf(access_level_id: string): Promise<NewGrant> {
   await world.profiles({ customer_user_id: access_level_id });
   const { profile_id } = await world.database.db
@@ -271,7 +271,7 @@ test('an access level is removed while nothing names it', async () => {
   const trx = await world.database.db.startTransaction().execute();
   expect(await upsertGrants(trx, [await grantOf('pemium')])).toEqual([true]);
   const removed = remove().catch((error: Error) => error.message);
-  // The grant is not yet committed.
+  // The grant is not committed yet.
   await waitForBlocked(world);
   await trx.commit().execute();
   expect(await removed).toBe('Profiles were granted pemium, so it stays.');

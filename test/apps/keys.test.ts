@@ -1,4 +1,4 @@
-// Apps and their keys (decisions.md 2): the form of a key, what of it is kept, issuing and revoking.
+// Apps and their keys (decisions.md 2): the form of a key, what is stored of it, issuing and revoking.
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {

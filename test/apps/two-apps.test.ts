@@ -1,5 +1,5 @@
-// Two apps whose profiles have the same ids and the same names, as a test app and the real one have after one import each: what is done
-// in one leaves the other as it is.
+// Two apps whose profiles have the same ids and names, as a test app and the real one have after the same import: a
+// change in one leaves the other as it is.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ async function importInto<T>(app: TestService, kind: Kind<T>, record: object): P
   await importFile(kind, { connectionString: one.database.url, app: app.app, file, now: () => NOW });
 }
 
-/** A profile of this name in both apps, under one id. */
+/** Creates a profile with the same name and id in both apps. */
 async function makeTwins(customer: string): Promise<string> {
   const { profile_id } = (await createProfile(one, { customer }, { country: 'US' })).json.data;
   await importInto(other, PROFILES, { profile_id, customer_user_id: customer, country: 'US' });
@@ -223,7 +223,7 @@ test('an answer that is kept', async () => {
     const ids = { store_transaction_id: 'l', store_original_transaction_id: 'l' };
     await setTransaction(app, 'lena', oneTime({ ...ids, purchased_at: '2022-01-01T00:00:00Z', price: usd(value) }));
   }
-  // Versions are counted, so those of two apps may be the same.
+  // Versions are counters, so two apps may be at the same one.
   await sql`delete from fact_version`.execute(db);
   expect([await chartTotal(one, 'revenue', 2022), await chartTotal(other, 'revenue', 2022)]).toEqual([1, 2]);
 });
