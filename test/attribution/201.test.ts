@@ -1,4 +1,4 @@
-// Add attribution succeeds (interface 4.1, decisions.md 4): what is stored, and what a further record does to it.
+// Successful attributions (interface 4.1, decisions.md 4): what is stored, and what a further record does to it.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAttributionRecorder } from '../../src/attribution/service.ts';
@@ -219,7 +219,7 @@ test('of posts that one profile drops hardly any adds its label, also where they
     );
     const labels = first.deps.db.selectFrom('dim_attribution').select('campaign');
     const added = await labels.where('campaign', 'in', campaigns).execute();
-    // The next group is begun before the first is answered, and each has one that comes first.
+    // A group begins before the one ahead of it is answered, and in each group one record comes first.
     expect([1, 2]).toContain(added.length);
   } finally {
     await first.close();

@@ -1,4 +1,4 @@
-// Add attribution refused for its body (interface 7, decisions.md 1 "Validation errors").
+// Attributions refused because of their body (interface 7, decisions.md 1 "Validation errors").
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { refused } from '../setup/refused.ts';
 import { startService, type TestService } from '../setup/service.ts';

@@ -1,4 +1,4 @@
-// Add attribution needs a public key of the app (interface 5).
+// Attributions need a public key of the app (interface 5).
 import { describe } from 'vitest';
 import { keyContract } from '../http/key-contract.ts';
 import { ATTRIBUTION } from './world.ts';

@@ -1,4 +1,4 @@
-// Add attribution for a profile that is not found (interface 7, decisions.md 3): 404, source null, and nothing is written.
+// Attributions for a profile that is not found (interface 7, decisions.md 3): 404, source null, and nothing is written.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApp } from '../../src/apps/service.ts';

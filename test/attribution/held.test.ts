@@ -1,4 +1,4 @@
-// A record that somebody holds: its posts wait for it, those of others do not.
+// While an attribution record is locked, posts for its profile wait, and those for others do not.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKey } from '../../src/apps/service.ts';
@@ -46,7 +46,7 @@ test('posts of others are answered while a record is held, and its own when it i
 
 test('posts and charts are answered while all connections for other requests are busy', async () => {
   await addProfile(service, 'emil');
-  // Keys and a label that the process has not met are looked up, and the version of a kept answer.
+  // The database must be asked for two new keys, a new label, and the version of a kept answer.
   const [own, secret] = await Promise.all(
     (['public', 'secret'] as const).map((kind) => createKey(service.deps, { appId: service.appId, kind })),
   );

@@ -1,4 +1,4 @@
-// Labels that are known need no look at the database, also those that were written before this process began.
+// Known labels need no query, even if they were written before this process started.
 import { expect, test } from 'vitest';
 import type { Label } from '../../src/attribution/label.ts';
 import { createLabels } from '../../src/attribution/labels.ts';
@@ -29,7 +29,7 @@ test('labels of before a start are remembered with their keys', async () => {
     await db.destroy();
     expect(await labels.find(db, KNOWN.toReversed())).toEqual(keys.toReversed());
     await expect(labels.find(db, [{ ...none, status: 'unknown', source: 'custom' }])).rejects.toThrow();
-    // Of another run of the server nothing is known.
+    // Nothing is known about another run of the server.
     serverRun.number++;
     await expect(labels.find(db, KNOWN)).rejects.toThrow();
   } finally {
@@ -89,7 +89,7 @@ test('a post whose label was looked up on an earlier run of the server is refuse
     const letGo = await holdTable(service, 'dim_attribution');
     const posted = record(service.app, { status: 'organic', customer_user_id: 'anna' });
     const refused = expect(posted).rejects.toMatchObject({ statusCode: 503 });
-    // The label is looked for, and the newest ones are recalled.
+    // One statement looks for the label, another recalls the newest labels.
     await waitForBlocked(service, 2);
     serverRun.number++;
     await letGo();

@@ -1,4 +1,4 @@
-// A group of posts that is about one profile: what is kept of it, and how many records are written for it.
+// A group of posts for one profile: what is kept of it, and how many records are written for it.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type AttributionRow, writeAttributions } from '../../src/attribution/queries.ts';
@@ -18,7 +18,7 @@ beforeEach(async () => {
   await post(service, { status: 'organic', profile_id: profileId, attribution_user_id: 'before' });
 });
 
-/** Writes a record per user, all with the label of the one that is there before, by the profile's id or by its customer's. */
+/** Writes a record for each user with the label that the profile already has, by profile id or by customer user id. */
 async function write(users: readonly string[], { replaces = true, isById = (_: number): boolean => true } = {}) {
   const { db } = service.database;
   const label = await db
@@ -36,7 +36,7 @@ async function write(users: readonly string[], { replaces = true, isById = (_: n
 
 const numbered = (length: number) => Array.from({ length }, (_, i) => `user ${i}`);
 
-/** Each record that is tried draws a number, also one that changes nothing. */
+/** Counts the records that were tried: each draws a number from the sequence, even one that changes nothing. */
 async function countTried(work: () => Promise<unknown>): Promise<number> {
   const read = async () => {
     const { rows } = await sql<{ number: string }>`select last_value as number from label_pending_queue_no_seq`.execute(
@@ -57,7 +57,7 @@ async function kept(): Promise<(string | null | undefined)[]> {
 test('the last of many is its record, the ten before it are kept as superseded, and only these are written', async () => {
   const tried = await countTried(async () => expect(await write(numbered(60))).toEqual(Array(60).fill(true)));
   expect(await kept()).toEqual(numbered(60).slice(-11).toReversed());
-  // The first of the group, and those that are kept.
+  // The first of the group, and the eleven that are kept.
   expect(tried).toBe(12);
 });
 

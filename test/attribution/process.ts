@@ -1,4 +1,4 @@
-// The built service as a process of its own, attribution load on it, and what of the load was confirmed.
+// The built service as a process of its own, attribution load on it, and which posts of the load were confirmed.
 import { type Kysely, sql } from 'kysely';
 import { Agent, request } from 'undici';
 import type { DB } from '../../src/db/types.ts';
@@ -17,12 +17,12 @@ export async function startProcess(env: Record<string, string>): Promise<Service
 export interface AttributionLoad {
   url: string;
   key: string;
-  /** Numbers of the profiles `user N` to post for, one post each; the attribution_user_id is `post N`. */
+  /** Numbers of the profiles `user N`, one post each; its attribution_user_id is `post N`. */
   numbers: Iterator<number>;
   clients: number;
 }
 
-/** Posts until the numbers or the service end; gives the numbers whose post was answered by 201, as they grow. */
+/** Posts until the numbers or the service end. `confirmed` grows by each number whose post was answered with 201. */
 export function postUnderLoad({ url, key, numbers, clients }: AttributionLoad): {
   confirmed: Set<number>;
   ended: Promise<void>;
@@ -44,7 +44,7 @@ export function postUnderLoad({ url, key, numbers, clients }: AttributionLoad): 
   async function client(): Promise<void> {
     for (let next = numbers.next(); !next.done; next = numbers.next()) {
       const status = await post(next.value).catch(() => undefined);
-      // Gone, or its database is.
+      // The service or its database is gone.
       if (status === undefined || status === 503) return;
       if (status !== 201) throw new Error(`the service answered ${status}`);
       confirmed.add(next.value);
@@ -55,7 +55,7 @@ export function postUnderLoad({ url, key, numbers, clients }: AttributionLoad): 
   return { confirmed, ended };
 }
 
-/** Profiles `user 1` to `user COUNT`. */
+/** Adds profiles `user 1` to `user COUNT`. */
 export async function addNumberedProfiles(db: Kysely<DB>, appId: string, count: number): Promise<void> {
   await sql`
     with made as (
@@ -67,7 +67,7 @@ export async function addNumberedProfiles(db: Kysely<DB>, appId: string, count: 
     select app_id, customer_user_id, profile_id from made`.execute(db);
 }
 
-/** The numbers whose post is stored. */
+/** Returns the numbers whose post is stored. */
 export async function listStored(db: Kysely<DB>): Promise<Set<number>> {
   const { rows } = await sql<{ n: number }>`
     select substr(attribution_user_id, 6)::int as n

@@ -1,4 +1,4 @@
-// What the tests of add attribution share: the call, and the record as it is stored.
+// Helpers shared by the tests of attribution: the request, and the record as it is stored.
 import { sql } from 'kysely';
 import type { Answer, CallOptions, TestService } from '../setup/service.ts';
 
@@ -21,7 +21,7 @@ export interface StoredRecord {
   superseded: { status: string; attribution_user_id: string | null; channel: string | null; recorded_at: string }[];
 }
 
-/** The profile's record and what it superseded, newest first. */
+/** Reads the profile's record and those that it superseded, newest first. */
 export async function readRecord({ database }: TestService, profileId: string): Promise<StoredRecord | undefined> {
   const { rows } = await sql<StoredRecord>`
     select d.status, r.attribution_user_id, d.channel, d.campaign, d.ad_group, d.ad_set, d.creative, d.source, r.recorded_at::text,
