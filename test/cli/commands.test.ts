@@ -1,4 +1,4 @@
-// The commands of the sps program, as they are run by an operator.
+// The commands of the sps program, run as an operator runs them.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { createSps, PATIENCE, type Sps } from './sps.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** A service runs on the database all the while. */
+/** Runs on the same database all the time. */
 let service: TestService;
 let receiver: Receiver;
 let folder: string;
@@ -260,7 +260,7 @@ describe('webhook', PATIENCE, () => {
   });
 
   test('is not added if its test event fails, unless that is not asked', async () => {
-    // What a terminal would obey is not passed on.
+    // Escape sequences are not passed on to the terminal.
     receiver.behave(answering(500, 'no\u001b[2J'));
     const add = ['webhook', 'add', '--app', app, '--url', receiver.url];
     expect(await sps.attempt(...add)).toMatchObject({

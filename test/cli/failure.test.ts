@@ -1,4 +1,4 @@
-// What an operator is told of a database that does not answer, or not in time.
+// What operators are told when the database does not answer, or not in time.
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
 import { sql } from 'kysely';
@@ -32,7 +32,7 @@ test('a server that takes connections and says nothing does not answer', async (
 });
 
 test.each([
-  // PostgreSQL 15 without room on its disk.
+  // PostgreSQL 15 when its disk is full.
   ['XX000', 'could not write init file'],
   ['57P03', 'the database system is starting up'],
 ])('one that refuses a connection has answered: %s', async (state, words) => {

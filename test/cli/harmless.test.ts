@@ -1,4 +1,4 @@
-// What others chose reaches a terminal as text, and a program as it was.
+// Text chosen by others reaches a terminal as harmless text, and a program unchanged.
 import { expect, test } from 'vitest';
 import { harmless, toJson } from '../../src/cli/harmless.ts';
 

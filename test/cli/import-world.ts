@@ -1,4 +1,4 @@
-// An import as an operator runs it, on a database of its own, and what its files are made of.
+// An import as an operator runs it, on a database of its own, and the records of its files.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface ImportWorld {
   /** The id of its app. */
   app: string;
   folder: string;
-  /** Writes a file of records in the folder; its path. */
+  /** Writes a file of records in the folder. Returns its path. */
   write: (name: string, records: readonly object[]) => Promise<string>;
   count: (table: Counted) => Promise<number>;
   close: () => Promise<void>;
@@ -23,7 +23,7 @@ export function lines(records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join('');
 }
 
-/** Of a product that the app has. */
+/** A purchase of the product that the app has. */
 export function purchase(user: string, id: string) {
   return {
     customer_user_id: user,

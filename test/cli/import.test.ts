@@ -1,4 +1,4 @@
-// sps import, as it is run by an operator. What is left when it is killed: test/failure/import-kill.test.ts.
+// sps import, run as an operator runs it. For what a killed import leaves, see test/failure/import-kill.test.ts.
 import { execFileSync } from 'node:child_process';
 import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

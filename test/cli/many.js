@@ -1,5 +1,5 @@
-// Runs commands of a program one after the other in one process, as starting a process takes longer than most commands do:
-// for every message, which is a list of arguments, the entry file anew and the modules behind it once.
+// Runs the commands of a program one after the other in one process, because starting a process takes longer than most
+// commands do. Each message holds a command's arguments; it loads the entry file again, but no module behind it twice.
 import { pathToFileURL } from 'node:url';
 
 const program = pathToFileURL(process.argv[2]);
@@ -11,14 +11,14 @@ for (const name of ['stdout', 'stderr']) {
     return true;
   };
 }
-// Each command listens to these and stays.
+// Every command adds listeners and never removes them.
 process.setMaxListeners(0);
 process.stdout.setMaxListeners(0);
 process.stderr.setMaxListeners(0);
 
-/** Answers with how the command ended; where it ends the process, with that, whatever is done after it. */
+/** Sends how the command ended. Only the first call counts: if the command exits, nothing after that matters. */
 let answer;
-// What commander refuses or helps with ends so.
+// Commander exits this way after a usage error or help.
 process.exit = (code) => {
   answer(code);
   throw new Error('the command has ended its process');

@@ -1,4 +1,4 @@
-// sps profile export: all that is stored of a person.
+// sps profile export: everything that is stored about a person.
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { type CallOptions, startService, type TestService } from '../setup/servi
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { createSps, ended, PATIENCE, type Sps } from './sps.ts';
 
-/** A service runs on the database all the while. */
+/** Runs on the same database all the time. */
 let service: TestService;
 let receiver: Receiver;
 let sps: Sps;

@@ -1,4 +1,4 @@
-// What is told of an import where there is no terminal.
+// How an import reports its progress when there is no terminal.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { tellInLines } from '../../src/cli/progress.ts';
 

@@ -1,4 +1,4 @@
-// A file that an operator named is read whole and as it is, or not at all.
+// A file named by an operator is read whole and unchanged, or not at all.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What sps says where it cannot do what is asked, and of itself.
+// What sps says when it cannot do what it is asked, and in its help.
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';

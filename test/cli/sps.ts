@@ -1,11 +1,11 @@
-// The built program on a database of the test file: as a process of its own, or many commands in one.
+// The built program on a database of the test file: one process per command, or many commands in one process.
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const MANY = fileURLToPath(new URL('many.js', import.meta.url));
 
-/** Programs start slowly on a busy machine. */
+/** A timeout for programs, which start slowly on a busy machine. */
 export const PATIENCE = { timeout: 120_000 };
 
 export interface Ended {
@@ -16,18 +16,18 @@ export interface Ended {
 
 export interface Sps {
   run: (...args: string[]) => Promise<Ended>;
-  /** As `run`, but one at a time and all in one process. */
+  /** Like `run`, but all commands share one process and run one at a time. */
   attempt: (...args: string[]) => Promise<Ended>;
-  /** As `attempt`, with --json: what it prints; throws unless it ends well. */
+  /** Like `attempt`, with --json. Returns what was printed; throws unless the command succeeds. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   json: (...args: string[]) => Promise<any>;
   start: (...args: string[]) => ChildProcess;
-  /** Its standard output goes to an open file. */
+  /** Starts the program with its standard output going to an open file. */
   startInto: (file: number, ...args: string[]) => ChildProcess;
   close: () => void;
 }
 
-/** How a process ended and what it printed. */
+/** Returns how a process ended and what it printed. */
 export async function ended(child: ChildProcess): Promise<Ended> {
   let stdout = '';
   let stderr = '';

@@ -1,4 +1,4 @@
-// What is told to people: columns below their names, nothing that a terminal would obey.
+// Output for people: columns under their names, and nothing that a terminal would interpret.
 import { expect, test } from 'vitest';
 import { formatMembers, formatTable } from '../../src/cli/table.ts';
 
