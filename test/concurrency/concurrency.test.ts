@@ -1,5 +1,5 @@
-// 64 clients at once on a few profiles: no failure reaches any of them, some order of what they did explains every answer, and
-// what is stored in the end is the end of that order.
+// 64 clients at once on a few profiles: none of them sees a failure, some order of the operations explains every
+// answer, and the stored state at the end is the outcome of that order.
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -40,7 +40,7 @@ async function performAll(client: Client, operations: readonly Operation[]): Pro
   return performed;
 }
 
-/** The campaign of every living profile, by its customer. */
+/** Reads the campaign of every living profile, by its customer. */
 async function readCampaigns({ service: { database }, app }: Client) {
   const { rows } = await sql<{ customer: string; campaign: string }>`
     select p.customer_user_id as customer, d.campaign from profile p
@@ -49,7 +49,7 @@ async function readCampaigns({ service: { database }, app }: Client) {
   return rows;
 }
 
-/** Whether some attribution may have been the last one of the customer. */
+/** Whether an attribution with this campaign may have been the customer's last. */
 function mayBeLast(performed: readonly Performed[], { customer, campaign }: { customer: string; campaign: string }) {
   const recorded = performed.flatMap(({ operation, outcome, startedAt, endedAt }) =>
     operation.op === 'attribute' && operation.named.customer === customer && outcome.status === 201

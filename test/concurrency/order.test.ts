@@ -1,4 +1,4 @@
-// The search itself: what can be explained, and what cannot.
+// Tests of the search itself: what it can explain, and what it cannot.
 import { expect, test } from 'vitest';
 import { emptyWorld } from '../model/model.ts';
 import type { Operation, View } from '../model/operations.ts';

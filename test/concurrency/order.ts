@@ -1,6 +1,7 @@
-// Looks for an order of overlapping operations that explains every answer: each takes effect at one moment between its request
-// and its answer, as the model of test/model has it. Profiles that were answered carry timestamps, and a later state never has
-// an earlier one: they stand in that order. What has none (deletions, refusals, attributions) is placed by search.
+// Looks for an order of overlapping operations that explains every answer. Each operation takes effect at one moment
+// between its request and its answer, as the model of test/model describes. Profiles in answers carry timestamps, which
+// never decrease from one state to the next; these answers are put in that order. Those without one (deletions,
+// refusals, attributions) are placed by search.
 import { isDeepStrictEqual } from 'node:util';
 import { perform, type World } from '../model/model.ts';
 import type { Operation, Outcome } from '../model/operations.ts';
@@ -10,23 +11,23 @@ export interface Performed {
   outcome: Outcome;
   startedAt: number;
   endedAt: number;
-  /** Of the profile in the answer; 0 without one. */
+  /** That of the profile in the answer; 0 without one. */
   timestamp: number;
 }
 
 const MOST_STEPS = 20_000;
 
-/** The world after the operation, the same one if nothing changed; undefined if the model answers otherwise. */
+/** Returns the world after the operation, the same one if nothing changed; undefined if the model answers otherwise. */
 function next(world: World, { operation, outcome }: Performed): World | undefined {
   const changed = structuredClone(world);
   const expected = perform(changed, operation, outcome.view?.profile_id ?? '');
-  // An attribution shows in no answer: it would only make the search longer.
+  // No answer shows an attribution, so it would only make the search longer.
   for (const profile of Object.values(changed.profiles)) profile.campaign = null;
   if (!isDeepStrictEqual(expected, outcome)) return undefined;
   return isDeepStrictEqual(changed, world) ? world : changed;
 }
 
-/** Those that may be next: they began before any of the rest had ended, and have no later timestamp than another. */
+/** Returns those that may be next: they began before any other ended, and no other has an earlier timestamp. */
 function candidates(rest: readonly Performed[]): Performed[] {
   const firstEnd = Math.min(...rest.map(({ endedAt }) => endedAt));
   const earliest = Math.min(...rest.map(({ timestamp }) => timestamp || Number.POSITIVE_INFINITY));
@@ -35,7 +36,7 @@ function candidates(rest: readonly Performed[]): Performed[] {
     .sort((a, b) => b.timestamp - a.timestamp || a.endedAt - b.endedAt);
 }
 
-/** Takes what changes nothing as soon as it fits: that can never be wrong. */
+/** Takes operations that change nothing as soon as they fit, which can never be wrong. */
 function takeIdle(world: World, rest: readonly Performed[]): Performed[] {
   let left = [...rest];
   for (;;) {
@@ -45,12 +46,12 @@ function takeIdle(world: World, rest: readonly Performed[]): Performed[] {
   }
 }
 
-/** Whether a profile is gone that later answers still show. */
+/** Whether a profile is deleted that later answers still show. */
 function isDeadEnd({ profiles }: World, rest: readonly Performed[]): boolean {
   return rest.some(({ outcome }) => profiles[outcome.view?.profile_id ?? '']?.isDeleted);
 }
 
-/** The world at the end of an order that explains all answers, or where the longest attempt stood. */
+/** Returns the world at the end of an order that explains all answers, or where the longest attempt got stuck. */
 export function explain(start: World, performed: readonly Performed[]): { world: World } | { stuckAt: Performed[] } {
   const numbers = new Map(performed.map((one, index) => [one, index]));
   const tried = new Set<string>();
