@@ -1,4 +1,4 @@
-// Snapshots of charts and of the event feed (src/db/cancellable.ts).
+// Snapshots for charts and the event feed, and their cancellation (src/db/cancellable.ts).
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import pino from 'pino';
@@ -107,7 +107,7 @@ test('what begins only after its signal has aborted is cancelled, too', async ()
     first: count,
     async rest(snapshot) {
       leaving.abort();
-      // A first cancellation comes and finds no statement.
+      // The first cancellation finds no statement to cancel.
       await sleep(250);
       await sql`select pg_sleep(4)`.execute(snapshot);
     },

@@ -1,4 +1,5 @@
-// A server that does not prove that it knows the password gets neither that nor a statement. One that does: every test of the embedded database.
+// A server that does not prove that it knows the password gets neither the password nor a statement. Every test of the
+// embedded database is about one that does.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { sql } from 'kysely';
@@ -29,7 +30,7 @@ const ANSWERS = {
   ],
 };
 
-/** Somebody who listens where the server did; what clients send after the first message. */
+/** Listens like a server. `heard` returns what clients send after their first message. */
 async function startImpostor(answers: readonly Buffer[]) {
   let heard = '';
   const server = createServer((socket) => {
@@ -98,7 +99,7 @@ describe('a certificate that cannot be read', () => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
     const listener = listenForNudges(address, () => undefined, log);
-    // Also the second time, which a timer begins.
+    // It must survive the second attempt, too, which a timer starts.
     await expect.poll(() => lines.length, { timeout: 5_000 }).toBe(2);
     await listener.stop();
     expect(JSON.parse(lines[1] ?? '')).toMatchObject({ err: missing });

@@ -1,4 +1,4 @@
-// The settings of the service's sessions, whatever the address of the database says.
+// The settings of the service's sessions, regardless of what the database's address says.
 import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer } from 'node:net';
 import { sql } from 'kysely';
@@ -42,7 +42,7 @@ test('what role and database have of locks, texts and time-outs does not hold', 
     standard_conforming_strings: 'off',
     extra_float_digits: '-15',
     idle_session_timeout: '2s',
-    // From PostgreSQL 17 on.
+    // Exists since PostgreSQL 17.
     ...(rows[0]!.is_known && { transaction_timeout: '2s' }),
   };
   for (const [setting, value] of Object.entries(given)) {
@@ -79,7 +79,10 @@ test('time-outs of the address do not hold', async () => {
   expect(await readSettings(parameters, names)).toEqual(['4s', '4s', '1min', 'UTF8']);
 });
 
-/** The names of what connections begin with, by the protocol of PostgreSQL: length, version, then names and values that end with zeros. */
+/**
+ * Returns the names of the parameters in startup packets. In PostgreSQL's protocol a packet is its length, the version,
+ * then names and values that end with zeros.
+ */
 async function readStartup(connect: (url: string) => Promise<unknown>): Promise<string[]> {
   const seen = new Set<string>();
   const { hostname, port } = new URL(database.url);

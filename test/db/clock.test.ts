@@ -1,4 +1,4 @@
-// The database's clock is taken, whatever this machine's shows.
+// The service goes by the database's clock, whatever the machine's own clock says.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 import { startProgram } from '../setup/processes.ts';
 
 const HUNDRED_DAYS_MS = 100 * 86_400_000;
-/** What a process loads first: its Dates are a hundred days ahead. */
+/** Preloaded into a process, this sets its Dates a hundred days ahead. */
 const AHEAD = `
   const Real = Date;
   globalThis.Date = class extends Real {
@@ -52,10 +52,10 @@ test('a service whose own clock is ahead says so and deletes nothing before its 
   });
   try {
     await service.printed(/^ready: /);
-    // By the first sweep, which the old event tells of.
+    // By then the first sweep has run: it deletes the old event.
     await vi.waitFor(async () => expect(await countEvents()).toBeLessThan(2), 10_000);
     expect(await countEvents()).toBe(1);
-    // Lines of the log come a tenth of a second late.
+    // Log lines are written up to a tenth of a second late.
     await vi.waitFor(() => expect(service.stderr()).toMatch(/"database_ahead_ms":-86(39|40)\d{6},/), 5_000);
   } finally {
     service.child.kill('SIGTERM');

@@ -1,4 +1,4 @@
-// What is copied is what the same values as text would be (src/db/copy-row.ts).
+// COPY stores the same values that their texts would give (src/db/copy-row.ts).
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** What the database has of each after it was copied, as text. */
+/** Copies the values and returns what the database then has, as text. */
 async function copied(type: CopyType, values: readonly CopyValue[]): Promise<(string | null)[]> {
   await sql.raw(`create temp table one (place integer, value ${type})`).execute(session.db);
   const rows = values.map((value, place) => [place, value]);
@@ -35,7 +35,7 @@ async function copied(type: CopyType, values: readonly CopyValue[]): Promise<(st
   }
 }
 
-/** What the database makes of each as text. */
+/** Casts the values from text and returns what the database makes of them, as text. */
 async function taken(type: CopyType, values: readonly CopyValue[]): Promise<(string | null)[]> {
   const texts = values.map((value) => (value === null ? null : String(value)));
   const { rows } = await sql<{ value: string | null }>`

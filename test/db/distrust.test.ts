@@ -1,4 +1,5 @@
-// Root and the folder of the server's user, who may have put a link or a pipe where PostgreSQL would have a file.
+// Root must not trust the folder of the server's user, who may have put a link or a pipe in the place of a PostgreSQL
+// file.
 import { execFile } from 'node:child_process';
 import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +13,7 @@ import { isRoot } from './embedded-world.ts';
 
 let folder: string;
 let pidFile: string;
-/** Of root, outside. */
+/** A file of root, outside the folder. */
 let precious: string;
 
 beforeEach(async () => {

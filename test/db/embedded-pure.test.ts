@@ -1,4 +1,4 @@
-// The parts of the embedded server that need none.
+// The parts of the embedded server's code that need no server.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Data directories of a test's own, the processes that use them, and the server behind them.
+// Data directories for single tests, the processes that use them, and the server behind these.
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,11 +16,11 @@ export type User = Program & { url: string };
 
 export interface Folder {
   path: string;
-  /** A process that uses the database; resolves when it has opened it. */
+  /** Starts a process that uses the database. Resolves when it has opened it. */
   use: (role: 'service' | 'cli') => Promise<User>;
-  /** One that is expected to fail: its last line. */
+  /** Starts a process that is expected to be refused. Resolves to its output. */
   refusal: (role: 'service' | 'cli', ids?: { uid: number; gid: number }) => Promise<string>;
-  /** The server's process, if postmaster.pid names a live one. */
+  /** Returns the id of the server's process if postmaster.pid names a live one. */
   serverPid: () => Promise<number | undefined>;
   remove: () => Promise<void>;
 }
@@ -64,14 +64,14 @@ export async function createFolder(base = tmpdir()): Promise<Folder> {
   };
 }
 
-/** Copies a data directory, owners and all: making one takes a second. */
+/** Copies a data directory, owners included, because creating one takes a second. */
 export async function copyFolder(from: Folder, base = tmpdir()): Promise<Folder> {
   const to = await createFolder(base);
   await promisify(execFile)('cp', ['-a', join(from.path, 'postgres'), to.path]);
   return to;
 }
 
-/** Gives every test of a file a copy of one data directory that was used and left. */
+/** Gives each test of a file its own copy of one data directory, which was used and left in order. */
 export function forEveryTest(take: (copy: Folder) => void): void {
   let made: Folder;
   let copy: Folder;
@@ -97,7 +97,7 @@ export async function query(url: string, statement: string): Promise<Record<stri
   }
 }
 
-/** Tries until it does not throw. */
+/** Retries until the attempt does not throw. */
 export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,4 +1,4 @@
-// Parts of statements that are compiled once (src/db/fixed.ts).
+// Parts of statements that are compiled only once (src/db/fixed.ts).
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { fixed, fixedColumns } from '../../src/db/fixed.ts';

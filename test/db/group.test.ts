@@ -1,9 +1,9 @@
-// Group commit (src/db/group.ts): what is written together, in which order, and what a failure takes with it.
+// Group commit (src/db/group.ts): what is written together, in which order, and what fails together.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { groupCalls } from '../../src/db/group.ts';
 import { ApiError } from '../../src/errors.ts';
 
-/** A writer whose groups end when they are told to. */
+/** A writer whose groups end or fail when the test says so. */
 function createSlowWriter(options = {}) {
   const groups: { items: readonly string[]; end: () => void; fail: (error: Error) => void }[] = [];
   const enqueue = groupCalls(
@@ -52,7 +52,7 @@ test('of many who come again together one half is written while the other is ans
   const add = (count: number) => {
     for (let i = 0; i < count; i++) all.push(enqueue('app', `${all.length}`));
   };
-  /** The group that is being written ends, and as many as it had come again. */
+  /** Ends the group that is being written; as many items as it had then arrive again. */
   async function end(): Promise<void> {
     const group = groups.at(-1);
     group?.end();
@@ -88,7 +88,7 @@ test('beside a group that takes long another is written, four at most', async ()
   expect(sizes()).toEqual([1]);
   await pass(1);
   expect(sizes()).toEqual([1, 2]);
-  // What comes later than that need not wait for the timer.
+  // Once the group has been slow for that long, later arrivals need not wait for the timer.
   await pass(20);
   await add(3);
   expect(sizes()).toEqual([1, 2, 3]);
@@ -243,7 +243,7 @@ describe('what somebody holds', () => {
     });
   });
 
-  /** Items are named by their first word; that of `held` is. */
+  /** An item is named by its first word; items whose name begins with `held` are locked. */
   const isHeld = (item: string) => item.startsWith('held');
   async function writeUnlessHeld(items: readonly string[]): Promise<readonly string[]> {
     attempts.push(items);
@@ -270,7 +270,7 @@ describe('what somebody holds', () => {
     const answers = items.map((item) => enqueue('app', item));
     expect(await Promise.all([answers[1], answers[3]])).toEqual(['a', 'b']);
     expect(attempts).toEqual([items, ['held 1'], ['a'], ['b']]);
-    // Known by now: no group fails for it.
+    // The name is known as held by now, so no group fails because of it.
     const later = Array.from({ length: 60 }, (_, i) => enqueue('app', `held ${3 + i}`));
     expect(await enqueue('app', 'c')).toBe('c');
     expect(attempts.slice(4)).toEqual([['c']]);
@@ -287,7 +287,7 @@ describe('what somebody holds', () => {
     const enqueue = createPatientWriter();
     const answers = Array.from({ length: 1_200 }, (_, i) => enqueue('app', `held${i % 6} ${i}`));
     const ended = Promise.allSettled(answers);
-    // The first of two names are being tried, and a thousand wait.
+    // The first items of two names are being tried, and a thousand wait.
     const refusals = await Promise.all(answers.slice(1_002).map((one) => one.catch((error: ApiError) => error)));
     expect(refusals.map((error) => (error as ApiError).statusCode)).toEqual(refusals.map(() => 503));
     expect(together.map(([item]) => item!.split(' ')[0])).toEqual(['held0', 'held1']);
@@ -300,7 +300,7 @@ describe('what somebody holds', () => {
     const enqueue = createPatientWriter();
     const answers = Array.from({ length: 300 }, (_, i) => enqueue('app', `held ${i}`));
     const ended = Promise.allSettled(answers);
-    // The first is being tried.
+    // The first item is being tried.
     const refusals = await Promise.all(answers.slice(251).map((one) => one.catch((error: ApiError) => error)));
     expect(refusals.map((error) => (error as ApiError).statusCode)).toEqual(refusals.map(() => 503));
     letGo();

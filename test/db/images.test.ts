@@ -1,4 +1,5 @@
-// Statements fill the tables with images of facts by position: their columns are those of the facts, in the same order.
+// Statements fill the tables of fact images by position, so these tables need the columns of the facts in the same
+// order.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';

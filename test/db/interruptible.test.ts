@@ -1,4 +1,4 @@
-// What another connection does to have statements cancelled, whenever the process is told to end.
+// How a second connection has the statements of the first cancelled when the process is told to end, whenever that is.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { interruptibly } from '../../src/db/interruptible.ts';
 
 const CANCEL = 'select pg_cancel_backend($1) 7';
 
-/** Work on a connection that goes on until the test ends it; `open` is what opening another one takes. */
+/** Starts work on a connection, which lasts until the test ends it; `open` is called while another one is opened. */
 async function start(open: () => Promise<unknown> = async () => undefined) {
   const did: string[] = [];
   const client = { query: async () => ({ rows: [{ pid: 7 }] }) } as unknown as pg.Client;
@@ -29,7 +29,7 @@ async function start(open: () => Promise<unknown> = async () => undefined) {
     (value) => did.push(value),
     (error: Error) => did.push(error.message),
   );
-  // The work has begun.
+  // The work has begun by now.
   await sleep();
   return { did, abort: () => ending.abort(), end, over };
 }

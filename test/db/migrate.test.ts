@@ -1,4 +1,5 @@
-// Migrations: several processes at once apply each once, and a database of a newer or a changed program is refused.
+// Migrations: several processes at once apply each only once, and a database migrated by a newer or changed program is
+// refused.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MIGRATION_LOCK } from '../../src/db/advisory-locks.ts';
@@ -7,7 +8,7 @@ import { MigrationError } from '../../src/db/migration-refusals.ts';
 import { createCuttableWay } from '../http/cuttable.ts';
 import { createTestDatabase } from '../setup/database.ts';
 
-/** Of an empty database. */
+/** Returns the address of a new, empty database. */
 const createEmpty = async () => (await createTestDatabase('')).url;
 
 let database: string;
@@ -36,7 +37,7 @@ test('a server that is no pooler is not looked at twice: one connection is all',
 
 test('time-outs of the role or the address do not cut migrations short', async () => {
   const slow = new URL(await createEmpty());
-  // Another process that migrates is waited for longer than that.
+  // The wait for another migrating process outlasts these time-outs.
   const other = new pg.Client({ connectionString: slow.href });
   await other.connect();
   await other.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
@@ -66,7 +67,7 @@ test('a migration that waits for a lock says for whom, lets by what queues behin
   const [holder, passer] = [new pg.Client(address), new pg.Client(address)];
   await Promise.all([holder.connect(), passer.connect()]);
   await holder.query('create table schema_migration (name text, sha256 text)');
-  // It can be read, and each migration writes it.
+  // The table can still be read, but every migration writes to it.
   const lock = 'begin; lock table schema_migration in share mode';
   await holder.query(lock);
   const { rows } = await holder.query(
@@ -89,7 +90,7 @@ test('a migration that waits for a lock says for whom, lets by what queues behin
 test('a migration that fails leaves no trace, and those before it stay', async () => {
   await client.query(`delete from schema_migration where name = (select max(name) from schema_migration)`);
   const before = await client.query('select * from schema_migration order by name');
-  // Whatever it does first is refused when it is done.
+  // The trigger refuses each schema change once it is made.
   await client.query(
     `create function refuse() returns event_trigger language plpgsql as 'begin raise exception ''refused''; end'`,
   );
@@ -193,7 +194,7 @@ test('a connection that breaks meanwhile is a failure, and does not end the proc
   const way = await createCuttableWay();
   await client.query('begin; lock table schema_migration');
   const broken = expect(migrateToLatest(way.throughProxy(database))).rejects.toThrow(/terminated/);
-  // Not the session that holds the lock: within one transaction a session sees the same activity again and again.
+  // A watcher of its own: within one transaction, such as the one that holds the lock, activity appears unchanged.
   const watcher = new pg.Client(database);
   await watcher.connect();
   const waiting = `select from pg_stat_activity

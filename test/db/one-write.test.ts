@@ -1,4 +1,4 @@
-// What is sent in one turn of the event loop (src/db/one-write.ts).
+// Everything sent in one turn of the event loop is written at once (src/db/one-write.ts).
 import { type Duplex, PassThrough } from 'node:stream';
 import { sql } from 'kysely';
 import type pg from 'pg';
@@ -10,7 +10,7 @@ import { overlapping } from '../../src/db/overlap.ts';
 import { executePrepared } from '../../src/db/prepared.ts';
 import { createTestDatabase } from '../setup/database.ts';
 
-/** How many calls have written to a socket. */
+/** Counts the calls that write to a stream from now on. */
 function countWrites(stream: Duplex): () => number {
   let count = 0;
   for (const name of ['_write', '_writev'] as const) {

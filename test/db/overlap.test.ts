@@ -1,4 +1,4 @@
-// Statements of one transaction that are under way at once (src/db/overlap.ts).
+// Statements of one transaction that are in progress at the same time (src/db/overlap.ts).
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { overlapping } from '../../src/db/overlap.ts';

@@ -1,4 +1,4 @@
-// Prepared statements and the texts by which they are known (src/db/prepared.ts).
+// Prepared statements, and the texts that identify them (src/db/prepared.ts).
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { executePrepared } from '../../src/db/prepared.ts';
@@ -17,7 +17,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Names of the connection's prepared statements that begin so. */
+/** Returns the names of the connection's prepared statements that start with `beginning`. */
 async function listNames(beginning: string): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select name from pg_prepared_statements where starts_with(name, ${beginning}) order by prepare_time`.execute(db);

@@ -1,4 +1,4 @@
-// The index of a queue that was long is small again once the queue is short, and nobody waits long for that.
+// The index of a queue that was long shrinks again once the queue is short, and nobody waits long for that.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rebuildEmptied } from '../../src/db/queue-indexes.ts';
@@ -14,7 +14,7 @@ afterAll(() => service.close());
 
 const inDatabase = () => service.deps.db;
 
-/** So many labels wait, of which few are left; vacuum has been there. */
+/** Queues `rows` labels, deletes all but `left` of them, and vacuums. */
 async function fill(rows: number, left: number): Promise<void> {
   const db = inDatabase();
   await sql`truncate label_pending`.execute(db);

@@ -23,14 +23,14 @@ async function add(rows: number): Promise<void> {
   );
 }
 
-/** What the planner knows: rows of a table at its last analysis, -1 before that. */
+/** Returns how many rows the planner believes a table has: those at its last analysis, or -1 before the first. */
 async function knownRows(table: string): Promise<number> {
   const { rows } = await sql<{ known: number }>`
     select reltuples::integer as known from pg_class where relname = ${table}`.execute(service.deps.db);
   return rows[0]!.known;
 }
 
-/** The columns of label_pending that the planner knows something of. */
+/** Returns the columns of label_pending for which the planner has statistics. */
 async function knownColumns(): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select attname::text as name from pg_stats where tablename = 'label_pending' order by 1`.execute(service.deps.db);
@@ -103,7 +103,7 @@ describe('an app beside another one', () => {
     );
   }
 
-  /** The apps of label_pending that the planner knows of. */
+  /** Returns the apps of label_pending that the planner knows about. */
   async function knownApps(): Promise<number[]> {
     const { rows } = await sql<{ known: number[] }>`
       select most_common_vals::text::integer[] as known from pg_stats
@@ -111,7 +111,7 @@ describe('an app beside another one', () => {
     return rows[0]!.known.toSorted((a, b) => a - b);
   }
 
-  /** The first has 2,000 rows, and the planner knows of them. */
+  /** Gives the first app 2,000 rows that the planner knows about. */
   async function prepare(): Promise<void> {
     await addOf(apps[0]!, 2_000);
     await sql`analyze label_pending`.execute(service.deps.db);

@@ -1,4 +1,4 @@
-// A process that uses the database as the service or a command does: `use-database.js ROLE FOLDER`, until SIGTERM.
+// A process that uses the database as the service or a command does, until SIGTERM: `use-database.js ROLE FOLDER`.
 import pino from 'pino';
 import { openDatabase } from '../../dist/db/open.js';
 
