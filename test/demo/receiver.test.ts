@@ -1,4 +1,4 @@
-// What the demo's receiver believes.
+// Which messages the demo's receiver accepts as genuine.
 import { afterEach, expect, it } from 'vitest';
 import { type LastRun, type Receiver, startReceiver } from '../../src/demo/receiver.ts';
 import { newSecret } from '../../src/webhooks/secrets.ts';

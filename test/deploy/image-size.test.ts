@@ -14,7 +14,7 @@ interface LockedPackage {
   devOptional?: boolean;
 }
 
-/** As files lie on a disk. What is in node_modules of a package has an entry of its own in the lock file. */
+/** Returns the size on disk, without nested node_modules: their packages have entries of their own in the lock file. */
 async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(join(ROOT, folder), { withFileTypes: true });
   const sizes = entries.map(async (entry) => {
@@ -26,7 +26,7 @@ async function sizeOf(folder: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-/** `npm ci --omit=dev --omit=optional` */
+/** Lists what `npm ci --omit=dev --omit=optional` installs. */
 async function listProductionPackages(): Promise<string[]> {
   const lock = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'));
   const packages = Object.entries(lock.packages as Record<string, LockedPackage>);

@@ -1,4 +1,4 @@
-// docs/migrating.md: its files are taken as they stand, its aliases and its shape are what a moved client meets.
+// docs/migrating.md: its files are imported as they stand, and a moved client finds the aliases and the profile shape.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Imports the block of the guide that has this form. */
+/** Imports the block of the guide that has this format. */
 async function importBlock<T>(form: 'ndjson' | 'csv', kind: Kind<T>) {
   const block = guide.split(`\n\`\`\`${form}\n`)[1]?.split('```')[0] ?? '';
   const file = join(folder, `block.${form}`);

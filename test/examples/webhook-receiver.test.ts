@@ -1,4 +1,4 @@
-// docs/examples/webhook-receiver.js as a program, sent to by the real dispatcher.
+// docs/examples/webhook-receiver.js, run as a program to which the real dispatcher delivers.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';

@@ -1,4 +1,5 @@
-// The whole numbers of src/facts/chains.ts; what a chain comes to is held against an oracle in test/analytics.
+// The integer arithmetic of src/facts/chains.ts. What it computes for a chain is compared with an oracle in
+// test/analytics.
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// Whose facts a round of the totals takes: of every app that has work, its own, and by one process at a time.
+// Which facts a round of the totals takes: those of every app that has work, each under its own app, and never two
+// processes at one app.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
