@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-/** On a connection of the test's own to the running embedded server. */
+/** Gives `work` a connection of its own to the embedded server. */
 async function withDb<T>(work: (db: Kysely<DB>) => Promise<T>): Promise<T> {
   const user = await folder.use('cli');
   const settings = { connectionString: user.url, max: 1, statementTimeoutMs: 60_000, applicationName: 'test' };
@@ -46,7 +46,7 @@ test('no confirmed post is missing after the service and its database were kille
     while (load.confirmed.size < CONFIRMED_BEFORE_KILL) await sleep(20);
     const serverPid = await folder.serverPid();
     if (serverPid === undefined) throw new Error('the embedded server has no process');
-    // Its process group: the backends die in the middle of their commits too.
+    // Kills the whole process group, so that backends also die in the middle of their commits.
     process.kill(-serverPid, 'SIGKILL');
     service.child.kill('SIGKILL');
     await service.ended;

@@ -1,4 +1,4 @@
-// Attributions beside a transaction that holds one of their profiles for longer than anybody waits.
+// Attributions while a transaction locks one of their profiles for longer than a post waits.
 import { expect, test } from 'vitest';
 import { post } from '../attribution/world.ts';
 import { startService } from '../setup/service.ts';

@@ -1,4 +1,4 @@
-// `sps backup` and `sps restore`: a copy of the embedded database that is taken under writes and comes back whole.
+// `sps backup` and `sps restore`: a copy of the embedded database that is taken under writes and comes back complete.
 import { chmod, cp, mkdtemp, readdir, realpath, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,10 @@ afterAll(async () => {
   await rm(place, { recursive: true, force: true });
 });
 
-/** Moves money between accounts, checkpoints and switches the log, until it is stopped; how many were confirmed before. */
+/**
+ * Moves money between accounts, checkpoints and switches to new WAL files until it is stopped. `confirmed` counts the
+ * transactions that have committed so far; so does `stop`, at the end.
+ */
 async function keepWriting(url: string): Promise<{ stop: () => Promise<number>; confirmed: () => number }> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,4 +1,4 @@
-// A database that dies without a word: its statements fail in time, and the pool is of use again when it is back.
+// A database that stops answering without a word: statements fail in time, and the pool works again once it is back.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { raiseTimeout } from '../../src/db/deadline.ts';

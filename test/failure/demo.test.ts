@@ -1,4 +1,4 @@
-// The demo as a newcomer meets it: it prints three requests, they work as they stand, and a second run keeps the data.
+// The demo as a newcomer sees it: it prints three requests, which work as they stand, and a second run keeps the data.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ function launchDemo(): Program {
   return demo;
 }
 
-/** Starts it and returns the three commands that it prints. */
+/** Starts the demo and returns the three commands that it prints. */
 async function startDemo() {
   const demo = launchDemo();
   await demo.printed(/Ctrl-C stops it/);

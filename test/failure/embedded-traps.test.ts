@@ -1,4 +1,4 @@
-// What can be in the way of the embedded server: each works, or ends in one sentence that says what to do.
+// What can be in the embedded server's way: in each case it works, or ends with one sentence that says what to do.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, cp, lstat, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ import { startProgram } from '../setup/processes.ts';
 const STRANGER = { uid: 54_321, gid: 54_321 };
 const OTHER_USER = { uid: 65_534, gid: 65_534 };
 const checkout = join(import.meta.dirname, '../..');
-/** A user who may read the checkout: not in root's home. */
+/** Whether strangers may read the checkout; they may not if it lies in root's home. */
 const strangersCanRun = isRoot && (await canEnter({ name: 'stranger', ids: STRANGER }, checkout));
 
 let folder: Folder;
@@ -38,7 +38,7 @@ async function crash(): Promise<void> {
   await kill(user);
 }
 
-/** A process of the user that runs the server, as a reused process id would be. */
+/** Starts a process of the user that runs the server, like one that reuses the server's old process id. */
 async function startBystander(): Promise<ChildProcess> {
   const { ids } = await chooseAccount(join(folder.path, 'postgres/cluster'));
   return spawn('sleep', ['60'], { stdio: 'ignore', ...ids });

@@ -1,4 +1,5 @@
-// One embedded server for all processes of a data directory: the first starts it, the last stops it, and none is left behind.
+// One embedded server for all processes of a data directory: the first starts it, the last stops it, and none is left
+// behind.
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// A standby takes over that lacks the last transactions, while the service runs: nothing that it remembers of them counts any more.
+// While the service runs, a standby takes over that lacks the last transactions: what the service remembers of these
+// must no longer count.
 
 import pino from 'pino';
 import { request } from 'undici';
@@ -27,7 +28,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Until it is answered: connections to a server that is gone fail once. */
+/** Retries until the request succeeds, because connections to a server that is gone fail once. */
 function post(path: string, key: string, body: object, headers: Record<string, string> = {}) {
   return vi.waitFor(
     async () => {

@@ -1,4 +1,4 @@
-// sps import that is killed, or asked to end, in the middle: what is left, and the same command again.
+// An sps import that is killed, or asked to end, in the middle: what it leaves, and what the same command then does.
 import { execFileSync } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -12,10 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** More than the first batch, less than two. */
+/** More than the first batch, less than two batches. */
 const PEOPLE = 5_000;
 
-/** Feeds an import through a pipe that stays open, and sends it the signal once so many records are in: by default the first batch. */
+/**
+ * Feeds an import through a pipe that stays open, and sends it the signal once at least `least` records are in; by
+ * default that is after the first batch.
+ */
 async function cutOff(
   kind: 'profiles' | 'transactions',
   records: readonly object[],
@@ -60,7 +63,7 @@ test('killed in the middle and run again: all is there once, and once more chang
 });
 
 test('killed while two batches are being written and run again: all is there once', async () => {
-  // A first batch of 1,000, two full ones of 10,000 that are written at once, and the beginning of a fourth.
+  // A first batch of 1,000, two full ones of 10,000 that are written at the same time, and the beginning of a fourth.
   const users = Array.from({ length: 22_000 }, (_, index) => `many-${index}`);
   const transactions = users.map((user) => purchase(user, `t-${user}`));
   const people = await world.write(

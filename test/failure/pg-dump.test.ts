@@ -1,5 +1,5 @@
-// The lines of docs/operations.md that copy a given database, as they stand, while the service works on it. Skipped where
-// there are no programs of PostgreSQL.
+// The commands in docs/operations.md that copy a given database, run as they stand while the service uses it. Skipped
+// if the programs of PostgreSQL are not installed.
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -44,12 +44,12 @@ describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
   function urlOf(database: string): string {
     const url = new URL(server.url);
     url.pathname = database;
-    // Known to the programs of PostgreSQL 16 and later alone.
+    // Only the programs of PostgreSQL 16 and later know this parameter.
     url.searchParams.delete(PROOF_PARAMETER);
     return url.href;
   }
 
-  /** As a role that owns the database, and nothing else. */
+  /** Connects as a role that owns the database and nothing else. */
   function ownedUrlOf(database: string): string {
     return Object.assign(new URL(urlOf(database)), { username: 'sps', password: 'owner' }).href;
   }
@@ -83,7 +83,7 @@ describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
     return ((await answer.body.json()) as any).data;
   }
 
-  /** Of what no background work changes. */
+  /** Counts the rows of tables that no background work changes. */
   async function countRows(database: string) {
     const tables = [
       'profile',
@@ -98,7 +98,7 @@ describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
     return (await query(database, `select ${counts.join()}`))[0];
   }
 
-  /** The block of docs/operations.md, pasted: no option of the shell ends it early. */
+  /** Runs the commands of docs/operations.md as if pasted: no shell option ends them early. */
   async function paste(env: Record<string, string>) {
     const text = await readFile('docs/operations.md', 'utf8');
     const commands = /## Backup of a given database\n\n```sh\n(.*?)```/s.exec(text)?.[1] ?? 'exit 1';

@@ -1,5 +1,5 @@
-// A real PgBouncer before the database: in session mode it is as good as the server, one that shares sessions is refused before anything is left in
-// them. Skipped where there is no PgBouncer.
+// A real PgBouncer in front of the database: in session mode it is as good as the server; one that shares sessions is
+// refused before it leaves anything in them. Skipped if PgBouncer is not installed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -26,7 +26,7 @@ describe.skipIf(!existsSync(PGBOUNCER))('a pooler', { timeout: 120_000 }, () => 
   beforeAll(async () => {
     database = await createTestDatabase();
     folder = await mkdtemp(join(tmpdir(), 'sps-pooler-'));
-    // The pooler's user, if we are root, must pass through.
+    // If we are root, the pooler runs as another user, who must be able to pass through.
     await chmod(folder, 0o711);
   });
   afterEach(async () => {
@@ -59,7 +59,7 @@ describe.skipIf(!existsSync(PGBOUNCER))('a pooler', { timeout: 120_000 }, () => 
     });
   }
 
-  /** The address of the database by way of a pooler of its own. */
+  /** Starts a pooler with these settings. Returns the address of the database through it. */
   async function by(settings: Record<string, string | number>): Promise<string> {
     const url = new URL(database.url);
     const port = await findPort();
@@ -80,7 +80,7 @@ describe.skipIf(!existsSync(PGBOUNCER))('a pooler', { timeout: 120_000 }, () => 
     ];
     const file = join(folder, `${port}.ini`);
     await writeFile(file, lines.join('\n'));
-    // As PostgreSQL, it does not run as root.
+    // Like PostgreSQL, it does not run as root.
     const { ids } = await chooseAccount(join(folder, 'nothing'));
     const child = spawn(PGBOUNCER, [file], { stdio: ['ignore', 'ignore', 'pipe'], ...ids });
     running.push({ child });

@@ -1,4 +1,4 @@
-// doctor, backup, restore and secrets rotate as an operator runs them: the built program, its exit codes and what it prints.
+// doctor, backup, restore and secrets rotate as an operator runs them: the built program, its exit codes, its output.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { createFolder, type Folder } from '../db/embedded-world.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 import { startProgram } from '../setup/processes.ts';
 
-/** One JSON object and nothing else. */
+/** Expects success and nothing on standard error. Returns the JSON object that was printed. */
 function answerOf({ code, stdout, stderr }: Ended) {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout);
@@ -175,7 +175,7 @@ describe('on the embedded database', { timeout: 120_000 }, () => {
     await nowhere.remove();
   });
 
-  /** A command on a data directory of its own that reads a pipe which nobody writes to; to be interrupted. */
+  /** Starts a command on a data directory of its own; it reads a pipe to which nobody writes, until it is interrupted. */
   async function interrupt(args: (pipe: string, app: string) => string[], ending: string) {
     const own = await createFolder();
     const sps = createSps({ SPS_DATA_DIR: own.path });
@@ -184,7 +184,7 @@ describe('on the embedded database', { timeout: 120_000 }, () => {
     execFileSync('mkfifo', [pipe]);
     const child = sps.start(...args(pipe, app_id));
     const end = ended(child);
-    // Opened as soon as the command opens it.
+    // Resolves once the command opens the pipe, too.
     const feed = await open(pipe, 'w');
     const isServerRunning = async () => (await own.serverPid()) !== undefined;
     expect(await isServerRunning()).toBe(true);

@@ -1,4 +1,4 @@
-// The service as a process: where it serves, what it outlives, and what it says when it cannot start.
+// The service as a process: where it serves, what it survives, and what it says when it cannot start.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -62,7 +62,7 @@ describe('the service', () => {
   it('says so where the database does not answer', async () => {
     const service = start({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
     expect(await service.ended).toBe(1);
-    // A line of its own; the log's first lines come before or after it, as they are written in blocks.
+    // It is a line of its own, but may come before or after the log's first lines, which are written in blocks.
     expect(service.stderr()).toMatch(/^The database at 127\.0\.0\.1:1 does not answer/m);
   });
 

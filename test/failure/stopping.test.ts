@@ -1,4 +1,4 @@
-// How the service stops while requests are under way, told once, twice or with a delay for load balancers.
+// How the service stops with requests in progress: told once, told twice, or with a delay for load balancers.
 import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -66,7 +66,7 @@ describe('the service', { timeout: 60_000 }, () => {
   });
 
   it('ends though nobody takes its log any more', async () => {
-    // A pipe whose reader stands still; of more than it holds.
+    // Its log is a pipe whose reader has stopped, and gets more than the pipe holds.
     const service = await startReady({ LOG_LEVEL: 'trace' });
     service.child.stderr!.pause();
     for (let i = 0; i < 40; i++) {
@@ -96,7 +96,7 @@ describe('the service', { timeout: 60_000 }, () => {
     await client.ended;
   });
 
-  /** One that waits for a lock while it starts, by when it heeds signals. */
+  /** Starts a service that waits for a lock during startup. By then it handles signals. */
   async function startBlocked(env: Record<string, string> = {}) {
     const blocker = new pg.Client({ connectionString: databaseUrl() });
     await blocker.connect();
@@ -133,7 +133,7 @@ describe('the service', { timeout: 60_000 }, () => {
   it('says so where it cannot wait for what still starts', async () => {
     const way = await createCuttableWay();
     const { service, blocker } = await startBlocked({ DATABASE_URL: way.throughProxy(databaseUrl()) });
-    // It can have nothing cancelled.
+    // The service can no longer have its statement cancelled.
     way.swallow();
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(1);

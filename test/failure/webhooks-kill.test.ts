@@ -36,7 +36,7 @@ it('every event of 5,000 grants and more arrives, in order per profile, whatever
   for (const customer of customers) await world.addProfile(customer);
   for (let i = 0; i < 2; i++) processes.push(await startProcess(database.url));
 
-  // However long starts take on a busy machine, each kill comes while grants are made.
+  // The load lasts until all kills are done, so that each comes while grants are made, however slowly processes start.
   let kills = 0;
   const isEnough = (begun: number) => begun >= GRANTS && kills === KILLS;
   const load = grantUnderLoad({ processes, key, customers, isEnough, clients: 16, pauseMs: 80 });

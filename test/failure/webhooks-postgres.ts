@@ -1,4 +1,4 @@
-// A PostgreSQL of the test's own that it can restart or kill, on the same port, durable as shipped.
+// A PostgreSQL for a single test, which can restart or kill it, on the same port and with the durability we ship.
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,14 +14,14 @@ import { launchServer, stopServer } from '../../src/db/embedded/server.ts';
 export interface RestartableServer {
   url: string;
   restart: () => Promise<void>;
-  /** SIGKILL of the server's first process, then a start that recovers. */
+  /** Kills the server's first process with SIGKILL, then starts the server, which recovers. */
   crash: () => Promise<void>;
-  /** What it answers puts everything back as it is now, as where a standby takes over that has not heard of the rest. */
+  /** Returns a function that restores the present state, as if a standby took over that lacks everything since. */
   keep: () => Promise<() => Promise<void>>;
   stop: () => Promise<void>;
 }
 
-/** The processes of the killed server still write to its log while the next one starts, which can look like a failure of the next. */
+/** Retries: processes of the killed server still write to its log, which can look like a failure of the next server. */
 async function relaunch(cluster: Cluster, preferredPort: number): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     await sleep(500);
@@ -36,7 +36,7 @@ async function relaunch(cluster: Cluster, preferredPort: number): Promise<void> 
 
 export async function startRestartableServer(): Promise<RestartableServer> {
   const folder = await mkdtemp(join(tmpdir(), 'sps-failure-'));
-  // The server's user, if we are root, must pass through.
+  // If we are root, the server runs as another user, who must be able to pass through.
   await chmod(folder, 0o711);
   const server = await getServerPackage();
   const account = await chooseAccount(join(folder, 'postgres'));

@@ -1,4 +1,4 @@
-// Real service processes on one database, a receiver, and what must hold at the end whatever happened meanwhile.
+// Real service processes on one database, a receiver, and what must hold at the end, whatever happened meanwhile.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ export interface ServiceProcess {
 }
 
 const children = new Set<ChildProcess>();
-// A test that runs out of time must not leave services behind.
+// A test that times out must not leave services running.
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
@@ -56,20 +56,20 @@ export async function endProcess({ child }: ServiceProcess, signal: NodeJS.Signa
 }
 
 export interface GrantLoad {
-  /** The processes that may be asked; read anew for each grant. */
+  /** The processes that may be asked; read again for each grant. */
   processes: readonly ServiceProcess[];
   key: string;
   customers: readonly string[];
-  /** Asked before each grant with the number of those begun: no more are made once it says so. */
+  /** Called before each grant with the number of those begun; once it returns true, no more are made. */
   isEnough: (begun: number) => boolean;
   clients: number;
-  /** Between two grants of a client. */
+  /** How long a client pauses between two grants. */
   pauseMs: number;
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Makes grants, each with an end of its own by which it is known, and gives those that were confirmed. */
+/** Makes grants, each identified by its own expiry date. Returns those that were confirmed. */
 export async function grantUnderLoad({
   processes,
   key,
@@ -113,7 +113,7 @@ export async function grantUnderLoad({
   return confirmed;
 }
 
-/** Waits until nothing is pending. */
+/** Waits until no delivery is pending. */
 export async function drained(db: Kysely<DB>, timeoutMs: number): Promise<void> {
   const until = Date.now() + timeoutMs;
   for (;;) {
@@ -128,7 +128,10 @@ export async function drained(db: Kysely<DB>, timeoutMs: number): Promise<void> 
   }
 }
 
-/** Every confirmed grant has its event, every event arrived, first arrivals are in order per profile, nothing is left claimed. */
+/**
+ * Expects an event for every confirmed grant, the arrival of every event, first arrivals in order per profile, and
+ * nothing left claimed.
+ */
 export async function expectAllDelivered(
   db: Kysely<DB>,
   received: readonly Received[],
