@@ -1,4 +1,4 @@
-// Grant access level succeeds (interface 4.3, decisions.md 5): the answer, and what a further grant does.
+// Successful grants (interface 4.3, decisions.md 5): the answer, and what a further grant does.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';

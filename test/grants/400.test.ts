@@ -1,4 +1,4 @@
-// Grant access level refused for its body or headers (interface 7, decisions.md 1, 3 and 5).
+// Grants refused because of their body or headers (interface 7, decisions.md 1, 3 and 5).
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApp } from '../../src/apps/service.ts';

@@ -1,4 +1,4 @@
-// Grant access level needs a secret key of the app (interface 5).
+// Grants need a secret key of the app (interface 5).
 import { describe } from 'vitest';
 import { keyContract } from '../http/key-contract.ts';
 import { GRANT } from './world.ts';

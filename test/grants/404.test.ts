@@ -1,4 +1,4 @@
-// Grant access level to a profile that is not found (interface 7, decisions.md 3): 404, source null.
+// Grants to a profile that is not found (interface 7, decisions.md 3): 404, source null.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApp } from '../../src/apps/service.ts';

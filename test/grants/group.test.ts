@@ -1,4 +1,5 @@
-// Grants that come at once are committed together (docs/decisions/0002): each is answered as if it were alone.
+// Grants that arrive at the same time are committed together (docs/decisions/0002), but each is answered as if it were
+// alone.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addEndpoint } from '../purchases/world.ts';
@@ -21,7 +22,7 @@ function grantTo(customer: string, level = 'premium') {
   return grant(service, { access_level_id: level }, { 'service-customer-user-id': customer });
 }
 
-/** The transaction ids that events tell of the customer's grants, in order. */
+/** Returns, in order, the transaction ids in the events about the customer's grants. */
 async function listTold(customer: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select payload->'event_properties'->>'transaction_id' as id from webhook_event

@@ -1,4 +1,4 @@
-// Idempotency-Key on grant, revoke and set transaction: the first answer again, and no second effect.
+// Idempotency-Key on grant, revoke and set transaction: a repeat gets the first answer and has no second effect.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { pruneAnswers } from '../../src/changes/kept-answers.ts';
@@ -40,7 +40,7 @@ function send(path: string, body: unknown, key: string, headers: Record<string, 
 const grantOnce = (key: string, body: object = {}) => send(GRANT, { access_level_id: 'premium', ...body }, key);
 const eventCount = async () => (await listEvents(service, profileId)).length;
 
-/** A transaction of a chain of the profile's own. */
+/** A transaction of a chain that belongs to the test's own profile. */
 const ownPeriod = (members: object = {}) =>
   period({ store_transaction_id: `${customer}-1`, store_original_transaction_id: `${customer}-c`, ...members });
 

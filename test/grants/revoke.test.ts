@@ -1,4 +1,4 @@
-// Revoke access level: 200 and every 400. 404 and 401 are those of all operations on a profile.
+// Revoking: 200 and every 400. Its 404 and 401 are those of all operations on a profile.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { keyContract } from '../http/key-contract.ts';

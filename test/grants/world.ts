@@ -1,4 +1,4 @@
-// What the tests of grant access level share.
+// Helpers shared by the tests of grants.
 import { rawPost } from '../http/raw.ts';
 import type { Answer, CallOptions, TestService } from '../setup/service.ts';
 
@@ -18,7 +18,7 @@ export function grant(
   return service.call('POST', GRANT, { key: service.secretKey, body, headers, ...options });
 }
 
-/** The bytes of a grant to anna, for `openRaw`. */
+/** Returns the bytes of a grant to anna, for `openRaw`. */
 export function rawGrant({ secretKey }: TestService): string {
   return rawPost(GRANT, secretKey, JSON.stringify({ access_level_id: 'premium' }), 'service-customer-user-id: anna');
 }
@@ -33,7 +33,7 @@ export function revoke(
   return service.call('POST', REVOKE, { key: service.secretKey, body, headers, ...options });
 }
 
-/** A header value whose bytes are UTF-8. */
+/** Encodes a header value so that its bytes are UTF-8. */
 export function utf8(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
