@@ -1,4 +1,4 @@
-// Which events a write of a chain gives: chains before and after, without a database.
+// Which events result from writing a chain: chains before and after, without a database.
 import { describe, expect, test } from 'vitest';
 import type { ChainTransaction } from '../../src/purchases/chain.ts';
 import { chainChangesOf, lapseOf } from '../../src/purchases/chain-changes.ts';

@@ -1,5 +1,5 @@
-// From a transaction to the receiver: an endpoint gets the types that it wants, the feed has every event, and the service itself
-// tells of lapses in the background.
+// From a transaction to the receiver: an endpoint gets the event types that it wants, the feed has every event, and the
+// service reports lapses by itself in the background.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createDatabaseClock } from '../../src/db/clock.ts';
 import { startSweeps } from '../../src/sweeps.ts';

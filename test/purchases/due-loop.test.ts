@@ -1,4 +1,4 @@
-// Lapses are told when their time has come, each once, and only of transactions that requests set.
+// Lapses are reported when their time has come, each once, and only for transactions set by requests.
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -37,13 +37,13 @@ const set = async (body: unknown) => {
   expect(await setTransaction(service, customer, body)).toMatchObject({ status: 200 });
 };
 const pass = (days: number, ids = [profileId]) => passTime(service, days, ids);
-/** Lapses that were past when they were set wait a little for what continues the chain. */
+/** Skips the wait of lapses that were past when they were set, which leaves time for a continuation of the chain. */
 const soon = () =>
   sql`update lapse_watch set check_at = check_at - interval '3 seconds'
     where profile_id = ${profileId}`.execute(service.database.db);
 const sweep = () => tellDueProfiles(service.deps);
 
-/** The lapses, and the access, that were told from the last transaction on. */
+/** Returns the events about lapses and access since the last transaction. */
 async function told() {
   const events = await listEvents(service, profileId);
   return events.slice(events.findLastIndex(({ event_type }) => /started|renewed|converted/.test(event_type)) + 1);

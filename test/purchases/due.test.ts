@@ -1,4 +1,4 @@
-// What time alone has changed in a profile is told before what a request changes, also where the sweep has not come by yet.
+// What time alone has changed in a profile is reported before what a request changes, even if no sweep has run yet.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { tellDueProfiles } from '../../src/purchases/due-loop.ts';
 import { createProfile } from '../profile/world.ts';
@@ -30,7 +30,7 @@ const set = async (body: unknown, name = customer) => {
   expect(await setTransaction(service, name, body)).toMatchObject({ status: 200 });
 };
 
-/** What is told from now on, and whether the access it tells of is active. */
+/** Returns a function that lists the events from now on; of those about access, whether it is active. */
 async function listener(id = profileId) {
   const known = (await listEvents(service, id)).length;
   return async () =>
@@ -41,7 +41,7 @@ async function listener(id = profileId) {
       );
 }
 
-/** A subscription that ended a day ago, of which nobody was told; its members. */
+/** Sets a subscription that ended a day ago without a report of its lapse. Returns its members. */
 async function lapsed() {
   const over = { ...ids(), expires_at: inDays(-1) };
   const [from, until] = [new Date('2025-02-03').toISOString(), new Date(Date.parse(over.expires_at) + 2 * 86_400_000)];

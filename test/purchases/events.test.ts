@@ -1,4 +1,4 @@
-// The events of set transaction and revoke, as the webhooks of the app are told.
+// The events of set transaction and revoke, as they are reported to the app's webhooks.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { grant, revoke } from '../grants/world.ts';
 import { createProfile } from '../profile/world.ts';
@@ -23,7 +23,7 @@ interface Ids {
   store_original_transaction_id: string;
 }
 
-/** A profile with a chain of its own; `set` answers the events that came of the transaction. */
+/** Creates a profile with a chain of its own; `set` returns the events that the transaction caused. */
 async function createCustomer(customer: string) {
   const { json } = await createProfile(service, { customer }, { custom_attributes: { plan: 'gold' } });
   const profileId: string = json.data.profile_id;

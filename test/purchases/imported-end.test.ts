@@ -1,4 +1,4 @@
-// The end of a subscription that a request set, where an import says that it comes earlier: told when it comes.
+// A subscription that a request set, and whose end an import then changes: the end is reported when it comes.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { tellDueProfiles } from '../../src/purchases/due-loop.ts';
 import { importTransactions } from '../analytics/import.ts';
@@ -25,7 +25,7 @@ beforeEach(async () => {
   profileId = (await createProfile(service, { customer })).json.data.profile_id;
 });
 
-/** A period that began today and is to end in ten days, unless the members say otherwise. */
+/** A period that began yesterday and is to end in ten days, unless the members say otherwise. */
 function current(members: Record<string, unknown> = {}) {
   const ids = { store_transaction_id: `${customer}-1`, store_original_transaction_id: `${customer}-c` };
   return period({
@@ -37,7 +37,7 @@ function current(members: Record<string, unknown> = {}) {
   });
 }
 
-/** Sets it over HTTP, `given` with some members otherwise, then has an import say it with others. */
+/** Sets the period over HTTP, changed by `given`, then imports it with the other `members`. */
 async function setAndImport(members: Record<string, unknown>, given: Record<string, unknown> = {}): Promise<void> {
   const transaction = current(given);
   expect(await setTransaction(service, customer, transaction)).toMatchObject({ status: 200 });
@@ -45,7 +45,7 @@ async function setAndImport(members: Record<string, unknown>, given: Record<stri
   await importTransactions(service, [record]);
 }
 
-/** What is told beyond the first two events. */
+/** Returns the events after the first two. */
 async function toldLater() {
   await tellDueProfiles(service.deps);
   return (await listEvents(service, profileId)).slice(2).map(({ event_type, payload }) => {

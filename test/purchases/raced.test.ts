@@ -1,4 +1,4 @@
-// What happens while a request is under way: an import gives its chain to a profile, its period begins.
+// What can happen while a request is in progress: an import gives its chain to a profile, or its period begins.
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Sets a transaction of anna's, whose chain is given to `owner` while the request waits for anna's profile. */
+/** Sets a transaction for anna, and gives its chain to `owner` while the request waits for anna's profile. */
 async function setWhile(owner: string, chain: string) {
   const release = await holdProfile(service, 'anna');
   const answer = setTransaction(

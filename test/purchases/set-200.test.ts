@@ -1,4 +1,4 @@
-// Set transaction: what the profile shows of it, and that charts count it at once.
+// Setting transactions: what the profile then shows, and that charts count it at once.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { setStore } from '../../src/apps/catalogue.ts';
 import { createProfile, readProfile } from '../profile/world.ts';
@@ -22,7 +22,7 @@ beforeEach(async () => {
   await createProfile(service, { customer });
 });
 
-/** Ids of a chain of the test's own. */
+/** Ids of a chain that belongs to the test alone. */
 const own = (members: Record<string, unknown> = {}) => ({
   store_original_transaction_id: `${customer}-c`,
   store_transaction_id: `${customer}-1`,
@@ -213,7 +213,7 @@ test('a price in another currency is turned into USD by the rate of the day, or 
     ['CHF', 11],
     ['SEK', 2],
   ]) {
-    // Bought on 1 February.
+    // The purchase is on 1 February.
     const data = await set(period(own({ price: { country: 'CH', currency, value: 10 } })));
     expect(data.total_revenue_usd).toBe(usd);
   }

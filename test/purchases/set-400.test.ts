@@ -1,4 +1,4 @@
-// Set transaction refused: each rule of the transaction record has its own clear message, and nothing is stored.
+// Transactions that are refused: each rule of the transaction record has its own clear message, and nothing is stored.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createProfile } from '../profile/world.ts';
 import { refused } from '../setup/refused.ts';

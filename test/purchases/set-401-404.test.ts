@@ -1,4 +1,4 @@
-// Set transaction needs a secret key, and a profile of its app.
+// Setting a transaction needs a secret key, and a profile of the key's app.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keyContract } from '../http/key-contract.ts';

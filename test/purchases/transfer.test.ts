@@ -1,4 +1,4 @@
-// An app with --sharing transfer: a chain goes to the profile that brings a transaction of it.
+// An app with --sharing transfer: a chain moves to the profile that brings one of its transactions.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setStore } from '../../src/apps/catalogue.ts';
 import { createProfile, readProfile } from '../profile/world.ts';

@@ -1,4 +1,4 @@
-// What the tests of set transaction share.
+// Helpers shared by the tests of set transaction.
 import { sql } from 'kysely';
 import type { Answer, TestService } from '../setup/service.ts';
 
@@ -21,7 +21,7 @@ export function period(members: Record<string, unknown> = {}) {
   };
 }
 
-/** A trial of a week before that period. */
+/** A trial during the week before that period. */
 export function trial(members: Record<string, unknown> = {}) {
   return period({
     store_transaction_id: 't0',
@@ -48,7 +48,7 @@ export function oneTime(members: Record<string, unknown> = {}) {
   };
 }
 
-/** Sets the transaction of the profile of this customer, or of the one that the headers name. */
+/** Sets the transaction for the profile of this customer, or for the one that the headers name. */
 export function setTransaction(
   service: TestService,
   named: string | Record<string, string>,
@@ -73,7 +73,7 @@ const DATES = [
   'refunded_at',
 ];
 
-/** Days go by for the profiles: what is known of their purchases moves into the past, as lapses go by the database's clock. */
+/** Lets days go by for the profiles: moves their purchases into the past, because lapses go by the database's clock. */
 export async function pass(
   { database: { db } }: Pick<TestService, 'database'>,
   days: number,
@@ -86,7 +86,7 @@ export async function pass(
   await sql`update lapse_watch set ${sql.join(['check_at', 'retry_at'].map(earlier))} where ${isTheirs}`.execute(db);
 }
 
-/** Newest last. */
+/** Lists the events, newest last. */
 export async function listEvents({ database: { db } }: TestService, profileId?: string) {
   return (
     db
@@ -100,7 +100,7 @@ export async function listEvents({ database: { db } }: TestService, profileId?: 
   );
 }
 
-/** An endpoint, so that events are written; nothing is sent to it. */
+/** Adds an endpoint so that events are written; nothing is sent to it. */
 export async function addEndpoint({ database: { db }, appId }: Pick<TestService, 'database' | 'appId'>): Promise<void> {
   const now = new Date().toISOString();
   await db
@@ -109,7 +109,7 @@ export async function addEndpoint({ database: { db }, appId }: Pick<TestService,
     .execute();
 }
 
-/** Asks for the revenue and the new subscriptions of a year, in total. */
+/** Asks for a chart of one year and returns the total of its first metric. */
 export async function chartTotal(service: TestService, chart_id: string, year = 2025): Promise<number> {
   const { json } = await service.call('POST', '/api/v1/client-api/metrics/analytics/', {
     key: service.secretKey,
