@@ -1,4 +1,4 @@
-// The profile operations refused for their body or headers; nothing is stored then.
+// Profile operations refused because of their body or headers; they store nothing.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { refused } from '../setup/refused.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -101,7 +101,7 @@ test('creating by an identifier in the body, which a header has to name', async 
     const { json } = await createProfile(service, {}, { customer_user_id: none, profile_id: none });
     expect(json.data.customer_user_id).toBeNull();
   }
-  // A profile can be sent back as it was answered.
+  // A profile can be sent back exactly as it was answered.
   const anna = await createProfile(service, { customer: 'anna' });
   expect(await createProfile(service, { customer: 'anna' }, anna.json.data)).toMatchObject({ status: 200 });
 });

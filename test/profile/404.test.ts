@@ -1,4 +1,4 @@
-// No such profile: for every operation that names one.
+// Profiles that do not exist, for every operation that names one.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/apps/service.ts';

@@ -1,4 +1,5 @@
-// Which source gives an access level (decisions.md 5): whichever serves best now. The function is pure; `now` is given.
+// Which source gives an access level (decisions.md 5): the one that serves best now. The function is pure and takes
+// `now` as an argument.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AccessSource, isActive, isInGracePeriod, listAccess } from '../../src/profile/access.ts';

@@ -1,4 +1,4 @@
-// Interface 8 to the letter: what may be an attribute, what it becomes, what deletes it.
+// Interface 8 to the letter: what can be an attribute, how it is stored, and what deletes it.
 import { describe, expect, it } from 'vitest';
 import { mergeAttributes, readAttributes } from '../../src/profile/attributes.ts';
 

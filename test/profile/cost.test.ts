@@ -1,5 +1,5 @@
-// What is written of a profile costs the same in an app of any size. This one is small beside another: statistics know nothing of it, and the
-// planner takes all its rows for a single one.
+// Writing about a profile costs the same in an app of any size. This app is small beside another one: statistics do not
+// know about it, so the planner expects a single row for it.
 import { sql, type Transaction } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { planningAnew } from '../../src/db/prepared.ts';
@@ -14,7 +14,7 @@ import { addApp, type Home, importProfiles, importTransactions } from '../analyt
 import { startService, type TestService } from '../setup/service.ts';
 
 const LARGE = 2_000;
-/** So few that imports and services do not analyze tables for it (src/db/statistics.ts). */
+/** So few that imports and services do not analyze tables for the app (src/db/statistics.ts). */
 const SMALL = 400;
 const TABLES = [
   'profile',
@@ -59,12 +59,12 @@ beforeAll(async () => {
   small = await addApp(service, { name: 'Small' });
   await importProfiles(small, profilesOf(SMALL));
   await importTransactions(small, transactionsOf(SMALL));
-  // There is something to carry to the facts.
+  // Leaves something to be brought to the facts.
   await sql`update profile set installed_at = '2025-02-27' where app_id = ${small.app.app_id}`.execute(db);
 });
 afterAll(() => service.close());
 
-/** Profiles of the small app. */
+/** Picks profiles of the small app. */
 async function pick(count: number): Promise<string[]> {
   const profiles = await service.database.db
     .selectFrom('profile')
@@ -76,7 +76,7 @@ async function pick(count: number): Promise<string[]> {
   return profiles.map(({ profile_id }) => profile_id);
 }
 
-/** The most rows of any of the tables that the work reads; nothing of it is kept. */
+/** Counts the rows that the work reads of each table and returns the largest count. The work is rolled back. */
 async function countReads(work: (trx: Transaction<DB>) => Promise<void>, tables = TABLES): Promise<number> {
   const reads = sql<{ count: number }>`
     select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::integer as count
@@ -116,14 +116,14 @@ test('an install that is there as it is draws no further number: charts count pa
   await trx.rollback().execute();
 });
 
-/** Chains of the small app. */
+/** Picks chains of the small app. */
 function pickChains(count: number): Promise<Chain[]> {
   const { db } = service.database;
   const bought = db.selectFrom('purchase').select(['profile_id', 'store', 'store_original_transaction_id']);
   return bought.where('app_id', '=', small.app.app_id).orderBy('profile_id').limit(count).execute();
 }
 
-/** Part of a statement: the transactions `p` of chains of the small app. */
+/** A part of a statement: the transactions `p` of chains of the small app. */
 function purchasesOf(chains: readonly Chain[]) {
   return sql`${hiddenApp(small.app)} cross join ${chainRelation(chains)} c cross join lateral (
     select ctid, * from purchase where app_id = app.app_id and profile_id = c.profile_id offset 0) p`;

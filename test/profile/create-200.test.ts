@@ -1,4 +1,4 @@
-// Creating a profile: who gets which id, and what is stored.
+// Creating profiles: who gets which id, and what is stored.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../setup/service.ts';
 import { createProfile, PROFILE, readProfile, storedProfile } from './world.ts';

@@ -1,4 +1,4 @@
-// Deleting a profile: what goes, what stays so that every chart keeps its figures, and who may take over its chains.
+// Deleting a profile: what goes, what stays so that every chart keeps its figures, and who can take over its chains.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ function attribute(customer: string, campaign: string) {
   });
 }
 
-/** A profile with everything a profile can have. */
+/** Creates a profile with everything that a profile can have. */
 async function createFullProfile(customer: string): Promise<string> {
   const { json } = await createProfile(
     service,
@@ -144,7 +144,7 @@ test('its customer user id is free for a new profile, which takes over a chain w
   const events = await listEvents(service, created.json.data.profile_id);
   expect(events.map(({ event_type }) => event_type)).toEqual(['subscription_renewed', 'access_level_updated']);
   const after = await figures();
-  // One renewal more, and one subscription as before.
+  // One renewal more, and as many subscriptions as before.
   expect(after.values[0]).toBe((before.values[0] ?? 0) + 10);
   expect(after.values.slice(2)).toEqual(before.values.slice(2));
 });

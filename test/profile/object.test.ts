@@ -1,4 +1,4 @@
-// What of the profile object is computed: money as numbers, and the hash of what segments are made from.
+// The computed parts of the profile object: money as numbers, and the hash of what segments are made from.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toUsd } from '../../src/lib/money.ts';

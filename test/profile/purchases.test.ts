@@ -1,5 +1,5 @@
 // The profile object with what purchases give (interface 2.2 to 2.5, decisions.md 6), as a dictionary and as arrays.
-// Each test grants some level, because the answer of a grant is the profile object.
+// Each test grants some level, because a grant's answer is the profile object.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { grant } from '../grants/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
   await arrays.close();
 });
 
-/** The profile, as a grant of `gift` answers with it. */
+/** Grants `gift` and returns the profile from the answer. */
 async function grantGift(home: TestService, customerUserId: string) {
   const answer = await grant(home, { access_level_id: 'gift' }, { 'service-customer-user-id': customerUserId });
   expect(answer.status).toBe(200);

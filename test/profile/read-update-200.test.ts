@@ -1,4 +1,4 @@
-// Reading and updating a profile.
+// Reading and updating profiles.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { importProfiles } from '../analytics/import.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';

@@ -1,5 +1,5 @@
-// docs/profile-object.md and docs/events.md are what the service answers and tells: one profile's life, told in both shapes.
-// `npm run docs` writes them anew.
+// docs/profile-object.md and docs/events.md show what the service really answers and reports: the life of one profile,
+// in both shapes. `npm run docs` writes them again.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EVENT_TYPES } from '../../src/webhooks/catalogue.ts';
 import { grant, revoke } from '../grants/world.ts';
@@ -16,7 +16,7 @@ afterAll(async () => {
 const customer = 'user-1';
 const headers = { 'service-customer-user-id': customer };
 
-/** A profile that has bought, been granted, refunded and revoked. */
+/** Takes a profile through purchases, grants, a refund and revocations. */
 async function live(shape: 'dictionary' | 'array') {
   const service = await startService({ app: { name: 'Reference', profile_shape: shape } });
   services.push(service);
@@ -62,7 +62,7 @@ async function live(shape: 'dictionary' | 'array') {
 
 const UUIDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** JSON whose ids and moments of today do not change from run to run. */
+/** Prints JSON in which ids and today's dates are the same in every run. */
 function steady(value: unknown): string {
   const ids = new Map<string, string>();
   const today = new Date().toISOString().slice(0, 8);

@@ -1,5 +1,5 @@
-// Reading a profile without the purchases that it does not show (src/profile/read-state.ts): whatever was bought, it is the same
-// object as with all of them, since the moment that was asked for.
+// Reading a profile without the purchases that it does not show (src/profile/read-state.ts): whatever was bought, the
+// object is the same as with all of them, at the moment that was asked for and later.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromDatabase } from '../../src/lib/datetime.ts';
@@ -31,7 +31,7 @@ const days = fc.integer({ min: -14, max: 4 });
 const day = days.map(dayFromNow);
 const rarely = fc.option(day, { freq: 1 });
 
-/** It ends after it was made, as the rules of records have it. */
+/** Ends after it begins, as the rules of the records demand. */
 const period = fc
   .record({ from: days, length: fc.option(fc.integer({ min: 1, max: 12 }), { freq: 9 }) })
   .map(({ from, length }) => ({

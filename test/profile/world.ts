@@ -1,4 +1,4 @@
-// What the tests of the profile operations share.
+// Helpers shared by the tests of the profile operations.
 import type { Answer, TestService } from '../setup/service.ts';
 
 export const PROFILE = '/api/v2/server-side-api/profile/';
@@ -33,7 +33,7 @@ export function deleteProfile(service: TestService, named: Named): Promise<Answe
   return service.call('DELETE', PROFILE, { key: service.secretKey, headers: headersOf(named) });
 }
 
-/** What is stored of a profile and of its install, whether it lives or not. */
+/** Returns what is stored about a profile and its install, even if the profile is deleted. */
 export async function storedProfile({ database: { db } }: TestService, profileId: string) {
   const row = await db.selectFrom('profile').selectAll().where('profile_id', '=', profileId).executeTakeFirstOrThrow();
   const install = await db
