@@ -1,5 +1,5 @@
-// The service against a model in memory: arbitrary sequences of operations answer what the model says, and in the end charts
-// count what it counts.
+// The service against a model in memory: arbitrary sequences of operations get the answers of the model, and at the end
+// charts show its figures.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** An operation whose profile is found when it is run. */
+/** An operation whose profile is looked up when it runs. */
 class Performed implements fc.AsyncCommand<World, Client> {
   readonly operation: Operation;
 

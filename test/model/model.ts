@@ -1,4 +1,4 @@
-// A model of the service in memory, simple and obvious: what each operation must answer, and what it makes of the world.
+// A simple and obvious model of the service in memory: what each operation must answer, and how it changes the world.
 // It knows nothing of SQL, locks or transactions.
 import type { Named, Operation, Outcome, View } from './operations.ts';
 
@@ -24,13 +24,13 @@ interface Transaction {
 
 export interface World {
   sharing: 'refuse' | 'transfer';
-  /** By id, in the order in which they were made. */
+  /** By id, in the order in which they were created. */
   profiles: Record<string, Profile>;
   chains: Record<string, { owner: string; transactions: Record<string, Transaction> }>;
 }
 
 export const LEVELS = ['premium', 'gold'];
-/** Stands for the moment of a revoke: after what is past, before what is to come. */
+/** Stands for the moment of a revoke: later than every past date, earlier than every future one. */
 export const NOW = '2050-01-01T00:00:00.000000+0000';
 export const REFUNDED_AT = '2025-12-15T00:00:00.000000+0000';
 
@@ -139,7 +139,7 @@ function revoke(profile: Profile, { level, revokeAt }: Extract<Operation, { op: 
   if (!grant) return refused(400, 'profile_paid_access_level_does_not_exist');
   const end = revokeAt ?? NOW;
   if (end < NOW) return refused(400, 'value_error');
-  // A grant that was ended before ended before now.
+  // `NOW` as the end means that an earlier revoke ended the grant, which was before this one.
   if (grant.until !== null && (end > grant.until || grant.until === NOW)) {
     return refused(400, 'revocation_date_more_than_expiration_date');
   }
@@ -161,7 +161,7 @@ function bury(profile: Profile): void {
   Object.assign(profile, { customer: null, attributes: {}, grants: {}, isDeleted: true });
 }
 
-/** What the operation does to the profile that it named; undefined where it succeeds. */
+/** Applies the operation to the profile that it names. Returns undefined if the answer is the profile. */
 function change(world: World, id: string, operation: Operation): Outcome | undefined {
   const profile = world.profiles[id] as Profile;
   switch (operation.op) {
@@ -187,7 +187,7 @@ function change(world: World, id: string, operation: Operation): Outcome | undef
   }
 }
 
-/** Performs the operation: changes the world, and tells what must be answered. `newId` is that of a profile it may make. */
+/** Performs the operation on the world and returns the expected outcome. `newId` is used if it creates a profile. */
 export function perform(world: World, operation: Operation, newId: string): Outcome {
   const { op, named } = operation;
   if (op === 'grant' && operation.from && operation.until && operation.until <= operation.from) {
@@ -200,7 +200,7 @@ export function perform(world: World, operation: Operation, newId: string): Outc
   return change(world, id, operation) ?? { status: 200, view: viewOf(world, id) };
 }
 
-/** Revenue by campaign (refunded money gone), and how many were installed; the deleted count, too. */
+/** Returns revenue by campaign, less refunds, and the number of installs. Deleted profiles count, too. */
 export function figuresOf(world: World) {
   const revenue: Record<string, number> = {};
   for (const { owner, transactions } of Object.values(world.chains)) {

@@ -1,4 +1,4 @@
-// The operations of the model: as values, as arbitrary ones, and as requests whose answers can be compared.
+// The operations of the model: their types, arbitrary ones, and the requests for them with comparable answers.
 import fc from 'fast-check';
 import { createApp } from '../../src/apps/service.ts';
 import type { App } from '../../src/deps.ts';
@@ -23,7 +23,7 @@ export type Operation = { named: Named } & (
   | { op: 'set'; chain: string; number: number; until: string; price: number; isRefunded: boolean }
 );
 
-/** What is compared of a profile object. */
+/** The parts of a profile object that are compared. */
 export interface View {
   profile_id: string;
   customer_user_id: string | null;
@@ -49,7 +49,7 @@ const attributes = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.constantFrom
 });
 const level = fc.constantFrom('premium', 'premium', 'gold', 'unknown');
 
-/** Arbitrary operations on the profiles that `named` gives; those that make and change come up more often. */
+/** Arbitrary operations on the profiles that `named` gives; those that create and change them come up more often. */
 export function arbitraryOperations(named: fc.Arbitrary<Named>): fc.Arbitrary<Operation>[] {
   const of = (op: Operation['op'], shape: Record<string, fc.Arbitrary<unknown>> = {}) =>
     fc.record({ op: fc.constant(op), named, ...shape }) as fc.Arbitrary<Operation>;
@@ -72,7 +72,7 @@ export function arbitraryOperations(named: fc.Arbitrary<Named>): fc.Arbitrary<Op
   return [create, create, create, grant, grant, revoke, revoke, set, set, set, ...others];
 }
 
-/** A customer, or the profile that was made as the nth, or both, or nobody. */
+/** Names a customer, or the nth profile that was created, or both, or nobody. */
 export interface Reference {
   customer?: string;
   nth?: number;
@@ -85,7 +85,7 @@ export const reference: fc.Arbitrary<Reference> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({}) },
 );
 
-/** An app of the service, and when it was made: nothing in it happened before. */
+/** An app of the service, and when it was created; nothing in it is older. */
 export interface Client {
   service: TestService;
   app: App;
@@ -201,7 +201,7 @@ async function chart({ service, secretKey }: Client, body: object) {
   return Object.values<{ value: number; data: { type: string; value: number }[] }>(answer.json.data)[0];
 }
 
-/** The figures of the model, as charts give them. */
+/** Reads the figures of the model from charts. */
 export async function readFigures(client: Client) {
   const date = ['2020-01-01', '2029-12-31'];
   const shape = { period_unit: 'year', filters: { date } };

@@ -1,4 +1,4 @@
-// The account of a soak: what was confirmed is found, what happened was delivered, what runs did not grow.
+// The account of a soak: confirmed writes are found, events were delivered, processes did not grow.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { DB } from '../../src/db/types.ts';
@@ -7,11 +7,11 @@ import type { Fleet } from './processes.ts';
 import type { SoakReceiver } from './receiver.ts';
 import { connect } from './world.ts';
 
-/** Two failures of the receiver and the end of a claim whose process was killed are waited for. */
+/** Enough for two failures of the receiver, and for the claim of a killed process to expire. */
 const DRAIN_MS = 240_000;
-/** A life shorter than this says nothing about memory. */
+/** A life with fewer samples says nothing about memory. */
 const LEAST_SAMPLES = 12;
-/** Of the last third over the third before it; a collection more or less makes this much. */
+/** Of the last third over the middle third; one garbage collection more or less makes this much difference. */
 const MOST_GROWTH = 1.15;
 const MOST_GROWTH_MB = 25;
 
@@ -77,7 +77,7 @@ async function findLostWrites(db: Kysely<DB>, { attributions, grants }: Load): P
   return [...missing(attributions, tokens, 'the attribution'), ...missing(wanted, instants, 'the grant')];
 }
 
-/** The database writes a space where ISO 8601 has a T, and hours alone as the offset. */
+/** Converts a timestamp of the database, which has a space where ISO 8601 has a T, and only hours in its offset. */
 function toInstant(text: string): string {
   return new Date(text.replace(' ', 'T').replace(/\+00(00)?$/, 'Z')).toISOString();
 }
@@ -100,7 +100,7 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** One line per life: medians of the thirds. */
+/** Describes each life by the medians of its thirds. */
 function judgeMemory({ lives }: Fleet): { words: string[]; losses: string[] } {
   const words: string[] = [];
   const losses: string[] = [];

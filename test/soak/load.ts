@@ -1,5 +1,5 @@
-// Clients of the three operations. Each has profiles of its own and asks one thing after the other, so that the last confirmed
-// write of a profile is what must be found in the end; what is not confirmed is asked again until it is.
+// Clients of the three operations. Each has profiles of its own and sends one request at a time, so that the last
+// confirmed write to a profile must be found at the end. Requests that are not confirmed are repeated until they are.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { createRandom, type Random } from '../../src/demo/random.ts';
@@ -8,7 +8,7 @@ import type { SoakWorld } from './world.ts';
 
 const CLIENTS = 8;
 const PAUSE_MS = 100;
-/** After which a write counts as refused; restarts take seconds. */
+/** After this time a write counts as refused; restarts take seconds. */
 const PATIENCE_MS = 90_000;
 const OPERATIONS = [
   { name: 'attribution', weight: 50 },
@@ -23,16 +23,16 @@ type Operation = (typeof OPERATIONS)[number]['name'];
 export interface Load {
   run: () => Promise<void>;
   end: () => void;
-  /** Confirmed, by operation. */
+  /** How many requests were confirmed, by operation. */
   confirmed: Readonly<Record<Operation, number>>;
-  /** Asked again, because the answer was an error or none. */
+  /** How many were repeated because the answer was an error or missing. */
   repeats: () => number;
-  /** By customer: the token of the last confirmed record, the end of the last confirmed grant. */
+  /** By customer: the token of the last confirmed record, and the end of the last confirmed grant. */
   attributions: ReadonlyMap<string, string>;
   grants: ReadonlyMap<string, string>;
-  /** The end, by which each is known, of every confirmed grant. */
+  /** The ends of all confirmed grants. Each identifies its grant. */
   ends: ReadonlySet<string>;
-  /** What was never confirmed, or was answered wrongly. */
+  /** Requests that were never confirmed or were answered wrongly. */
   faults: readonly string[];
 }
 
@@ -76,7 +76,7 @@ export function createLoad({ world, fleet, rate, seed }: Settings): Load {
         const text = await answer.body.text();
         if (answer.statusCode === status) return text;
         last = `${answer.statusCode} ${text}`;
-        // What no repetition mends.
+        // Repeating it would not help.
         if (answer.statusCode < 500) break;
       } catch (error) {
         last = String(error);
@@ -110,7 +110,7 @@ export function createLoad({ world, fleet, rate, seed }: Settings): Load {
     return true;
   }
 
-  /** Money by campaign, while attribution moves it about: the parts make the whole, and the whole stands still. */
+  /** Asks for money by campaign while attribution moves it about: the parts must add up to an unchanging total. */
   async function askChart(random: Random): Promise<boolean> {
     const body = { chart_id: 'mrr', segmentation: 'attribution_campaign', filters: { date: [today] } };
     const path = '/api/v1/client-api/metrics/analytics/';

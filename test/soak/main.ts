@@ -1,5 +1,6 @@
-// The soak: two service processes, a receiver that fails now and then, clients of the three operations; a process is killed, the
-// database restarted and crashed; then everything that was confirmed is looked for. Loopback only; prints what it did.
+// The soak: two service processes, a receiver that fails now and then, and clients of the three operations. A process
+// is killed, the database restarted and crashed; then everything that was confirmed is looked up. Loopback only; prints
+// what it did.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RestartableServer, startRestartableServer } from '../failure/webhooks-postgres.ts';
 import { type Account, takeAccount } from './account.ts';
@@ -14,14 +15,14 @@ export interface SoakOptions {
   seed: number;
 }
 
-/** When, as parts of the whole time, and what happens then. */
+/** What happens, and after which fraction of the whole time. */
 const INTERRUPTIONS: readonly [number, string, (parts: Parts) => Promise<unknown>][] = [
   [0.35, 'a process killed', ({ fleet }) => fleet.killAndReplace(1)],
   [0.5, 'the database restarted', ({ server }) => server.restart()],
   [0.65, 'the database crashed', ({ server }) => server.crash()],
 ];
 
-/** The count says how many more there are. */
+/** The number of losses that are printed; the count covers the others. */
 const SHOWN = 20;
 
 interface Parts {
@@ -51,7 +52,7 @@ function printAccount({ lines, losses }: Account): void {
   print(losses.length === 0 ? 'nothing was lost' : `${losses.length} losses`);
 }
 
-/** Whether nothing was lost. */
+/** Runs the soak. Returns whether nothing was lost. */
 export async function soak({ minutes, rate, seed }: SoakOptions): Promise<boolean> {
   const stops: (() => Promise<unknown>)[] = [];
   try {

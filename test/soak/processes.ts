@@ -1,4 +1,4 @@
-// The service processes of the soak, as they are shipped, and how much memory each life of them took.
+// The service processes of the soak, run as they are shipped, and how much memory each of their lives took.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Program, startProgram } from '../setup/processes.ts';
@@ -10,7 +10,7 @@ const ENV = { PORT: '0', LOG_LEVEL: 'fatal', RATE_LIMIT_SERVER: '0', RATE_LIMIT_
 interface Life {
   program: Program;
   url: string;
-  /** Resident set, in MB, from when it was ready. */
+  /** Resident set sizes in MB, since the process was ready. */
   samples: number[];
   isWanted: boolean;
 }
@@ -26,14 +26,14 @@ export class Fleet {
     this.sampling = setInterval(() => void this.sample(), SAMPLE_MS);
   }
 
-  /** An address that is ready, or was until a moment ago. */
+  /** Returns the address of a process that is ready, or was a moment ago. */
   url(chance: number): string {
     const slot = this.slots[Math.floor(chance * this.slots.length)];
     if (!slot) throw new Error('no process was started');
     return slot.url;
   }
 
-  /** Processes that ended though nobody killed them. */
+  /** Counts the processes that ended although nobody killed them. */
   get deaths(): number {
     return this.lives.filter(({ isWanted, program }) => isWanted && program.child.exitCode !== null).length;
   }

@@ -1,11 +1,12 @@
-// A receiver that checks signatures, remembers ids only, and fails now and then: an error, a broken connection, a pause.
+// A receiver that checks signatures, remembers only ids, and fails now and then with an error, a broken connection or a
+// pause.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { createRandom } from '../../src/demo/random.ts';
 
 const FAILURE_SHARE = 0.03;
-/** Of one event: more would make it wait for minutes at the end. */
+/** Per event; with more failures it would still be waiting for minutes at the end. */
 const MOST_FAILURES = 2;
 
 export interface SoakReceiver {

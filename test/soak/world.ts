@@ -1,4 +1,4 @@
-// What the soak runs on: an app, its profiles with an install and a paid period each, taken in as files, and a webhook.
+// The data of the soak: an app, a webhook, and imported profiles with an install and a paid period each.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ export function connect(url: string) {
 
 const day = (offset: number) => new Date(Date.now() + offset * DAY_MS).toISOString();
 
-/** A month of 10 USD, begun yesterday: mrr is ten times the profiles for as long as the soak runs. */
+/** A month for 10 USD that began yesterday: mrr is ten times the number of profiles for as long as the soak runs. */
 function period(customer_user_id: string) {
   const begun = day(-1);
   return {
