@@ -1,4 +1,4 @@
-// Lines that are gathered into blocks: all of them, each in one piece, and none waits long. What nobody takes is bounded.
+// Lines gathered into blocks: all are written, each in one piece and soon. What nobody reads is bounded.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The second line of defence of the log: whatever slips into a line, no key, secret or password leaves with it.
+// The log's second line of defence: whatever gets into a line, no key, secret or password leaves with it.
 import { expect, test } from 'vitest';
 import { mintKey } from '../src/apps/keys.ts';
 import { createLog } from '../src/log.ts';
@@ -35,7 +35,7 @@ test('of an error of the database what quotes rows is left out, and the rest is 
     stack: expect.stringContaining('log.test.ts'),
   });
   expect(lines[0]).not.toContain('anna');
-  // As the pool has them whose idle connection broke.
+  // The errors of a pool whose idle connection broke have this member.
   log.error({ err: Object.assign(new Error('terminated'), { client: { secretKey: 'anna' } }) }, 'failed');
   expect(lines[1]).not.toContain('client');
   const both = [Object.assign(new Error('one'), quoting), new Error('two')];

@@ -1,4 +1,4 @@
-// The service as a process. What it says when it cannot start, and how it stops under way: test/failure/.
+// The service as a process. For failing starts and stopping with requests in progress, see test/failure/.
 import { expect, test } from 'vitest';
 import { statusOf, useMainProgram } from './setup/main-program.ts';
 

@@ -1,4 +1,4 @@
-// The text of a JSON value, by which two bodies are the same one or not.
+// The text of a JSON value, which decides whether two bodies are the same.
 import { expect, test } from 'vitest';
 import { canonicalText } from '../../src/lib/canonical-text.ts';
 

@@ -1,4 +1,4 @@
-// Texts by code point, as databases and RFCs order them and JavaScript does not.
+// Comparing texts by code point, as databases and RFCs order them and JavaScript does not.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compareCodePoints } from '../../src/lib/code-points.ts';

@@ -1,4 +1,4 @@
-// Datetimes (decisions.md 5): the form in which nearly all come is read by a way of its own, and must mean the same.
+// Datetimes (decisions.md 5): the form that nearly all have is parsed by a fast path, which must give the same results.
 import { expect, test } from 'vitest';
 import { microsecondBefore, parseDatetime } from '../../src/lib/datetime.ts';
 

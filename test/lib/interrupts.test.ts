@@ -1,4 +1,4 @@
-// A signal that comes again within a moment is the same one: under npm both the terminal and npm send it.
+// A signal repeated within a moment counts as the same one: under npm, both the terminal and npm send it.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { onInterrupts } from '../../src/lib/interrupts.ts';
 

@@ -1,4 +1,4 @@
-// Work in the background goes on whatever fails, until it is stopped.
+// Background work goes on, whatever fails, until it is stopped.
 import type { Logger } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startLoop } from '../../src/lib/loop.ts';

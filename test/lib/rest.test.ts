@@ -1,4 +1,4 @@
-// A step that rests does nothing, and says for how long; what waits for a quiet process waits for a whole stretch.
+// A resting step does nothing, and says for how long; work that waits for a quiet process waits for a whole stretch.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createQuiet, createRest, resting } from '../../src/lib/rest.ts';
@@ -11,7 +11,7 @@ afterEach(() => {
 
 test('a process is quiet when its event loop had little to do for a whole stretch, the first one since it began, too', async () => {
   const stretchMs = 200;
-  /** Timers count whole milliseconds, so one may come nearly that much early. */
+  /** Timers count whole milliseconds, so one may fire up to a millisecond early. */
   const aStretch = () => sleep(stretchMs + 1);
   const isQuiet = createQuiet({ busy: 0.9, stretchMs });
   expect(isQuiet()).toBe(false);

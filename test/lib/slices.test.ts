@@ -1,4 +1,4 @@
-// Long work in slices: the same outcome, and others get their turn.
+// Long work done in slices has the same outcome, and other work gets its turn in between.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { inSlices, inTurns, sortInSlices } from '../../src/lib/slices.ts';
@@ -13,7 +13,7 @@ test('items are sorted as by sort, equal ones in the order in which they came', 
   );
 });
 
-/** How much was done whenever the event loop turned, and in the end; `work` is told what to call for each item. */
+/** Returns how many steps were done at each turn of the event loop, and in total; `work` calls `step` for each item. */
 async function turnsOf(work: (step: () => void) => Promise<void>): Promise<{ turns: number[]; done: number }> {
   const turns: number[] = [];
   let done = 0;
@@ -41,7 +41,7 @@ test('between slices that are sorted, and between those that are merged, too', a
     };
     await sortInSlices(numbers, 10, compare);
   });
-  // Ten in order are compared nine times; then each of the first of two runs once.
+  // Sorting ten numbers that are in order takes nine comparisons; merging compares each item of the first run once.
   expect([[...new Set(turns)], done]).toEqual([[9, 18, 27, 46, 56, 66, 76], 76]);
 });
 

@@ -1,4 +1,4 @@
-// Steps that do not need each other: each is taken, and each failure is told.
+// Independent steps: each is taken, and each failure is reported.
 import { expect, test } from 'vitest';
 import { createSteps } from '../../src/lib/steps.ts';
 

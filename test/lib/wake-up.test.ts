@@ -1,4 +1,4 @@
-// Who waits for a wake-up misses none.
+// Whoever waits for a wake-up misses none.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createWakeUp } from '../../src/lib/wake-up.ts';
 
@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Whether the wait has ended by now. */
+/** Returns a function that says whether the wait has ended. */
 function watch(waiting: Promise<void>): () => Promise<boolean> {
   let isOver = false;
   waiting.then(() => {

@@ -1,4 +1,4 @@
-// Days start at the first instant of the local day, whatever the clocks of the zone do.
+// A day starts at the first instant of the local day, whatever the clocks of the zone do.
 import { describe, expect, test } from 'vitest';
 import { readChartRequest } from '../../src/analytics/request.ts';
 import { dayStart, findZone, formatInZone, localDay, zoneChanges, zoneOfApp } from '../../src/lib/zone.ts';
@@ -14,9 +14,9 @@ test.each([
   ['Asia/Kathmandu', '2025-01-01', '2025-01-01T00:00:00.000000+0545'],
   ['Australia/Lord_Howe', '2024-10-06', '2024-10-06T00:00:00.000000+1030'],
   ['Australia/Lord_Howe', '2024-10-07', '2024-10-07T00:00:00.000000+1100'],
-  // Summer time was of one week.
+  // Summer time lasted one week.
   ['America/Recife', '2000-10-12', '2000-10-12T00:00:00.000000-0200'],
-  // 44 minutes and a half.
+  // The offset is 44 minutes and a half.
   ['Africa/Monrovia', '1971-06-01', '1971-06-01T00:00:00.000000-0044'],
 ])('%s: %s starts at %s', (name, date, expected) => {
   expect(starts(name, date)).toBe(expected);
@@ -52,7 +52,7 @@ test('zones are known by canonical names and aliases, and by nothing else', () =
   for (const name of ['', ' ', 'Mars/Olympus', '+05:00', 'Europe/Berlin ', 'posixrules', 'Zürich']) {
     expect(findZone(name), name).toBeUndefined();
   }
-  // Intl knows these, as zones that hardly anybody means: in Dhaka, Calcutta, Paris.
+  // Intl knows these, but as zones that hardly anybody means by them: Dhaka, Calcutta, Paris.
   for (const name of ['BST', 'bst', 'IST', 'ECT', 'PST', 'SystemV/PST8', 'US/Pacific-New']) {
     expect(findZone(name), name).toBeUndefined();
   }

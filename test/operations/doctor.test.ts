@@ -1,4 +1,4 @@
-// `sps doctor`: what it finds on a database that is well, and each thing that can be amiss.
+// `sps doctor`: what it says about a healthy database, and about each thing that can be wrong.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// The figures of the database side at /metrics, and that the dashboard of docs/grafana.json names none that does not exist.
+// The database's figures at /metrics, and a check that docs/grafana.json names no metric that does not exist.
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -47,7 +47,7 @@ test('what the totals lack is counted, and for how long, also where something al
   expect(await figures(), 'after a step back of the clock').toEqual([1, 0]);
   passMinute();
   expect(await figures()).toEqual([1, 60]);
-  // Another server may count its transactions from elsewhere: what was seen on the one before says nothing.
+  // Another server may number its transactions differently, so what was seen on the previous one no longer counts.
   const { serverRun } = service.deps;
   service.deps.serverRun = { number: serverRun.number + 1 };
   expect(await figures()).toEqual([1, 0]);

@@ -1,12 +1,12 @@
-// Values of a schema, at random: mostly of the kind that it asks for, now and then of any other.
+// Random values for a schema: mostly of the kind that it asks for, now and then of another.
 import fc from 'fast-check';
 
-/** What is used here of JSON Schema. */
+/** The part of JSON Schema that is used here. */
 interface Schema {
   type?: string | string[];
   enum?: unknown[];
   anyOf?: Schema[];
-  /** What the document has in its place. */
+  /** The schema that the published document has in its place. */
   published?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];

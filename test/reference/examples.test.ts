@@ -1,4 +1,4 @@
-// The examples of the API reference: each body is accepted as it stands, each answer is as it is declared.
+// The examples of the API reference: each body is accepted as it stands, each answer matches its declaration.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRoutes } from '../../src/routes.ts';
 import { eventPayload } from '../../src/webhooks/schema.ts';
@@ -17,7 +17,7 @@ afterAll(() => service.close());
 test('every operation that takes a body has an example of it, which it accepts', async () => {
   const taking = listRoutes(service.deps).filter(({ operation }) => operation.body);
   expect(taking.length).toBeGreaterThan(5);
-  // In their order: what is granted is revoked.
+  // In the order of the routes, so that what is revoked has been granted.
   for (const { method, path, key, operation } of taking) {
     const [example] = operation.body!.examples as object[];
     const { status, text } = await service.call(String(method), path, {

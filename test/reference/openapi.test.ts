@@ -1,4 +1,4 @@
-// The document of the API reference, which is printed from the routes and catalogues.
+// The OpenAPI document, which is generated from the routes and catalogues.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
@@ -8,7 +8,7 @@ import { buildOpenApi } from '../../src/reference/openapi.ts';
 import { listRoutes } from '../../src/routes.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-// Routes only describe themselves here; none is called.
+// Here routes only describe themselves; none is called.
 const routes = listRoutes({ config: loadConfig({}), serverRun: ONE_RUN } as Deps);
 const document = buildOpenApi(routes, version);
 

@@ -1,4 +1,5 @@
-// The API reference as it is served: the document, and a page that needs no other host. To write docs/openapi.json anew: npm run docs
+// The API reference as it is served: the document, and a page that needs no other host. `npm run docs` writes
+// docs/openapi.json again.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../setup/service.ts';
 

@@ -1,5 +1,5 @@
-// Requests at random, from what the operations declare: each is answered as its operation declares (every call of the test service
-// is held against that), and none with a failure of the service.
+// Random requests generated from the declarations of the operations. Each must be answered as declared (the test
+// service checks that for every call), and none may make the service fail.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRoutes } from '../../src/routes.ts';
