@@ -1,4 +1,4 @@
-// CSV answers: columns, quoting, comparison, and cells that a spreadsheet would run as formulas.
+// CSV answers: columns, quoting, comparison, and cells that a spreadsheet would otherwise run as formulas.
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setStore } from '../../src/apps/catalogue.ts';

@@ -1,4 +1,4 @@
-// Imports profiles, products and transactions into a test service through the code of `sps import`.
+// Gives a test service products, and profiles and transactions from files, as `sps import` does.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -195,7 +195,7 @@ test.each(CHANGES)('%s makes the answer another, also that of another process', 
 
 test('time alone makes the answer another where a moment of a fact passes', async () => {
   await post(PROFILE, { headers: { 'service-customer-user-id': 'eve' }, body: {} });
-  // Charts include the whole current millisecond, and a stock is counted just before that moment.
+  // A chart's now is the last microsecond of the current millisecond, and a stock is counted just before it.
   const soon = { purchased_at: '2025-06-15T12:00:30.000999Z', expires_at: '2025-06-15T12:01:00.000999Z' };
   await buy('eve', { store_transaction_id: 'e1', store_original_transaction_id: 'e1', ...soon });
   const active = question('subscriptions_active', ['2025-06-15', '2025-06-15'], { period_unit: 'day' });

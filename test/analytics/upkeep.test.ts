@@ -188,7 +188,7 @@ const coinAt = (id: string, purchased_at: string) => ({
   purchased_at,
 });
 
-/** Gives months columns of one fact each, and appends as much to them as they had at first. */
+/** Gives months columns of one fact each, then changes each fact, so that its change is appended to them. */
 async function appendTo(home: Home, months: readonly string[]): Promise<void> {
   const { db } = service.deps;
   await importProfiles(home, labelled('organic'));

@@ -1,4 +1,4 @@
-// How keys are found for authentication.
+// How keys are looked up for authentication.
 import type { KyselyPlugin } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKeyring } from '../../src/apps/keyring.ts';

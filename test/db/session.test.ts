@@ -1,4 +1,4 @@
-// A session of one connection (src/db/session.ts).
+// A session keeps one connection (src/db/session.ts).
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../src/db/session.ts';

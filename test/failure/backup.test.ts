@@ -28,8 +28,8 @@ afterAll(async () => {
 });
 
 /**
- * Moves money between accounts, checkpoints and switches to new WAL files until it is stopped. `confirmed` counts the
- * transactions that have committed so far; so does `stop`, at the end.
+ * Moves money between accounts, checkpoints and switches to new WAL files until it is stopped. `confirmed` and `stop`
+ * return how many transactions have committed.
  */
 async function keepWriting(url: string): Promise<{ stop: () => Promise<number>; confirmed: () => number }> {
   const client = new pg.Client({ connectionString: url });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** More than the first batch, less than two batches. */
+/** More than the first batch, less than the first two. */
 const PEOPLE = 5_000;
 
 /**

@@ -175,7 +175,7 @@ describe('on the embedded database', { timeout: 120_000 }, () => {
     await nowhere.remove();
   });
 
-  /** Starts a command, with its own data directory, that reads a pipe to which nobody writes until it is interrupted. */
+  /** Starts a command on its own data directory. It reads a pipe that has no writer, so that it can be interrupted. */
   async function interrupt(args: (pipe: string, app: string) => string[], ending: string) {
     const own = await createFolder();
     const sps = createSps({ SPS_DATA_DIR: own.path });

@@ -1,4 +1,4 @@
-// The data of the soak: an app, a webhook, and imported profiles with an install and a paid period each.
+// The data of the soak: an app, a webhook, and profiles imported from files, each with an install and a paid period.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
