@@ -26,7 +26,7 @@ export const CONDITIONS = {
     status: 400,
     code: 'profile_does_not_exist',
     source: 'non_field_errors',
-    message: () => 'No profile was named: send the header service-customer-user-id or service-profile-id.',
+    message: () => 'No profile was specified: send the header service-customer-user-id or service-profile-id.',
   },
   access_level_not_found: {
     status: 400,
@@ -44,7 +44,7 @@ export const CONDITIONS = {
     status: 400,
     code: 'revocation_date_more_than_expiration_date',
     source: 'non_field_errors',
-    message: () => 'The grant ends before that; it can only be ended earlier.',
+    message: () => 'The grant ends before the requested time; a revocation can only end it earlier.',
   },
   idempotency_in_flight: {
     status: 409,

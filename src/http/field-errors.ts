@@ -36,10 +36,10 @@ const FAULTS: Record<string, (error: ErrorObject) => Fault> = {
   format: ({ params }) => FORMATS[params.format] ?? rule(`Must be a valid ${params.format}.`),
   maxLength: ({ params }) => rule(`Must have at most ${params.limit} characters.`),
   minLength: ({ params }) => rule(`Must have at least ${params.limit} characters.`),
-  pattern: ({ parentSchema }) => rule(parentSchema?.description ?? 'Has the wrong form.'),
+  pattern: ({ parentSchema }) => rule(parentSchema?.description ?? 'Has an invalid format.'),
   minimum: ({ params }) => rule(`Must be at least ${params.limit}.`),
   maximum: ({ params }) => rule(`Must be at most ${params.limit}.`),
-  maxDecimals: ({ schema }) => rule(`Must have at most ${schema} decimals.`),
+  maxDecimals: ({ schema }) => rule(`Must have at most ${schema} decimal places.`),
   minItems: ({ params }) => rule(`Must have at least ${params.limit} elements.`),
   maxItems: ({ params }) => rule(`Must have at most ${params.limit} elements.`),
   additionalProperties: () => rule('Unknown field.'),
@@ -63,7 +63,7 @@ function faultOf(error: ErrorObject, source: string): Fault {
   if (error.data === NO_TEXT) return rule(UTF8_WORDS);
   if (error.data === REPEATED) return rule(REPEATED_WORDS);
   if (typeof error.data === 'string' && !isStorableText(error.data)) return rule(TEXT_WORDS);
-  return FAULTS[error.keyword]?.(error) ?? rule('Is not valid.');
+  return FAULTS[error.keyword]?.(error) ?? rule('Is invalid.');
 }
 
 /** Returns one entry per field; a null where the type does not allow it is `missing`. */

@@ -4,7 +4,7 @@ import { REPEATED_WORDS, type SentHeader } from './service-headers.ts';
 // `ignoreBOM` keeps a byte order mark: nothing is stripped (decisions.md 1).
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-export const UTF8_WORDS = 'Must be text in UTF-8.';
+export const UTF8_WORDS = 'Must be valid UTF-8.';
 
 /** Returns the text of a header, or what is wrong with it. Callers check its length. */
 export function readHeaderText({ value, isRepeated }: SentHeader): { text: string } | { fault: string } {

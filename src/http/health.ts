@@ -34,7 +34,7 @@ export function registerHealth(app: FastifyInstance, deps: Deps): { startDrainin
       asking = undefined;
     });
     const isReady = await asking.catch((err: unknown) => {
-      request.log.error({ err }, 'the database cannot be asked');
+      request.log.error({ err }, 'the readiness check could not query the database');
       // The other pools may still have their connections, and every process would be found unready at the same time.
       return isOutOfConnections(err) && wasReady;
     });

@@ -17,8 +17,8 @@ export const IdempotencyHeader = Type.Optional(
     minLength: 1,
     maxLength: KEY_LENGTH,
     description:
-      'Repeats of the request within 24 hours get the first answer and change nothing more; with another body they are refused. ' +
-      'A key is of one operation on one profile, and not used up by a request that is refused.',
+      'Repeating the request within 24 hours returns the first response and changes nothing; repeating it with a different body is refused. ' +
+      'A key applies to one operation on one profile. A refused request does not use up its key.',
   }),
 );
 

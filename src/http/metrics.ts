@@ -12,21 +12,21 @@ collectDefaultMetrics({ register: registry });
 
 const build = new Gauge({
   name: 'sps_build_info',
-  help: '1, labelled with the version of the service.',
+  help: 'Always 1, labelled with the version of the service.',
   labelNames: ['version'],
   registers: [registry],
 });
 
 const requests = new Counter({
   name: 'sps_http_requests_total',
-  help: 'Requests by operation and status; 499 where the connection ended before the answer had left.',
+  help: 'Requests by operation and status; 499 if the connection ended before the response was sent.',
   labelNames: ['operation', 'status'],
   registers: [registry],
 });
 
 const seconds = new Histogram({
   name: 'sps_http_request_seconds',
-  help: 'Time from the arrival of a request to its answer, or to the end of its connection.',
+  help: 'Time from the arrival of a request to the end of its response or of its connection.',
   labelNames: ['operation'],
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   registers: [registry],
@@ -34,7 +34,7 @@ const seconds = new Histogram({
 
 const dropped = new Counter({
   name: 'sps_http_connections_dropped_total',
-  help: 'Connections closed unanswered because there were MAX_CONNECTIONS.',
+  help: 'Connections closed without a response because MAX_CONNECTIONS was reached.',
   registers: [registry],
 });
 

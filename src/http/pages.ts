@@ -43,7 +43,7 @@ function redirectToSlash(request: FastifyRequest, reply: FastifyReply, done: () 
 /** Registers the dashboard if it has been built. The operations do not need it. */
 export async function registerPages(app: FastifyInstance): Promise<void> {
   if (!existsSync(FILES)) {
-    app.log.warn({ missing: FILES }, 'the dashboard is not built');
+    app.log.warn({ missing: FILES }, 'the dashboard has not been built');
     return;
   }
   await app.register(async (pages) => {

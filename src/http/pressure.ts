@@ -14,7 +14,7 @@ const WATCHERS = new Set(['/healthz', '/readyz', '/metrics']);
 const registry = new Registry();
 const shed = new Counter({
   name: 'sps_http_shed_total',
-  help: 'Requests answered 503 because the process was overloaded.',
+  help: 'Requests answered with 503 because the process was overloaded.',
   registers: [registry],
 });
 

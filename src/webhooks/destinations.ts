@@ -108,7 +108,7 @@ export function refusalOfUrl(text: string, policy: DestinationPolicy): string | 
   const isPlain = protocol === 'http:' && (policy.allowHttp || policy.allowPrivate);
   if (protocol !== 'https:' && !isPlain)
     return `it must begin with https:${protocol === 'http:' ? ', as neither WEBHOOK_ALLOW_HTTP nor WEBHOOK_ALLOW_PRIVATE is set' : ''}`;
-  if (username || password) return 'it must not carry a user name or password';
+  if (username || password) return 'it must not contain a user name or password';
   if (port === '0') return 'its port must not be 0';
   const literal = hostname.replace(/^\[|\]$/g, '');
   return isIP(literal) === 0 ? undefined : refusalOfAddress(literal, policy);

@@ -138,7 +138,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
         waitMs = await takeDue();
         backoff.reset();
       } catch (error) {
-        log.warn({ err: error }, 'the webhook queue cannot be read; trying again');
+        log.warn({ err: error }, 'cannot read the webhook queue; retrying');
         waitMs = backoff.next();
       }
       await wakeUp.wait(waitMs);

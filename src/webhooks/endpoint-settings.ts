@@ -36,14 +36,13 @@ function checkInput({ config }: EndpointDeps, { url, authorization, events }: We
   if (refusal !== undefined) throw new OperatorError(`The address cannot be used: ${refusal}.`);
   if (typeof authorization === 'string' && !AUTHORIZATION.test(authorization)) {
     throw new OperatorError(
-      'The Authorization value must have 1 to 1000 printable ASCII characters, no space at its ends.',
+      'The Authorization value must have 1 to 1000 printable ASCII characters, without leading or trailing spaces.',
     );
   }
   const strangers = events?.filter((type) => !EVENT_TYPE_NAMES.some((name) => name === type)) ?? [];
   if (strangers.length > 0 || events?.length === 0) {
-    throw new OperatorError(
-      `There is no event ${strangers.join(', ') || '(none given)'}; there are ${EVENT_TYPE_NAMES.join(', ')}.`,
-    );
+    const problem = strangers.length > 0 ? `Unknown event types: ${strangers.join(', ')}.` : 'No event type was given.';
+    throw new OperatorError(`${problem} Valid types: ${EVENT_TYPE_NAMES.join(', ')}.`);
   }
 }
 

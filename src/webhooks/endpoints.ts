@@ -50,7 +50,7 @@ export async function requireKey({ db, config }: EndpointDeps): Promise<void> {
     } catch (error) {
       if (!(error instanceof SealedError)) throw error;
       throw new OperatorError(
-        `The secrets of the webhook ${row.webhook_id} are ${error.message}: set them as they are set for the service. If that key is lost, remove the webhook first.`,
+        `The secrets of the webhook ${row.webhook_id} are ${error.message}. Set both variables to the values that the service has. If the key is lost, remove that webhook first.`,
       );
     }
   }
@@ -92,7 +92,7 @@ async function move(deps: EndpointDeps, webhookId: string, { otherwise, ...chang
 
 /** Enables a disabled endpoint. Its pending deliveries are due now. */
 export function enableWebhook(deps: EndpointDeps, webhookId: string) {
-  const otherwise = 'only a disabled one is enabled, a suspended one is resumed';
+  const otherwise = 'only a disabled webhook can be enabled, and a suspended one resumed';
   return move(deps, webhookId, { from: ['disabled'], to: 'enabled', reason: 'enabled by the operator', otherwise });
 }
 
@@ -116,7 +116,7 @@ export function resumeWebhook(deps: EndpointDeps, webhookId: string) {
     from: ['suspended', 'enabled'],
     to: 'enabled',
     reason: 'resumed by the operator',
-    otherwise: 'a disabled one is enabled, not resumed',
+    otherwise: 'a disabled webhook must be enabled, not resumed',
   };
   return move(deps, webhookId, change);
 }

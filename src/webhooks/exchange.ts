@@ -50,7 +50,10 @@ export function exchange(
       controller?.abort(failure);
     }
 
-    const timer = setTimeout(() => breakOff(new Error(`no complete answer within ${deadlineMs / 1000} s`)), deadlineMs);
+    const timer = setTimeout(
+      () => breakOff(new Error(`no complete response within ${deadlineMs / 1000} s`)),
+      deadlineMs,
+    );
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(given) {
         controller = given;
@@ -69,7 +72,7 @@ export function exchange(
         if (length <= longestBytes) return;
         // The status says whether the delivery was accepted. Reading the rest would only keep the connection usable.
         end();
-        controller?.abort(new Error(`the answer is longer than ${longestBytes} bytes`));
+        controller?.abort(new Error(`the response is longer than ${longestBytes} bytes`));
       },
       onResponseEnd: () => end(),
       onResponseError: (_, error) => end(error),

@@ -24,9 +24,7 @@ export function createLeases({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>,
   function renew(): void {
     if (held.size === 0) return;
     const until = new Date(now().getTime() + leaseMs);
-    renewLeases(db, [...held.keys()], until).catch((error) =>
-      log.warn({ err: error }, 'webhook leases cannot be renewed'),
-    );
+    renewLeases(db, [...held.keys()], until).catch((error) => log.warn({ err: error }, 'cannot renew webhook leases'));
   }
 
   return {

@@ -22,7 +22,7 @@ export function listenForNudges(connectionString: string, onNudge: () => void, l
 
   function reconnect(error: Error): void {
     if (isStopped || timer) return;
-    log.warn({ err: error }, 'webhook nudges are lost for the moment; polling goes on');
+    log.warn({ err: error }, 'the webhook listener is disconnected; polling continues');
     timer = setTimeout(() => {
       timer = undefined;
       connection = connect();

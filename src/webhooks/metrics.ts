@@ -11,7 +11,7 @@ const labelNames = ['app_id'] as const;
 /** Counts the attempts of this process. */
 export const attemptCounter = new Counter({
   name: 'sps_webhook_attempts_total',
-  help: 'Attempts to deliver an event, by result: delivered, failed (to be tried again) or dead (the last one).',
+  help: 'Attempts to deliver an event, by result: delivered, failed (to be retried) or dead (no retries left).',
   labelNames: [...labelNames, 'result'],
   registers: [registry],
 });
@@ -26,14 +26,14 @@ export const attemptSeconds = new Histogram({
 
 const waiting = new Gauge({
   name: 'sps_webhook_waiting',
-  help: `Deliveries that wait, by the state of their endpoint. Counted up to ${MOST_DELIVERIES_COUNTED} per endpoint.`,
+  help: `Pending deliveries, by the state of their endpoint. Counted up to ${MOST_DELIVERIES_COUNTED} per endpoint.`,
   labelNames: [...labelNames, 'endpoint_state'],
   registers: [registry],
 });
 
 const oldestWaiting = new Gauge({
   name: 'sps_webhook_oldest_waiting_seconds',
-  help: 'Age of the delivery that has waited longest, by the state of its endpoint.',
+  help: 'Age of the oldest pending delivery, by the state of its endpoint.',
   labelNames: [...labelNames, 'endpoint_state'],
   registers: [registry],
 });

@@ -22,7 +22,7 @@ function resealOne<T extends string | null>(stored: T, keys: SealingKeys, key: B
 export async function rotateEncryptionKey({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<Resealed> {
   const key = config.SPS_ENCRYPTION_KEY;
   if (!key)
-    throw new OperatorError('Set SPS_ENCRYPTION_KEY to the new key, SPS_ENCRYPTION_KEY_PREVIOUS to the old one.');
+    throw new OperatorError('Set SPS_ENCRYPTION_KEY to the new key and SPS_ENCRYPTION_KEY_PREVIOUS to the old one.');
   return inTransaction(db, async (trx) => {
     const rows = await listSecretsForUpdate(trx);
     let resealed = 0;
@@ -38,7 +38,7 @@ export async function rotateEncryptionKey({ db, config }: Pick<Deps, 'db' | 'con
       } catch (error) {
         if (!(error instanceof SealedError)) throw error;
         throw new OperatorError(
-          `A secret of the webhook ${row.webhook_id} is ${error.message}. No secret was exchanged.`,
+          `A secret of the webhook ${row.webhook_id} is ${error.message}. No secret was re-encrypted.`,
         );
       }
     }

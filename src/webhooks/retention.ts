@@ -30,7 +30,7 @@ async function sweepBatch(db: Kysely<DB>, after: string, { cutoff, now }: { cuto
     ), old as materialized (
       select sequence from batch where created_at < ${cutoff}
     ), died as (
-      update webhook_delivery d set state = 'dead', claim_id = null, finished_at = ${now}, last_error = 'waited too long'
+      update webhook_delivery d set state = 'dead', claim_id = null, finished_at = ${now}, last_error = 'not delivered within the retention period'
       from old where d.sequence = old.sequence and d.state = 'pending' and d.queued_at < ${cutoff}
         -- One that is being sent is left to its answer, and what follows it waits for that.
         and (d.claim_id is null or d.due_at <= ${now})
@@ -84,7 +84,8 @@ export async function sweepEvents(
     total.pruned += batch.pruned;
     after = batch.next;
   }
-  if (total.died > 0) log.warn({ deliveries: total.died }, 'webhook deliveries died of age');
+  if (total.died > 0)
+    log.warn({ deliveries: total.died }, 'webhook deliveries exceeded the retention period and are dead');
   if (total.pruned > 0) log.info({ events: total.pruned }, 'old webhook events pruned');
   return total;
 }

@@ -42,7 +42,10 @@ export function retryTable(): string {
     elapsed += wait;
     return `| ${i + 2} | ${formatSeconds(wait)} | ${formatSeconds(elapsed)} |`;
   });
-  return ['| attempt | after a wait of (±20 %) | since the first |', '|---|---|---|', '| 1 | – | 0 s |', ...rows].join(
-    '\n',
-  );
+  return [
+    '| attempt | wait before it (±20 %) | time since the first |',
+    '|---|---|---|',
+    '| 1 | – | 0 s |',
+    ...rows,
+  ].join('\n');
 }

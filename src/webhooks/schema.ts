@@ -126,7 +126,10 @@ function payloadOf(eventType: EventType, properties: TProperties, options?: Sche
     customer_user_id: NullableString,
     profile_install_datetime: Moment,
     event_properties: Type.Object({
-      profile_event_id: Type.String({ format: 'uuid', description: 'To tell repeated deliveries from new events.' }),
+      profile_event_id: Type.String({
+        format: 'uuid',
+        description: 'Identifies the event, so that repeated deliveries can be recognised.',
+      }),
       ...properties,
     }),
     attributions: Type.Object({ custom: Type.Optional(Attribution) }),
@@ -148,6 +151,6 @@ export const TestEvent = Type.Object({
   event_api_version: Type.Literal(EVENT_API_VERSION),
   event_properties: Type.Object({
     profile_event_id: Type.String({ format: 'uuid' }),
-    webhook_id: Type.String({ format: 'uuid', description: 'The webhook that is tested.' }),
+    webhook_id: Type.String({ format: 'uuid', description: 'The webhook being tested.' }),
   }),
 });

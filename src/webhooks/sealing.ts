@@ -40,7 +40,7 @@ export function findKey(keyId: string, { SPS_ENCRYPTION_KEY, SPS_ENCRYPTION_KEY_
   const key = [SPS_ENCRYPTION_KEY, SPS_ENCRYPTION_KEY_PREVIOUS].find((one) => one && keyIdOf(one) === keyId);
   if (key) return key;
   throw new SealedError(
-    `encrypted with the key ${keyId}, which neither SPS_ENCRYPTION_KEY nor SPS_ENCRYPTION_KEY_PREVIOUS is`,
+    `encrypted with the key ${keyId}, which is neither SPS_ENCRYPTION_KEY nor SPS_ENCRYPTION_KEY_PREVIOUS`,
   );
 }
 

@@ -99,7 +99,7 @@ export function createSettler(
         log.warn({ webhook_id, app_id, reason }, 'webhook endpoint suspended');
       }
     } catch (error) {
-      log.warn({ err: error }, 'the health of webhook endpoints cannot be recorded yet');
+      log.warn({ err: error }, 'cannot record the health of webhook endpoints; retrying with the next results');
     }
   }
 
@@ -125,7 +125,7 @@ export function createSettler(
         await writeNext();
         await release(before);
       } catch (error) {
-        log.warn({ err: error }, 'webhook results cannot be written; trying again');
+        log.warn({ err: error }, 'cannot write webhook results; retrying');
         await sleep(RETRY_MS);
       }
     } while (waiting.length + returned.length > 0 && !hasGivenUp);

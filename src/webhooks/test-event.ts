@@ -18,7 +18,7 @@ export interface TestTarget {
 }
 
 const HINT =
-  'If it refuses what it cannot verify: a new receiver does not know the secret of the webhook. Use --no-verify, give it the secret, then run `sps webhook test`.';
+  'If the receiver refuses messages that it cannot verify, it may not know the secret of the webhook yet. Use --no-verify, give the receiver the secret, then run `sps webhook test`.';
 
 function isRefusal(status: number | null): boolean {
   return status !== null && status >= 400 && status < 500;
@@ -42,7 +42,8 @@ export async function sendTestEvent(
   await sender.close();
   if (isDelivered(attempt)) return attempt;
   const { status, error, answer } = attempt;
-  const answered = status === null ? '' : `it answered ${status}${answer ? ` (${answer.slice(0, 200)})` : ''}`;
+  const answered =
+    status === null ? '' : `the receiver answered ${status}${answer ? ` (${answer.slice(0, 200)})` : ''}`;
   const reasons = [answered, error].filter(Boolean).join(', ');
   throw new OperatorError(
     `The test event was not accepted: ${reasons}.${!knowsSecret && isRefusal(status) ? `\n${HINT}` : ''}`,

@@ -16,14 +16,14 @@ export function createSetAside({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'
   function say({ webhook_id, app_id }: Claimed, reason: string): void {
     if (now().getTime() - (said.get(webhook_id) ?? 0) < SAID_EVERY_MS) return;
     said.set(webhook_id, now().getTime());
-    log.error({ webhook_id, app_id, reason }, 'webhook secrets cannot be read; nothing is sent to this endpoint');
+    log.error({ webhook_id, app_id, reason }, 'cannot decrypt webhook secrets; nothing is sent to this endpoint');
   }
 
   return async (delivery, reason) => {
     say(delivery, reason);
     const until = new Date(now().getTime() + PUT_OFF_MS);
     await releaseClaimUntil(db, delivery, { until, error: `its secrets are ${reason}` }).catch((err) =>
-      log.warn({ err }, 'a webhook claim cannot be given back'),
+      log.warn({ err }, 'cannot release a webhook claim'),
     );
   };
 }

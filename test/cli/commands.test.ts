@@ -265,7 +265,7 @@ describe('webhook', PATIENCE, () => {
     const add = ['webhook', 'add', '--app', app, '--url', receiver.url];
     expect(await sps.attempt(...add)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('it answered 500 (no\uFFFD[2J)'),
+      stderr: expect.stringContaining('the receiver answered 500 (no\uFFFD[2J)'),
     });
     expect(await sps.json(...add, '--no-verify')).toMatchObject({ webhook_id: expect.stringMatching(UUID) });
   });

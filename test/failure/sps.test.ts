@@ -125,7 +125,7 @@ describe('on a given database', { timeout: 120_000 }, () => {
     const [sealed] = await stored();
     expect(sealed).toMatch(new RegExp(`^sealed:1:${encrypted.key_id}:`));
 
-    expectRefusal(await run(['secrets', 'rotate'], { SPS_ENCRYPTION_KEY: second }), 'No secret was exchanged');
+    expectRefusal(await run(['secrets', 'rotate'], { SPS_ENCRYPTION_KEY: second }), 'No secret was re-encrypted');
     expect(await stored()).toEqual([sealed]);
     await addWebhook({ SPS_ENCRYPTION_KEY: first });
     const both = { SPS_ENCRYPTION_KEY: second, SPS_ENCRYPTION_KEY_PREVIOUS: first };

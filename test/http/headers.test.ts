@@ -45,7 +45,7 @@ test.each([
   for (const method of ['GET', 'POST'] as const) {
     expect(await send(method, [key(), ...twice])).toMatchObject({
       status: 400,
-      json: { error_code: 'value_error', errors: [{ source: name, errors: ['Must be sent once.'] }] },
+      json: { error_code: 'value_error', errors: [{ source: name, errors: ['Must be sent only once.'] }] },
     });
   }
   const made = service.deps.db.selectFrom('profile').select('customer_user_id');
@@ -60,7 +60,7 @@ test('an Idempotency-Key that is sent twice protects nothing, and is refused', a
   const bytes = `POST ${grant} HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n${head}\r\n${body}`;
   expect(await sendRaw(service.port, bytes)).toMatchObject({
     status: 400,
-    json: { error_code: 'value_error', errors: [{ source: 'idempotency-key', errors: ['Must be sent once.'] }] },
+    json: { error_code: 'value_error', errors: [{ source: 'idempotency-key', errors: ['Must be sent only once.'] }] },
   });
 });
 

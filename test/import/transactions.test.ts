@@ -222,7 +222,11 @@ describe('rejected, while the others are kept', () => {
     ],
     ['dates out of order', { expires_at: '2025-01-01T00:00:00Z' }, 'expires_at: Must be after purchased_at.'],
     ['a price below 0', { price: { ...MONTH.price, value: -1 } }, 'price.value: Must be at least 0.'],
-    ['seven decimals', { price: { ...MONTH.price, value: 0.0000001 } }, 'price.value: Must have at most 6 decimals'],
+    [
+      'seven decimals',
+      { price: { ...MONTH.price, value: 0.0000001 } },
+      'price.value: Must have at most 6 decimal places',
+    ],
     [
       'members of members that are absent or null, in the same words',
       { offer: { category: 'introductory' }, price: { ...MONTH.price, value: null } },

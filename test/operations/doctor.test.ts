@@ -144,7 +144,7 @@ describe('on a real database', () => {
     expect(await statesOf()).toMatchObject({ 'webhook secrets': 'problem' });
     expect(await wordsOf('webhook secrets')).toMatch(
       new RegExp(
-        `those of ${webhook_id} are encrypted with the key [0-9a-f]{8}, which neither .* is: give the service`,
+        `those of ${webhook_id} are encrypted with the key [0-9a-f]{8}, which is neither .*: give the service`,
       ),
     );
     deps = { ...deps, config: { ...deps.config, ...keys } };

@@ -138,13 +138,13 @@ describe('a failure', () => {
     useSender({ deadlineMs: 300 });
     receiver.behave(behaviour);
     const attempt = await sender.send(message());
-    expect(attempt).toMatchObject({ status, error: 'no complete answer within 0.3 s' });
+    expect(attempt).toMatchObject({ status, error: 'no complete response within 0.3 s' });
     expect(attempt.seconds).toBeGreaterThan(0.25);
     expect(attempt.seconds).toBeLessThan(3);
     expect(isDelivered(attempt)).toBe(false);
   });
 
-  it('is no complete answer within 10 s, unless another deadline is set', async () => {
+  it('is no complete response within 10 s, unless another deadline is set', async () => {
     await sender.close();
     useSender({ deadlineMs: undefined });
     receiver.behave(hanging);
@@ -152,7 +152,7 @@ describe('a failure', () => {
     try {
       const attempt = sender.send(message());
       vi.advanceTimersByTime(10_000);
-      expect(await attempt).toMatchObject({ status: null, error: 'no complete answer within 10 s' });
+      expect(await attempt).toMatchObject({ status: null, error: 'no complete response within 10 s' });
     } finally {
       vi.useRealTimers();
     }
@@ -177,7 +177,7 @@ describe('a failure', () => {
     useSender({ deadlineMs: 100, resolve: () => sleep(300, late) });
     const url = receiver.url.replace('127.0.0.1', 'hook.example');
     const attempt = await sender.send(message({ url }));
-    expect(attempt).toMatchObject({ status: null, error: 'no complete answer within 0.1 s' });
+    expect(attempt).toMatchObject({ status: null, error: 'no complete response within 0.1 s' });
     await sleep(500);
     expect(receiver.received).toEqual([]);
   });

@@ -184,7 +184,7 @@ describe('URLs', () => {
     expect(refusalOfUrl('example.com', HTTPS_ONLY)).toBe('it is not a URL');
     for (const credentials of ['user:pass', 'user', ':pass']) {
       expect(refusalOfUrl(`https://${credentials}@example.com`, HTTPS_ONLY)).toBe(
-        'it must not carry a user name or password',
+        'it must not contain a user name or password',
       );
     }
     expect(refusalOfUrl('https://example.com:0/', HTTPS_ONLY)).toBe('its port must not be 0');

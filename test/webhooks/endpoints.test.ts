@@ -70,9 +70,9 @@ describe('add', () => {
   });
 
   it.each([
-    ['an error', answering(401, 'bad signature'), /it answered 401 \(bad signature\)[\s\S]*--no-verify/],
-    ['a redirect', answering(302), /it answered 302\.$/],
-    ['nothing', hanging, /no complete answer within 0.2 s\.$/],
+    ['an error', answering(401, 'bad signature'), /the receiver answered 401 \(bad signature\)[\s\S]*--no-verify/],
+    ['a redirect', answering(302), /the receiver answered 302\.$/],
+    ['nothing', hanging, /no complete response within 0.2 s\.$/],
   ])('stores nothing when the receiver answers with %s', async (_words, behaviour, message) => {
     receiver.behave(behaviour);
     await expect(addWebhook(deps, { appId, url: receiver.url }, { deadlineMs: 200 })).rejects.toThrow(message);
@@ -91,8 +91,8 @@ describe('add', () => {
     [{ url: 'https://user:secret@example.com/' }, /user name or password/],
     [{ authorization: 'a\r\nX-Other: b' }, /printable ASCII/],
     [{ authorization: '' }, /printable ASCII/],
-    [{ events: ['nothing_happened'] }, /There is no event nothing_happened; there are access_level_updated/],
-    [{ events: [] }, /There is no event/],
+    [{ events: ['nothing_happened'] }, /Unknown event types: nothing_happened\. Valid types: access_level_updated/],
+    [{ events: [] }, /No event type was given\. Valid types: access_level_updated/],
     [{ appId: 'none' }, /There is no app none/],
   ])('refuses %j', async (input, message) => {
     await expect(addWebhook(deps, { appId, url: receiver.url, ...input })).rejects.toThrow(message);
@@ -210,7 +210,7 @@ describe('change', () => {
     const elsewhere = await world.receive();
     const change = { webhookId, url: elsewhere.url };
     elsewhere.behave(answering(401));
-    await expect(changeWebhook(deps, change)).rejects.toThrow(/it answered 401[\s\S]*--no-verify/);
+    await expect(changeWebhook(deps, change)).rejects.toThrow(/the receiver answered 401[\s\S]*--no-verify/);
     expect(await only()).toMatchObject({ url: receiver.url.replace(/\/?$/, '/') });
     expect(await changeWebhook(deps, { ...change, verify: false })).toMatchObject({ url: `${elsewhere.url}/` });
     expect(elsewhere.received).toHaveLength(1);
@@ -221,7 +221,7 @@ describe('change', () => {
     [{ verify: false }, /Say what is to change/],
     [{ url: 'nonsense' }, /it is not a URL/],
     [{ authorization: '' }, /printable ASCII/],
-    [{ events: ['nothing_happened'] }, /There is no event nothing_happened/],
+    [{ events: ['nothing_happened'] }, /Unknown event types: nothing_happened\./],
     [{ webhookId: 'none', events: null }, /There is no webhook none/],
   ])('refuses %j', async (change, message) => {
     const { webhook_id: webhookId } = await addFull();
@@ -246,7 +246,7 @@ describe('states', () => {
     expect(await only()).toMatchObject({ state: 'enabled', state_reason: 'enabled by the operator' });
     await expect(enableWebhook(deps, webhook_id)).rejects.toThrow(/The webhook is enabled/);
     await disableWebhook(deps, webhook_id);
-    await expect(resumeWebhook(deps, webhook_id)).rejects.toThrow(/a disabled one is enabled, not resumed/);
+    await expect(resumeWebhook(deps, webhook_id)).rejects.toThrow(/a disabled webhook must be enabled, not resumed/);
   });
 
   it('resume sends at once what waits for its next attempt, when the receiver is well again', async () => {
@@ -337,9 +337,9 @@ it('test: says what came instead of 2xx, and leaves no trace in the feed', async
   const before = (await world.feed()).data.length;
   expect(await testWebhook(deps, webhook_id)).toMatchObject({ webhook_id, status: 200 });
   receiver.behave(answering(503, 'down'));
-  await expect(testWebhook(deps, webhook_id)).rejects.toThrow('it answered 503 (down)');
+  await expect(testWebhook(deps, webhook_id)).rejects.toThrow('the receiver answered 503 (down)');
   receiver.behave(answering(401, 'who are you?'));
-  await expect(testWebhook(deps, webhook_id)).rejects.toThrow(/it answered 401 \(who are you\?\)\.$/);
+  await expect(testWebhook(deps, webhook_id)).rejects.toThrow(/the receiver answered 401 \(who are you\?\)\.$/);
   expect((await world.feed()).data).toHaveLength(before);
 });
 

@@ -49,7 +49,7 @@ const BEHAVIOURS: [string, Behaviour, number | null, RegExp | null][] = [
   ['500', answering(500, 'oops'), 500, null],
   ['429', answering(429), 429, null],
   ['301', answering(301, '', { location: 'https://example.com/' }), 301, null],
-  ['hanging', hanging, null, /no complete answer within 0.2 s/],
+  ['hanging', hanging, null, /no complete response within 0.2 s/],
   ['dropping the connection', dropping, null, /UND_ERR_SOCKET/],
 ];
 

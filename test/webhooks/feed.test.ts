@@ -173,8 +173,8 @@ describe('what is refused', () => {
   });
 
   it.each([
-    ['customer_user_id=%ff', 'Must be text in UTF-8.'],
-    ['limit=1&limit=2', 'Must be sent once.'],
+    ['customer_user_id=%ff', 'Must be valid UTF-8.'],
+    ['limit=1&limit=2', 'Must be sent only once.'],
     ['customer_user_id=a%00', 'Must not contain U+0000 or unpaired surrogates.'],
   ])('%s: %s', async (query, message) => {
     const { secretKey: key } = world.service;

@@ -65,7 +65,7 @@ it('tells when it cannot be renewed, and tries again every third of it until it 
     vi.advanceTimersByTime(LEASE_MS / 3);
     await told(times);
   }
-  expect(warn).toHaveBeenLastCalledWith({ err: expect.any(Error) }, 'webhook leases cannot be renewed');
+  expect(warn).toHaveBeenLastCalledWith({ err: expect.any(Error) }, 'cannot renew webhook leases');
   leases.stop();
   expect(vi.getTimerCount()).toBe(0);
 });

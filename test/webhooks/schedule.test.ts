@@ -45,7 +45,7 @@ describe('the retry schedule', () => {
   it('prints the table of the README', () => {
     expect(retryTable()).toBe(
       [
-        '| attempt | after a wait of (±20 %) | since the first |',
+        '| attempt | wait before it (±20 %) | time since the first |',
         '|---|---|---|',
         '| 1 | – | 0 s |',
         '| 2 | 5 s | 5 s |',

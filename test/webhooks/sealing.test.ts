@@ -132,7 +132,7 @@ describe('a service', () => {
   it('stores nothing that no service could read because another key was at hand', async () => {
     const { webhook_id } = await add(withKeys(oldKey));
     const before = await readStored();
-    const refusal = `The secrets of the webhook ${webhook_id} are encrypted with the key ${keyIdOf(oldKey)}, which neither`;
+    const refusal = `The secrets of the webhook ${webhook_id} are encrypted with the key ${keyIdOf(oldKey)}, which is neither`;
     await expect(rotateWebhookSecret(withKeys(wrongKey), webhook_id)).rejects.toThrow(refusal);
     await expect(add(withKeys(wrongKey, newKey))).rejects.toThrow(refusal);
     const change = { webhookId: webhook_id, authorization: 'Bearer lost', verify: false };
@@ -195,7 +195,7 @@ describe('a service', () => {
       world.service.database.db.selectFrom('webhook').select('secret').orderBy('webhook_id').execute();
     const before = await stored();
     await expect(rotateEncryptionKey(withKeys(newKey))).rejects.toThrow(
-      /is encrypted with the key [0-9a-f]{8}, which neither SPS_ENCRYPTION_KEY nor SPS_ENCRYPTION_KEY_PREVIOUS is\. No secret was exchanged\.$/,
+      /is encrypted with the key [0-9a-f]{8}, which is neither SPS_ENCRYPTION_KEY nor SPS_ENCRYPTION_KEY_PREVIOUS\. No secret was re-encrypted\.$/,
     );
     await expect(rotateEncryptionKey(withKeys())).rejects.toThrow(/Set SPS_ENCRYPTION_KEY/);
     expect(await stored()).toEqual(before);
@@ -209,7 +209,7 @@ describe('a service', () => {
     const stored = () => db.selectFrom('webhook').select('secret').orderBy('webhook_id').execute();
     const before = await stored();
     await expect(rotateEncryptionKey(withKeys(newKey, oldKey))).rejects.toThrow(
-      `A secret of the webhook ${webhook_id} is encrypted with the key ${keyIdOf(oldKey)}, but altered since. No secret was exchanged.`,
+      `A secret of the webhook ${webhook_id} is encrypted with the key ${keyIdOf(oldKey)}, but altered since. No secret was re-encrypted.`,
     );
     expect(await stored()).toEqual(before);
   });

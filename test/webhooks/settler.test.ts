@@ -100,7 +100,7 @@ describe('a claim', () => {
     const { claimed } = await claimIn(world);
     addResult(settler, claimed[0], 200);
     await settler.drain(0);
-    const tries = () => world.logged('webhook results cannot be written; trying again');
+    const tries = () => world.logged('cannot write webhook results; retrying');
     await eventually(() => expect(tries()).toHaveLength(1));
     // Longer than the pause before the next try.
     await sleep(300);

@@ -8,7 +8,8 @@ import { listEvents } from './service.ts';
 export function listEventsRoute(deps: Deps) {
   return operation({
     summary: 'List events',
-    description: 'The events of the app, newest first. Recorded while the app has a webhook that is not disabled.',
+    description:
+      'Lists the events of the app, newest first. Events are recorded only while the app has a webhook that is not disabled.',
     querystring: EventsQuery,
     answers: { 200: EventsAnswer },
     errors: [],

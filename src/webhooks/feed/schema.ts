@@ -20,7 +20,7 @@ export const EventsQuery = Type.Object(
         published: { type: 'integer', minimum: 1, maximum: 200, default: DEFAULT_LIMIT },
       }),
     ),
-    cursor: Type.Optional(Text(200, { description: 'The next_cursor of the page before.' })),
+    cursor: Type.Optional(Text(200, { description: 'The next_cursor of the previous page.' })),
     event_type: Type.Optional(OneOf(EVENT_TYPE_NAMES)),
     profile_id: Type.Optional(
       Type.String({
@@ -29,10 +29,8 @@ export const EventsQuery = Type.Object(
       }),
     ),
     customer_user_id: Type.Optional(Text(255)),
-    since: Type.Optional(Datetime({ description: 'Events whose created_at is this moment or later.' })),
-    until: Type.Optional(
-      Datetime({ description: 'Events whose created_at is before this moment; must be after since.' }),
-    ),
+    since: Type.Optional(Datetime({ description: 'Only events created at this time or later.' })),
+    until: Type.Optional(Datetime({ description: 'Only events created before this time; must be after since.' })),
   },
   { additionalProperties: false, rules: mustFollow('until', 'since') },
 );
@@ -46,7 +44,8 @@ const Delivery = Type.Object({
   last_status: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
   next_attempt_at: Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: 'At the earliest. Null once it is delivered or dead, and while its endpoint is suspended or disabled.',
+    description:
+      'The earliest time of the next attempt. Null once the delivery is delivered or dead, and while its webhook is suspended or disabled.',
   }),
 });
 

@@ -23,7 +23,7 @@ export async function listEvents(
   { app, query, signal }: { app: App; query: EventsQuery; signal: AbortSignal },
 ): Promise<EventsAnswer> {
   const after = query.cursor ? decodeCursor(query.cursor) : undefined;
-  if (query.cursor && !after) throw valueError('cursor', 'Must be the next_cursor of an earlier answer.');
+  if (query.cursor && !after) throw valueError('cursor', 'Must be the next_cursor of an earlier response.');
   const limit = query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit);
   const filters = {
     event_type: query.event_type,
