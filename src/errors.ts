@@ -167,16 +167,16 @@ export function apiError(name: ConditionName, detail = '', headers: Record<strin
  * If a body is wrong everywhere, the first fields tell enough: entries for all could be many times as large as the
  * body.
  */
-const MOST_REPORTED = 100;
+const MAX_REPORTED_FIELDS = 100;
 /** Unknown members are reported under the names that were sent, up to this length. */
-const LONGEST_SOURCE = 500;
+const MAX_SOURCE_LENGTH = 500;
 
 /**
  * Returns a 400 with one entry per offending field, in the order given, up to a hundred; the code is that of the first.
  */
 export function validationError(fields: readonly [FieldError, ...FieldError[]]): ApiError {
-  const errors = fields.slice(0, MOST_REPORTED).map(({ source, message }) => ({
-    source: source.slice(0, LONGEST_SOURCE).toWellFormed(),
+  const errors = fields.slice(0, MAX_REPORTED_FIELDS).map(({ source, message }) => ({
+    source: source.slice(0, MAX_SOURCE_LENGTH).toWellFormed(),
     errors: [message],
   }));
   return new ApiError({ errors, error_code: fields[0].code, status_code: 400 });

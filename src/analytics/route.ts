@@ -1,7 +1,7 @@
 // The operation "Retrieve analytics data" (interface 4.2).
 import { Readable } from 'node:stream';
 import type { Deps } from '../deps.ts';
-import { departureOf } from '../http/departure.ts';
+import { disconnectSignal } from '../http/disconnect.ts';
 import { JSON_TYPE } from '../http/json-type.ts';
 import { operation } from '../http/operation.ts';
 import { findServiceHeader } from '../http/service-headers.ts';
@@ -21,7 +21,7 @@ export function retrieveAnalyticsRoute(deps: Deps) {
     description: 'A chart with filters and segmentation. What each chart takes: docs/charts.md.',
     headers: ChartHeaders,
     body: ChartBody,
-    judgesBody: true,
+    validatesBody: true,
     compressed: true,
     csv: CSV_WORDS,
     bodyLimit: BODY_LIMIT,
@@ -31,7 +31,7 @@ export function retrieveAnalyticsRoute(deps: Deps) {
       const zoneHeader = findServiceHeader(request.raw, deps.config.HEADER_ALIASES, 'tz');
       const isSmall = Number(request.headers['content-length']) <= SMALL_BODY;
       const asked = { body, isSmall, zoneHeader, appZone: app.timezone, now: deps.now() };
-      const answer = await charts.answer(app, asked, departureOf(reply));
+      const answer = await charts.answer(app, asked, disconnectSignal(reply));
       if ('json' in answer) return reply.type(JSON_TYPE).send(answer.json);
       const { query, series, storeTitles } = answer;
       reply.type('text/csv; charset=utf-8');

@@ -28,8 +28,8 @@ ajv.addKeyword({
   type: 'number',
   // Counts the decimals of the shortest decimal text. An exponent there means more decimals, or a number beyond every
   // bound, so it is refused.
-  compile: (most: number) => {
-    const form = new RegExp(`^-?\\d+(\\.\\d{1,${most}})?$`);
+  compile: (max: number) => {
+    const form = new RegExp(`^-?\\d+(\\.\\d{1,${max}})?$`);
     return (value: number) => form.test(String(value));
   },
 });

@@ -23,7 +23,7 @@ export interface Keyring {
 }
 
 /** The key that an operation requires; `charts` marks the operations that keys of scope analytics may also use. */
-export interface KeyNeeded {
+export interface RequiredKey {
   kind: KeyKind;
   charts?: boolean;
 }
@@ -43,23 +43,23 @@ const NO_STORED_DIGEST = Buffer.alloc(32, 1);
  * The header with which each stored public key last authenticated. A public key is not secret, so comparing its text is
  * safe, and faster than comparing digests.
  */
-const rightHeaders = new WeakMap<StoredKey, string>();
+const validHeaders = new WeakMap<StoredKey, string>();
 
-function isRight(key: StoredKey | undefined, [header, prefix, secret]: readonly string[]): boolean {
-  if (key && header && rightHeaders.get(key) === header) return true;
+function isValidKey(key: StoredKey | undefined, [header, prefix, secret]: readonly string[]): boolean {
+  if (key && header && validHeaders.get(key) === header) return true;
   const sha256 = header ? hash('sha256', `${prefix}.${secret}`, 'buffer') : NO_DIGEST;
   const isSame = timingSafeEqual(sha256, key?.sha256 ?? NO_STORED_DIGEST);
-  if (key?.kind === 'public' && isSame && header) rightHeaders.set(key, header);
+  if (key?.kind === 'public' && isSame && header) validHeaders.set(key, header);
   return isSame;
 }
 
 /** Returns an onRequest hook that admits only callers with the required key and sets `request.caller`. */
-export function authenticate(keyring: Keyring, needed: KeyNeeded): (request: FastifyRequest) => Promise<void> {
+export function authenticate(keyring: Keyring, required: RequiredKey): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const given = FORM.exec(request.headers.authorization ?? '') ?? [];
     const key = await keyring.findKey(given[1] ?? '');
-    const isAllowed = key?.kind === needed.kind && (key.scope === 'all' || needed.charts === true);
-    if (!isRight(key, given) || !key || !isAllowed) throw apiError('not_authenticated');
+    const isAllowed = key?.kind === required.kind && (key.scope === 'all' || required.charts === true);
+    if (!isValidKey(key, given) || !key || !isAllowed) throw apiError('not_authenticated');
     request.caller = key;
   };
 }

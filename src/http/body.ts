@@ -6,15 +6,15 @@ import { apiError } from '../errors.ts';
 // A byte order mark is not stripped: it is not valid JSON, so the parser refuses it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-const NOTHING = Buffer.alloc(0);
-const LEAST_ROOM = 4_096;
+const EMPTY = Buffer.alloc(0);
+const MIN_CAPACITY = 4_096;
 
 type Done<T> = (error: Error | null, result?: T) => void;
 
 /** Returns a buffer with room for `needed` bytes that holds the content of `old`. */
-function withRoom(old: Buffer, needed: number, most: number): Buffer {
+function ensureCapacity(old: Buffer, needed: number, maxBytes: number): Buffer {
   if (needed <= old.length) return old;
-  const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * needed, LEAST_ROOM), most));
+  const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * needed, MIN_CAPACITY), maxBytes));
   old.copy(larger);
   return larger;
 }
@@ -23,35 +23,35 @@ function withRoom(old: Buffer, needed: number, most: number): Buffer {
  * Collects the body and passes it on when it is complete. Chunks are copied into one buffer as they arrive. Fastify
  * would keep them one by one, each costing some hundred bytes, and a client may send every byte as a chunk of its own.
  */
-function collectBody(request: IncomingMessage, most: number, done: Done<Buffer>): void {
+function collectBody(request: IncomingMessage, maxBytes: number, done: Done<Buffer>): void {
   /** NaN if the body comes in chunks. */
-  const announced = Number(request.headers['content-length']);
-  let bytes: Buffer = NOTHING;
+  const contentLength = Number(request.headers['content-length']);
+  let bytes: Buffer = EMPTY;
   let length = 0;
 
   function finish(...outcome: Parameters<Done<Buffer>>): void {
-    request.off('data', take).off('end', end).off('error', fail);
+    request.off('data', onData).off('end', onEnd).off('error', onError);
     done(...outcome);
   }
-  function take(piece: Buffer): void {
+  function onData(piece: Buffer): void {
     const needed = length + piece.length;
-    if (needed > most) {
+    if (needed > maxBytes) {
       finish(apiError('body_too_large'));
-    } else if (needed === announced && length === 0) {
+    } else if (needed === contentLength && length === 0) {
       // The usual case: the whole body arrives at once and need not be copied.
       bytes = piece;
     } else {
-      bytes = withRoom(bytes, needed, most);
+      bytes = ensureCapacity(bytes, needed, maxBytes);
       piece.copy(bytes, length);
     }
     length = needed;
   }
-  const end = () => finish(null, bytes.subarray(0, length));
+  const onEnd = () => finish(null, bytes.subarray(0, length));
   // The client has gone.
-  const fail = () => finish(apiError('malformed_request'));
+  const onError = () => finish(apiError('malformed_request'));
 
-  if (announced > most) done(apiError('body_too_large'));
-  else request.on('data', take).on('end', end).on('error', fail);
+  if (contentLength > maxBytes) done(apiError('body_too_large'));
+  else request.on('data', onData).on('end', onEnd).on('error', onError);
 }
 
 function parseJson(bytes: Buffer, done: Done<unknown>): void {
@@ -69,7 +69,7 @@ function parseJson(bytes: Buffer, done: Done<unknown>): void {
 export function registerBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (request, payload, done) => {
-    collectBody(payload, request.routeOptions.bodyLimit, (error, bytes = NOTHING) => {
+    collectBody(payload, request.routeOptions.bodyLimit, (error, bytes = EMPTY) => {
       if (error) done(error);
       // Some clients send the content type with every request, even a DELETE without a body.
       else if (bytes.length === 0) done(null, undefined);

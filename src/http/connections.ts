@@ -10,12 +10,12 @@ import { countDropped } from './metrics.ts';
  * does, or be gone: the two look the same until something is sent. Nearly every response begins sooner, and little work
  * is done for clients that are gone.
  */
-const ANSWERED_AFTER_END_MS = 1_000;
+const HALF_CLOSED_TIMEOUT_MS = 1_000;
 
-/** Applies these limits. Connections beyond `most` are closed without a response. */
-export function registerConnections(app: FastifyInstance, most: number): void {
+/** Applies these limits. Connections beyond `maxConnections` are closed without a response. */
+export function registerConnections(app: FastifyInstance, maxConnections: number): void {
   const open = new Set<Socket>();
-  app.server.maxConnections = most;
+  app.server.maxConnections = maxConnections;
   // Otherwise Node would end our side as soon as the client ends its own, and the response would be lost.
   (app.server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   app.server.on('drop', countDropped);
@@ -25,7 +25,7 @@ export function registerConnections(app: FastifyInstance, most: number): void {
     socket.once('end', () => {
       const giveUp = setTimeout(() => {
         if (!hasAnswerBegun(socket)) socket.destroy();
-      }, ANSWERED_AFTER_END_MS);
+      }, HALF_CLOSED_TIMEOUT_MS);
       socket.once('close', () => clearTimeout(giveUp));
     });
   });

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../db/failures.ts';
 import { ApiError, apiError, type ConditionName } from '../errors.ts';
 import { setCommonHeaders } from './arrival.ts';
-import { tellEnd } from './ending.ts';
 import { JSON_TYPE } from './json-type.ts';
+import { recordEnd } from './request-end.ts';
 
 const FASTIFY_CODES: Record<string, ConditionName> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
@@ -25,13 +25,13 @@ function toApiError(error: unknown): ApiError {
 }
 
 /** Whether a streamed response, such as a compressed one, failed because the client left before any of it was sent. */
-function isLeft({ raw }: FastifyReply, error: unknown): boolean {
+function hasClientLeft({ raw }: FastifyReply, error: unknown): boolean {
   return raw.destroyed && (error as { code?: string }).code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = toApiError(error);
-  if (answer.statusCode >= 500 && answer !== error && !isLeft(reply, error))
+  if (answer.statusCode >= 500 && answer !== error && !hasClientLeft(reply, error))
     request.log.error({ err: error }, 'request failed');
   // After refusing a body, Fastify would close the connection. A client that is still sending would lose its response,
   // and requests sent ahead would lose theirs. On an open connection Node reads the rest of the body and drops it.
@@ -43,7 +43,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
 export function answerUnroutable(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   setCommonHeaders(request, reply);
   sendError(error, request, reply);
-  tellEnd(reply, reply.statusCode);
+  recordEnd(reply, reply.statusCode);
 }
 
 export function registerErrors(app: FastifyInstance): void {

@@ -4,7 +4,7 @@ import type { FieldError, ValidationCode } from '../errors.ts';
 import { DATETIME_WORDS } from '../lib/datetime.ts';
 import { isStorableText, TEXT_WORDS } from '../lib/text.ts';
 import { UTF8_WORDS } from './header-text.ts';
-import { NO_TEXT, REPEATED } from './query.ts';
+import { INVALID_UTF8, REPEATED } from './query.ts';
 import { REPEATED_WORDS } from './service-headers.ts';
 
 type Fault = Pick<FieldError, 'code' | 'message'>;
@@ -45,7 +45,7 @@ const FAULTS: Record<string, (error: ErrorObject) => Fault> = {
   additionalProperties: () => rule('Unknown field.'),
 };
 
-const MOST_TELLING_FIRST: readonly ValidationCode[] = ['missing', 'type_error', 'enum', 'datetime', 'value_error'];
+const PRECEDENCE: readonly ValidationCode[] = ['missing', 'type_error', 'enum', 'datetime', 'value_error'];
 
 function sourceOf({ instancePath, keyword, params }: ErrorObject): string {
   const parts = instancePath.split('/').slice(1);
@@ -60,7 +60,7 @@ function faultOf(error: ErrorObject, source: string): Fault {
   const isRequired = error.keyword === 'required' || (error.data === null && error.keyword === 'type');
   if (isRequired) return { code: 'missing', message: `The field ${source} is required.` };
   // These take precedence over the keyword that failed.
-  if (error.data === NO_TEXT) return rule(UTF8_WORDS);
+  if (error.data === INVALID_UTF8) return rule(UTF8_WORDS);
   if (error.data === REPEATED) return rule(REPEATED_WORDS);
   if (typeof error.data === 'string' && !isStorableText(error.data)) return rule(TEXT_WORDS);
   return FAULTS[error.keyword]?.(error) ?? rule('Is invalid.');
@@ -73,7 +73,7 @@ export function toFieldErrors(errors: readonly ErrorObject[]): FieldError[] {
     const source = sourceOf(error);
     const fault = faultOf(error, source);
     const known = bySource.get(source);
-    if (!known || MOST_TELLING_FIRST.indexOf(fault.code) < MOST_TELLING_FIRST.indexOf(known.code)) {
+    if (!known || PRECEDENCE.indexOf(fault.code) < PRECEDENCE.indexOf(known.code)) {
       bySource.set(source, { source, ...fault });
     }
   }

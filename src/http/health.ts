@@ -8,13 +8,13 @@ import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 
 /** Fails if the database takes no writes. The pool then drops the connection, so the next probe asks on a new one. */
-const WRITE_NOTHING = sql`select from schema_migration where false for update`;
+const WRITE_PROBE = sql`select from schema_migration where false for update`;
 
 async function canServe({ probeDb }: Deps): Promise<boolean> {
   const { missing } = await compareMigrations(probeDb);
   if (missing.length > 0) return false;
   try {
-    await WRITE_NOTHING.execute(probeDb);
+    await WRITE_PROBE.execute(probeDb);
     return true;
   } catch (error) {
     if (isReadOnly(error)) return false;
@@ -24,16 +24,16 @@ async function canServe({ probeDb }: Deps): Promise<boolean> {
 
 export function registerHealth(app: FastifyInstance, deps: Deps): { startDraining: () => void } {
   let isDraining = false;
-  let asking: Promise<boolean> | undefined;
+  let currentCheck: Promise<boolean> | undefined;
   let wasReady = false;
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async (request) => {
     if (isDraining) throw apiError('unavailable');
     // Concurrent probes share one connection and one result.
-    asking ??= canServe(deps).finally(() => {
-      asking = undefined;
+    currentCheck ??= canServe(deps).finally(() => {
+      currentCheck = undefined;
     });
-    const isReady = await asking.catch((err: unknown) => {
+    const isReady = await currentCheck.catch((err: unknown) => {
       request.log.error({ err }, 'the readiness check could not query the database');
       // The other pools may still have their connections, and every process would be found unready at the same time.
       return isOutOfConnections(err) && wasReady;

@@ -4,7 +4,7 @@
 import type { FastifyRateLimitStore } from '@fastify/rate-limit';
 import { LRUCache } from 'lru-cache';
 
-const MOST_CALLERS = 50_000;
+const MAX_CALLERS = 50_000;
 
 interface Window {
   beganAt: number;
@@ -13,7 +13,7 @@ interface Window {
 
 /** A fixed window per caller, which begins with its first request. The least recently seen callers are evicted. */
 export class LimitWindows implements FastifyRateLimitStore {
-  readonly #windows = new LRUCache<string, Window>({ max: MOST_CALLERS });
+  readonly #windows = new LRUCache<string, Window>({ max: MAX_CALLERS });
 
   incr(caller: string, callback: Parameters<FastifyRateLimitStore['incr']>[1], windowMs: number): void {
     const now = performance.now();

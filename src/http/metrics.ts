@@ -48,7 +48,7 @@ export function countRefused(status: number): void {
 }
 
 /** Well within the 10 s that Prometheus allows for a whole scrape. */
-const PART_MS = 3_000;
+const PART_TIMEOUT_MS = 3_000;
 
 export interface MetricsOptions {
   /** True on a separate listener: anyone may read. On the public one only loopback and holders of METRICS_TOKEN may. */
@@ -102,11 +102,11 @@ export function registerMetrics(
   async function readPart(part: () => Promise<string>): Promise<string> {
     const reading = underWay.get(part) ?? part().finally(() => underWay.delete(part));
     underWay.set(part, reading);
-    const tooLate = sleep(PART_MS, undefined, { ref: false }).then(() => {
-      throw new Error(`not read within ${PART_MS / 1000} s`);
+    const timeout = sleep(PART_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+      throw new Error(`not read within ${PART_TIMEOUT_MS / 1000} s`);
     });
     try {
-      return await Promise.race([reading, tooLate]);
+      return await Promise.race([reading, timeout]);
     } catch (error) {
       deps.log.warn({ err: error }, 'some metrics could not be read');
       return '';

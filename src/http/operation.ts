@@ -31,7 +31,7 @@ export interface Operation<Body extends TSchema = TSchema> {
   /** Largest body in bytes; BODY_LIMIT unless set. */
   bodyLimit?: number;
   /** The handler validates the body itself, so that one response can report problems of both body and headers. */
-  judgesBody?: true;
+  validatesBody?: true;
   /** Responses may be compressed. */
   compressed?: true;
   /** Set if responses may be CSV instead of JSON: describes the CSV. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import staticFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { inTurn } from './ahead.ts';
+import { waitForTurn } from './pipelining.ts';
 
 /** The path holds both from src/http and from dist/http. */
 const FILES = fileURLToPath(new URL('../../dist/dashboard/', import.meta.url));
@@ -47,7 +47,7 @@ export async function registerPages(app: FastifyInstance): Promise<void> {
     return;
   }
   await app.register(async (pages) => {
-    pages.addHook('onRequest', inTurn);
+    pages.addHook('onRequest', waitForTurn);
     pages.addHook('onRequest', setSecurityHeaders);
     pages.addHook('onRequest', redirectToSlash);
     await pages.register(staticFiles, {

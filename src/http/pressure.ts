@@ -9,7 +9,7 @@ import { apiError } from '../errors.ts';
 const SAMPLE_MS = 250;
 const RESOLUTION_MS = 10;
 /** Monitoring is answered under any load. */
-const WATCHERS = new Set(['/healthz', '/readyz', '/metrics']);
+const MONITORING_PATHS = new Set(['/healthz', '/readyz', '/metrics']);
 
 const registry = new Registry();
 const shed = new Counter({
@@ -45,13 +45,13 @@ function createDelayMeter(): { read: () => number; stop: () => void } {
   };
 }
 
-/** Refuses requests while the event loop lags by more than `mostDelayMs`; 0 turns shedding off. */
-export function registerPressure(app: FastifyInstance, mostDelayMs: number): void {
-  if (mostDelayMs === 0) return;
+/** Refuses requests while the event loop lags by more than `maxDelayMs`; 0 turns shedding off. */
+export function registerPressure(app: FastifyInstance, maxDelayMs: number): void {
+  if (maxDelayMs === 0) return;
   const meter = createDelayMeter();
   app.addHook('onClose', async () => meter.stop());
   app.addHook('onRequest', (request, _reply, done) => {
-    if (meter.read() <= mostDelayMs || WATCHERS.has(request.routeOptions.url ?? '')) return done();
+    if (meter.read() <= maxDelayMs || MONITORING_PATHS.has(request.routeOptions.url ?? '')) return done();
     shed.inc();
     done(apiError('unavailable'));
   });

@@ -55,12 +55,12 @@ class RequestCall implements Call<never> {
  * Keys are checked before the body arrives, which may take half a minute. If it took longer than this, the key is
  * checked again, as it may have been revoked meanwhile.
  */
-const JUDGED_AGAIN_AFTER_MS = 500;
+const RECHECK_KEY_AFTER_MS = 500;
 
-function onceMore(judge: (request: FastifyRequest) => Promise<void>): preValidationHookHandler {
+function recheckKey(checkKey: (request: FastifyRequest) => Promise<void>): preValidationHookHandler {
   return (request, reply, done) => {
-    if (reply.elapsedTime < JUDGED_AGAIN_AFTER_MS) done();
-    else judge(request).then(() => done(), done);
+    if (reply.elapsedTime < RECHECK_KEY_AFTER_MS) done();
+    else checkKey(request).then(() => done(), done);
   };
 }
 
@@ -68,7 +68,7 @@ function registerRoute(app: FastifyInstance, route: Route, { config, keyring, li
   const { method, path, key, address, operation } = route;
   const corsOrigin = corsOriginOf(route, config);
   const limit = limitOf(route);
-  const judge = key === 'none' ? undefined : authenticate(keyring, { kind: key, charts: address === 'admin' });
+  const checkKey = key === 'none' ? undefined : authenticate(keyring, { kind: key, charts: address === 'admin' });
   const headers = {
     ...(corsOrigin && corsHeaders(corsOrigin)),
     ...(key === 'secret' && { 'cache-control': 'no-store' }),
@@ -82,10 +82,10 @@ function registerRoute(app: FastifyInstance, route: Route, { config, keyring, li
       ...(operation.body && { body: operation.body }),
       ...(operation.querystring && { querystring: operation.querystring }),
     },
-    ...(operation.judgesBody && { validatorCompiler: () => () => true }),
+    ...(operation.validatesBody && { validatorCompiler: () => () => true }),
     ...(operation.compressed && { compress: {} }),
-    onRequest: [judge, limit].filter((hook) => hook !== undefined) as onRequestHookHandler[],
-    ...(judge && operation.body && { preValidation: onceMore(judge) }),
+    onRequest: [checkKey, limit].filter((hook) => hook !== undefined) as onRequestHookHandler[],
+    ...(checkKey && operation.body && { preValidation: recheckKey(checkKey) }),
     handler: (request, reply) => operation.handle(new RequestCall(request, reply)),
   });
 }

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 const KEYS = /(public|secret)_live_[^/]*/gi;
 /** Escapes of the visible ASCII characters. */
 const ESCAPED_ASCII = /%(?:2[1-9a-f]|[3-6][0-9a-f]|7[0-9a-e])/gi;
-const MOST_LOGGED = 200;
+const MAX_PATH_LENGTH = 200;
 
 /** Decodes visible ASCII however often it was encoded. It terminates because each round shortens the path. */
 function decodeAscii(path: string): string {
@@ -18,7 +18,7 @@ function decodeAscii(path: string): string {
  */
 function pathOf({ routeOptions, url }: FastifyRequest): string {
   if (routeOptions.url) return routeOptions.url;
-  const path = url.split('?', 1)[0]?.slice(0, MOST_LOGGED) ?? '';
+  const path = url.split('?', 1)[0]?.slice(0, MAX_PATH_LENGTH) ?? '';
   return decodeAscii(path).replaceAll(KEYS, '$1_live_…');
 }
 

@@ -3,9 +3,9 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
-import { inTurn } from '../http/ahead.ts';
 import { JSON_TYPE } from '../http/json-type.ts';
 import type { Route } from '../http/operation.ts';
+import { waitForTurn } from '../http/pipelining.ts';
 import { VERSION } from '../version.ts';
 import { buildOpenApi } from './openapi.ts';
 
@@ -31,7 +31,7 @@ export async function registerReference(
   const text = JSON.stringify(document);
   app.get('/openapi.json', async (_request, reply) => reply.type(JSON_TYPE).send(text));
   await app.register(async (pages) => {
-    pages.addHook('onRequest', inTurn);
+    pages.addHook('onRequest', waitForTurn);
     await pages.register(swagger, { mode: 'static', specification: { document: document as never } });
     await pages.register(swaggerUi, {
       routePrefix: '/docs',

@@ -1,6 +1,6 @@
 // Query strings as forms write them.
 import { expect, test } from 'vitest';
-import { NO_TEXT, parseQuery, REPEATED } from '../../src/http/query.ts';
+import { INVALID_UTF8, parseQuery, REPEATED } from '../../src/http/query.ts';
 
 test.each([
   ['', {}],
@@ -12,7 +12,7 @@ test.each([
   ['a=1&a=2&a=3', { a: REPEATED }],
   ['a=x+y%2Bz', { a: 'x y+z' }],
   ['%C3%A4=%F0%9F%8D%8F', { ä: '🍏' }],
-  ['a=%ff', { a: NO_TEXT }],
+  ['a=%ff', { a: INVALID_UTF8 }],
   ['%zz=1', { '%zz': '1' }],
   [
     '__proto__=1&constructor=2',

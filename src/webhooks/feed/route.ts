@@ -1,6 +1,6 @@
 // The operation of the event feed (decisions.md 7).
 import type { Deps } from '../../deps.ts';
-import { departureOf } from '../../http/departure.ts';
+import { disconnectSignal } from '../../http/disconnect.ts';
 import { operation } from '../../http/operation.ts';
 import { EventsAnswer, EventsQuery } from './schema.ts';
 import { listEvents } from './service.ts';
@@ -14,6 +14,6 @@ export function listEventsRoute(deps: Deps) {
     answers: { 200: EventsAnswer },
     errors: [],
     handle: ({ app, request, reply }) =>
-      listEvents(deps, { app, query: request.query as EventsQuery, signal: departureOf(reply) }),
+      listEvents(deps, { app, query: request.query as EventsQuery, signal: disconnectSignal(reply) }),
   });
 }

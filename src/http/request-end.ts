@@ -9,13 +9,13 @@ import { logRequest } from './request-log.ts';
 /** As in nginx: the connection ended, usually by the client, before the response was sent, whatever the outcome. */
 const CLIENT_GONE = 499;
 
-export function tellEnd(reply: FastifyReply, status: number): void {
+export function recordEnd(reply: FastifyReply, status: number): void {
   logRequest(reply.request, reply, status);
   countRequest(reply.request, reply, status);
 }
 
 /** Registers the hooks. Call it before any that refuse requests, so that refused ones are logged and counted too. */
-export function registerEnding(app: FastifyInstance): void {
+export function registerRequestEnd(app: FastifyInstance): void {
   /** Unanswered requests by connection; several if the client pipelines. */
   const unanswered = new WeakMap<Socket, Set<FastifyReply>>();
 
@@ -25,7 +25,7 @@ export function registerEnding(app: FastifyInstance): void {
     socket.once('close', () => {
       for (const reply of replies) {
         // A request that the parser refused while its body was arriving has already been logged and counted.
-        if (!wasEnded(socket) || reply.request.raw.complete) tellEnd(reply, CLIENT_GONE);
+        if (!wasEnded(socket) || reply.request.raw.complete) recordEnd(reply, CLIENT_GONE);
       }
       replies.clear();
     });
@@ -37,7 +37,7 @@ export function registerEnding(app: FastifyInstance): void {
     done();
   });
   app.addHook('onResponse', ({ raw: { socket } }, reply, done) => {
-    if (unanswered.get(socket)?.delete(reply)) tellEnd(reply, reply.statusCode);
+    if (unanswered.get(socket)?.delete(reply)) recordEnd(reply, reply.statusCode);
     done();
   });
 }

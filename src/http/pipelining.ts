@@ -6,9 +6,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { apiError } from '../errors.ts';
 
 /** Generous: hardly any client sends even one request ahead. */
-const MOST_AHEAD = 100;
+const MAX_PIPELINED = 100;
 
-export function registerAhead(app: FastifyInstance): void {
+export function registerPipelineLimit(app: FastifyInstance): void {
   const waiting = new WeakMap<Socket, number>();
   app.addHook('onRequest', ({ raw: { socket } }, { raw: response }, done) => {
     // Node assigns the socket to a response when its turn comes: no earlier request is unanswered.
@@ -16,7 +16,7 @@ export function registerAhead(app: FastifyInstance): void {
     const ahead = (waiting.get(socket) ?? 0) + 1;
     waiting.set(socket, ahead);
     response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
-    done(ahead > MOST_AHEAD ? apiError('unavailable') : undefined);
+    done(ahead > MAX_PIPELINED ? apiError('unavailable') : undefined);
   });
 }
 
@@ -24,7 +24,7 @@ export function registerAhead(app: FastifyInstance): void {
  * An onRequest hook for routes that serve files: a file is opened only when it is its turn to be sent. Otherwise a few
  * clients could use up all the files that the process may have open.
  */
-export function inTurn(_request: FastifyRequest, { raw: response }: FastifyReply, done: () => void): void {
+export function waitForTurn(_request: FastifyRequest, { raw: response }: FastifyReply, done: () => void): void {
   if (response.socket) done();
   else response.once('socket', () => done());
 }
