@@ -2,8 +2,8 @@
 import { type Kysely, sql } from 'kysely';
 import { TAKES_WRITES } from '../db/server-run.ts';
 import type { DB } from '../db/types.ts';
-import { MOST_DELIVERIES_COUNTED } from '../webhooks/endpoint-queries.ts';
-import { LONGEST_WAIT_S } from '../webhooks/schedule.ts';
+import { MAX_DELIVERIES_COUNTED } from '../webhooks/endpoint-queries.ts';
+import { MAX_WAIT_S } from '../webhooks/schedule.ts';
 
 export interface ServerFacts {
   version_number: number;
@@ -68,7 +68,7 @@ export interface WebhookFacts {
 /** How far apart the clocks of two processes may be. */
 const CLOCKS_APART_S = 60;
 
-/** Reads the facts. Counts of deliveries stop at MOST_DELIVERIES_COUNTED. */
+/** Reads the facts. Counts of deliveries stop at MAX_DELIVERIES_COUNTED. */
 export function readWebhookFacts(db: Kysely<DB>, now: Date): Promise<WebhookFacts> {
   return readOne(
     db,
@@ -79,18 +79,18 @@ export function readWebhookFacts(db: Kysely<DB>, now: Date): Promise<WebhookFact
         count(*) filter (where state = 'enabled' and first_failure_at is not null)::integer as failing,
         (select count(*)::integer from (
           select from webhook_delivery d join webhook using (webhook_id)
-          where d.state = 'pending' and webhook.state = 'enabled' limit ${MOST_DELIVERIES_COUNTED}) w) as waiting,
+          where d.state = 'pending' and webhook.state = 'enabled' limit ${MAX_DELIVERIES_COUNTED}) w) as waiting,
         (select extract(epoch from ${now}::timestamptz - min(queued_at))::float8
           from webhook_delivery d join webhook using (webhook_id)
           where d.state = 'pending' and webhook.state = 'enabled') as oldest_waiting_seconds,
         (select count(*)::integer from (
           select from webhook_delivery d join webhook using (webhook_id)
           where d.state = 'pending' and webhook.state = 'enabled'
-            and greatest(queued_at, due_at - make_interval(secs => ${LONGEST_WAIT_S}))
+            and greatest(queued_at, due_at - make_interval(secs => ${MAX_WAIT_S}))
               > ${now}::timestamptz + make_interval(secs => ${CLOCKS_APART_S})
-          limit ${MOST_DELIVERIES_COUNTED}) a) as ahead_of_clock,
+          limit ${MAX_DELIVERIES_COUNTED}) a) as ahead_of_clock,
         (select count(*)::integer from (
-          select from webhook_delivery d join webhook using (webhook_id) where d.state = 'dead' limit ${MOST_DELIVERIES_COUNTED}) d) as dead
+          select from webhook_delivery d join webhook using (webhook_id) where d.state = 'dead' limit ${MAX_DELIVERIES_COUNTED}) d) as dead
       from webhook`,
   );
 }

@@ -17,17 +17,17 @@ export class DestinationRefused extends Error {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-function judge(address: string, policy: DestinationPolicy): void {
+function requireAllowed(address: string, policy: DestinationPolicy): void {
   const refusal = refusalOfAddress(address, policy);
   if (refusal !== undefined) throw new DestinationRefused(refusal);
 }
 
-function judgedLookup(policy: DestinationPolicy, resolve: Resolve): LookupFunction {
+function checkedLookup(policy: DestinationPolicy, resolve: Resolve): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname).then(
       (addresses) => {
         try {
-          for (const { address } of addresses) judge(address, policy);
+          for (const { address } of addresses) requireAllowed(address, policy);
         } catch (error) {
           callback(error as Error, []);
           return;
@@ -47,7 +47,7 @@ export function createConnector(policy: DestinationPolicy, resolve: Resolve, ca?
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
     autoSelectFamily: true,
-    lookup: judgedLookup(policy, resolve),
+    lookup: checkedLookup(policy, resolve),
     ...(ca !== undefined && { ca }),
   });
   return (options, callback) => {
@@ -57,7 +57,7 @@ export function createConnector(policy: DestinationPolicy, resolve: Resolve, ca?
         return;
       }
       try {
-        judge(socket.remoteAddress ?? 'unknown', policy);
+        requireAllowed(socket.remoteAddress ?? 'unknown', policy);
       } catch (refusal) {
         socket.destroy();
         callback(refusal as Error, null);

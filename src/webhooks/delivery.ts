@@ -46,13 +46,13 @@ export interface SenderOptions {
 }
 
 /** Dependencies outside the process, and the deadline of an attempt; tests replace them. */
-export type SenderEdges = Pick<SenderOptions, 'resolve' | 'deadlineMs'>;
+export type SenderOverrides = Pick<SenderOptions, 'resolve' | 'deadlineMs'>;
 
 const DEADLINE_MS = 10_000;
 const KEPT_BYTES = 2048;
 /** More than any webhook receiver should send. An endless response is cut off here instead of being read for 10 s. */
-const LONGEST_ANSWER_BYTES = 1024 * 1024;
-const MOST_JUDGED = 10_000;
+const MAX_RESPONSE_BYTES = 1024 * 1024;
+const MAX_CACHED_URLS = 10_000;
 const USER_AGENT = 'subscription-profile-service-webhooks/1';
 
 /** Decodes bytes to text that the database can store, at most KEPT_BYTES of it. */
@@ -62,10 +62,10 @@ function toKeptText(bytes: Buffer): string {
   return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, KEPT_BYTES));
 }
 
-function wordsOfFailure(error: unknown): string {
+function describeFailure(error: unknown): string {
   // TLS errors have a `reason`; their message says more about TLS than about the fault.
   const { code, message, reason = message } = error as NodeJS.ErrnoException & { reason?: string };
-  if (error instanceof AggregateError) return wordsOfFailure(error.errors[0]);
+  if (error instanceof AggregateError) return describeFailure(error.errors[0]);
   return code === undefined || error instanceof DestinationRefused ? message : `${code}: ${reason}`;
 }
 
@@ -84,9 +84,9 @@ export function createSender({
     bodyTimeout: 0,
     keepAliveMaxTimeout: 60_000,
   });
-  const limits = { deadlineMs, keptBytes: KEPT_BYTES, longestBytes: LONGEST_ANSWER_BYTES };
+  const limits = { deadlineMs, keptBytes: KEPT_BYTES, maxBytes: MAX_RESPONSE_BYTES };
 
-  const judgeUrl = remembering(MOST_JUDGED, (url): URL | Error => {
+  const checkUrl = remembering(MAX_CACHED_URLS, (url): URL | Error => {
     const refusal = refusalOfUrl(url, policy);
     return refusal === undefined ? new URL(url) : new DestinationRefused(refusal);
   });
@@ -94,12 +94,12 @@ export function createSender({
   async function send(message: Message): Promise<Attempt> {
     const started = performance.now();
     const attempt: Attempt = { status: null, error: null, answer: null, retryAfterS: 0, seconds: 0 };
-    const url = judgeUrl(message.url);
-    if (url instanceof Error) return { ...attempt, error: wordsOfFailure(url) };
+    const url = checkUrl(message.url);
+    if (url instanceof Error) return { ...attempt, error: describeFailure(url) };
     const post = { url, headers: headersOf(message, now()), body: message.body };
     const { status, headers, kept, failure } = await exchange(agent, post, limits);
     attempt.status = status;
-    if (failure !== undefined) attempt.error = wordsOfFailure(failure).replaceAll('\u0000', '').slice(0, 500);
+    if (failure !== undefined) attempt.error = describeFailure(failure).replaceAll('\u0000', '').slice(0, 500);
     if (status !== null) {
       attempt.answer = toKeptText(kept);
       if (headers['retry-after'] !== undefined) {

@@ -97,14 +97,14 @@ export function refusalOfAddress(address: string, policy: DestinationPolicy): st
   return `${address} is ${/^[aeiou]/.test(network) ? 'an' : 'a'} ${network} address${remedy}`;
 }
 
-const LONGEST_URL = 2048;
+const MAX_URL_LENGTH = 2048;
 
 /** Returns why a webhook cannot have this URL, undefined if it can as far as is known without resolving its name. */
 export function refusalOfUrl(text: string, policy: DestinationPolicy): string | undefined {
   if (!URL.canParse(text)) return 'it is not a URL';
   // The limit applies to the URL as stored and used: `href` encodes non-ASCII letters, so it may be longer than typed.
   const { href, protocol, username, password, hostname, port } = new URL(text);
-  if (href.length > LONGEST_URL) return `it is longer than ${LONGEST_URL} characters`;
+  if (href.length > MAX_URL_LENGTH) return `it is longer than ${MAX_URL_LENGTH} characters`;
   const isPlain = protocol === 'http:' && (policy.allowHttp || policy.allowPrivate);
   if (protocol !== 'https:' && !isPlain)
     return `it must begin with https:${protocol === 'http:' ? ', as neither WEBHOOK_ALLOW_HTTP nor WEBHOOK_ALLOW_PRIVATE is set' : ''}`;

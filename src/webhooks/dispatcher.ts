@@ -5,12 +5,12 @@ import type { Deps } from '../deps.ts';
 import { createBackoff } from '../lib/backoff.ts';
 import { inSlices } from '../lib/slices.ts';
 import { createWakeUp } from '../lib/wake-up.ts';
-import { createSender, type SenderEdges } from './delivery.ts';
+import { createSender, type SenderOverrides } from './delivery.ts';
 import { policyOf } from './destinations.ts';
 import { createLeases } from './leases.ts';
 import { listenForNudges } from './listener.ts';
 import { attemptSeconds } from './metrics.ts';
-import { judgeAttempt } from './outcome.ts';
+import { settlementOf } from './outcome.ts';
 import { type Claimed, type ClaimLimits, claimDue, PUT_OFF_BEHIND_RUNNING_MS } from './queue.ts';
 import { openQueuePool } from './queue-pool.ts';
 import { startRetention } from './retention.ts';
@@ -18,7 +18,7 @@ import { NOTICED_WITHIN_S } from './schedule.ts';
 import { readSecrets, type Secrets } from './secrets.ts';
 import { createSettler } from './settler.ts';
 import { createTurns, type TurnLimits } from './turns.ts';
-import { createSetAside } from './unopened.ts';
+import { createPostponer } from './unreadable-secrets.ts';
 
 export interface DispatcherDeps extends Pick<Deps, 'db' | 'config' | 'log' | 'now'> {
   /** For the queue's own connections and the listener's. */
@@ -26,7 +26,7 @@ export interface DispatcherDeps extends Pick<Deps, 'db' | 'config' | 'log' | 'no
 }
 
 /** Dependencies outside the process, timings and limits. Tests replace them. */
-export interface Edges extends SenderEdges {
+export interface DispatcherOverrides extends SenderOverrides {
   random?: () => number;
   /** How often the queue is polled if no nudge comes. */
   pollMs?: number;
@@ -48,17 +48,17 @@ const EXTRA_ROWS = 256;
  * How many attempts begin in one turn of the event loop. Each takes a third of a millisecond to begin, so beginning all
  * that one claim may return, for many endpoints, would hold up requests.
  */
-const BEGUN_AT_ONCE = 100;
+const SENDS_PER_TURN = 100;
 const FIRST_BACKOFF_MS = 100;
-const LONGEST_BACKOFF_MS = 5_000;
+const MAX_BACKOFF_MS = 5_000;
 const SETTLE_ON_STOP_MS = 5_000;
 
 /** Starts delivering. The dispatcher is nudged when events are stored, and also polls the queue. */
-export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispatcher {
+export function startDispatcher(deps: DispatcherDeps, overrides: DispatcherOverrides = {}): Dispatcher {
   const { config, log, now, connectionString } = deps;
   const queueDb = openQueuePool(connectionString, log);
-  const { random = Math.random, pollMs = POLL_MS, leaseMs = LEASE_MS, resolve, deadlineMs } = edges;
-  const limits = { ...LIMITS, ...edges.limits };
+  const { random = Math.random, pollMs = POLL_MS, leaseMs = LEASE_MS, resolve, deadlineMs } = overrides;
+  const limits = { ...LIMITS, ...overrides.limits };
   const sender = createSender({ policy: policyOf(config), now, resolve, deadlineMs });
   const wakeUp = createWakeUp();
   const leases = createLeases(deps, leaseMs);
@@ -75,7 +75,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
     wakeUp.wake();
   });
   const turns = createTurns({ atOnce: limits.perEndpoint, ahead: limits.ahead, send, giveBack: settler.giveBack });
-  const setAside = createSetAside(deps);
+  const postpone = createPostponer(deps);
   const listener = listenForNudges(connectionString, wakeUp.wake, log);
   const retention = startRetention(deps);
 
@@ -90,14 +90,14 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
     try {
       secrets = readSecrets(delivery, config, now());
     } catch (error) {
-      await setAside(delivery, (error as Error).message);
+      await postpone(delivery, (error as Error).message);
       leases.release(delivery);
       return false;
     }
     const { signing, authorization } = secrets;
     const attempt = await sender.send({ url, authorization, secrets: signing, id, body });
     attemptSeconds.observe({ app_id: delivery.app_id }, attempt.seconds);
-    const settlement = judgeAttempt(delivery, attempt, { at: now(), random: random() });
+    const settlement = settlementOf(delivery, attempt, { at: now(), random: random() });
     settler.add(delivery, settlement);
     return settlement.state === 'delivered';
   }
@@ -120,7 +120,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
     });
     extraRows = putOffCount > 0 ? EXTRA_ROWS : 0;
     for (const delivery of claimed) leases.hold(delivery, leaseUntil);
-    await inSlices(claimed, BEGUN_AT_ONCE, turns.take);
+    await inSlices(claimed, SENDS_PER_TURN, turns.take);
     if (putOffCount > 0) {
       putOffUntil = began.getTime() + PUT_OFF_BEHIND_RUNNING_MS;
       // More may be due beyond those that were put off.
@@ -131,7 +131,7 @@ export function startDispatcher(deps: DispatcherDeps, edges: Edges = {}): Dispat
   }
 
   async function run(): Promise<void> {
-    const backoff = createBackoff(FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS);
+    const backoff = createBackoff(FIRST_BACKOFF_MS, MAX_BACKOFF_MS);
     while (!isStopping) {
       let waitMs: number;
       try {

@@ -28,12 +28,12 @@ export async function findWebhook(db: Kysely<DB>, webhookId: string): Promise<Se
 }
 
 /** Counting an endpoint's deliveries stops here: counting more takes time, and nobody needs to know how many more. */
-export const MOST_DELIVERIES_COUNTED = 100_000;
+export const MAX_DELIVERIES_COUNTED = 100_000;
 
 /** Counts the deliveries in a state for a row of `webhook`. */
 export function countDeliveries(state: 'pending' | 'dead'): RawBuilder<number> {
   return sql<number>`(select count(*)::float8 from (select from webhook_delivery d
-    where d.webhook_id = webhook.webhook_id and d.state = ${sql.lit(state)} limit ${MOST_DELIVERIES_COUNTED}) d)`;
+    where d.webhook_id = webhook.webhook_id and d.state = ${sql.lit(state)} limit ${MAX_DELIVERIES_COUNTED}) d)`;
 }
 
 /** Lists the endpoints of one app or of all, without their secrets. */
@@ -74,10 +74,10 @@ export async function changeState(db: Kysely<DB>, { webhookId, from, to, reason,
   return numUpdatedRows > 0n;
 }
 
-const LARGEST_BATCH = 10_000;
+const BATCH = 10_000;
 
 /** Updates a batch of an endpoint's pending deliveries that meet `where`. Returns whether there may be more. */
-async function updateWaiting(
+async function updatePending(
   db: Kysely<DB>,
   webhookId: string,
   { where, set }: { where: RawBuilder<unknown>; set: RawBuilder<unknown> },
@@ -85,26 +85,26 @@ async function updateWaiting(
   const { rows } = await sql`
     with batch as (
       select sequence from webhook_delivery
-      where webhook_id = ${webhookId} and state = 'pending' and ${where} limit ${LARGEST_BATCH}
+      where webhook_id = ${webhookId} and state = 'pending' and ${where} limit ${BATCH}
       for update
     )
     update webhook_delivery d set ${set}
     from batch where d.sequence = batch.sequence and d.webhook_id = ${webhookId}
     returning d.sequence`.execute(db);
-  return rows.length === LARGEST_BATCH;
+  return rows.length === BATCH;
 }
 
 /**
  * Makes a batch of an endpoint's pending deliveries due now, whatever their schedule was. Returns whether there may be
  * more. A `queued_at` in the future, left from before the clock was set back, becomes now.
  */
-export function makeWaitingDue(db: Kysely<DB>, webhookId: string, now: Date): Promise<boolean> {
+export function makePendingDue(db: Kysely<DB>, webhookId: string, now: Date): Promise<boolean> {
   const where = sql`claim_id is null and due_at > ${now}`;
-  return updateWaiting(db, webhookId, { where, set: sql`due_at = ${now}, queued_at = least(queued_at, ${now})` });
+  return updatePending(db, webhookId, { where, set: sql`due_at = ${now}, queued_at = least(queued_at, ${now})` });
 }
 
 /** Every lease ends within this time. */
-const LONGEST_LEASE = '1 minute';
+const MAX_LEASE = '1 minute';
 
 /**
  * Takes deliveries that are being sent away from their senders: the responses no longer count, and the deliveries are
@@ -115,7 +115,7 @@ export async function disownClaims(db: Kysely<DB>, webhookId: string, now: Date)
   await sql`
     update webhook_delivery set claim_id = gen_random_uuid()
     where webhook_id = ${webhookId} and state = 'pending' and claim_id is not null
-      and due_at > ${now} and due_at <= ${now}::timestamptz + ${LONGEST_LEASE}::interval`.execute(db);
+      and due_at > ${now} and due_at <= ${now}::timestamptz + ${MAX_LEASE}::interval`.execute(db);
 }
 
 export interface NewSecret {
@@ -134,7 +134,7 @@ export async function replaceSecret(db: Kysely<DB>, { webhookId, secret, previou
 }
 
 /** Deletes previous secrets that no longer sign. */
-export async function forgetPreviousSecrets(db: Kysely<DB>, now: Date): Promise<void> {
+export async function deleteExpiredSecrets(db: Kysely<DB>, now: Date): Promise<void> {
   await db
     .updateTable('webhook')
     .set({ previous_secret: null, previous_secret_until: null })
@@ -186,11 +186,11 @@ export async function listWriters(db: Kysely<DB>): Promise<string[]> {
  * Marks a batch of an endpoint's pending deliveries dead. Returns whether there may be more. One that is being sent
  * keeps its claim, so that it is recorded as delivered if it arrives.
  */
-export function killWaiting(
+export function killPending(
   db: Kysely<DB>,
   webhookId: string,
   { now, reason }: { now: Date; reason: string },
 ): Promise<boolean> {
   const set = sql`state = 'dead', finished_at = ${now}, last_error = ${reason}`;
-  return updateWaiting(db, webhookId, { where: sql`true`, set });
+  return updatePending(db, webhookId, { where: sql`true`, set });
 }

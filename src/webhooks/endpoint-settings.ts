@@ -5,10 +5,17 @@ import { getApp } from '../apps/service.ts';
 import { inTransaction } from '../db/transactions.ts';
 import { OperatorError, requireChange } from '../operator-error.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
-import type { SenderEdges } from './delivery.ts';
+import type { SenderOverrides } from './delivery.ts';
 import { policyOf, refusalOfUrl } from './destinations.ts';
 import { disownClaims, insertWebhook, updateWebhook, WITHOUT_FAILURES } from './endpoint-queries.ts';
-import { type EndpointDeps, getWebhook, letWaitingGo, noSuchWebhook, openSecrets, requireKey } from './endpoints.ts';
+import {
+  type EndpointDeps,
+  getWebhook,
+  makeAllPendingDue,
+  noSuchWebhook,
+  openSecrets,
+  requireKey,
+} from './endpoints.ts';
 import { newSecret, toStored } from './secrets.ts';
 import { sendTestEvent } from './test-event.ts';
 
@@ -39,9 +46,10 @@ function checkInput({ config }: EndpointDeps, { url, authorization, events }: We
       'The Authorization value must have 1 to 1000 printable ASCII characters, without leading or trailing spaces.',
     );
   }
-  const strangers = events?.filter((type) => !EVENT_TYPE_NAMES.some((name) => name === type)) ?? [];
-  if (strangers.length > 0 || events?.length === 0) {
-    const problem = strangers.length > 0 ? `Unknown event types: ${strangers.join(', ')}.` : 'No event type was given.';
+  const unknownTypes = events?.filter((type) => !EVENT_TYPE_NAMES.some((name) => name === type)) ?? [];
+  if (unknownTypes.length > 0 || events?.length === 0) {
+    const problem =
+      unknownTypes.length > 0 ? `Unknown event types: ${unknownTypes.join(', ')}.` : 'No event type was given.';
     throw new OperatorError(`${problem} Valid types: ${EVENT_TYPE_NAMES.join(', ')}.`);
   }
 }
@@ -61,7 +69,7 @@ function toEventTypes(events: readonly string[] | null | undefined): string[] | 
 export async function addWebhook(
   deps: EndpointDeps,
   input: NewWebhook,
-  edges: SenderEdges = {},
+  overrides: SenderOverrides = {},
 ): Promise<{ webhook_id: string; secret: string }> {
   const { app_id } = await getApp(deps, input.appId);
   checkInput(deps, input);
@@ -72,7 +80,7 @@ export async function addWebhook(
   const url = toAddress(input.url);
   const authorization = input.authorization ?? null;
   if (input.verify !== false) {
-    await sendTestEvent(deps, { webhook_id, url, authorization, signing: [secret], knowsSecret: false }, edges);
+    await sendTestEvent(deps, { webhook_id, url, authorization, signing: [secret], knowsSecret: false }, overrides);
   }
   await insertWebhook(deps.db, {
     webhook_id,
@@ -97,7 +105,7 @@ export async function addWebhook(
 export async function changeWebhook(
   deps: EndpointDeps,
   { webhookId, verify, ...change }: WebhookChange & { webhookId: string },
-  edges: SenderEdges = {},
+  overrides: SenderOverrides = {},
 ) {
   const row = await getWebhook(deps, webhookId);
   const { webhook_id } = row;
@@ -106,23 +114,27 @@ export async function changeWebhook(
   if (change.authorization) await requireKey(deps);
   const { authorization, events } = change;
   const url = change.url && toAddress(change.url);
-  const isElsewhere = change.url !== undefined || authorization !== undefined;
-  if (isElsewhere && verify !== false) {
+  const hasNewDestination = change.url !== undefined || authorization !== undefined;
+  if (hasNewDestination && verify !== false) {
     const present = openSecrets(deps, row);
     const target = { webhook_id, url: url ?? row.url, knowsSecret: url === undefined };
-    await sendTestEvent(deps, { ...target, ...present, ...(authorization !== undefined && { authorization }) }, edges);
+    await sendTestEvent(
+      deps,
+      { ...target, ...present, ...(authorization !== undefined && { authorization }) },
+      overrides,
+    );
   }
   const changed = await updateWebhook(deps.db, webhook_id, {
     ...(url !== undefined && { url }),
     ...(authorization !== undefined && { authorization_value: toStored(authorization, deps.config) }),
     ...(events !== undefined && { event_types: toEventTypes(events) }),
-    ...(isElsewhere && WITHOUT_FAILURES),
+    ...(hasNewDestination && WITHOUT_FAILURES),
   });
   if (!changed) throw noSuchWebhook(webhook_id);
   // If this is interrupted, the same change can be made again.
-  if (isElsewhere) {
+  if (hasNewDestination) {
     await inTransaction(deps.db, (trx) => disownClaims(trx, webhook_id, deps.now()));
-    await letWaitingGo(deps, webhook_id);
+    await makeAllPendingDue(deps, webhook_id);
   }
   return changed;
 }

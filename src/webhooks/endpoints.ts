@@ -6,16 +6,16 @@ import type { Deps } from '../deps.ts';
 import { DAY_MS, timestampOf, toDatabase, toWire } from '../lib/datetime.ts';
 import { isUuid } from '../lib/uuid.ts';
 import { OperatorError } from '../operator-error.ts';
-import type { SenderEdges } from './delivery.ts';
+import type { SenderOverrides } from './delivery.ts';
 import {
   changeState,
   deleteWebhook,
   findWebhook,
-  killWaiting,
+  killPending,
   listStoredSecrets,
   listWebhookRows,
   listWriters,
-  makeWaitingDue,
+  makePendingDue,
   replaceSecret,
   type StateChange,
 } from './endpoint-queries.ts';
@@ -72,39 +72,39 @@ export async function listWebhooks(deps: Pick<Deps, 'db'>, appId?: string) {
 }
 
 /** Makes an endpoint's pending deliveries due now, batch by batch, so that no result has to wait for all of them. */
-export async function letWaitingGo({ db, now }: EndpointDeps, webhookId: string): Promise<void> {
+export async function makeAllPendingDue({ db, now }: EndpointDeps, webhookId: string): Promise<void> {
   const at = now();
-  while (await inTransaction(db, (trx) => makeWaitingDue(trx, webhookId, at)));
+  while (await inTransaction(db, (trx) => makePendingDue(trx, webhookId, at)));
 }
 
-type Move = Pick<StateChange, 'from' | 'to' | 'reason'> & { otherwise: string };
+type Transition = Pick<StateChange, 'from' | 'to' | 'reason'> & { hint: string };
 
-async function move(deps: EndpointDeps, webhookId: string, { otherwise, ...change }: Move) {
+async function transition(deps: EndpointDeps, webhookId: string, { hint, ...change }: Transition) {
   const { webhook_id, state } = await getWebhook(deps, webhookId);
   // Done before the state changes, so that an interrupted command can be repeated. Meanwhile nothing is claimed for an
   // endpoint that is disabled or suspended.
   if (change.to === 'enabled' && (change.from as readonly string[]).includes(state))
-    await letWaitingGo(deps, webhook_id);
-  const isMoved = await changeState(deps.db, { ...change, webhookId: webhook_id, now: deps.now() });
-  if (!isMoved) throw new OperatorError(`The webhook is ${state}: ${otherwise}.`);
+    await makeAllPendingDue(deps, webhook_id);
+  const isChanged = await changeState(deps.db, { ...change, webhookId: webhook_id, now: deps.now() });
+  if (!isChanged) throw new OperatorError(`The webhook is ${state}: ${hint}.`);
   return { webhook_id, state: change.to };
 }
 
 /** Enables a disabled endpoint. Its pending deliveries are due now. */
 export function enableWebhook(deps: EndpointDeps, webhookId: string) {
-  const otherwise = 'only a disabled webhook can be enabled, and a suspended one resumed';
-  return move(deps, webhookId, { from: ['disabled'], to: 'enabled', reason: 'enabled by the operator', otherwise });
+  const hint = 'only a disabled webhook can be enabled, and a suspended one resumed';
+  return transition(deps, webhookId, { from: ['disabled'], to: 'enabled', reason: 'enabled by the operator', hint });
 }
 
 /** Disables an endpoint. Its pending deliveries are kept, and no new ones are written for it. */
 export function disableWebhook(deps: EndpointDeps, webhookId: string) {
-  const change: Move = {
+  const change: Transition = {
     from: ['enabled', 'suspended'],
     to: 'disabled',
     reason: 'disabled by the operator',
-    otherwise: 'there is nothing to disable',
+    hint: 'there is nothing to disable',
   };
-  return move(deps, webhookId, change);
+  return transition(deps, webhookId, change);
 }
 
 /**
@@ -112,13 +112,13 @@ export function disableWebhook(deps: EndpointDeps, webhookId: string) {
  * and its failures are cleared.
  */
 export function resumeWebhook(deps: EndpointDeps, webhookId: string) {
-  const change: Move = {
+  const change: Transition = {
     from: ['suspended', 'enabled'],
     to: 'enabled',
     reason: 'resumed by the operator',
-    otherwise: 'a disabled webhook must be enabled, not resumed',
+    hint: 'a disabled webhook must be enabled, not resumed',
   };
-  return move(deps, webhookId, change);
+  return transition(deps, webhookId, change);
 }
 
 /** Gives an endpoint a new secret, returned this once. For a day the old one signs too. */
@@ -142,29 +142,29 @@ export function openSecrets({ config, now }: EndpointDeps, row: SecretColumns): 
 }
 
 /** Sends a signed test event. Throws an OperatorError that says what came back if that is not 2xx. */
-export async function testWebhook(deps: EndpointDeps, webhookId: string, edges: SenderEdges = {}) {
+export async function testWebhook(deps: EndpointDeps, webhookId: string, overrides: SenderOverrides = {}) {
   const row = await getWebhook(deps, webhookId);
   const { signing, authorization } = openSecrets(deps, row);
   const { status, seconds } = await sendTestEvent(
     deps,
     { webhook_id: row.webhook_id, url: row.url, authorization, signing, knowsSecret: true },
-    edges,
+    overrides,
   );
   return { webhook_id: row.webhook_id, status, seconds: Number(seconds.toFixed(3)) };
 }
 
-const WRITERS_REST_MS = 50;
-const WRITERS_PATIENCE_MS = 60_000;
+const WRITERS_POLL_MS = 50;
+const WRITERS_TIMEOUT_MS = 60_000;
 
 /**
  * Waits for the transactions that are writing deliveries, but at most a minute, within which the service's own
  * transactions end. Locking the table would wait for them too, but also for a vacuum, and would hold up grants.
  */
 async function awaitWriters(db: Deps['db']): Promise<void> {
-  const waitUntil = performance.now() + WRITERS_PATIENCE_MS;
+  const waitUntil = performance.now() + WRITERS_TIMEOUT_MS;
   let writers = await listWriters(db);
   while (writers.length > 0 && performance.now() < waitUntil) {
-    await sleep(WRITERS_REST_MS);
+    await sleep(WRITERS_POLL_MS);
     const present = await listWriters(db);
     writers = writers.filter((one) => present.includes(one));
   }
@@ -180,7 +180,7 @@ export async function removeWebhook(deps: EndpointDeps, webhookId: string) {
   // Nothing more is claimed for a removed endpoint. If this is interrupted, the remaining deliveries die of age.
   const end = { now: deps.now(), reason: 'the webhook was removed' };
   const killAll = async () => {
-    while (await inTransaction(deps.db, (trx) => killWaiting(trx, webhook_id, end)));
+    while (await inTransaction(deps.db, (trx) => killPending(trx, webhook_id, end)));
   };
   await killAll();
   // Kill the deliveries that were being recorded for it meanwhile, too.

@@ -22,14 +22,14 @@ export interface ExchangeLimits {
   deadlineMs: number;
   keptBytes: number;
   /** How many bytes of a response body are read before the connection is dropped. */
-  longestBytes: number;
+  maxBytes: number;
 }
 
 /** Posts, and reads the response to the end so that the connection can be reused. Never rejects. */
 export function exchange(
   agent: Dispatcher,
   { url, headers, body }: Post,
-  { deadlineMs, keptBytes, longestBytes }: ExchangeLimits,
+  { deadlineMs, keptBytes, maxBytes }: ExchangeLimits,
 ): Promise<Answered> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -45,15 +45,12 @@ export function exchange(
       resolve({ ...answered, kept: Buffer.concat(chunks), failure });
     }
 
-    function breakOff(failure: Error): void {
+    function abort(failure: Error): void {
       end(failure);
       controller?.abort(failure);
     }
 
-    const timer = setTimeout(
-      () => breakOff(new Error(`no complete response within ${deadlineMs / 1000} s`)),
-      deadlineMs,
-    );
+    const timer = setTimeout(() => abort(new Error(`no complete response within ${deadlineMs / 1000} s`)), deadlineMs);
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(given) {
         controller = given;
@@ -69,10 +66,10 @@ export function exchange(
       onResponseData(_, chunk) {
         if (length < keptBytes) chunks.push(Buffer.from(chunk.subarray(0, keptBytes - length)));
         length += chunk.length;
-        if (length <= longestBytes) return;
+        if (length <= maxBytes) return;
         // The status says whether the delivery was accepted. Reading the rest would only keep the connection usable.
         end();
-        controller?.abort(new Error(`the response is longer than ${longestBytes} bytes`));
+        controller?.abort(new Error(`the response is longer than ${maxBytes} bytes`));
       },
       onResponseEnd: () => end(),
       onResponseError: (_, error) => end(error),

@@ -25,8 +25,8 @@ export interface Health extends Target {
   isGone: boolean;
 }
 
-/** The outcome of one attempt. Signs are kept in the order in which the attempts ended. */
-export interface Sign extends Target {
+/** The outcome of one attempt. Outcomes are kept in the order in which the attempts ended. */
+export interface AttemptOutcome extends Target {
   succeeded: boolean;
   /** null if no response came. */
   status: number | null;
@@ -34,9 +34,9 @@ export interface Sign extends Target {
 }
 
 /** Sums up attempts per endpoint and the settings it had at the time. */
-export function sumUpHealth(signs: readonly Sign[]): Health[] {
+export function summariseHealth(outcomes: readonly AttemptOutcome[]): Health[] {
   const byTarget = new Map<string, Health>();
-  for (const { webhook_id, url, authorization_value, succeeded, status, at } of signs) {
+  for (const { webhook_id, url, authorization_value, succeeded, status, at } of outcomes) {
     const name = JSON.stringify([webhook_id, url, authorization_value]);
     const known = byTarget.get(name) ?? { succeeded: false, failures: 0, firstFailureAt: null, isGone: false };
     const next = succeeded
@@ -61,7 +61,7 @@ export interface Suspension {
 /** Records the health of endpoints whose settings are still the same. Returns those that it suspended. */
 export async function recordHealth(db: Kysely<DB>, health: readonly Health[], now: Date): Promise<Suspension[]> {
   const { rows } = await sql<Omit<Suspension, 'reason'> & { reason: string | null }>`
-    with sign as (
+    with given as (
       select * from unnest(
         ${health.map(({ webhook_id }) => webhook_id)}::uuid[],
         ${health.map(({ url }) => url)}::text[],
@@ -72,12 +72,12 @@ export async function recordHealth(db: Kysely<DB>, health: readonly Health[], no
         ${health.map(({ isGone }) => isGone)}::boolean[]
       ) as s (webhook_id, url, authorization_value, succeeded, failures, first_failure_at, is_gone)
     ), locked as (
-      select w.* from webhook w where webhook_id in (select webhook_id from sign) order by webhook_id for no key update
+      select w.* from webhook w where webhook_id in (select webhook_id from given) order by webhook_id for no key update
     ), counted as (
       select l.webhook_id, is_gone, l.state = 'enabled' as may_suspend,
         case when succeeded then s.first_failure_at else coalesce(l.first_failure_at, s.first_failure_at) end as since,
         case when succeeded then 0 else l.failed_attempts end + failures as failed
-      from sign s join locked l using (webhook_id, url)
+      from given s join locked l using (webhook_id, url)
       where s.authorization_value is not distinct from l.authorization_value
     ), judged as (
       select *, case

@@ -7,7 +7,7 @@ import { createBackoff } from '../lib/backoff.ts';
 import { CHANNEL } from './nudge.ts';
 
 const FIRST_RECONNECT_MS = 1_000;
-const LONGEST_RECONNECT_MS = 5_000;
+const MAX_RECONNECT_MS = 5_000;
 
 export interface Listener {
   stop: () => Promise<void>;
@@ -15,7 +15,7 @@ export interface Listener {
 
 /** Calls `onNudge` for each nudge, and also after each connect, as nudges may have been missed. */
 export function listenForNudges(connectionString: string, onNudge: () => void, log: Logger): Listener {
-  const backoff = createBackoff(FIRST_RECONNECT_MS, LONGEST_RECONNECT_MS);
+  const backoff = createBackoff(FIRST_RECONNECT_MS, MAX_RECONNECT_MS);
   let isStopped = false;
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -39,14 +39,14 @@ export function listenForNudges(connectionString: string, onNudge: () => void, l
     });
     client = next;
     let isLost = false;
-    const lose = (error: Error) => {
+    const onLost = (error: Error) => {
       if (isLost) return;
       isLost = true;
       void next.end().catch(() => undefined);
       reconnect(error);
     };
-    next.on('error', lose);
-    next.on('end', () => lose(new Error('the connection ended')));
+    next.on('error', onLost);
+    next.on('end', () => onLost(new Error('the connection ended')));
     next.on('notification', onNudge);
     try {
       await next.connect();
@@ -56,7 +56,7 @@ export function listenForNudges(connectionString: string, onNudge: () => void, l
       backoff.reset();
       onNudge();
     } catch (error) {
-      lose(error as Error);
+      onLost(error as Error);
     }
   }
 

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
-import { countDeliveries, MOST_DELIVERIES_COUNTED } from './endpoint-queries.ts';
+import { countDeliveries, MAX_DELIVERIES_COUNTED } from './endpoint-queries.ts';
 
 const registry = new Registry();
 const labelNames = ['app_id'] as const;
@@ -26,7 +26,7 @@ export const attemptSeconds = new Histogram({
 
 const waiting = new Gauge({
   name: 'sps_webhook_waiting',
-  help: `Pending deliveries, by the state of their endpoint. Counted up to ${MOST_DELIVERIES_COUNTED} per endpoint.`,
+  help: `Pending deliveries, by the state of their endpoint. Counted up to ${MAX_DELIVERIES_COUNTED} per endpoint.`,
   labelNames: [...labelNames, 'endpoint_state'],
   registers: [registry],
 });
@@ -40,7 +40,7 @@ const oldestWaiting = new Gauge({
 
 const dead = new Gauge({
   name: 'sps_webhook_dead',
-  help: `Dead deliveries that can be replayed. Counted up to ${MOST_DELIVERIES_COUNTED} per endpoint.`,
+  help: `Dead deliveries that can be replayed. Counted up to ${MAX_DELIVERIES_COUNTED} per endpoint.`,
   labelNames,
   registers: [registry],
 });
@@ -62,7 +62,7 @@ async function countWaiting(db: Kysely<DB>): Promise<EndpointBacklog[]> {
       select count(*) as waiting, min(queued_at) as oldest_at from (
         -- What is due first has an index, and has waited longest or nearly so.
         select queued_at from webhook_delivery where webhook_id = webhook.webhook_id and state = 'pending'
-        order by due_at limit ${MOST_DELIVERIES_COUNTED}) first) p
+        order by due_at limit ${MAX_DELIVERIES_COUNTED}) first) p
     group by webhook.app_id, webhook.state`.execute(db);
   return rows;
 }

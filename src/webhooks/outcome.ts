@@ -8,7 +8,7 @@ export function isDelivered({ status, error }: Attempt): boolean {
 }
 
 /** Turns an attempt into a settlement. `at` is when the attempt ended; `random` lies in [0, 1). */
-export function judgeAttempt(
+export function settlementOf(
   delivery: Claimed,
   attempt: Attempt,
   { at, random }: { at: Date; random: number },

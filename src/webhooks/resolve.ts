@@ -12,7 +12,7 @@ interface Address {
 /** Resolves a name to its addresses; rejects if it has none. Tests replace it. */
 export type Resolve = (hostname: string) => Promise<Address[]>;
 
-const NOT_KNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ESERVFAIL']);
+const NOT_FOUND_CODES = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ESERVFAIL']);
 
 /**
  * How long to wait for the other address family once one has answered. Some name servers never answer IPv6 queries.
@@ -28,9 +28,9 @@ export function createResolve(makeResolver: () => Pick<dns.Resolver, 'resolve4' 
     const found: Address[] = [];
     const add = (family: number) => (addresses: readonly string[]) =>
       void found.push(...addresses.map((address) => ({ address, family })));
-    const questions = [resolver.resolve4(hostname).then(add(4)), resolver.resolve6(hostname).then(add(6))];
-    const ended = Promise.allSettled(questions);
-    const waited = Promise.any(questions).then(
+    const queries = [resolver.resolve4(hostname).then(add(4)), resolver.resolve6(hostname).then(add(6))];
+    const ended = Promise.allSettled(queries);
+    const waited = Promise.any(queries).then(
       () => sleep(OTHER_FAMILY_MS, undefined, { ref: false }),
       () => undefined,
     );
@@ -38,7 +38,7 @@ export function createResolve(makeResolver: () => Pick<dns.Resolver, 'resolve4' 
     if (found.length > 0) return found.toSorted((one, other) => one.family - other.family);
     const failure = (await ended).find((answer) => answer.status === 'rejected')?.reason as NodeJS.ErrnoException;
     if (failure.code === 'ETIMEOUT' && resolver === current) current = makeResolver();
-    if (!NOT_KNOWN.has(failure.code ?? '')) throw failure;
+    if (!NOT_FOUND_CODES.has(failure.code ?? '')) throw failure;
     return dns.lookup(hostname, { all: true, verbatim: true });
   };
 }

@@ -5,9 +5,9 @@ import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { DAY_MS } from '../lib/datetime.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
-import { forgetPreviousSecrets } from './endpoint-queries.ts';
+import { deleteExpiredSecrets } from './endpoint-queries.ts';
 
-const EVERY_MS = 10 * 60_000;
+const INTERVAL_MS = 10 * 60_000;
 const BATCH = 1_000;
 /** How long a dead delivery is kept, so that somebody can see it and replay it. */
 const KEPT_AFTER_DEATH = '7 days';
@@ -96,9 +96,9 @@ export function startRetention(deps: Pick<Deps, 'db' | 'config' | 'log' | 'now'>
     log: deps.log,
     name: 'event retention',
     async run(isStopped) {
-      await forgetPreviousSecrets(deps.db, deps.now());
+      await deleteExpiredSecrets(deps.db, deps.now());
       await sweepEvents(deps, isStopped);
-      return EVERY_MS;
+      return INTERVAL_MS;
     },
   });
 }

@@ -5,10 +5,10 @@
 export const RETRY_WAITS_S: readonly number[] = [5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800];
 
 const JITTER = 0.2;
-export const LONGEST_WAIT_S = Math.max(...RETRY_WAITS_S) * (1 + JITTER);
+export const MAX_WAIT_S = Math.max(...RETRY_WAITS_S) * (1 + JITTER);
 /** How long a due delivery may go unnoticed if there is no nudge. */
 export const NOTICED_WITHIN_S = 1;
-const LONGEST_RETRY_AFTER_S = 3600;
+const MAX_RETRY_AFTER_S = 3600;
 
 /**
  * Returns the seconds from failure number `failures` (from 1) until the delivery is due again, or undefined if it is
@@ -19,7 +19,7 @@ export function waitAfterFailure(failures: number, random: number, retryAfterS =
   const wait = RETRY_WAITS_S[failures - 1];
   if (wait === undefined) return undefined;
   const spread = 2 * JITTER * wait - NOTICED_WITHIN_S;
-  return Math.max(wait * (1 - JITTER) + spread * random, Math.min(retryAfterS, LONGEST_RETRY_AFTER_S));
+  return Math.max(wait * (1 - JITTER) + spread * random, Math.min(retryAfterS, MAX_RETRY_AFTER_S));
 }
 
 /** Parses a Retry-After header (seconds or an HTTP date) into seconds from `now`; 0 if there is nothing to wait for. */

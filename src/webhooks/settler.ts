@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
-import { recordHealth, type Sign, sumUpHealth } from './health.ts';
+import { type AttemptOutcome, recordHealth, summariseHealth } from './health.ts';
 import { attemptCounter } from './metrics.ts';
 import { type Claimed, claimName, releaseClaims, type Settlement, settle } from './queue.ts';
 
@@ -24,8 +24,8 @@ interface Result {
 }
 
 const RETRY_MS = 250;
-/** Upper bound of the signs kept while they cannot be recorded, and of the endpoints remembered as failing. */
-const MOST_SIGNS = 10_000;
+/** Upper bound of the outcomes kept while they cannot be recorded, and of the endpoints remembered as failing. */
+const MAX_OUTCOMES = 10_000;
 
 function logResults(log: Logger, group: readonly Result[]): void {
   for (const { delivery, settlement } of group) {
@@ -48,9 +48,9 @@ export function createSettler(
 ): Settler {
   const waiting: Result[] = [];
   const returned: Claimed[] = [];
-  const signs: Sign[] = [];
+  const outcomes: AttemptOutcome[] = [];
   /** Endpoints whose last attempt here failed. */
-  const failing = new LRUCache<string, true>({ max: MOST_SIGNS });
+  const failing = new LRUCache<string, true>({ max: MAX_OUTCOMES });
   let running: Promise<void> | undefined;
   let hasGivenUp = false;
 
@@ -67,34 +67,34 @@ export function createSettler(
       attemptCounter.inc({ app_id: delivery.app_id, result });
     }
     logResults(log, results);
-    noteSigns(results);
-    await recordSigns();
+    noteOutcomes(results);
+    await recordOutcomes();
   }
 
   /** Notes what accepted results say about the health of their endpoints. */
-  function noteSigns(results: readonly Result[]): void {
+  function noteOutcomes(results: readonly Result[]): void {
     for (const { delivery, settlement } of results) {
       const { webhook_id, url, authorization_value } = delivery;
       const { status, attempted_at: at } = settlement;
       const succeeded = settlement.state === 'delivered';
       // A success says nothing new if the endpoint was healthy when this delivery was claimed and has not failed since.
       if (succeeded && !delivery.is_ailing && !failing.has(webhook_id)) continue;
-      signs.push({ webhook_id, url, authorization_value, succeeded, status, at });
+      outcomes.push({ webhook_id, url, authorization_value, succeeded, status, at });
       if (succeeded) failing.delete(webhook_id);
       else failing.set(webhook_id, true);
     }
-    signs.splice(0, signs.length - MOST_SIGNS);
+    outcomes.splice(0, outcomes.length - MAX_OUTCOMES);
   }
 
   /**
    * Records the health of endpoints. If that fails, it is recorded with the next results: the deliveries are settled,
    * and those that follow them need not wait for it.
    */
-  async function recordSigns(): Promise<void> {
-    if (signs.length === 0) return;
+  async function recordOutcomes(): Promise<void> {
+    if (outcomes.length === 0) return;
     try {
-      const suspended = await recordHealth(db, sumUpHealth(signs), now());
-      signs.length = 0;
+      const suspended = await recordHealth(db, summariseHealth(outcomes), now());
+      outcomes.length = 0;
       for (const { webhook_id, app_id, reason } of suspended) {
         log.warn({ webhook_id, app_id, reason }, 'webhook endpoint suspended');
       }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Deps } from '../deps.ts';
 import { timestampOf, toDatabase, toWire } from '../lib/datetime.ts';
 import { OperatorError } from '../operator-error.ts';
-import { type Attempt, createSender, type SenderEdges } from './delivery.ts';
+import { type Attempt, createSender, type SenderOverrides } from './delivery.ts';
 import { policyOf } from './destinations.ts';
 import { EVENT_API_VERSION } from './events.ts';
 import { isDelivered } from './outcome.ts';
@@ -28,7 +28,7 @@ function isRefusal(status: number | null): boolean {
 export async function sendTestEvent(
   { config, now }: Pick<Deps, 'config' | 'now'>,
   { webhook_id, url, authorization, signing, knowsSecret }: TestTarget,
-  { resolve, deadlineMs }: SenderEdges,
+  { resolve, deadlineMs }: SenderOverrides,
 ): Promise<Attempt> {
   const sender = createSender({ policy: policyOf(config), now, resolve, deadlineMs });
   const id = randomUUID();

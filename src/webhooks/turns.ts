@@ -33,23 +33,23 @@ const MOMENT_MS = 125;
  * A delivery that has waited longer is given back, so that it is read again before it is sent: its endpoint may have
  * been disabled, or its profile deleted.
  */
-const LONGEST_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 1_000;
 
-interface Parked {
+interface Waiting {
   delivery: Claimed;
   since: number;
 }
 
 interface Lane {
   underway: number;
-  waiting: Parked[];
+  waiting: Waiting[];
   /** The current moment, and how many deliveries succeeded in it and in the one before. */
   moment: number;
   delivered: number;
   deliveredBefore: number;
 }
 
-function moveTo(lane: Lane, moment: number): void {
+function advanceTo(lane: Lane, moment: number): void {
   if (moment === lane.moment) return;
   lane.deliveredBefore = moment === lane.moment + 1 ? lane.delivered : 0;
   lane.delivered = 0;
@@ -79,7 +79,7 @@ export function createTurns({ atOnce, ahead, send, giveBack, clock = () => perfo
     lane.underway++;
     const isDelivered = await send(delivery);
     lane.underway--;
-    moveTo(lane, currentMoment());
+    advanceTo(lane, currentMoment());
     if (isDelivered) {
       lane.delivered++;
     } else {
@@ -88,7 +88,7 @@ export function createTurns({ atOnce, ahead, send, giveBack, clock = () => perfo
     }
     const [next] = lane.waiting;
     if (!next) return;
-    if (isDelivered && clock() - next.since <= LONGEST_WAIT_MS) beginSoon(lane);
+    if (isDelivered && clock() - next.since <= MAX_WAIT_MS) beginSoon(lane);
     else giveBack(takeWaiting(lane));
   }
 
@@ -122,7 +122,7 @@ export function createTurns({ atOnce, ahead, send, giveBack, clock = () => perfo
     countAhead() {
       const counts = new Map<string, number>();
       for (const [webhookId, lane] of lanes) {
-        moveTo(lane, currentMoment());
+        advanceTo(lane, currentMoment());
         const lately = lane.delivered + lane.deliveredBefore;
         if (lately > 0) counts.set(webhookId, Math.min(ahead, lately));
         else if (lane.underway + lane.waiting.length === 0) lanes.delete(webhookId);

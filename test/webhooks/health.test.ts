@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { disableWebhook, resumeWebhook } from '../../src/webhooks/endpoints.ts';
-import { recordHealth, type Sign, sumUpHealth } from '../../src/webhooks/health.ts';
+import { type AttemptOutcome, recordHealth, summariseHealth } from '../../src/webhooks/health.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;
@@ -19,7 +19,7 @@ const ADDRESS = 'http://127.0.0.1:9/';
 const BEGAN = new Date('2025-01-01T00:00:00Z');
 const FIVE_DAYS_LATER = new Date('2025-01-06T00:00:00Z');
 
-function sign(changes: Partial<Sign> = {}): Sign {
+function outcome(changes: Partial<AttemptOutcome> = {}): AttemptOutcome {
   return {
     webhook_id: webhookId,
     url: ADDRESS,
@@ -32,16 +32,16 @@ function sign(changes: Partial<Sign> = {}): Sign {
 }
 
 /** Records the attempts as one batch and returns the endpoint as it is then. */
-async function endpointAfter(signs: readonly Sign[]) {
+async function endpointAfter(outcomes: readonly AttemptOutcome[]) {
   const { db } = world.service.deps;
-  await recordHealth(db, sumUpHealth(signs), FIVE_DAYS_LATER);
+  await recordHealth(db, summariseHealth(outcomes), FIVE_DAYS_LATER);
   return db.selectFrom('webhook').selectAll().where('webhook_id', '=', webhookId).executeTakeFirstOrThrow();
 }
 
 it('nine failures in five days leave it enabled, the tenth suspends it', async () => {
-  const enabled = await endpointAfter(Array.from({ length: 9 }, () => sign()));
+  const enabled = await endpointAfter(Array.from({ length: 9 }, () => outcome()));
   expect(enabled).toMatchObject({ state: 'enabled', failed_attempts: 9 });
-  const suspended = await endpointAfter([sign({ at: FIVE_DAYS_LATER })]);
+  const suspended = await endpointAfter([outcome({ at: FIVE_DAYS_LATER })]);
   expect(suspended).toMatchObject({ state: 'suspended', failed_attempts: 10 });
   const isChangedNow = [enabled, suspended].map(
     ({ state_changed_at }) => Date.parse(state_changed_at) === FIVE_DAYS_LATER.getTime(),
@@ -50,8 +50,8 @@ it('nine failures in five days leave it enabled, the tenth suspends it', async (
 });
 
 it('the five days are those since the first failure, also of attempts that are recorded together', async () => {
-  const late = Array.from({ length: 9 }, () => sign({ at: FIVE_DAYS_LATER }));
-  const after = await endpointAfter([sign(), ...late]);
+  const late = Array.from({ length: 9 }, () => outcome({ at: FIVE_DAYS_LATER }));
+  const after = await endpointAfter([outcome(), ...late]);
   expect(Date.parse(after.first_failure_at as string)).toBe(BEGAN.getTime());
   expect(after.state).toBe('suspended');
 });
@@ -60,31 +60,31 @@ it.each([
   ['without authorization are not those with the word null', { authorization_value: 'null' }],
   ['to an endpoint are not those to another at the same address', { webhook_id: randomUUID() }],
 ])('attempts %s', (_, other) => {
-  expect(sumUpHealth([sign(), sign(other)])).toMatchObject([{ failures: 1 }, { failures: 1 }]);
+  expect(summariseHealth([outcome(), outcome(other)])).toMatchObject([{ failures: 1 }, { failures: 1 }]);
 });
 
 it('a success among attempts that are recorded together begins the five days anew', async () => {
-  const late = Array.from({ length: 10 }, () => sign({ at: FIVE_DAYS_LATER }));
-  await endpointAfter([sign()]);
-  const after = await endpointAfter([sign(), sign({ succeeded: true }), ...late]);
+  const late = Array.from({ length: 10 }, () => outcome({ at: FIVE_DAYS_LATER }));
+  await endpointAfter([outcome()]);
+  const after = await endpointAfter([outcome(), outcome({ succeeded: true }), ...late]);
   expect(after).toMatchObject({ state: 'enabled', failed_attempts: 10 });
 });
 
 it('its failures are forgotten when it is resumed', async () => {
-  expect(await endpointAfter(Array.from({ length: 10 }, () => sign()))).toMatchObject({ state: 'suspended' });
+  expect(await endpointAfter(Array.from({ length: 10 }, () => outcome()))).toMatchObject({ state: 'suspended' });
   await resumeWebhook(world.service.deps, webhookId);
-  const after = await endpointAfter([sign({ at: FIVE_DAYS_LATER })]);
+  const after = await endpointAfter([outcome({ at: FIVE_DAYS_LATER })]);
   expect(after).toMatchObject({ state: 'enabled', failed_attempts: 1 });
 });
 
 it('a 410 suspends it whatever else was answered at the same time', async () => {
-  const after = await endpointAfter([sign({ status: 410 }), sign({ succeeded: true }), sign()]);
+  const after = await endpointAfter([outcome({ status: 410 }), outcome({ succeeded: true }), outcome()]);
   expect(after).toMatchObject({ state: 'suspended', state_reason: 'answered 410 Gone' });
 });
 
 it('what the operator disabled meanwhile stays disabled', async () => {
   await disableWebhook(world.service.deps, webhookId);
-  const after = await endpointAfter([sign({ status: 410 })]);
+  const after = await endpointAfter([outcome({ status: 410 })]);
   expect(after).toMatchObject({ state: 'disabled', state_reason: 'disabled by the operator' });
 });
 
@@ -92,7 +92,7 @@ it.each([
   ['address', { url: 'http://127.0.0.1:9/earlier' }],
   ['Authorization value', { authorization_value: 'Bearer earlier' }],
 ])('what was answered to its earlier %s says nothing of it', async (_, earlier) => {
-  const after = await endpointAfter([sign({ ...earlier, status: 410 }), sign(), sign(earlier)]);
+  const after = await endpointAfter([outcome({ ...earlier, status: 410 }), outcome(), outcome(earlier)]);
   expect(after).toMatchObject({ state: 'enabled', failed_attempts: 1 });
-  expect(await endpointAfter([sign({ ...earlier, succeeded: true })])).toMatchObject({ failed_attempts: 1 });
+  expect(await endpointAfter([outcome({ ...earlier, succeeded: true })])).toMatchObject({ failed_attempts: 1 });
 });

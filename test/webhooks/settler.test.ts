@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { judgeAttempt } from '../../src/webhooks/outcome.ts';
+import { settlementOf } from '../../src/webhooks/outcome.ts';
 import type { Claimed } from '../../src/webhooks/queue.ts';
 import { createSettler, type Settler } from '../../src/webhooks/settler.ts';
 import { connectTo } from '../db/one-connection.ts';
@@ -31,7 +31,7 @@ beforeEach(async () => {
 /** Adds the result of an attempt that was answered with this status. */
 function addResult(settler: Settler, delivery: Claimed | undefined, status: number): void {
   const attempt = { status, error: null, answer: null, retryAfterS: 0, seconds: 0 };
-  settler.add(delivery!, judgeAttempt(delivery!, attempt, { at: world.service.deps.now(), random: 0.5 }));
+  settler.add(delivery!, settlementOf(delivery!, attempt, { at: world.service.deps.now(), random: 0.5 }));
 }
 
 describe('a claim', () => {

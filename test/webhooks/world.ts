@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, vi } from 'vitest';
 import { addAccessLevel } from '../../src/apps/service.ts';
-import { type Dispatcher, type Edges, startDispatcher } from '../../src/webhooks/dispatcher.ts';
+import { type Dispatcher, type DispatcherOverrides, startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { addWebhook, type NewWebhook } from '../../src/webhooks/endpoint-settings.ts';
 import { type Answer, startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
@@ -21,7 +21,7 @@ export interface World {
   grant: (customerUserId: string, body?: object) => Promise<Answer>;
   receive: (behaviour?: Behaviour) => Promise<Receiver>;
   addEndpoint: (url: string, input?: Partial<NewWebhook>) => Promise<{ webhook_id: string; secret: string }>;
-  dispatch: (edges?: Edges) => Dispatcher;
+  dispatch: (overrides?: DispatcherOverrides) => Dispatcher;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   feed: (query?: string) => Promise<any>;
   /** Log lines with this message. */
@@ -66,10 +66,10 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
       return receiver;
     },
     addEndpoint: (url, input = {}) => addWebhook(deps, { appId, url, verify: false, ...input }),
-    dispatch(edges = {}) {
+    dispatch(overrides = {}) {
       const dispatcher = startDispatcher(
         { ...deps, connectionString: database.url },
-        { pollMs: 20, deadlineMs: 5_000, random: () => 0.5, ...edges },
+        { pollMs: 20, deadlineMs: 5_000, random: () => 0.5, ...overrides },
       );
       closers.unshift(dispatcher.stop);
       return dispatcher;

@@ -4,23 +4,23 @@ import type { Deps } from '../deps.ts';
 import { type Claimed, releaseClaimUntil } from './queue.ts';
 
 const PUT_OFF_MS = 60_000;
-const SAID_EVERY_MS = 60_000;
+const LOG_EVERY_MS = 60_000;
 
 /** Resolves when the claim has been released, or could not be; then its lease expires by itself. */
-export type SetAside = (delivery: Claimed, reason: string) => Promise<void>;
+export type Postpone = (delivery: Claimed, reason: string) => Promise<void>;
 
-export function createSetAside({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>): SetAside {
-  /** When the log last said so, by endpoint. */
-  const said = new Map<string, number>();
+export function createPostponer({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>): Postpone {
+  /** When this was last logged, by endpoint. */
+  const loggedAt = new Map<string, number>();
 
-  function say({ webhook_id, app_id }: Claimed, reason: string): void {
-    if (now().getTime() - (said.get(webhook_id) ?? 0) < SAID_EVERY_MS) return;
-    said.set(webhook_id, now().getTime());
+  function logOccasionally({ webhook_id, app_id }: Claimed, reason: string): void {
+    if (now().getTime() - (loggedAt.get(webhook_id) ?? 0) < LOG_EVERY_MS) return;
+    loggedAt.set(webhook_id, now().getTime());
     log.error({ webhook_id, app_id, reason }, 'cannot decrypt webhook secrets; nothing is sent to this endpoint');
   }
 
   return async (delivery, reason) => {
-    say(delivery, reason);
+    logOccasionally(delivery, reason);
     const until = new Date(now().getTime() + PUT_OFF_MS);
     await releaseClaimUntil(db, delivery, { until, error: `its secrets are ${reason}` }).catch((err) =>
       log.warn({ err }, 'cannot release a webhook claim'),
