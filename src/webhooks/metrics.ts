@@ -60,7 +60,7 @@ async function countWaiting(db: Kysely<DB>): Promise<EndpointBacklog[]> {
     from webhook
     cross join lateral (
       select count(*) as waiting, min(queued_at) as oldest_at from (
-        -- What is due first has an index, and has waited longest or nearly so.
+        -- The order by due_at is served by an index, and what is due first has waited longest, or nearly so.
         select queued_at from webhook_delivery where webhook_id = webhook.webhook_id and state = 'pending'
         order by due_at limit ${MAX_DELIVERIES_COUNTED}) first) p
     group by webhook.app_id, webhook.state`.execute(db);

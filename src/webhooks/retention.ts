@@ -32,11 +32,12 @@ async function sweepBatch(db: Kysely<DB>, after: string, { cutoff, now }: { cuto
     ), died as (
       update webhook_delivery d set state = 'dead', claim_id = null, finished_at = ${now}, last_error = 'not delivered within the retention period'
       from old where d.sequence = old.sequence and d.state = 'pending' and d.queued_at < ${cutoff}
-        -- One that is being sent is left to its answer, and what follows it waits for that.
+        -- A delivery that is being sent is spared: its response decides, and its successors wait for that.
         and (d.claim_id is null or d.due_at <= ${now})
       returning d.sequence, d.webhook_id, d.profile_id
     ), freed as (
-      -- What comes next is due now, as after an attempt; not what dies too: in a later batch, or now, as a statement changes a row once.
+      -- The successor becomes due now, as after an attempt. One that is too old is skipped: it dies, too, in a later
+      -- batch or in this statement, which can change a row only once.
       update webhook_delivery d set due_at = ${now}
       from died cross join lateral (
         select later.sequence from webhook_delivery later
@@ -46,7 +47,7 @@ async function sweepBatch(db: Kysely<DB>, after: string, { cutoff, now }: { cuto
       ) next
       where d.sequence = next.sequence and d.webhook_id = died.webhook_id and d.claim_id is null and d.attempts = 0
     ), ended as materialized (
-      -- Locked, and so looked at as they are by then: one that is being replayed is not among them.
+      -- Locking rereads each row as it is once the lock is held: a delivery that is being replayed is not included.
       select d.sequence, d.webhook_id from old join webhook_delivery d using (sequence)
       where d.state = 'delivered'
         or (d.state = 'dead' and (d.finished_at > ${now}::timestamptz - ${KEPT_AFTER_DEATH}::interval) is not true)
