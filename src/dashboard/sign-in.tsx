@@ -84,8 +84,8 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
           {isTrying ? 'Signing in…' : 'Sign in'}
         </button>
         <p id="key-help" class="muted">
-          Preferably a key with the <code>analytics</code> scope, which can only read. It stays in this tab, is sent to
-          this service alone, and is forgotten when you sign out or close the tab.
+          Preferably use a key with the <code>analytics</code> scope, which is read-only. The key stays in this tab, is
+          sent to this service alone, and is forgotten when you sign out or close the tab.
         </p>
       </form>
     </main>

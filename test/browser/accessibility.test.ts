@@ -142,7 +142,7 @@ describeInBrowser('for everybody', (place) => {
       const problem = id && (await page.locator(`[role="alert"][id="${id}"]`).textContent());
       return [await field.getAttribute('aria-invalid'), problem];
     };
-    const missing = 'First day: a date from 1970 on is missing.';
+    const missing = 'First day: enter a date in 1970 or later.';
     await first.fill('');
     await expect.poll(() => said(first)).toEqual(['true', missing]);
     expect(await said(last)).toEqual(['false', missing]);

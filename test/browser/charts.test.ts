@@ -65,7 +65,7 @@ describeInBrowser('a chart', (place) => {
     expect(await page.locator('.headline-value').textContent()).toBe(formatValue(value, unit));
     const isEmpty = data[0]?.values.every(({ y }) => y === 0);
     if (isEmpty) {
-      expect(await page.locator('.notice-title').textContent()).toBe('Nothing happened in these days.');
+      expect(await page.locator('.notice-title').textContent()).toBe('Nothing happened on these days.');
     } else {
       const cells = await page.locator('.data-table tbody td').allTextContents();
       expect(cells).toEqual(data[0]?.values.map(({ y }) => formatValue(y, unit)));

@@ -52,7 +52,7 @@ describeInBrowser('the event feed', (place) => {
     await page.getByRole('button', { name: 'Show' }).click();
     await expect.poll(() => new URL(page.url()).hash).toContain('customer_user_id=no+body');
     expect(await page.getByLabel('Customer user ID').inputValue()).toBe('no body');
-    await expect.poll(() => page.locator('.notice-title').textContent()).toBe('No event matches.');
+    await expect.poll(() => page.locator('.notice-title').textContent()).toBe('No matching events.');
     await close();
   });
 
@@ -61,7 +61,7 @@ describeInBrowser('the event feed', (place) => {
     await settle(page);
     await page.route('**/openapi.json', (route) => route.abort());
     await page.reload();
-    await expect.poll(() => page.getByRole('alert').textContent()).toContain('event types are missing');
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('The event types could not be loaded.');
     await page.unroute('**/openapi.json');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByLabel('Event type').selectOption('access_level_updated');

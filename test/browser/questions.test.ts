@@ -65,7 +65,7 @@ describeInBrowser('asking a chart', (place) => {
     await page.getByRole('button', { name: '+ Filter' }).click();
     await page.getByLabel('Dimension').selectOption('country');
     await page.getByRole('checkbox', { name: /United States/ }).check();
-    const search = page.getByLabel('Find a value, or type a code of two letters');
+    const search = page.getByLabel('Find a value, or type a two-letter code');
     await search.fill('germany');
     await search.press('Enter');
     // The service takes countries only by code, and the page has no code for the name of a country that was not seen.
@@ -100,7 +100,7 @@ describeInBrowser('asking a chart', (place) => {
     await settle(page);
     const open = () => page.getByRole('button', { name: '+ Filter' }).click();
     const apply = () => page.getByRole('button', { name: 'Apply' }).click();
-    const search = page.getByLabel('Find a value, or type a code of two letters');
+    const search = page.getByLabel('Find a value, or type a two-letter code');
     await open();
     await page.getByLabel('Dimension').selectOption('country');
     await page.getByRole('checkbox', { name: /United States/ }).waitFor();
@@ -191,7 +191,7 @@ describeInBrowser('asking a chart', (place) => {
     const usual = await place.world.ask({ chart_id: 'revenue', period_unit: 'day', filters: { date: date } });
     expect(await headline(page)).toBe(formatValue(usual.net_revenue.value, 'USD'));
 
-    await choose(page, 'Counted at', 'profile_install_date');
+    await choose(page, 'Counted by', 'profile_install_date');
     await choose(page, 'Time zone', 'Pacific/Kiritimati');
     const body = {
       chart_id: 'revenue',
@@ -354,11 +354,11 @@ describeInBrowser('asking a chart', (place) => {
     const rows = await readRows(page, '.data-table tbody tr');
     expect(rows.map((cells) => cells.length)).toEqual([4, 4, 4]);
     await show(`${tomorrow}_to_${end}&compare_date=previous`);
-    expect(await page.locator('.notice-title').textContent()).toBe('These days have not begun.');
+    expect(await page.locator('.notice-title').textContent()).toBe('These days are in the future.');
     expect(await change.count()).toBe(0);
     for (const dates of [`${tomorrow}_to_${end}`, `${first}_to_${end}`]) {
       await show(`${dates}&compare_date=2026-01-01_to_2026-01-20`);
-      expect(await change.textContent()).toMatch(/^ beside \$[\d.,]+, 1 Jan – 20 Jan 2026, in grey$/);
+      expect(await change.textContent()).toMatch(/^ compared with \$[\d.,]+, 1 Jan – 20 Jan 2026, in grey$/);
       expect(await page.locator('.legend thead th').allTextContents()).not.toContain('Change');
     }
     await show(`${first}_to_${today}&compare_date=2026-01-01_to_2026-01-20`);

@@ -20,7 +20,7 @@ describeInBrowser('without an answer', (place) => {
     await page.getByLabel('Days', { exact: true }).selectOption('last_7_days');
     await expect.poll(() => page.locator('.waiting-words').count()).toBe(0);
     await page.getByRole('button', { name: 'Stop' }).click();
-    await expect.poll(() => page.getByRole('alert').textContent()).toContain('Stopped before the answer came.');
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('Stopped before the answer arrived.');
     await expect.poll(() => aborted).toBe(2);
     await page.unroute(`**${CHARTS}`);
     await page.getByRole('button', { name: 'Try again' }).click();
@@ -198,8 +198,8 @@ describeInBrowser('without an answer', (place) => {
   });
 
   test.each([
-    [500, 'The service could not answer.'],
-    [503, 'The service is busy or its database is away.'],
+    [500, 'The service failed to answer.'],
+    [503, 'The service is busy or its database is unavailable.'],
   ])('status %d is a sentence', async (status, sentence) => {
     const { page, close } = await place.open();
     await settle(page);
@@ -238,7 +238,7 @@ describeInBrowser('without an answer', (place) => {
     await settle(page);
     await page.route(`**${CHARTS}`, (route) => route.fulfill({ body: JSON.stringify(json) }));
     await page.getByRole('link', { name: 'ARPU' }).click();
-    await expect.poll(() => page.getByRole('alert').textContent()).toContain('not what this page expects');
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('The page received an unexpected answer.');
     expect(messages).toEqual([]);
     await close();
   });
@@ -251,7 +251,7 @@ describeInBrowser('without an answer', (place) => {
     await settle(page);
     await page.route(path, (route) => route.fulfill({ json: {} }));
     await page.reload();
-    await expect.poll(() => page.getByRole('alert').textContent()).toContain('not what this page expects');
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('The page received an unexpected answer.');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Secret key').waitFor();
     await close();
@@ -295,7 +295,7 @@ describeInBrowser('without an answer', (place) => {
   });
 
   test.each([
-    ['installs', 'date=2015-01-01_to_2015-01-31', 'Nothing happened in these days.Choose other days.'],
+    ['installs', 'date=2015-01-01_to_2015-01-31', 'Nothing happened on these days.Choose other days.'],
     [
       'refund_events',
       'date=2015-01-01_to_2015-01-31&date_type=profile_install_date',
@@ -305,7 +305,7 @@ describeInBrowser('without an answer', (place) => {
     [
       'revenue',
       'date=2015-01-01_to_2015-01-31&segmentation=country',
-      'Nothing happened in these days.Choose other days.',
+      'Nothing happened on these days.Choose other days.',
     ],
     ['mrr', 'date=2015-01-01_to_2015-01-31', 'The value is zero in every period.Choose other days.'],
     [
@@ -313,7 +313,7 @@ describeInBrowser('without an answer', (place) => {
       'date=2015-01-01_to_2015-01-31&filters.store=stripe',
       'The value is zero in every period.Choose other days or fewer filters.',
     ],
-    ['mrr', 'date=2126-01-01_to_2126-01-31&filters.store=stripe', 'These days have not begun.Choose other days.'],
+    ['mrr', 'date=2126-01-01_to_2126-01-31&filters.store=stripe', 'These days are in the future.Choose other days.'],
   ])('days without any %s (%s) are said to be so', async (chart_id, members, words) => {
     const { page, messages, close } = await place.open({ view: `#/charts/${chart_id}?${members}` });
     await settle(page);
@@ -365,10 +365,10 @@ describeInBrowser('without an answer', (place) => {
       view: '#/charts/revenue?date=last_90_days&segmentation=country&series=',
     });
     await settle(page);
-    expect(await page.locator('.notice-title').textContent()).toBe('No series is switched on.');
+    expect(await page.locator('.notice-title').textContent()).toBe('All series are switched off.');
     expect(await page.getByRole('slider').count()).toBe(0);
     expect(await page.locator('.legend th').first().textContent()).toMatch(/^Series, 0 of \d+ segments drawn$/);
-    await page.getByRole('button', { name: 'Show the usual ones' }).press('Enter');
+    await page.getByRole('button', { name: 'Show the default series' }).press('Enter');
     await page.getByRole('slider').waitFor();
     expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Revenue, chart');
     expect(await page.locator('.legend th').first().textContent()).toMatch(/^Series, 8 of \d+ segments drawn$/);

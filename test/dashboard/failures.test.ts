@@ -7,7 +7,7 @@ const envelope = (message: string) => ({ errors: [{ source: 'filters.date', erro
 test('only what the service says of a request is told as its fault; the same is refused again', () => {
   const { kind, message, details } = toFailure(400, envelope('Must be two days.'));
   expect(kind).toBe('invalid');
-  expect([message, ...details]).toEqual(['The service does not take this request.', 'filters.date: Must be two days.']);
+  expect([message, ...details]).toEqual(['The service rejected this request.', 'filters.date: Must be two days.']);
 });
 
 test('what the service says with another status may be so for a moment', () => {
@@ -26,7 +26,7 @@ test.each([
 ])('status %d with %o is no answer of the service', (status, body) => {
   const { kind, message, details } = toFailure(status, body);
   expect(kind).toBe('broken');
-  expect([message, ...details]).toEqual(['The answer is not what this page expects.', `Its status is ${status}.`]);
+  expect([message, ...details]).toEqual(['The page received an unexpected answer.', `Its status is ${status}.`]);
 });
 
 test.each([
@@ -35,8 +35,12 @@ test.each([
   [429, 61, 'Too many requests at once. Try again in 2 minutes, after 5 Aug 2026, 10:01:01.'],
   [429, 3600, 'Too many requests at once. Try again in 60 minutes, after 5 Aug 2026, 11:00:00.'],
   [429, 20_000, 'Too many requests at once. Try again in 6 hours, after 5 Aug 2026, 15:33:20.'],
-  [503, 172_800, 'The service is busy or its database is away. Try again in 2 days, after 7 Aug 2026, 10:00:00.'],
-  [503, 1, 'The service is busy or its database is away. Try again shortly.'],
+  [
+    503,
+    172_800,
+    'The service is busy or its database is unavailable. Try again in 2 days, after 7 Aug 2026, 10:00:00.',
+  ],
+  [503, 1, 'The service is busy or its database is unavailable. Try again shortly.'],
 ])('status %d and a wait of %d seconds is: %s', (status, wait, words) => {
   vi.useFakeTimers({ now: new Date(2026, 7, 5, 10), toFake: ['Date'] });
   expect(toFailure(status, undefined, wait).message).toBe(words);

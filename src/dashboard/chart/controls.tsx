@@ -60,7 +60,7 @@ export function Controls({ chart, view, onChange }: ControlsProps) {
   };
   const segmentations = chart.segmentations.map((value) => ({ value, title: dimensionTitle(catalogue, value) }));
   return (
-    <form class="controls" aria-label="What the chart shows" onSubmit={(event) => event.preventDefault()}>
+    <form class="controls" aria-label="Chart options" onSubmit={(event) => event.preventDefault()}>
       <RangeChoice
         label="Days"
         ends={{ first: 'First day', last: 'Last day' }}
@@ -94,7 +94,7 @@ export function Controls({ chart, view, onChange }: ControlsProps) {
         />
       )}
       <Select
-        label="Counted at"
+        label="Counted by"
         value={view.date_type}
         options={DATE_TYPES}
         onChange={(type) => onChange({ date_type: type as DateType })}

@@ -73,7 +73,7 @@ export function DataTable({ answer, series, unit, caption }: DataTableProps) {
               </th>
             ))}
             {compared && <th scope="col">Compared period</th>}
-            {compared && <th scope="col">Total then</th>}
+            {compared && <th scope="col">Compared total</th>}
           </tr>
         </thead>
         <tbody>

@@ -44,7 +44,7 @@ export function Headline({ chart, answer, metric, terms, showsCompared }: Headli
         <p class="headline-change">
           {isChange && <Change value={value} before={compare_value} isLoss={countsLosses(chart)} />}{' '}
           <span class="muted">
-            {isChange ? 'from' : 'beside'} {formatValue(compare_value, unit)}, {formatRange(answer.compared)}
+            {isChange ? 'from' : 'compared with'} {formatValue(compare_value, unit)}, {formatRange(answer.compared)}
             {showsCompared && ', in grey'}
           </span>
         </p>

@@ -30,10 +30,10 @@ export function AllZero({ chart, answer, metric }: AllZeroProps) {
   const hasBegun = range.first <= today;
   const isFiltered = hasBegun && Object.keys(view.filters).length > 0;
   const words = isWithoutEntries(chart, view, metric)
-    ? 'Nothing happened in these days.'
+    ? 'Nothing happened on these days.'
     : 'The value is zero in every period.';
   return (
-    <Notice title={hasBegun ? words : 'These days have not begun.'}>
+    <Notice title={hasBegun ? words : 'These days are in the future.'}>
       <p class="muted">Choose other days{isFiltered && ' or fewer filters'}.</p>
     </Notice>
   );
@@ -41,8 +41,8 @@ export function AllZero({ chart, answer, metric }: AllZeroProps) {
 
 export function NoSeries({ onReset }: { onReset: () => void }) {
   return (
-    <Notice title="No series is switched on.">
-      <PassingButton onClick={onReset}>Show the usual ones</PassingButton>
+    <Notice title="All series are switched off.">
+      <PassingButton onClick={onReset}>Show the default series</PassingButton>
     </Notice>
   );
 }

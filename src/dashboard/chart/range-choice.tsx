@@ -50,7 +50,7 @@ function Dates({ label, ends, range, onChange }: DatesProps) {
   const isReversed = ENDS.every((end) => isAskable(draft[end])) && draft.first > draft.last;
   const problem = isReversed
     ? 'The first day must not be after the last.'
-    : lacking.map((end) => `${ends[end]}: a date from 1970 on is missing.`).join(' ');
+    : lacking.map((end) => `${ends[end]}: enter a date in 1970 or later.`).join(' ');
   function change(part: Partial<DayRange>) {
     const next = { ...draft, ...part };
     setDraft(next);

@@ -41,7 +41,7 @@ export function ValueChoice(props: ValueChoiceProps) {
   const found = searchValues(list, typed);
   const isTyped = typed.trim() !== '';
   const isNew = isTyped && !isClosed && isTakeable(name, typed) && !isListed(list, typed);
-  const typing = name === 'country' ? 'type a code of two letters' : 'type one';
+  const typing = name === 'country' ? 'type a two-letter code' : 'type one';
   function switchValue(value: string) {
     onChange(values.includes(value) ? values.filter((one) => one !== value) : [...values, value]);
     setHasFound(true);
@@ -116,9 +116,9 @@ export function ValueChoice(props: ValueChoiceProps) {
         {!answer && !failure && <Waiting what="values" />}
         {failure && <FailureNotice failure={failure} onRetry={askAgain} />}
         {answer && found.length === 0 && (
-          <p class="muted">{isTyped ? 'No such value yet.' : 'No values in these days.'}</p>
+          <p class="muted">{isTyped ? 'No matching values.' : 'No values on these days.'}</p>
         )}
-        {found.length > MOST_LISTED && <p class="muted">{found.length - MOST_LISTED} more; type to find them.</p>}
+        {found.length > MOST_LISTED && <p class="muted">{found.length - MOST_LISTED} more; type to search.</p>}
       </div>
     </fieldset>
   );

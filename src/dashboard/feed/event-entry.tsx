@@ -8,7 +8,7 @@ const WORST_FIRST = ['dead', 'pending', 'delivered'] as const;
 /** Returns the worst state of the deliveries, and in words how many of them have it. */
 function summarise(deliveries: readonly FeedDelivery[]): { state: FeedDelivery['state'] | 'none'; text: string } {
   const state = WORST_FIRST.find((one) => deliveries.some((delivery) => delivery.state === one));
-  if (!state) return { state: 'none', text: 'No delivery' };
+  if (!state) return { state: 'none', text: 'No deliveries' };
   const count = deliveries.filter((delivery) => delivery.state === state).length;
   return { state, text: deliveries.length === 1 ? STATES[state] : `${count} of ${deliveries.length} ${state}` };
 }

@@ -12,12 +12,12 @@ import { useEvents } from './use-events.ts';
 
 function NoEvents({ isFiltered }: { isFiltered: boolean }) {
   return isFiltered ? (
-    <Notice title="No event matches.">
-      <p class="muted">Identifiers are compared exactly.</p>
+    <Notice title="No matching events.">
+      <p class="muted">Identifiers must match exactly.</p>
     </Notice>
   ) : (
     <Notice title="No events yet.">
-      <p class="muted">Granting an access level writes one, as soon as the app has a webhook that is enabled.</p>
+      <p class="muted">Granting an access level creates an event once the app has an enabled webhook.</p>
     </Notice>
   );
 }
@@ -30,7 +30,7 @@ export function EventFeed({ view }: { view: FeedView }) {
     <>
       <header class="view-header">
         <Heading title="Events" />
-        <p class="muted">What was sent to webhooks, newest first. Times are in this computer’s time zone.</p>
+        <p class="muted">Webhook events, newest first. Times are in this computer’s time zone.</p>
       </header>
       <FeedFilters view={view} onChange={show} onRefresh={askAgain} />
       <Status

@@ -32,7 +32,7 @@ export function FeedFilters({ view, onChange, onRefresh }: FeedFiltersProps) {
   return (
     <form
       class="controls"
-      aria-label="Which events"
+      aria-label="Event filters"
       onSubmit={(event) => {
         event.preventDefault();
         if (failure) askAgain();
@@ -63,7 +63,7 @@ export function FeedFilters({ view, onChange, onRefresh }: FeedFiltersProps) {
       <button type="submit">Show</button>
       {failure && (
         <p class="hint" role="alert">
-          The event types are missing. Show asks for them again.
+          The event types could not be loaded. Press Show to try again.
         </p>
       )}
     </form>

@@ -99,7 +99,7 @@ export function createClient(key: string): Client {
     const last = metrics.common?.data[0]?.values.at(-1);
     const today = last && dayOf(last.x);
     if (today === undefined || today === end) {
-      throw new Failure('broken', 'The clocks of this computer and of the service differ by more than a day.');
+      throw new Failure('broken', 'The clocks of this computer and the service differ by more than a day.');
     }
     return today;
   }

@@ -56,17 +56,20 @@ export function toFailure(status: number, body: unknown, wait?: number): Failure
   if (status === 401) return new Failure('refused_key', 'This key is not accepted.');
   if (status === 429) return new Failure('throttled', `Too many requests at once. ${sayWhen(wait, 'in a moment')}`);
   if (status === 503)
-    return new Failure('unavailable', `The service is busy or its database is away. ${sayWhen(wait, 'shortly')}`);
+    return new Failure(
+      'unavailable',
+      `The service is busy or its database is unavailable. ${sayWhen(wait, 'shortly')}`,
+    );
   const details = listDetails(body);
-  if (status >= 500) return new Failure('broken', 'The service could not answer. Its log has the cause.', details);
+  if (status >= 500) return new Failure('broken', 'The service failed to answer. See its log for the cause.', details);
   // Possibly from a proxy and over in a moment, so not `invalid`, which offers no retry.
   if (details.length === 0) return unexpectedAnswer([`Its status is ${status}.`]);
-  return new Failure(status === 400 ? 'invalid' : 'broken', 'The service does not take this request.', details);
+  return new Failure(status === 400 ? 'invalid' : 'broken', 'The service rejected this request.', details);
 }
 
 /** Returns the Failure for an answer that does not fit the operation. */
 export function unexpectedAnswer(details: readonly string[] = []): Failure {
-  return new Failure('broken', 'The answer is not what this page expects.', details);
+  return new Failure('broken', 'The page received an unexpected answer.', details);
 }
 
 /** Converts anything that was thrown into a Failure. */

@@ -71,7 +71,7 @@ export function useAnswer<T>(question: string, ask: (signal: AbortSignal) => Pro
     askAgain,
     stop: () => {
       controller?.abort();
-      settle(undefined, new Failure('stopped', 'Stopped before the answer came.'));
+      settle(undefined, new Failure('stopped', 'Stopped before the answer arrived.'));
     },
   };
 }

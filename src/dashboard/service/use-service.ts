@@ -16,7 +16,7 @@ export const ServiceContext = createContext<Service | null>(null);
 
 export function useService(): Service {
   const service = useContext(ServiceContext);
-  if (!service) throw new Error('a part of the signed-in page is outside of it');
+  if (!service) throw new Error('useService was called outside the signed-in page');
   return service;
 }
 

@@ -8,7 +8,7 @@ export const BASIS_TITLES: Record<MoneyBasis, string> = {
   net_revenue: 'Net revenue',
 };
 export const DATE_TYPE_TITLES: Record<DateType, string> = {
-  purchase_date: 'Own date',
+  purchase_date: 'Event date',
   profile_install_date: 'Install date',
 };
 
