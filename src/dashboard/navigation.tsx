@@ -50,13 +50,13 @@ function useMenu(current: string) {
     return () => removeEventListener('keydown', listen);
   }, [isOpen]);
 
-  return { isOpen, button, close, turn: () => setOpen(!isOpen) };
+  return { isOpen, button, close, toggle: () => setOpen(!isOpen) };
 }
 
 export function Navigation({ view, onSignOut }: { view: View; onSignOut: () => void }) {
   const { catalogue } = useService();
   const current = view.page === 'chart' ? view.chart_id : view.page;
-  const { isOpen, button, close, turn } = useMenu(current);
+  const { isOpen, button, close, toggle } = useMenu(current);
 
   return (
     <header class="side">
@@ -71,7 +71,7 @@ export function Navigation({ view, onSignOut }: { view: View; onSignOut: () => v
         <button type="button" class="quiet" onClick={onSignOut}>
           Sign out
         </button>
-        <button ref={button} type="button" class="menu" aria-expanded={isOpen} aria-controls="menu" onClick={turn}>
+        <button ref={button} type="button" class="menu" aria-expanded={isOpen} aria-controls="menu" onClick={toggle}>
           Menu
         </button>
       </div>

@@ -16,7 +16,7 @@ import { SignIn } from './sign-in.tsx';
 import { useView } from './view/use-view.ts';
 import type { View } from './view/view.ts';
 
-function Shown({ view, catalogue }: { view: View; catalogue: Catalogue }) {
+function CurrentView({ view, catalogue }: { view: View; catalogue: Catalogue }) {
   if (view.page === 'overview') return <Overview />;
   if (view.page === 'events') return <EventFeed view={view} />;
   const chart = findChart(catalogue, view.chart_id);
@@ -57,7 +57,7 @@ export function Page() {
 
   const service = useMemo(() => {
     if (key === null || !catalogue) return null;
-    const takeFailure = (error: unknown) => {
+    const handleFailure = (error: unknown) => {
       const failure = failureOf(error);
       // A request that was sent with an earlier key says nothing about this one.
       if (failure.kind === 'refused_key' && current.current === key) {
@@ -67,7 +67,7 @@ export function Page() {
       }
       return failure;
     };
-    return { client: createClient(key), catalogue, takeFailure };
+    return { client: createClient(key), catalogue, handleFailure };
   }, [key, catalogue]);
 
   function signIn(accepted: string, known: Catalogue) {
@@ -100,7 +100,7 @@ export function Page() {
       </button>
       <Navigation view={view} onSignOut={signOut} />
       <main id="content" tabIndex={-1}>
-        <Shown view={view} catalogue={service.catalogue} />
+        <CurrentView view={view} catalogue={service.catalogue} />
       </main>
     </ServiceContext.Provider>
   );

@@ -1,9 +1,9 @@
 // The sign-in form: tries a secret key against the service, then keeps it for this tab.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { nameTab } from './parts/heading.tsx';
+import { setTabTitle } from './parts/heading.tsx';
 import type { Catalogue } from './service/answers.ts';
 import { askCatalogue, createClient } from './service/client.ts';
-import { failureOf, inOneLine } from './service/failure.ts';
+import { failureOf, toOneLine } from './service/failure.ts';
 
 interface SignInProps {
   /** Why the user has to sign in again; null if there is nothing to explain. */
@@ -12,7 +12,7 @@ interface SignInProps {
 }
 
 /** Returns what is wrong with a key, as far as its form shows. */
-function judgeForm(key: string): string | null {
+function checkFormat(key: string): string | null {
   if (key === '') return 'Paste a secret key first.';
   if (key.startsWith('public_')) return 'This is a public key. The dashboard needs a secret key.';
   return null;
@@ -32,7 +32,7 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
   const field = useRef<HTMLInputElement>(null);
   // Before paint, so that nothing the user types is lost.
   useLayoutEffect(() => {
-    nameTab('Sign in');
+    setTabTitle('Sign in');
     field.current?.focus();
   }, []);
 
@@ -40,10 +40,10 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
     event.preventDefault();
     if (isTrying) return;
     const key = typed.trim();
-    const wrongForm = judgeForm(key);
-    setProblem(wrongForm);
-    setWrongKey(wrongForm !== null);
-    if (wrongForm) return;
+    const formatProblem = checkFormat(key);
+    setProblem(formatProblem);
+    setWrongKey(formatProblem !== null);
+    if (formatProblem) return;
     setTrying(true);
     tryKey(key).then(
       (catalogue) => onSignedIn(key, catalogue),
@@ -51,7 +51,7 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
         const failure = failureOf(error);
         const isRefused = failure.kind === 'refused_key';
         setProblem(
-          isRefused ? 'This key is not accepted: it is unknown, revoked or not a secret key.' : inOneLine(failure),
+          isRefused ? 'This key is not accepted: it is unknown, revoked or not a secret key.' : toOneLine(failure),
         );
         setWrongKey(isRefused);
         setTrying(false);

@@ -17,7 +17,7 @@ describeInBrowser('the event feed', (place) => {
     expect(types.length).toBeGreaterThanOrEqual(3);
     expect(await page.locator('.event-type').allTextContents()).toEqual(types);
     const owners = json.data.map(({ payload }: { payload: { customer_user_id: string } }) => payload.customer_user_id);
-    expect(await page.locator('.event-whose').allTextContents()).toEqual(owners);
+    expect(await page.locator('.event-owner').allTextContents()).toEqual(owners);
 
     const first = page.locator('.feed li').first();
     await first.locator('summary').click();
@@ -40,7 +40,7 @@ describeInBrowser('the event feed', (place) => {
     await page.getByLabel('Customer user ID').fill('user-2');
     await page.getByLabel('Event type').selectOption('access_level_updated');
     await page.getByRole('button', { name: 'Show' }).click();
-    await expect.poll(() => page.locator('.event-whose').allTextContents()).toEqual(['user-2']);
+    await expect.poll(() => page.locator('.event-owner').allTextContents()).toEqual(['user-2']);
     expect(new URL(page.url()).hash).toBe('#/events?event_type=access_level_updated&customer_user_id=user-2');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Show');
     await page.goBack();
@@ -95,7 +95,7 @@ describeInBrowser('the event feed', (place) => {
     }
     const { page, messages, close } = await place.open({ view: '#/events' });
     await settle(page);
-    const owners = () => page.locator('.event-whose').allTextContents();
+    const owners = () => page.locator('.event-owner').allTextContents();
     expect(await owners()).toEqual(Array(PAGE).fill('user-4'));
     expect(await page.locator('.feed .state').first().textContent()).toBe('Pending');
     await page.locator('.feed summary').first().click();

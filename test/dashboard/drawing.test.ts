@@ -1,7 +1,7 @@
 // How an answer is drawn: which series, in which order and on top of which, and the marks of the axes.
 import { describe, expect, test } from 'vitest';
-import { listMarks, listMarkWords, listStarts, VALUE_STEPS, valueRange } from '../../src/dashboard/chart/axis.ts';
-import { barBreadth, barExtent } from '../../src/dashboard/chart/bar-extent.ts';
+import { listMarkLabels, listMarks, listStarts, VALUE_STEPS, valueRange } from '../../src/dashboard/chart/axis.ts';
+import { horizontalExtent, verticalExtent } from '../../src/dashboard/chart/bar-extent.ts';
 import { listLayers, stack } from '../../src/dashboard/chart/layers.ts';
 import { drawnKeys, keySeries, switchKey } from '../../src/dashboard/chart/series.ts';
 import { HEIGHT, linePath } from '../../src/dashboard/overview/line-path.ts';
@@ -140,11 +140,11 @@ describe('bars, zero being 100 pixels down', () => {
     ['the end of one above zero is its upper one', 40.4, 2, [40, 2]],
     ['the end of one below zero is its lower one', 130.3, 2, [128, 2]],
   ] as const)('%s', (_, end, height, extent) => {
-    expect(barExtent(end, 100, height)).toEqual(extent);
+    expect(verticalExtent(end, 100, height)).toEqual(extent);
   });
 
   test('side by side they share the room of their bucket', () => {
-    const [left, right] = [0, 1].map((index) => barBreadth(50, 20, { index, of: 2 }));
+    const [left, right] = [0, 1].map((index) => horizontalExtent(50, 20, { index, of: 2 }));
     expect([left, right]).toEqual([
       [40, 10],
       [50, 10],
@@ -152,7 +152,7 @@ describe('bars, zero being 100 pixels down', () => {
   });
 
   test('more than there are pixels stay at their bucket all the same', () => {
-    const bars = Array.from({ length: 8 }, (_, index) => barBreadth(50, 2, { index, of: 8 }));
+    const bars = Array.from({ length: 8 }, (_, index) => horizontalExtent(50, 2, { index, of: 8 }));
     expect(bars.every(([left, width]) => left >= 49 && left <= 51 && width === 1)).toBe(true);
   });
 });
@@ -167,7 +167,7 @@ describe('axes', () => {
 
   test('the year is said where it begins', () => {
     const starts = ['2024-11-01', '2024-12-01', '2025-01-01', '2025-02-01'];
-    expect(listMarkWords(starts, [0, 1, 2, 3], 'month')).toEqual(['Nov\n2024', 'Dec', 'Jan\n2025', 'Feb']);
+    expect(listMarkLabels(starts, [0, 1, 2, 3], 'month')).toEqual(['Nov\n2024', 'Dec', 'Jan\n2025', 'Feb']);
   });
 
   test('the days below are those of the range, also where the compared days go on', () => {
@@ -175,7 +175,7 @@ describe('axes', () => {
     const compare_values = ['2024-10-01', '2024-11-01', '2024-12-01'].map((day) => ({ x: `${day}T00:00:00`, y: 1 }));
     const starts = listStarts({ values, compare_values });
     expect(starts).toEqual(['2024-12-01', '', '']);
-    expect(listMarkWords(starts, [0, 1, 2], 'month')).toEqual(['Dec\n2024', '', '']);
+    expect(listMarkLabels(starts, [0, 1, 2], 'month')).toEqual(['Dec\n2024', '', '']);
     expect(listStarts({ values, compare_values: null })).toEqual(['2024-12-01']);
   });
 

@@ -1,6 +1,13 @@
 // Which value a text typed into the search field of a filter means.
 import { expect, test } from 'vitest';
-import { entitle, findMeant, isListed, isTakeable, NONE, tellApart } from '../../src/dashboard/chart/filter-values.ts';
+import {
+  canBeAdded,
+  distinctTitles,
+  findMeant,
+  isListed,
+  NONE,
+  withTitle,
+} from '../../src/dashboard/chart/filter-values.ts';
 
 const COUNTRIES = [
   { value: 'de', title: 'Germany' },
@@ -34,22 +41,22 @@ test.each([
 });
 
 test('a value has the title of the list, in whatever case; one that is not there is its own', () => {
-  expect(entitle('DE', COUNTRIES)).toEqual({ value: 'DE', title: 'Germany' });
-  expect(entitle('fr', COUNTRIES)).toEqual({ value: 'fr', title: 'fr' });
-  expect(entitle('', [])).toEqual({ value: '', title: 'Unknown' });
-  expect(entitle('SPRING', CAMPAIGNS)).toEqual({ value: 'SPRING', title: 'SPRING' });
-  expect(entitle('  ', CAMPAIGNS)).toEqual({ value: '  ', title: '"  "' });
+  expect(withTitle('DE', COUNTRIES)).toEqual({ value: 'DE', title: 'Germany' });
+  expect(withTitle('fr', COUNTRIES)).toEqual({ value: 'fr', title: 'fr' });
+  expect(withTitle('', [])).toEqual({ value: '', title: 'Unknown' });
+  expect(withTitle('SPRING', CAMPAIGNS)).toEqual({ value: 'SPRING', title: 'SPRING' });
+  expect(withTitle('  ', CAMPAIGNS)).toEqual({ value: '  ', title: '"  "' });
 });
 
 test('titles that are alike have their value beside them', () => {
   const unknown = { value: 'unknown', title: 'Unknown' };
-  expect(tellApart([...COUNTRIES, unknown, NONE])).toEqual([
+  expect(distinctTitles([...COUNTRIES, unknown, NONE])).toEqual([
     ...COUNTRIES.map(({ title }) => title),
     'Unknown (unknown)',
     'Unknown (no value)',
   ]);
-  expect(tellApart([NONE])).toEqual(['Unknown']);
-  expect(tellApart([{ value: '  ', title: '  ' }])).toEqual(['"  "']);
+  expect(distinctTitles([NONE])).toEqual(['Unknown']);
+  expect(distinctTitles([{ value: '  ', title: '  ' }])).toEqual(['"  "']);
 });
 
 test.each([
@@ -69,5 +76,5 @@ test.each([
   ['country', 'Iceland', false],
   ['store', 'Iceland', true],
 ])('a %s that was not seen can be %j: %s', (dimension, text, expected) => {
-  expect(isTakeable(dimension, text)).toBe(expected);
+  expect(canBeAdded(dimension, text)).toBe(expected);
 });

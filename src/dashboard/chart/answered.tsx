@@ -8,11 +8,11 @@ import { DataTable } from './data-table.tsx';
 import { Download } from './download.tsx';
 import { DrawingChoice } from './drawing-choice.tsx';
 import { DrawnChart } from './drawn-chart.tsx';
+import { AllZero, NoSeries } from './empty-state.tsx';
 import { Headline } from './headline.tsx';
 import { Legend } from './legend.tsx';
 import { countsLosses } from './losses.ts';
-import { AllZero, NoSeries } from './nothing.tsx';
-import { type ChartAnswer, metricOf, tellsChange } from './question.ts';
+import { type ChartAnswer, metricOf, showsChange } from './question.ts';
 import { drawnKeys, keySeries, switchKey, TOTAL } from './series.ts';
 
 interface AnsweredProps {
@@ -81,7 +81,7 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
               drawn={drawn}
               unit={metric.unit}
               isLoss={countsLosses(chart)}
-              isChange={tellsChange(answer)}
+              isChange={showsChange(answer)}
               onSwitch={(key) => onChange((current) => ({ series: switchKey(series, current.series, key) }))}
             />
           )}

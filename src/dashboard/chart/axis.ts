@@ -20,15 +20,15 @@ export function listStarts({ values, compare_values }: Pick<Series, 'values' | '
   return Array.from({ length }, (_, i) => (values[i] ? dayOf(values[i].x) : ''));
 }
 
-/** Returns the positions of at most `most` evenly spaced marks. */
-export function listMarks(count: number, unit: PeriodUnit, most: number): number[] {
-  const least = count / Math.max(most, 1);
-  const step = STEPS[unit].find((one) => one >= least) ?? Math.ceil(least);
+/** Returns the positions of at most `maxMarks` evenly spaced marks. */
+export function listMarks(count: number, unit: PeriodUnit, maxMarks: number): number[] {
+  const minStep = count / Math.max(maxMarks, 1);
+  const step = STEPS[unit].find((one) => one >= minStep) ?? Math.ceil(minStep);
   return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
 }
 
 /** Returns the label of each mark. The first mark of a year has the year on a second line. */
-export function listMarkWords(starts: readonly string[], marks: readonly number[], unit: PeriodUnit): string[] {
+export function listMarkLabels(starts: readonly string[], marks: readonly number[], unit: PeriodUnit): string[] {
   return marks.map((mark, i) => {
     const day = starts[mark];
     if (!day) return '';
@@ -50,14 +50,14 @@ export const VALUE_STEPS: Record<Unit, number[]> = {
 
 /** Returns the ends of the vertical axis. Zero is always on it, and nothing touches its upper end. */
 export function valueRange(values: readonly (number | null)[]): [number, number] {
-  let least = 0;
-  let most = 0;
+  let min = 0;
+  let max = 0;
   for (const value of values) {
     if (value === null) continue;
-    if (value < least) least = value;
-    if (value > most) most = value;
+    if (value < min) min = value;
+    if (value > max) max = value;
   }
-  if (least === most) return [0, 1];
-  const room = (most - least) * 0.06;
-  return [least < 0 ? least - room : 0, most > 0 ? most + room : 0];
+  if (min === max) return [0, 1];
+  const room = (max - min) * 0.06;
+  return [min < 0 ? min - room : 0, max > 0 ? max + room : 0];
 }

@@ -12,7 +12,7 @@ import { type ChartView, type Choice, changeView, fitToChart } from '../view/vie
 import { Answered } from './answered.tsx';
 import { Controls } from './controls.tsx';
 import { Filters } from './filters.tsx';
-import { sayHeadline } from './headline.tsx';
+import { headlineText } from './headline.tsx';
 import { askView, metricOf, questionOf } from './question.ts';
 
 interface ChartPageProps {
@@ -45,7 +45,7 @@ export function ChartPage({ chart, view: asked }: ChartPageProps) {
       <Status
         what={chart.metric_name}
         isAsking={isAsking}
-        words={answer ? sayHeadline(chart, answer, metricOf(answer.metrics, view.money)) : ''}
+        words={answer ? headlineText(chart, answer, metricOf(answer.metrics, view.money)) : ''}
       />
       <section class="card chart-card" tabIndex={-1} aria-label={`${chart.metric_name}, chart`} aria-busy={isAsking}>
         {isAsking && <Waiting key={questionOf(view)} what={chart.metric_name} onStop={stop} />}

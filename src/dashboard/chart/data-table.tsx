@@ -1,6 +1,6 @@
 // The drawn series as a table with one row per bucket.
 import { useEffect, useState } from 'preact/hooks';
-import { PassingButton } from '../parts/passing-button.tsx';
+import { VanishingButton } from '../parts/vanishing-button.tsx';
 import type { DayRange } from '../view/days.ts';
 import type { PeriodUnit } from '../view/view.ts';
 import { bucketDays, bucketNote, dayOf, periodTitle } from '../words/periods.ts';
@@ -33,10 +33,10 @@ function Period({ days, unit, today }: { days: DayRange; unit: PeriodUnit; today
 function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false);
   useEffect(() => {
-    const turn = ({ type }: Event) => setPrinting(type === 'beforeprint');
-    for (const type of ['beforeprint', 'afterprint']) addEventListener(type, turn);
+    const update = ({ type }: Event) => setPrinting(type === 'beforeprint');
+    for (const type of ['beforeprint', 'afterprint']) addEventListener(type, update);
     return () => {
-      for (const type of ['beforeprint', 'afterprint']) removeEventListener(type, turn);
+      for (const type of ['beforeprint', 'afterprint']) removeEventListener(type, update);
     };
   }, []);
   return isPrinting;
@@ -99,7 +99,7 @@ export function DataTable({ answer, series, unit, caption }: DataTableProps) {
           <p class="muted" role="status">
             {`${rows.length} of ${count} rows`}
           </p>
-          <PassingButton onClick={() => setPieces(pieces + 1)}>Show {Math.min(rest, piece)} more</PassingButton>
+          <VanishingButton onClick={() => setPieces(pieces + 1)}>Show {Math.min(rest, piece)} more</VanishingButton>
         </div>
       )}
     </section>

@@ -1,7 +1,7 @@
 // Downloads the chart as a CSV file, from the same operation. The page makes the file, so no URL holds the key.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChartRecord } from '../service/answers.ts';
-import { inOneLine } from '../service/failure.ts';
+import { toOneLine } from '../service/failure.ts';
 import { useService } from '../service/use-service.ts';
 import { type ChartView, toRequest } from '../view/view.ts';
 import { type ChartAnswer, questionOf } from './question.ts';
@@ -27,7 +27,7 @@ interface DownloadProps {
 }
 
 export function Download({ chart, view, answer }: DownloadProps) {
-  const { client, takeFailure } = useService();
+  const { client, handleFailure } = useService();
   const [bytes, setBytes] = useState<number | null>(null);
   const [words, setWords] = useState('');
   const [problem, setProblem] = useProblem(questionOf(view));
@@ -52,7 +52,7 @@ export function Download({ chart, view, answer }: DownloadProps) {
     } catch (error) {
       if (signal.aborted) return;
       setWords('');
-      setProblem(inOneLine(takeFailure(error)));
+      setProblem(toOneLine(handleFailure(error)));
     }
     setBytes(null);
   }

@@ -1,7 +1,7 @@
 // The choice of line, area or bars.
 import type { ChartRecord } from '../service/answers.ts';
 import { DRAWINGS, type Drawing } from '../view/view.ts';
-import { usualDrawing } from './layers.ts';
+import { defaultDrawing } from './layers.ts';
 
 const TITLES: Record<Drawing, string> = { line: 'Line', area: 'Area', bars: 'Bars' };
 
@@ -12,7 +12,7 @@ interface DrawingChoiceProps {
 }
 
 export function DrawingChoice({ chart, drawing, onChange }: DrawingChoiceProps) {
-  const chosen = drawing ?? usualDrawing(chart.kind);
+  const chosen = drawing ?? defaultDrawing(chart.kind);
   return (
     <fieldset class="segmented">
       <legend class="unseen">Drawn as</legend>

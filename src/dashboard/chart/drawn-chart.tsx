@@ -4,7 +4,7 @@ import type { ChartRecord } from '../service/answers.ts';
 import { bucketDays, bucketNote, dayOf, formatRange, isWhole, periodTitle } from '../words/periods.ts';
 import { formatValue, type Unit } from '../words/values.ts';
 import { listStarts } from './axis.ts';
-import { listLayers, usualDrawing } from './layers.ts';
+import { defaultDrawing, listLayers } from './layers.ts';
 import { type Place, Plot } from './plot.tsx';
 import type { ChartAnswer } from './question.ts';
 import { type Colour, type KeyedSeries, TOTAL } from './series.ts';
@@ -21,7 +21,7 @@ interface DrawnChartProps {
 }
 
 /** As many lines as fit beside the drawing. The table has them all. */
-const MOST_LINES = 12;
+const MAX_LINES = 12;
 
 interface Line {
   key: string;
@@ -45,9 +45,9 @@ function listLines(series: readonly KeyedSeries[], at: number, { answer, unit }:
 }
 
 /** Returns what is read out: no more than the tooltip shows, because every key press has all of it read out. */
-function readOut(heading: string, lines: readonly Line[]): string {
-  const values = lines.slice(0, MOST_LINES).map(({ title, value }) => `${title} ${value}`);
-  const more = lines.length > MOST_LINES ? [`and ${lines.length - MOST_LINES} more`] : [];
+function spokenText(heading: string, lines: readonly Line[]): string {
+  const values = lines.slice(0, MAX_LINES).map(({ title, value }) => `${title} ${value}`);
+  const more = lines.length > MAX_LINES ? [`and ${lines.length - MAX_LINES} more`] : [];
   return `${heading}: ${[...values, ...more].join(', ')}`;
 }
 
@@ -64,7 +64,7 @@ function Tooltip({ title, days, lines, place: { left, isBeyondMiddle } }: Toolti
       <p class="tooltip-title">{title}</p>
       {days !== '' && <p class="muted">{days}</p>}
       <dl>
-        {lines.slice(0, MOST_LINES).map(({ key, colour, title: name, value }) => (
+        {lines.slice(0, MAX_LINES).map(({ key, colour, title: name, value }) => (
           <div key={key}>
             <dt>
               <Swatch colour={colour} /> {name}
@@ -73,7 +73,7 @@ function Tooltip({ title, days, lines, place: { left, isBeyondMiddle } }: Toolti
           </div>
         ))}
       </dl>
-      {lines.length > MOST_LINES && <p class="muted">{lines.length - MOST_LINES} more</p>}
+      {lines.length > MAX_LINES && <p class="muted">{lines.length - MAX_LINES} more</p>}
     </div>
   );
 }
@@ -84,13 +84,13 @@ export function DrawnChart(props: DrawnChartProps) {
   const { period_unit } = answer.view;
   const starts = useMemo(() => (series[0] ? listStarts(series[0]) : []), [series]);
   const layers = useMemo(
-    () => listLayers({ series, drawing: drawing ?? usualDrawing(chart.kind), addsUp: chart.kind !== 'ratio' }),
+    () => listLayers({ series, drawing: drawing ?? defaultDrawing(chart.kind), addsUp: chart.kind !== 'ratio' }),
     [series, drawing, chart],
   );
   const ownStarts = starts.filter((day) => day !== '');
   // Days that have not begun have no bucket; the days they are compared with may have one.
-  const usual = Math.max(ownStarts.length - 1, 0);
-  const at = place?.at ?? usual;
+  const defaultAt = Math.max(ownStarts.length - 1, 0);
+  const at = place?.at ?? defaultAt;
   const start = ownStarts[at];
   const title = start === undefined ? 'Compared period' : periodTitle(start, period_unit);
   const range = start === undefined ? undefined : bucketDays(ownStarts, at, answer);
@@ -99,13 +99,13 @@ export function DrawnChart(props: DrawnChartProps) {
   const week = range && period_unit === 'week' && isWhole(range, period_unit) ? formatRange(range) : '';
   const days = [week, note].filter(Boolean).join(', ');
   const lines = listLines(series, at, props);
-  const words = readOut([title, note].filter(Boolean).join(', '), lines);
+  const words = spokenText([title, note].filter(Boolean).join(', '), lines);
   return (
     <div class="drawn-chart">
       <Plot
         label={label}
         at={place?.at ?? null}
-        usual={usual}
+        defaultAt={defaultAt}
         words={words}
         onMove={setPlace}
         layers={layers}

@@ -5,8 +5,8 @@ import { useAnswer } from '../service/use-answer.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
 import type { ChartView } from '../view/view.ts';
 import { Chip } from './chip.tsx';
-import { entitle } from './filter-values.ts';
-import { listTitled } from './list-values.ts';
+import { withTitle } from './filter-values.ts';
+import { listTitledValues } from './list-values.ts';
 
 interface FilterChipProps {
   chart: ChartRecord;
@@ -20,10 +20,10 @@ interface FilterChipProps {
 export function FilterChip({ chart, view, name, onEdit, onRemove }: FilterChipProps) {
   const service = useService();
   const { answer = [] } = useAnswer(JSON.stringify([name, view.range]), (signal) =>
-    listTitled(service, { chart, view, name }, signal),
+    listTitledValues(service, { chart, view, name }, signal),
   );
   const title = dimensionTitle(service.catalogue, name);
-  const titles = view.filters[name]?.map((value) => entitle(value, answer).title) ?? [];
+  const titles = view.filters[name]?.map((value) => withTitle(value, answer).title) ?? [];
   return (
     <Chip name={`filter ${title}`} onRemove={onRemove}>
       <button type="button" title={titles.join(', ')} onClick={onEdit}>

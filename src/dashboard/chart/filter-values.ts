@@ -15,7 +15,7 @@ const visible = (title: string) => (title !== '' && title.trim() === '' ? JSON.s
  * Returns titles of which no two are alike: a title that several values share gets the value beside it. The segment
  * without a value and the value `unknown` of a status share a title, and an app may give a campaign the same name.
  */
-export function tellApart(list: readonly Value[]): string[] {
+export function distinctTitles(list: readonly Value[]): string[] {
   return list.map(({ value, title }) =>
     list.filter((other) => other.title === title).length > 1 ? `${title} (${value || 'no value'})` : visible(title),
   );
@@ -24,14 +24,14 @@ export function tellApart(list: readonly Value[]): string[] {
 const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
 /** Looks up the title of a value in the list. A value whose title differs from it may be written in any case. */
-export function entitle(value: string, list: readonly Value[]): Value {
+export function withTitle(value: string, list: readonly Value[]): Value {
   const known =
     list.find((one) => one.value === value) ?? list.find((one) => one.title !== one.value && isSame(one.value, value));
   return { value, title: known?.title ?? (value === '' ? NONE.title : visible(value)) };
 }
 
 /** Whether the text can be a value that was not seen. Countries are asked for by their codes (analytics.md 3). */
-export function isTakeable(dimension: string, text: string): boolean {
+export function canBeAdded(dimension: string, text: string): boolean {
   return dimension !== 'country' || /^[a-z]{2}$/i.test(text.trim());
 }
 

@@ -18,19 +18,19 @@ interface FiltersProps {
 
 export function Filters({ chart, view, unapplied, onChange }: FiltersProps) {
   const [edited, setEdited] = useState<string | null>(null);
-  const adding = useRef<HTMLButtonElement>(null);
+  const addButton = useRef<HTMLButtonElement>(null);
 
   function apply(filters: ChartView['filters']) {
     // If the question stays the same, so do the chosen series.
     if (questionOf(changeView(view, { filters })) !== questionOf(view)) onChange({ filters, series: null });
     setEdited(null);
     // The filter that had the focus may be gone.
-    if (Object.values(filters).some((values) => values.length === 0)) adding.current?.focus();
+    if (Object.values(filters).some((values) => values.length === 0)) addButton.current?.focus();
   }
 
   function remove(removal: Partial<ChartView>) {
     onChange(removal);
-    adding.current?.focus();
+    addButton.current?.focus();
   }
 
   return (
@@ -45,7 +45,7 @@ export function Filters({ chart, view, unapplied, onChange }: FiltersProps) {
           onRemove={() => apply({ [name]: [] })}
         />
       ))}
-      <button ref={adding} type="button" class="quiet" onClick={() => setEdited(chart.filters[0] ?? null)}>
+      <button ref={addButton} type="button" class="quiet" onClick={() => setEdited(chart.filters[0] ?? null)}>
         + Filter
       </button>
       {unapplied.length > 0 && <span class="muted">Not applied here:</span>}

@@ -4,7 +4,7 @@ import type { ChartRecord, Metric } from '../service/answers.ts';
 import { formatRange } from '../words/periods.ts';
 import { formatValue } from '../words/values.ts';
 import { countsLosses } from './losses.ts';
-import { type ChartAnswer, tellsChange } from './question.ts';
+import { type ChartAnswer, showsChange } from './question.ts';
 
 const VALUE_WORDS = { flow: 'in total', stock: 'at the end', ratio: 'overall' };
 /** For a range that is not over. */
@@ -31,7 +31,7 @@ interface HeadlineProps {
 
 export function Headline({ chart, answer, metric, terms, showsCompared }: HeadlineProps) {
   const { value, value_from, value_to, compare_value, unit } = metric;
-  const isChange = tellsChange(answer);
+  const isChange = showsChange(answer);
   return (
     <div class="headline">
       <p class="headline-value">{formatValue(value, unit)}</p>
@@ -53,7 +53,7 @@ export function Headline({ chart, answer, metric, terms, showsCompared }: Headli
   );
 }
 
-/** Says the same in a sentence that stands by itself. */
-export function sayHeadline(chart: ChartRecord, answer: ChartAnswer, { value, unit }: Metric): string {
+/** Returns the same as a sentence that stands by itself. */
+export function headlineText(chart: ChartRecord, answer: ChartAnswer, { value, unit }: Metric): string {
   return `${chart.metric_name}, ${formatRange(answer.range)}: ${formatValue(value, unit)} ${wordsOfValue(chart, answer)}`;
 }

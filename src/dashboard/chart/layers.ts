@@ -82,9 +82,9 @@ export function listLayers(input: LayerInput): Layer[] {
   return layers;
 }
 
-const USUAL: Record<ChartRecord['kind'], Drawing> = { flow: 'bars', stock: 'area', ratio: 'line' };
+const DEFAULT_DRAWINGS: Record<ChartRecord['kind'], Drawing> = { flow: 'bars', stock: 'area', ratio: 'line' };
 
 /** Returns the default drawing for a kind of chart: bars for amounts per period, areas for states over time. */
-export function usualDrawing(kind: ChartRecord['kind']): Drawing {
-  return USUAL[kind];
+export function defaultDrawing(kind: ChartRecord['kind']): Drawing {
+  return DEFAULT_DRAWINGS[kind];
 }

@@ -3,7 +3,7 @@ import type { ChartRecord, DimensionRecord } from '../service/answers.ts';
 import type { Client } from '../service/client.ts';
 import type { Service } from '../service/use-service.ts';
 import { type ChartView, chartView, toRequest } from '../view/view.ts';
-import { NONE, tellApart, type Value } from './filter-values.ts';
+import { distinctTitles, NONE, type Value } from './filter-values.ts';
 import { metricOf } from './question.ts';
 
 interface DimensionOfChart {
@@ -17,14 +17,14 @@ interface DimensionOfChart {
  * The free-form dimensions whose values have titles; in the others, a value is its own title. An app names its stores,
  * and not every browser names countries as the service does: `Hong Kong` is `Hong Kong SAR China` in an answer.
  */
-const TITLED = ['country', 'store'];
+const DIMENSIONS_WITH_TITLES = ['country', 'store'];
 
 export function findDimension({ catalogue }: Service, name: string): DimensionRecord | undefined {
   return catalogue.dimensions.find((one) => one.name === name);
 }
 
 /** Lists the values seen in the chart's days. If the chart lacks the segmentation, asks revenue, which has them all. */
-async function listSeen(
+async function listSeenValues(
   client: Client,
   { chart, view, name }: DimensionOfChart,
   signal: AbortSignal,
@@ -42,8 +42,8 @@ async function listSeen(
 /** Lists all values if the dimension has a fixed set, otherwise those that were seen. */
 export async function listValues(service: Service, asked: DimensionOfChart, signal: AbortSignal): Promise<Value[]> {
   const all = findDimension(service, asked.name)?.values;
-  const list = all ? [...all, NONE] : await listSeen(service.client, asked, signal);
-  const titles = tellApart(list);
+  const list = all ? [...all, NONE] : await listSeenValues(service.client, asked, signal);
+  const titles = distinctTitles(list);
   return list.map(({ value }, i) => ({ value, title: titles[i]! }));
 }
 
@@ -58,7 +58,11 @@ function asTotalled({ chart, view, name }: DimensionOfChart): DimensionOfChart {
 }
 
 /** Lists the values of a dimension if their titles differ from them, otherwise none. */
-export async function listTitled(service: Service, asked: DimensionOfChart, signal: AbortSignal): Promise<Value[]> {
+export async function listTitledValues(
+  service: Service,
+  asked: DimensionOfChart,
+  signal: AbortSignal,
+): Promise<Value[]> {
   if (findDimension(service, asked.name)?.values) return listValues(service, asked, signal);
-  return TITLED.includes(asked.name) ? listSeen(service.client, asTotalled(asked), signal) : [];
+  return DIMENSIONS_WITH_TITLES.includes(asked.name) ? listSeenValues(service.client, asTotalled(asked), signal) : [];
 }

@@ -2,8 +2,8 @@
 import type uPlot from 'uplot';
 import type { PeriodUnit } from '../view/view.ts';
 import { formatMarks, type Unit } from '../words/values.ts';
-import { listMarks, listMarkWords, VALUE_STEPS, valueRange } from './axis.ts';
-import { barBreadth, barExtent } from './bar-extent.ts';
+import { listMarkLabels, listMarks, VALUE_STEPS, valueRange } from './axis.ts';
+import { horizontalExtent, verticalExtent } from './bar-extent.ts';
 import type { Layer } from './layers.ts';
 import { mix, type Theme } from './theme.ts';
 
@@ -22,7 +22,7 @@ interface PlotSize {
 
 const MARK_WIDTH = 64;
 const BAR_SHARE = 0.74;
-const WIDEST_BAR = 56;
+const MAX_BAR_WIDTH = 56;
 const CAP_HEIGHT = 2;
 const DASH_WIDTH = 1.5;
 
@@ -33,13 +33,13 @@ function drawBars({ slot }: Layer, height?: number): uPlot.Series.PathBuilder {
     const path = new Path2D();
     const ys = plot.data[seriesIndex]!;
     const bucket = plot.valToPos(1, 'x', true) - plot.valToPos(0, 'x', true);
-    const whole = Math.min(bucket * BAR_SHARE, WIDEST_BAR * devicePixelRatio * slot.of);
+    const whole = Math.min(bucket * BAR_SHARE, MAX_BAR_WIDTH * devicePixelRatio * slot.of);
     const zero = plot.valToPos(0, 'y', true);
     for (let i = first; i <= last; i++) {
       const y = ys[i];
       if (!y) continue;
-      const [left, width] = barBreadth(plot.valToPos(i, 'x', true), whole, slot);
-      const [upper, extent] = barExtent(plot.valToPos(y, 'y', true), zero, height && height * devicePixelRatio);
+      const [left, width] = horizontalExtent(plot.valToPos(i, 'x', true), whole, slot);
+      const [upper, extent] = verticalExtent(plot.valToPos(y, 'y', true), zero, height && height * devicePixelRatio);
       path.rect(left, upper, width, extent);
     }
     return { stroke: null, fill: path, flags: 1 };
@@ -79,7 +79,7 @@ function listAxes({ starts, unit, valueUnit }: PlotInput, theme: Theme): uPlot.A
       gap: 8,
       grid: { show: false },
       splits: (plot) => listMarks(starts.length, unit, plot.bbox.width / devicePixelRatio / MARK_WIDTH),
-      values: (_, marks) => listMarkWords(starts, marks, unit),
+      values: (_, marks) => listMarkLabels(starts, marks, unit),
     },
     {
       ...shared,
@@ -100,14 +100,14 @@ function snapToBucket(plot: uPlot, left: number, top: number): [number, number] 
 
 export function plotOptions(input: PlotInput, theme: Theme, { width, height }: PlotSize): uPlot.Options {
   const { layers, starts } = input;
-  const [least, most] = valueRange(layers.flatMap(({ ys }) => ys));
+  const [min, max] = valueRange(layers.flatMap(({ ys }) => ys));
   return {
     width,
     height,
     padding: [10, 24, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false, points: { show: false }, move: snapToBucket },
-    scales: { x: { time: false, range: [-0.5, Math.max(starts.length, 1) - 0.5] }, y: { range: [least, most] } },
+    scales: { x: { time: false, range: [-0.5, Math.max(starts.length, 1) - 0.5] }, y: { range: [min, max] } },
     axes: listAxes(input, theme),
     series: [{}, ...layers.map((layer) => toSeries(layer, theme))],
   };

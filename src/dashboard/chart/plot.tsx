@@ -9,7 +9,7 @@ interface PlotProps extends PlotInput {
   /** The selected bucket, if any. */
   at: number | null;
   /** The bucket that is read out if none is selected. */
-  usual: number;
+  defaultAt: number;
   /** The text that is read out for the bucket. */
   words: string;
   onMove: (place: Place | null) => void;
@@ -54,7 +54,7 @@ function draw(box: HTMLElement, input: PlotInput, onMove: PlotProps['onMove']): 
   return new uPlot({ ...options, hooks: { setCursor } }, plotData(input), box);
 }
 
-export function Plot({ label, at, usual, words, onMove, layers, starts, unit, valueUnit }: PlotProps) {
+export function Plot({ label, at, defaultAt, words, onMove, layers, starts, unit, valueUnit }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const last = starts.length - 1;
@@ -97,12 +97,12 @@ export function Plot({ label, at, usual, words, onMove, layers, starts, unit, va
       aria-label={label}
       aria-valuemin={1}
       aria-valuemax={Math.max(last + 1, 1)}
-      aria-valuenow={(at ?? usual) + 1}
+      aria-valuenow={(at ?? defaultAt) + 1}
       aria-valuetext={words}
       onKeyDown={(event) => {
         // With these modifiers, the key is a browser shortcut.
         if (event.altKey || event.ctrlKey || event.metaKey) return;
-        const next = KEYS[event.key]?.(at ?? usual, last);
+        const next = KEYS[event.key]?.(at ?? defaultAt, last);
         if (next === undefined) return;
         event.preventDefault();
         moveTo(next === null ? null : Math.min(Math.max(next, 0), last));

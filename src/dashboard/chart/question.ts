@@ -27,7 +27,7 @@ export async function askView(client: Client, view: ChartView, signal: AbortSign
 }
 
 /** Whether to report a change between the values. Dates are compared as chosen, but some of them may not have begun. */
-export function tellsChange({ view, range, compared, today }: ChartAnswer): boolean {
+export function showsChange({ view, range, compared, today }: ChartAnswer): boolean {
   return typeof view.compare === 'string' || [range, compared].every((one) => one !== null && one.last <= today);
 }
 

@@ -1,7 +1,7 @@
 // A choice between named ranges and two dates.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type Option, Select } from '../parts/select.tsx';
-import { inOneLine } from '../service/failure.ts';
+import { toOneLine } from '../service/failure.ts';
 import { useService } from '../service/use-service.ts';
 import { type DayRange, isDay } from '../view/days.ts';
 import { useProblem } from './use-problem.ts';
@@ -24,12 +24,12 @@ interface RangeChoiceProps<T extends string> {
   onChange: (value: T | DayRange) => void;
 }
 
-const OWN = 'dates';
+const CUSTOM = 'dates';
 const ENDS = ['first', 'last'] as const;
 /** While 2025 is being typed, the year is first 0002 and then 0020. Nothing is asked for such years. */
 const EARLIEST = '1970-01-01';
 
-function isAskable(day: string): boolean {
+function isValidDay(day: string): boolean {
   return isDay(day) && day >= EARLIEST;
 }
 
@@ -46,16 +46,16 @@ function Dates({ label, ends, range, onChange }: DatesProps) {
   const problemId = useId();
   useEffect(() => setDraft(range), [range.first, range.last]);
   // The year may be unfinished, so no problem is reported until the user leaves its field.
-  const lacking = ENDS.filter((end) => !isAskable(draft[end]) && !(isTyping && draft[end] !== ''));
-  const isReversed = ENDS.every((end) => isAskable(draft[end])) && draft.first > draft.last;
+  const invalid = ENDS.filter((end) => !isValidDay(draft[end]) && !(isTyping && draft[end] !== ''));
+  const isReversed = ENDS.every((end) => isValidDay(draft[end])) && draft.first > draft.last;
   const problem = isReversed
     ? 'The first day must not be after the last.'
-    : lacking.map((end) => `${ends[end]}: enter a date in 1970 or later.`).join(' ');
+    : invalid.map((end) => `${ends[end]}: enter a date in 1970 or later.`).join(' ');
   function change(part: Partial<DayRange>) {
     const next = { ...draft, ...part };
     setDraft(next);
     setTyping(true);
-    if (isAskable(next.first) && isAskable(next.last) && next.first <= next.last) onChange(next);
+    if (isValidDay(next.first) && isValidDay(next.last) && next.first <= next.last) onChange(next);
   }
   return (
     <fieldset class="dates">
@@ -66,7 +66,7 @@ function Dates({ label, ends, range, onChange }: DatesProps) {
           <input
             type="date"
             value={draft[end]}
-            aria-invalid={isReversed || lacking.includes(end)}
+            aria-invalid={isReversed || invalid.includes(end)}
             aria-describedby={problem ? problemId : undefined}
             onChange={(event) => change({ [end]: event.currentTarget.value })}
             onBlur={() => setTyping(false)}
@@ -84,8 +84,8 @@ function Dates({ label, ends, range, onChange }: DatesProps) {
 
 export function RangeChoice<T extends string>(props: RangeChoiceProps<T>) {
   const { label, ends, value, options, question, suggested, onChange } = props;
-  const chosen = typeof value === 'string' ? value : OWN;
-  const { takeFailure } = useService();
+  const chosen = typeof value === 'string' ? value : CUSTOM;
+  const { handleFailure } = useService();
   const [problem, setProblem] = useProblem(question);
   const choices = useRef(0);
   // After this component has been unmounted, a pending choice no longer counts.
@@ -94,11 +94,11 @@ export function RangeChoice<T extends string>(props: RangeChoiceProps<T>) {
     const choice = ++choices.current;
     setProblem('');
     try {
-      const range = next === OWN ? await suggested() : (next as T);
+      const range = next === CUSTOM ? await suggested() : (next as T);
       if (choice === choices.current) onChange(range);
     } catch (error) {
-      const failure = takeFailure(error);
-      if (choice === choices.current) setProblem(inOneLine(failure));
+      const failure = handleFailure(error);
+      if (choice === choices.current) setProblem(toOneLine(failure));
     }
   }
   return (
@@ -106,7 +106,7 @@ export function RangeChoice<T extends string>(props: RangeChoiceProps<T>) {
       <Select
         label={label}
         value={chosen}
-        options={[...options, { value: OWN, title: 'Custom range…' }]}
+        options={[...options, { value: CUSTOM, title: 'Custom range…' }]}
         onChange={choose}
       />
       {problem && (

@@ -1,6 +1,6 @@
 // Gives the series of an answer the keys that go into the address, and decides which of them are drawn. Pure.
 import type { Series } from '../service/answers.ts';
-import { tellApart } from './filter-values.ts';
+import { distinctTitles } from './filter-values.ts';
 
 export const TOTAL = 'total';
 
@@ -29,7 +29,7 @@ export function keySeries(list: readonly Series[]): KeyedSeries[] {
     const ownColour = list.length > 1 ? 'total' : 'alone';
     return { ...series, key, colour: i > 0 ? (i - 1) % COLOURS : ownColour } as const;
   });
-  const titles = tellApart(keyed.map(({ type, title }) => ({ value: type, title })));
+  const titles = distinctTitles(keyed.map(({ type, title }) => ({ value: type, title })));
   return keyed.map((series, i) => ([TOTAL, REST].includes(series.key) ? series : { ...series, title: titles[i]! }));
 }
 

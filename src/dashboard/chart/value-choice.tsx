@@ -7,7 +7,7 @@ import type { ChartRecord } from '../service/answers.ts';
 import { useAnswer } from '../service/use-answer.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
 import type { ChartView } from '../view/view.ts';
-import { entitle, findMeant, findNamed, isListed, isTakeable, searchValues, type Value } from './filter-values.ts';
+import { canBeAdded, findMeant, findNamed, isListed, searchValues, type Value, withTitle } from './filter-values.ts';
 import { findDimension, listValues } from './list-values.ts';
 
 interface ValueChoiceProps {
@@ -21,18 +21,18 @@ interface ValueChoiceProps {
   onMeant: (value: string | undefined) => void;
 }
 
-const MOST_LISTED = 200;
+const MAX_LISTED = 200;
 
 function withChosen(list: readonly Value[], chosen: readonly string[]): Value[] {
   const missing = chosen.filter((value) => !list.some((one) => one.value === value));
-  return [...missing.map((value) => entitle(value, list)), ...list];
+  return [...missing.map((value) => withTitle(value, list)), ...list];
 }
 
 export function ValueChoice(props: ValueChoiceProps) {
   const { name, values, onChange, onMeant } = props;
   const service = useService();
   const [typed, setTyped] = useState('');
-  const searching = useRef<HTMLInputElement>(null);
+  const searchField = useRef<HTMLInputElement>(null);
   /** Whether the user ticked a value that the typed text found: the text was then a search. */
   const [hasFound, setHasFound] = useState(false);
   const { answer, failure, isAsking, askAgain } = useAnswer(name, (signal) => listValues(service, props, signal));
@@ -40,7 +40,7 @@ export function ValueChoice(props: ValueChoiceProps) {
   const list = withChosen(answer ?? [], values);
   const found = searchValues(list, typed);
   const isTyped = typed.trim() !== '';
-  const isNew = isTyped && !isClosed && isTakeable(name, typed) && !isListed(list, typed);
+  const isNew = isTyped && !isClosed && canBeAdded(name, typed) && !isListed(list, typed);
   const typing = name === 'country' ? 'type a two-letter code' : 'type one';
   function switchValue(value: string) {
     onChange(values.includes(value) ? values.filter((one) => one !== value) : [...values, value]);
@@ -57,7 +57,7 @@ export function ValueChoice(props: ValueChoiceProps) {
     search('');
   }
 
-  function takeTyped() {
+  function addTyped() {
     const meant = findMeant(list, typed);
     if (meant) tick(meant.value);
     // Until the list has arrived, the typed text may still turn out to be in it.
@@ -77,7 +77,7 @@ export function ValueChoice(props: ValueChoiceProps) {
         <label class="field">
           <span class="field-label">{isClosed ? 'Find a value' : `Find a value, or ${typing}`}</span>
           <input
-            ref={searching}
+            ref={searchField}
             type="text"
             value={typed}
             autocomplete="off"
@@ -87,7 +87,7 @@ export function ValueChoice(props: ValueChoiceProps) {
               // With nothing typed, Enter applies the filter.
               if (event.key !== 'Enter' || !isTyped) return;
               event.preventDefault();
-              takeTyped();
+              addTyped();
             }}
           />
         </label>
@@ -97,7 +97,7 @@ export function ValueChoice(props: ValueChoiceProps) {
             onClick={() => {
               tick(typed.trim());
               // The button disappears with the typed text.
-              searching.current?.focus();
+              searchField.current?.focus();
             }}
           >
             Add
@@ -106,7 +106,7 @@ export function ValueChoice(props: ValueChoiceProps) {
       </div>
       <Status what="values" isAsking={isAsking} words={answer ? `Values found: ${found.length}` : ''} />
       <div class="value-list" tabIndex={-1}>
-        {found.slice(0, MOST_LISTED).map(({ value, title }) => (
+        {found.slice(0, MAX_LISTED).map(({ value, title }) => (
           <label key={value} class="value">
             <input type="checkbox" checked={values.includes(value)} onChange={() => switchValue(value)} />
             <span>{title}</span>
@@ -118,7 +118,7 @@ export function ValueChoice(props: ValueChoiceProps) {
         {answer && found.length === 0 && (
           <p class="muted">{isTyped ? 'No matching values.' : 'No values on these days.'}</p>
         )}
-        {found.length > MOST_LISTED && <p class="muted">{found.length - MOST_LISTED} more; type to search.</p>}
+        {found.length > MAX_LISTED && <p class="muted">{found.length - MAX_LISTED} more; type to search.</p>}
       </div>
     </fieldset>
   );

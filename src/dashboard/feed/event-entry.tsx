@@ -48,14 +48,14 @@ function Deliveries({ deliveries }: { deliveries: readonly FeedDelivery[] }) {
 export function EventEntry({ event }: { event: FeedEvent }) {
   const { event_type, created_at, payload, deliveries } = event;
   const { state, text } = summarise(deliveries);
-  const whose = payload.customer_user_id ?? payload.profile_id;
+  const owner = payload.customer_user_id ?? payload.profile_id;
   return (
     <li>
       <details>
         <summary>
           <time dateTime={created_at}>{formatMoment(created_at)}</time>
           <span class="event-type">{event_type}</span>
-          <span class="event-whose">{String(whose ?? '')}</span>
+          <span class="event-owner">{String(owner ?? '')}</span>
           <span class={`state ${state}`}>{text}</span>
         </summary>
         <div class="event-body">

@@ -1,8 +1,8 @@
 // The event feed, newest first: each event with its payload and the state of its deliveries.
 import { Heading } from '../parts/heading.tsx';
 import { FailureNotice, Notice } from '../parts/notice.tsx';
-import { PassingButton } from '../parts/passing-button.tsx';
 import { Status } from '../parts/status.tsx';
+import { VanishingButton } from '../parts/vanishing-button.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import { show } from '../view/use-view.ts';
 import { type FeedView, filtersOf } from '../view/view.ts';
@@ -23,7 +23,7 @@ function NoEvents({ isFiltered }: { isFiltered: boolean }) {
 }
 
 export function EventFeed({ view }: { view: FeedView }) {
-  const { answer, isOutdated, lacksMore, failure, isAsking, askAgain, askMore, stop } = useEvents(view);
+  const { answer, isOutdated, failedToLoadMore, failure, isAsking, askAgain, askMore, stop } = useEvents(view);
   const isFiltered = filtersOf(view).length > 0;
   const notice = failure && <FailureNotice failure={failure} onRetry={askAgain} />;
   return (
@@ -40,18 +40,18 @@ export function EventFeed({ view }: { view: FeedView }) {
       />
       <section class="card feed" tabIndex={-1} aria-label="Events" aria-busy={isAsking}>
         {isAsking && <Waiting key={filtersOf(view).join()} what="events" onStop={stop} />}
-        {!lacksMore && notice}
+        {!failedToLoadMore && notice}
         {answer?.events.length === 0 && <NoEvents isFiltered={isFiltered} />}
         <ul class={isOutdated ? 'outdated' : undefined}>
           {answer?.events.map((event) => (
             <EventEntry key={event.event_id} event={event} />
           ))}
         </ul>
-        {lacksMore && notice}
-        {answer?.hasMore && !lacksMore && (
-          <PassingButton class="more" isBusy={isAsking} onClick={askMore}>
+        {failedToLoadMore && notice}
+        {answer?.hasMore && !failedToLoadMore && (
+          <VanishingButton class="more" isBusy={isAsking} onClick={askMore}>
             Older events
-          </PassingButton>
+          </VanishingButton>
         )}
       </section>
     </>

@@ -40,7 +40,7 @@ interface Feed extends Asked<Events> {
   /** Whether the events shown were found with other filters. */
   isOutdated: boolean;
   /** Whether asking for older events failed; the events from before are still shown. */
-  lacksMore: boolean;
+  failedToLoadMore: boolean;
   askMore: () => void;
 }
 
@@ -58,7 +58,7 @@ export function useEvents(view: FeedView): Feed {
     ...asked,
     answer,
     isOutdated: answer !== undefined && answer.filters !== filters,
-    lacksMore: asked.failure !== undefined && answer !== undefined && answer.pages < pages,
+    failedToLoadMore: asked.failure !== undefined && answer !== undefined && answer.pages < pages,
     askMore: () => setDepth({ filters, pages: pages + 1 }),
   };
 }

@@ -6,10 +6,10 @@ const EDGE = 3;
 
 /** Returns the path of a line. `all` has the values of every line in the box, so that they share one scale. */
 export function linePath(line: readonly number[], all: readonly number[]): string {
-  const least = Math.min(0, ...all);
-  const extent = Math.max(...all) - least || 1;
+  const min = Math.min(0, ...all);
+  const extent = Math.max(...all) - min || 1;
   const x = (i: number) => EDGE + (i * (WIDTH - 2 * EDGE)) / Math.max(line.length - 1, 1);
-  const y = (value: number) => HEIGHT - EDGE - ((value - least) / extent) * (HEIGHT - 2 * EDGE);
+  const y = (value: number) => HEIGHT - EDGE - ((value - min) / extent) * (HEIGHT - 2 * EDGE);
   return line.map((value, i) => `${i === 0 ? 'M' : 'L'}${x(i).toFixed(1)} ${y(value).toFixed(1)}`).join('');
 }
 

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 let isFirst = true;
 
 /** Sets the title of the tab. Returns whether the tab showed something else before. */
-export function nameTab(title: string): boolean {
+export function setTabTitle(title: string): boolean {
   const wasFirst = isFirst;
   isFirst = false;
   document.title = `${title} · Dashboard`;
@@ -14,7 +14,7 @@ export function nameTab(title: string): boolean {
 export function Heading({ title }: { title: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
-    if (nameTab(title)) heading.current?.focus({ preventScroll: true });
+    if (setTabTitle(title)) heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [title]);
   return (

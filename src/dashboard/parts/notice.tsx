@@ -1,7 +1,7 @@
 // Messages in place of a chart or a list: that there is nothing to show, or why there is no answer.
 import type { ComponentChildren } from 'preact';
 import type { Failure } from '../service/failure.ts';
-import { PassingButton } from './passing-button.tsx';
+import { VanishingButton } from './vanishing-button.tsx';
 
 interface NoticeProps {
   title: string;
@@ -28,7 +28,7 @@ export function FailureNotice({ failure, onRetry }: { failure: Failure; onRetry:
           ))}
         </ul>
       )}
-      {failure.kind !== 'invalid' && <PassingButton onClick={onRetry}>Try again</PassingButton>}
+      {failure.kind !== 'invalid' && <VanishingButton onClick={onRetry}>Try again</VanishingButton>}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // Shows that an answer is awaited: a bar at once; after two seconds also the time so far and, given `onStop`, a button.
 import { useEffect, useState } from 'preact/hooks';
-import { PassingButton } from './passing-button.tsx';
+import { VanishingButton } from './vanishing-button.tsx';
 
 export const WORDS_AFTER_S = 2;
 
@@ -17,9 +17,9 @@ export function Waiting({ what, onStop }: { what: string; onStop?: () => void })
         <p class="waiting-words">
           Loading {what}, {seconds} s
           {onStop && (
-            <PassingButton class="quiet" onClick={onStop}>
+            <VanishingButton class="quiet" onClick={onStop}>
               Stop
-            </PassingButton>
+            </VanishingButton>
           )}
         </p>
       )}

@@ -3,7 +3,7 @@ import { addDays } from '../view/days.ts';
 import { dayOf } from '../words/periods.ts';
 import type { Catalogue, FeedPage, Metrics } from './answers.ts';
 import { Failure, unexpectedAnswer } from './failure.ts';
-import { type Ask, request, requestJson } from './request.ts';
+import { type RequestSpec, request, requestJson } from './request.ts';
 
 const API = 'api/v1/client-api';
 const FRESH_MS = 60_000;
@@ -38,8 +38,8 @@ export interface CsvFile {
   blob: Blob;
 }
 
-async function requestData<T extends { data: unknown }>(ask: Ask): Promise<T> {
-  const body = await requestJson<Partial<T>>(ask);
+async function requestData<T extends { data: unknown }>(spec: RequestSpec): Promise<T> {
+  const body = await requestJson<Partial<T>>(spec);
   if (!body.data) throw unexpectedAnswer();
   return body as T;
 }
@@ -72,9 +72,9 @@ async function collect(response: Response, onProgress: (bytes: number) => void):
 }
 
 export function createClient(key: string): Client {
-  const todays = new Map<string | null, Today>();
+  const todayByZone = new Map<string | null, Today>();
 
-  const chartAsk = ({ body, zone, signal }: ChartQuestion) => ({
+  const chartRequest = ({ body, zone, signal }: ChartQuestion) => ({
     path: `${API}/metrics/analytics/`,
     key,
     headers: zone === null ? {} : { 'service-tz': zone },
@@ -83,7 +83,7 @@ export function createClient(key: string): Client {
   });
 
   async function askChart(question: ChartQuestion): Promise<Metrics> {
-    return (await requestData<{ data: Metrics }>(chartAsk(question))).data;
+    return (await requestData<{ data: Metrics }>(chartRequest(question))).data;
   }
 
   /**
@@ -105,12 +105,12 @@ export function createClient(key: string): Client {
   }
 
   function forget(zone: string | null, today: Today): void {
-    if (todays.get(zone) === today) todays.delete(zone);
+    if (todayByZone.get(zone) === today) todayByZone.delete(zone);
   }
 
-  function keepToday(zone: string | null): Today {
+  function cacheToday(zone: string | null): Today {
     const today: Today = { day: findToday(zone), isKnown: false, until: Date.now() + FRESH_MS };
-    todays.set(zone, today);
+    todayByZone.set(zone, today);
     today.day.then(
       () => {
         today.isKnown = true;
@@ -123,14 +123,14 @@ export function createClient(key: string): Client {
   return {
     askChart,
     async fetchCsv(question, onProgress) {
-      const response = await request(chartAsk({ ...question, body: { ...question.body, format: 'csv' } }));
+      const response = await request(chartRequest({ ...question, body: { ...question.body, format: 'csv' } }));
       const name = /filename="?([^";]+)/.exec(response.headers.get('content-disposition') ?? '')?.[1];
       return { name: name ?? 'chart.csv', blob: await collect(response, onProgress) };
     },
     listEvents: (query, signal) => requestData({ path: `${API}/events/?${new URLSearchParams(query)}`, key, signal }),
     askToday(zone, signal) {
-      const asked = todays.get(zone);
-      const today = asked && Date.now() < asked.until ? asked : keepToday(zone);
+      const asked = todayByZone.get(zone);
+      const today = asked && Date.now() < asked.until ? asked : cacheToday(zone);
       signal?.addEventListener('abort', () => {
         if (!today.isKnown) forget(zone, today);
       });

@@ -1,5 +1,5 @@
 // Why a request failed, in a sentence for the user of the page.
-import { formatMoment, inWords } from '../words/moment.ts';
+import { formatMoment, formatWait } from '../words/moment.ts';
 
 export type FailureKind =
   | 'refused_key'
@@ -24,7 +24,7 @@ export class Failure extends Error {
 }
 
 /** Returns the message and all details as one line. */
-export function inOneLine({ message, details }: Failure): string {
+export function toOneLine({ message, details }: Failure): string {
   return [message, ...details].join(' ');
 }
 
@@ -41,12 +41,12 @@ function listDetails(body: unknown): string[] {
   );
 }
 
-const SHORTLY_S = 60;
+const SHORT_WAIT_S = 60;
 
 /** Says when to try again: after the wait that the answer asks for, or `otherwise` if that is short or not given. */
-function sayWhen(seconds: number | undefined, otherwise: string): string {
-  if (seconds === undefined || seconds <= SHORTLY_S) return `Try again ${otherwise}.`;
-  return `Try again ${inWords(seconds)}, after ${formatMoment(new Date(Date.now() + seconds * 1000).toISOString())}.`;
+function retryAdvice(seconds: number | undefined, otherwise: string): string {
+  if (seconds === undefined || seconds <= SHORT_WAIT_S) return `Try again ${otherwise}.`;
+  return `Try again ${formatWait(seconds)}, after ${formatMoment(new Date(Date.now() + seconds * 1000).toISOString())}.`;
 }
 
 /**
@@ -54,11 +54,11 @@ function sayWhen(seconds: number | undefined, otherwise: string): string {
  */
 export function toFailure(status: number, body: unknown, wait?: number): Failure {
   if (status === 401) return new Failure('refused_key', 'This key is not accepted.');
-  if (status === 429) return new Failure('throttled', `Too many requests at once. ${sayWhen(wait, 'in a moment')}`);
+  if (status === 429) return new Failure('throttled', `Too many requests at once. ${retryAdvice(wait, 'in a moment')}`);
   if (status === 503)
     return new Failure(
       'unavailable',
-      `The service is busy or its database is unavailable. ${sayWhen(wait, 'shortly')}`,
+      `The service is busy or its database is unavailable. ${retryAdvice(wait, 'shortly')}`,
     );
   const details = listDetails(body);
   if (status >= 500) return new Failure('broken', 'The service failed to answer. See its log for the cause.', details);

@@ -5,10 +5,10 @@ import { toFailure, unexpectedAnswer } from './failure.ts';
  * The page is at {admin_url}/dashboard/, so everything else is one level up, even behind a proxy that adds a prefix.
  */
 const ROOT = new URL('../', location.href.split('#', 1)[0]);
-const LONGEST_WAIT_S = 5;
+const MAX_WAIT_S = 5;
 const ATTEMPTS = 4;
 
-export interface Ask {
+export interface RequestSpec {
   path: string;
   key?: string;
   headers?: Record<string, string>;
@@ -45,7 +45,7 @@ function wait(seconds: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-function send({ path, key, headers, body, signal }: Ask): Promise<Response> {
+function send({ path, key, headers, body, signal }: RequestSpec): Promise<Response> {
   return fetch(new URL(path, ROOT), {
     method: body ? 'POST' : 'GET',
     mode: 'same-origin',
@@ -64,21 +64,21 @@ function send({ path, key, headers, body, signal }: Ask): Promise<Response> {
 }
 
 /** Returns the answer if its status is 2xx; throws a Failure for any other status. */
-export async function request(ask: Ask): Promise<Response> {
-  if (ask.key && !/^[\x21-\x7e]+$/.test(ask.key)) throw toFailure(401, undefined);
+export async function request(spec: RequestSpec): Promise<Response> {
+  if (spec.key && !/^[\x21-\x7e]+$/.test(spec.key)) throw toFailure(401, undefined);
   for (let attempt = 1; ; attempt++) {
-    const response = await send(ask);
+    const response = await send(spec);
     if (response.ok) return response;
     const seconds = readWait(response.headers.get('retry-after'));
-    const isShort = seconds !== undefined && seconds <= LONGEST_WAIT_S;
+    const isShort = seconds !== undefined && seconds <= MAX_WAIT_S;
     const isWorthWaiting = response.status === 429 && isShort && attempt < ATTEMPTS;
     if (!isWorthWaiting) throw toFailure(response.status, await readJson(response), seconds);
-    await wait(Math.max(seconds, 1), ask.signal);
+    await wait(Math.max(seconds, 1), spec.signal);
   }
 }
 
-export async function requestJson<T>(ask: Ask): Promise<T> {
-  const body = await readJson(await request(ask));
+export async function requestJson<T>(spec: RequestSpec): Promise<T> {
+  const body = await readJson(await request(spec));
   if (typeof body !== 'object' || body === null) throw unexpectedAnswer();
   return body as T;
 }

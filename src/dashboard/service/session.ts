@@ -5,7 +5,7 @@ const NAME = 'secret_key';
 /**
  * Returns null if the browser blocks storage or has no room left: the user then has to enter the key after each reload.
  */
-function attempt<T>(use: (storage: Storage) => T): T | null {
+function withStorage<T>(use: (storage: Storage) => T): T | null {
   try {
     return use(sessionStorage);
   } catch {
@@ -14,13 +14,13 @@ function attempt<T>(use: (storage: Storage) => T): T | null {
 }
 
 export function readKey(): string | null {
-  return attempt((storage) => storage.getItem(NAME));
+  return withStorage((storage) => storage.getItem(NAME));
 }
 
 export function keepKey(key: string): void {
-  attempt((storage) => storage.setItem(NAME, key));
+  withStorage((storage) => storage.setItem(NAME, key));
 }
 
 export function forgetKey(): void {
-  attempt((storage) => storage.removeItem(NAME));
+  withStorage((storage) => storage.removeItem(NAME));
 }

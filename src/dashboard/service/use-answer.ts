@@ -26,7 +26,7 @@ export interface Asked<T> extends Omit<State<T>, 'controller'> {
  * request that nobody waits for any more is aborted, here and in the service.
  */
 export function useAnswer<T>(question: string, ask: (signal: AbortSignal) => Promise<T>): Asked<T> {
-  const { takeFailure } = useService();
+  const { handleFailure } = useService();
   const [attempt, setAttempt] = useState(0);
   const [state, setState] = useState<State<T>>({
     answer: undefined,
@@ -48,7 +48,7 @@ export function useAnswer<T>(question: string, ask: (signal: AbortSignal) => Pro
         if (!signal.aborted) settle(answer);
       },
       (error) => {
-        if (!signal.aborted) settle(undefined, takeFailure(error));
+        if (!signal.aborted) settle(undefined, handleFailure(error));
       },
     );
     return () => controller.abort();

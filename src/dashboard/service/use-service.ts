@@ -9,7 +9,7 @@ export interface Service {
   client: Client;
   catalogue: Catalogue;
   /** Converts an error into a Failure, and signs the page out if its key was refused. */
-  takeFailure: (error: unknown) => Failure;
+  handleFailure: (error: unknown) => Failure;
 }
 
 export const ServiceContext = createContext<Service | null>(null);

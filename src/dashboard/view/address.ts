@@ -41,7 +41,7 @@ function readZone(text: string | null): string | null {
 }
 
 function readChart(chart_id: string, members: URLSearchParams): ChartView {
-  const usual = chartView(chart_id);
+  const defaults = chartView(chart_id);
   const text = (name: string) => members.get(name) || null;
   const filters = new Map<string, string[]>();
   for (const [name, value] of members) {
@@ -50,14 +50,14 @@ function readChart(chart_id: string, members: URLSearchParams): ChartView {
     filters.set(dimension, [...(filters.get(dimension) ?? []), value]);
   }
   return {
-    ...usual,
+    ...defaults,
     range: readRange(text('date')) ?? readOneOf(PRESETS, text('date'), 'last_28_days'),
-    period_unit: readOneOf(PERIOD_UNITS, text('period_unit'), usual.period_unit),
-    date_type: readOneOf(DATE_TYPES, text('date_type'), usual.date_type),
+    period_unit: readOneOf(PERIOD_UNITS, text('period_unit'), defaults.period_unit),
+    date_type: readOneOf(DATE_TYPES, text('date_type'), defaults.date_type),
     segmentation: text('segmentation'),
     filters: Object.fromEntries(filters),
     compare: readRange(text('compare_date')) ?? readOneOf(COMPARISONS, text('compare_date'), null),
-    money: readOneOf(MONEY_BASES, text('money'), usual.money),
+    money: readOneOf(MONEY_BASES, text('money'), defaults.money),
     zone: readZone(text('zone')),
     drawing: readOneOf(DRAWINGS, text('drawing'), null),
     series: members.has('series') ? members.getAll('series').filter((key) => key !== '') : null,
@@ -66,22 +66,22 @@ function readChart(chart_id: string, members: URLSearchParams): ChartView {
 
 /** Returns the members of a chart view that differ from the defaults. */
 function writeChart(view: ChartView): URLSearchParams {
-  const usual = chartView(view.chart_id);
+  const defaults = chartView(view.chart_id);
   const members = new URLSearchParams();
-  const note = (name: string, value: string | null, usually: string | null) => {
-    if (value !== null && value !== usually) members.append(name, value);
+  const write = (name: string, value: string | null, defaultValue: string | null) => {
+    if (value !== null && value !== defaultValue) members.append(name, value);
   };
-  note('date', writeRange(view.range), writeRange(usual.range));
-  note('period_unit', view.period_unit, usual.period_unit);
-  note('date_type', view.date_type, usual.date_type);
-  note('segmentation', view.segmentation, null);
+  write('date', writeRange(view.range), writeRange(defaults.range));
+  write('period_unit', view.period_unit, defaults.period_unit);
+  write('date_type', view.date_type, defaults.date_type);
+  write('segmentation', view.segmentation, null);
   for (const [name, values] of Object.entries(view.filters)) {
     for (const value of values) members.append(`${FILTER}${name}`, value);
   }
-  note('compare_date', writeRange(view.compare), null);
-  note('money', view.money, usual.money);
-  note('zone', view.zone, null);
-  note('drawing', view.drawing, null);
+  write('compare_date', writeRange(view.compare), null);
+  write('money', view.money, defaults.money);
+  write('zone', view.zone, null);
+  write('drawing', view.drawing, null);
   // A single empty key means that no series is drawn; no key at all means the default choice.
   for (const key of view.series?.length === 0 ? [''] : (view.series ?? [])) members.append('series', key);
   return members;

@@ -107,7 +107,7 @@ function wholeMonths({ first, last }: DayRange): number | undefined {
 }
 
 /** Returns the part of a range that has begun. */
-export function begunOf({ first, last }: DayRange, today: string): DayRange {
+export function clipToToday({ first, last }: DayRange, today: string): DayRange {
   return { first, last: last < today ? last : today };
 }
 

@@ -1,7 +1,7 @@
 // What the page shows, as one value. All of it is in the address, so every view can be bookmarked and shared.
 import type { ChartRecord } from '../service/answers.ts';
 import {
-  begunOf,
+  clipToToday,
   type DayRange,
   type Preset,
   presetBefore,
@@ -118,7 +118,7 @@ export function comparedRange(view: ChartView, today: string): DayRange | null {
   if (view.compare === null || typeof view.compare === 'object') return view.compare;
   const range = rangeOf(view, today);
   if (today < range.first) return null;
-  return view.compare === 'previous' ? previousRange(view, today) : rangeYearBefore(begunOf(range, today));
+  return view.compare === 'previous' ? previousRange(view, today) : rangeYearBefore(clipToToday(range, today));
 }
 
 /** Returns the body of the analytics request for a view (interface 4.2). */

@@ -19,7 +19,7 @@ const UNITS = [
 ] as const;
 
 /** Formats a wait as `in 40 minutes` or `in 5 hours`: rounded up, in the largest unit that it spans at least twice. */
-export function inWords(seconds: number): string {
+export function formatWait(seconds: number): string {
   const [unit, length] = UNITS.find((one) => seconds >= 2 * one[1]) ?? (['minute', 60] as const);
   return ahead.format(Math.ceil(seconds / length), unit);
 }

@@ -1,5 +1,5 @@
 // Formats days and buckets for reading. A bucket's datetime is already in its zone, so only the date part is used.
-import { addDays, begunOf, countDays, type DayRange } from '../view/days.ts';
+import { addDays, clipToToday, countDays, type DayRange } from '../view/days.ts';
 import type { PeriodUnit } from '../view/view.ts';
 
 function format(options: Intl.DateTimeFormatOptions): (day: string) => string {
@@ -54,7 +54,7 @@ export function periodTick(day: string, unit: PeriodUnit): string {
  */
 export function bucketDays(starts: readonly string[], i: number, { range, today }: BucketEnd): DayRange {
   const next = starts[i + 1];
-  return { first: starts[i] as string, last: next === undefined ? begunOf(range, today).last : addDays(next, -1) };
+  return { first: starts[i] as string, last: next === undefined ? clipToToday(range, today).last : addDays(next, -1) };
 }
 
 /** Whether a bucket has all the days of its unit. The first and the last may be cut off. */

@@ -17,7 +17,7 @@ const percent = new Intl.NumberFormat('en-US', {
   maximumFractionDigits: 1,
 });
 /** The smallest share shown; one that would round to zero is shown as less than this. */
-const LEAST_SHARE = 0.001;
+const MIN_SHARE = 0.001;
 
 export function formatValue(value: number, unit: Unit): string {
   // Less than half a cent below zero is written as zero, not as minus zero.
@@ -48,5 +48,5 @@ export function describeChange(value: number, before: number): Change {
   if (before <= 0) return { text: '', direction };
   const share = Math.abs((value - before) / before);
   // 0% beside an arrow would contradict it.
-  return { text: share < LEAST_SHARE / 2 ? `<${percent.format(LEAST_SHARE)}` : percent.format(share), direction };
+  return { text: share < MIN_SHARE / 2 ? `<${percent.format(MIN_SHARE)}` : percent.format(share), direction };
 }

@@ -1,6 +1,6 @@
 // Messages for when there is nothing to draw.
 import { Notice } from '../parts/notice.tsx';
-import { PassingButton } from '../parts/passing-button.tsx';
+import { VanishingButton } from '../parts/vanishing-button.tsx';
 import type { ChartRecord, Metric } from '../service/answers.ts';
 import type { ChartView } from '../view/view.ts';
 import type { ChartAnswer } from './question.ts';
@@ -10,13 +10,9 @@ import type { ChartAnswer } from './question.ts';
  * the state at the end of a period, and by install date only those who came in these days count. But every event counts
  * one, and whatever has an entry has a segment.
  */
-function isWithoutEntries(
-  { kind }: ChartRecord,
-  { segmentation, date_type }: ChartView,
-  { unit, data }: Metric,
-): boolean {
-  const isTold = unit === 'count' || (segmentation !== null && data.length === 1);
-  return kind === 'flow' && date_type === 'purchase_date' && isTold;
+function hasNoEntries({ kind }: ChartRecord, { segmentation, date_type }: ChartView, { unit, data }: Metric): boolean {
+  const isConclusive = unit === 'count' || (segmentation !== null && data.length === 1);
+  return kind === 'flow' && date_type === 'purchase_date' && isConclusive;
 }
 
 interface AllZeroProps {
@@ -29,7 +25,7 @@ export function AllZero({ chart, answer, metric }: AllZeroProps) {
   const { range, today, view } = answer;
   const hasBegun = range.first <= today;
   const isFiltered = hasBegun && Object.keys(view.filters).length > 0;
-  const words = isWithoutEntries(chart, view, metric)
+  const words = hasNoEntries(chart, view, metric)
     ? 'Nothing happened on these days.'
     : 'The value is zero in every period.';
   return (
@@ -42,7 +38,7 @@ export function AllZero({ chart, answer, metric }: AllZeroProps) {
 export function NoSeries({ onReset }: { onReset: () => void }) {
   return (
     <Notice title="All series are switched off.">
-      <PassingButton onClick={onReset}>Show the default series</PassingButton>
+      <VanishingButton onClick={onReset}>Show the default series</VanishingButton>
     </Notice>
   );
 }

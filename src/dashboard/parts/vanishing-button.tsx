@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-interface PassingButtonProps {
+interface VanishingButtonProps {
   class?: string;
   /** Whether it has been used but is still there: clicks are then ignored. */
   isBusy?: boolean;
@@ -10,7 +10,7 @@ interface PassingButtonProps {
   children: ComponentChildren;
 }
 
-export function PassingButton({ isBusy = false, onClick, ...rest }: PassingButtonProps) {
+export function VanishingButton({ isBusy = false, onClick, ...rest }: VanishingButtonProps) {
   const button = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => {
     const own = button.current;
