@@ -1,4 +1,4 @@
-// What every work receives: the size of the run, the database server and the data sets, made when first asked for.
+// What every benchmark receives: the size of the run, the database server and the data sets, made when first asked for.
 import { createKey } from '../src/apps/service.ts';
 import { type Dataset, provideDatasets } from './data/datasets.ts';
 import { openBenchSession, type Server } from './database.ts';
@@ -60,23 +60,23 @@ export interface Context {
   folder: string;
   /** Whether to ask every chart question instead of a sample. */
   isAll: boolean;
-  say: (words: string) => void;
-  note: (words: string) => void;
+  log: (message: string) => void;
+  note: (text: string) => void;
   large: () => Promise<Dataset>;
   /** The data set that is a tenth of the large one. */
   small: () => Promise<Dataset>;
 }
 
-export interface Work {
+export interface Benchmark {
   name: string;
-  words: string;
+  title: string;
   run: (context: Context) => Promise<Row[]>;
 }
 
 export function createContext(parts: Omit<Context, 'large' | 'small'>): Context {
   let datasets: ReturnType<typeof provideDatasets> | undefined;
   const provide = () => {
-    datasets ??= provideDatasets(parts.server, { made: parts.size.made, say: parts.say });
+    datasets ??= provideDatasets(parts.server, { made: parts.size.made, log: parts.log });
     return datasets;
   };
   return { ...parts, large: async () => (await provide()).large, small: async () => (await provide()).small };

@@ -1,21 +1,21 @@
 // npm run bench [-- NAME …] [--small] [--all] [--database URL]: measures every row of the targets, or of the named
-// works.
+// benchmarks.
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createContext, FULL, SMALL, type Work } from './context.ts';
+import { attribution } from './benchmarks/attribution.ts';
+import { busy, charts, growth } from './benchmarks/charts.ts';
+import { deliveries } from './benchmarks/deliveries.ts';
+import { grants } from './benchmarks/grants.ts';
+import { importing } from './benchmarks/import.ts';
+import { latency } from './benchmarks/latency.ts';
+import { type Benchmark, createContext, FULL, SMALL } from './context.ts';
 import { openServer } from './database.ts';
 import { stopAll } from './processes.ts';
 import { describeRun, type Row, toText, writeResults } from './report.ts';
-import { attribution } from './works/attribution.ts';
-import { busy, charts, growth } from './works/charts.ts';
-import { deliveries } from './works/deliveries.ts';
-import { grants } from './works/grants.ts';
-import { importing } from './works/import.ts';
-import { latency } from './works/latency.ts';
 
-// Attribution posts come last but one: the background work they cause would run beside the works that follow.
-const WORKS: readonly Work[] = [charts, growth, busy, grants, deliveries, latency, attribution, importing];
+// Attribution posts come last but one: the background work they cause would run beside the benchmarks that follow.
+const BENCHMARKS: readonly Benchmark[] = [charts, growth, busy, grants, deliveries, latency, attribution, importing];
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -26,10 +26,10 @@ const { values: options, positionals } = parseArgs({
   },
 });
 
-const stranger = positionals.find((name) => WORKS.every((work) => work.name !== name));
-if (stranger !== undefined) {
+const unknown = positionals.find((name) => BENCHMARKS.every((benchmark) => benchmark.name !== name));
+if (unknown !== undefined) {
   console.error(
-    `There is no work ${stranger}. There are:\n${WORKS.map(({ name, words }) => `  ${name}: ${words}`).join('\n')}`,
+    `There is no work ${unknown}. There are:\n${BENCHMARKS.map(({ name, title }) => `  ${name}: ${title}`).join('\n')}`,
   );
   process.exit(1);
 }
@@ -38,8 +38,8 @@ const size = options.small ? SMALL : FULL;
 const folder = fileURLToPath(new URL(`.data/${size.folder}/`, import.meta.url));
 mkdirSync(folder, { recursive: true });
 const began = performance.now();
-const say = (words: string) =>
-  console.error(`[${String(Math.round((performance.now() - began) / 1000)).padStart(4)} s] ${words}`);
+const log = (message: string) =>
+  console.error(`[${String(Math.round((performance.now() - began) / 1000)).padStart(4)} s] ${message}`);
 const notes: string[] = [];
 const rows: Row[] = [];
 
@@ -52,16 +52,16 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 try {
-  const note = (words: string) => notes.push(words);
-  const context = createContext({ size, server, folder, isAll: options.all, say, note });
-  for (const work of WORKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
-    say(work.words);
+  const note = (text: string) => notes.push(text);
+  const context = createContext({ size, server, folder, isAll: options.all, log, note });
+  for (const benchmark of BENCHMARKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
+    log(benchmark.title);
     try {
-      rows.push(...(await work.run(context)));
+      rows.push(...(await benchmark.run(context)));
     } catch (error) {
       process.exitCode = 1;
       await stopAll();
-      notes.push(`${work.words}: failed: ${(error as Error).message}`);
+      notes.push(`${benchmark.title}: failed: ${(error as Error).message}`);
       console.error(error);
     }
   }

@@ -21,7 +21,7 @@ export function residentMib(pid: number): number {
 }
 
 /** Samples the memory of a process until stopped. */
-export function watchMemory(pid: number): { stop: () => { mostMib: number; samples: number[] } } {
+export function watchMemory(pid: number): { stop: () => { maxMib: number; samples: number[] } } {
   const samples: number[] = [];
   const sample = () => {
     try {
@@ -34,20 +34,20 @@ export function watchMemory(pid: number): { stop: () => { mostMib: number; sampl
   return {
     stop: () => {
       clearInterval(timer);
-      return { mostMib: Math.max(...samples), samples };
+      return { maxMib: Math.max(...samples), samples };
     },
   };
 }
 
-/** Polls until a condition holds; throws an error with the words of `otherwise` if it does not in time. */
+/** Polls until a condition holds; throws an error with `timeoutMessage` if it does not in time. */
 export async function waitUntil(
   holds: () => Promise<boolean>,
-  { longestMs, everyMs, otherwise }: { longestMs: number; everyMs: number; otherwise: string },
+  { timeoutMs, intervalMs, timeoutMessage }: { timeoutMs: number; intervalMs: number; timeoutMessage: string },
 ): Promise<void> {
-  const until = Date.now() + longestMs;
+  const until = Date.now() + timeoutMs;
   while (!(await holds())) {
-    if (Date.now() >= until) throw new Error(otherwise);
-    await sleep(everyMs);
+    if (Date.now() >= until) throw new Error(timeoutMessage);
+    await sleep(intervalMs);
   }
 }
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const START_MS = 60_000;
-const STOP_MS = 40_000;
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 40_000;
 
 export interface Running {
   url: string;
@@ -18,7 +18,7 @@ export interface Running {
 const children = new Set<ChildProcess>();
 
 /** Makes a child end when this process does, however that happens. */
-function endWithUs(child: ChildProcess): void {
+function killOnExit(child: ChildProcess): void {
   children.add(child);
   child.once('exit', () => children.delete(child));
 }
@@ -27,7 +27,9 @@ process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** Stops all children. Those left by a failed work would run beside the next one, and keep this process from ending. */
+/**
+ * Stops all children. Those left by a failed benchmark would run beside the next one, and keep this process from ending.
+ */
 export async function stopAll(): Promise<void> {
   await Promise.all([...children].map(stopChild));
 }
@@ -36,7 +38,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
   await ended;
   clearTimeout(timer);
 }
@@ -45,7 +47,10 @@ async function stopChild(child: ChildProcess): Promise<void> {
 async function readUrl(child: ChildProcess, name: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
-    const timer = setTimeout(() => reject(new Error(`${name} is not ready after ${START_MS / 1000} s`)), START_MS);
+    const timer = setTimeout(
+      () => reject(new Error(`${name} is not ready after ${START_TIMEOUT_MS / 1000} s`)),
+      START_TIMEOUT_MS,
+    );
     child.once('exit', (code) => reject(new Error(`${name} ended with ${code}; see its log below bench/.data`)));
     child.stdout?.on('data', (chunk: Buffer) => {
       text += chunk;
@@ -85,7 +90,7 @@ async function startProgram(
       ...env,
     },
   });
-  endWithUs(child);
+  killOnExit(child);
   closeSync(log);
   try {
     const url = await readUrl(child, name);
@@ -124,7 +129,7 @@ export async function runProgram(
       env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl },
     },
   );
-  endWithUs(child);
+  killOnExit(child);
   let text = '';
   child.stdout.on('data', (chunk: Buffer) => {
     text += chunk;
@@ -151,7 +156,7 @@ export interface RunningJob<Result> {
 export function startJob<Job extends object, Result>(file: string, job: Job): RunningJob<Result> {
   const program = fileURLToPath(new URL(`load/${file}`, import.meta.url));
   const child = fork(program, { execArgv: ['--import', import.meta.resolve('tsx')], cwd: ROOT });
-  endWithUs(child);
+  killOnExit(child);
   const result = new Promise<Result>((resolve, reject) => {
     child.once('message', (message) => resolve(message as Result));
     child.once('error', reject);

@@ -2,7 +2,7 @@
 import type { Context } from './context.ts';
 import type { Dataset } from './data/datasets.ts';
 import { vacuumChanged } from './data/vacuum.ts';
-import type { Drive, Driven } from './load/drive.ts';
+import type { LoadJob, LoadResult } from './load/drive.ts';
 import type { Requests } from './load/requests.ts';
 import { median } from './measure.ts';
 import { type Running, runJob } from './processes.ts';
@@ -15,21 +15,21 @@ export interface Load {
   requests: Requests;
 }
 
-export async function driveLoad({ size, ...load }: Load): Promise<Driven> {
+export async function driveLoad({ size, ...load }: Load): Promise<LoadResult> {
   const { seconds, warmUpSeconds } = size;
-  const driven = await runJob<Drive, Driven>('drive.ts', { ...load, seconds, warmUpSeconds });
-  if (driven.failed > 0) throw new Error(`${driven.failed} of ${driven.requests} requests failed`);
-  return driven;
+  const result = await runJob<LoadJob, LoadResult>('drive.ts', { ...load, seconds, warmUpSeconds });
+  if (result.failed > 0) throw new Error(`${result.failed} of ${result.requests} requests failed`);
+  return result;
 }
 
 /** Drives load against a program that was started for this alone, then stops the program. */
-export async function driveAndStop({ url, stop }: Running, load: Omit<Load, 'url'>): Promise<Driven> {
-  const driven = await driveLoad({ ...load, url });
+export async function driveAndStop({ url, stop }: Running, load: Omit<Load, 'url'>): Promise<LoadResult> {
+  const result = await driveLoad({ ...load, url });
   await stop();
-  return driven;
+  return result;
 }
 
-type Measured = Pick<Driven, 'perSecond'>;
+type Measured = Pick<LoadResult, 'perSecond'>;
 
 /**
  * Runs each measure once per round, starting with round 1; every other round runs backwards. The n-th results are those
@@ -37,7 +37,7 @@ type Measured = Pick<Driven, 'perSecond'>;
  * next turn, so that no measure pays for another.
  */
 export async function measureInTurns<Name extends string, M extends Measured>(
-  { size, say }: Context,
+  { size, log }: Context,
   dataset: Dataset,
   measures: Record<Name, (round: number) => Promise<M>>,
 ): Promise<Record<Name, M[]>> {
@@ -48,7 +48,7 @@ export async function measureInTurns<Name extends string, M extends Measured>(
       measured[name].push(await measures[name](round));
       await vacuumChanged(dataset);
     }
-    say(`round ${round}: ${names.map((name) => `${name} ${perSecond(measured[name].at(-1)!.perSecond)}`).join(', ')}`);
+    log(`round ${round}: ${names.map((name) => `${name} ${perSecond(measured[name].at(-1)!.perSecond)}`).join(', ')}`);
   }
   return measured;
 }
@@ -67,6 +67,6 @@ export function rateOf(rounds: readonly Measured[]): string {
 }
 
 /** Returns the median p99 latency of the rounds, in milliseconds. */
-export function p99Of(rounds: readonly Driven[]): number {
+export function p99Of(rounds: readonly LoadResult[]): number {
   return median(rounds.map(({ p99Ms }) => p99Ms));
 }

@@ -12,13 +12,13 @@ export interface Values {
   isCut: boolean;
 }
 
-export interface Asked {
+export interface DuckAnswer {
   ms: number;
   values: Values;
 }
 
 /** An answer of the service; without values if the service gave up. */
-export interface Told {
+export interface ServiceAnswer {
   ms: number;
   values: Values | undefined;
 }
@@ -29,7 +29,7 @@ interface Metric {
 }
 
 export interface Asker {
-  ask: (question: Question, zone?: string) => Promise<Told>;
+  ask: (question: Question, zone?: string) => Promise<ServiceAnswer>;
   close: () => void;
 }
 

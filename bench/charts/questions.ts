@@ -100,20 +100,25 @@ function pickValue(dimension: DimensionName, random: Random): string {
   }
 }
 
-function drawFilters(chart_id: ChartId, random: Random, least: number): Question['filters'] {
+function pickFilters(chart_id: ChartId, random: Random, minFilters: number): Question['filters'] {
   const dimensions = shuffle(filtersOf(chart(chart_id)).dimensions, random);
   const filters: Question['filters'] = {};
-  for (const dimension of dimensions.slice(0, least + random.below(4 - least))) {
+  for (const dimension of dimensions.slice(0, minFilters + random.below(4 - minFilters))) {
     const values = Array.from({ length: random.chance(0.3) ? 2 : 1 }, () => pickValue(dimension, random));
     filters[dimension] = [...new Set(values)];
   }
   return filters;
 }
 
-/** Returns questions with `least` to three filters, one at least by default, about the given charts in turn. */
+/** Returns questions with `minFilters` to three filters each, about the given charts in turn. */
 export function listFiltered(
   end: number,
-  { charts, count, least = 1, seed }: { charts: readonly ChartId[]; count: number; least?: number; seed: number },
+  {
+    charts,
+    count,
+    minFilters = 1,
+    seed,
+  }: { charts: readonly ChartId[]; count: number; minFilters?: number; seed: number },
 ): Question[] {
   const random = randomOf(7, seed);
   const ranges = listRanges(end);
@@ -124,7 +129,7 @@ export function listFiltered(
       chart_id,
       ...(ranges[random.below(ranges.length)] as Range),
       segmentation: segmentations[random.below(segmentations.length)] as DimensionName | null,
-      filters: drawFilters(chart_id, random, least),
+      filters: pickFilters(chart_id, random, minFilters),
     };
   });
 }

@@ -60,7 +60,7 @@ function startOfToday(): number {
   return new Date().setUTCHours(0, 0, 0, 0);
 }
 
-async function begin(server: Server, name: string, made: number): Promise<Stamp> {
+async function createDataset(server: Server, name: string, made: number): Promise<Stamp> {
   await dropDatabase(server, name);
   const url = await createDatabase(server, name);
   await migrateToLatest(url);
@@ -85,20 +85,20 @@ async function findUsable(server: Server, name: string, made: number): Promise<S
   }
 }
 
-type Say = (words: string) => void;
+type Log = (message: string) => void;
 
-async function complete(
+async function fillDataset(
   server: Server,
   name: string,
   stamp: Stamp,
-  { people, say }: { people: number; say: Say },
+  { people, log }: { people: number; log: Log },
 ): Promise<Dataset> {
   const url = databaseUrl(server, name);
   const world = createWorld(stamp.made, stamp.end);
   const session = await openBenchSession(url);
   const began = performance.now();
   const app = await fill(session, world, { made: stamp.made, people }, (profiles) =>
-    say(`${name}: ${profiles} of ${people} profiles after ${Math.round((performance.now() - began) / 1000)} s`),
+    log(`${name}: ${profiles} of ${people} profiles after ${Math.round((performance.now() - began) / 1000)} s`),
   );
   await session.close();
   return { name, url, app, people, end: stamp.end };
@@ -109,15 +109,15 @@ async function complete(
  */
 export async function provideDatasets(
   server: Server,
-  { made, say }: { made: number; say: Say },
+  { made, log }: { made: number; log: Log },
 ): Promise<{ small: Dataset; large: Dataset }> {
-  const stamp = (await findUsable(server, SMALL, made)) ?? (await begin(server, SMALL, made));
-  const small = await complete(server, SMALL, stamp, { people: made, say });
+  const stamp = (await findUsable(server, SMALL, made)) ?? (await createDataset(server, SMALL, made));
+  const small = await fillDataset(server, SMALL, stamp, { people: made, log });
   const known = await findUsable(server, LARGE, made);
   if (known?.end !== stamp.end) {
     await dropDatabase(server, LARGE);
     await query(server.url, `create database ${LARGE} template ${SMALL}`);
   }
-  const large = await complete(server, LARGE, stamp, { people: made * COPIES, say });
+  const large = await fillDataset(server, LARGE, stamp, { people: made * COPIES, log });
   return { small, large };
 }

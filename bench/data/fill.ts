@@ -159,7 +159,7 @@ async function startOrResume(session: Session): Promise<{ app: App; progress: Pr
   return { app, progress: { app_id: app.app_id, profiles: 0, is_complete: false } };
 }
 
-async function inStep({ client }: Session, profiles: number, work: () => Promise<void>): Promise<void> {
+async function commitStep({ client }: Session, profiles: number, work: () => Promise<void>): Promise<void> {
   await client.query('begin');
   await work();
   await client.query('update bench_progress set profiles = $1', [profiles]);
@@ -167,7 +167,7 @@ async function inStep({ client }: Session, profiles: number, work: () => Promise
 }
 
 /** Does what the service would do in the background. */
-async function totalise({ db, client }: Session, app: App): Promise<void> {
+async function runBackgroundWork({ db, client }: Session, app: App): Promise<void> {
   await client.query("set work_mem = '1GB'");
   const work = db.transaction().setIsolationLevel('repeatable read');
   while ((await work.execute((trx) => addToTotals(trx, app.app_key, PER_TOTALS_BATCH))) > 0);
@@ -192,7 +192,7 @@ export async function fill(
   const { client } = session;
   if (progress.is_complete && progress.profiles === people) {
     // A migration may have changed what is totalled.
-    await totalise(session, app);
+    await runBackgroundWork(session, app);
     return app;
   }
   await client.query("set synchronous_commit = off; set work_mem = '256MB'; set maintenance_work_mem = '512MB'");
@@ -202,14 +202,14 @@ export async function fill(
   for (let from = progress.profiles; from < made; from += PER_CHUNK) {
     const until = Math.min(from + PER_CHUNK, made);
     const chunk = Array.from({ length: until - from }, (_, index) => makePerson(world, from + index));
-    await inStep(session, until, async () => {
+    await commitStep(session, until, async () => {
       await copyChunk(session, app, chunk, labels);
       await deriveChunk(session, app, chunk, from === 0);
     });
     onProgress(until);
   }
   for (let from = Math.max(progress.profiles, made); from < people; from += made) {
-    await inStep(session, from + made, () => addTwins(session, app, { copy: from / made, people: made }));
+    await commitStep(session, from + made, () => addTwins(session, app, { copy: from / made, people: made }));
     onProgress(from + made);
   }
   // Twins are copied without the service's statements. One change per month makes the service look at their installs.
@@ -218,7 +218,7 @@ export async function fill(
     order by first_of_month(installed_day)`,
   );
   await createIndexes(client);
-  await totalise(session, app);
+  await runBackgroundWork(session, app);
   await client.query('vacuum analyze');
   await client.query('update bench_progress set is_complete = true');
   return app;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, openConnection, type Target } from './connection.ts';
 import { createRequests, type Requests } from './requests.ts';
 
-export interface Drive {
+export interface LoadJob {
   url: string;
   requests: Requests;
   connections: number;
@@ -16,7 +16,7 @@ export interface Drive {
   pace?: number;
 }
 
-export interface Driven {
+export interface LoadResult {
   requests: number;
   perSecond: number;
   p50Ms: number;
@@ -25,13 +25,13 @@ export interface Driven {
   failed: number;
 }
 
-const MOST_REQUESTS = 20_000_000;
-const LONGEST_SECONDS = 600;
+const MAX_REQUESTS = 20_000_000;
+const MAX_SECONDS = 600;
 /** How often a waiting connection checks whether the load is over. */
-const LONGEST_SLEEP_MS = 20;
+const MAX_SLEEP_MS = 20;
 
 /** Returns a function that waits until the next request is due at this pace. */
-function createGate(pace: number, isOver: () => boolean): () => Promise<void> {
+function createPacer(pace: number, isOver: () => boolean): () => Promise<void> {
   const began = performance.now();
   let taken = 0;
   return async () => {
@@ -39,29 +39,29 @@ function createGate(pace: number, isOver: () => boolean): () => Promise<void> {
     for (;;) {
       const early = 1000 * due - (performance.now() - began);
       if (early <= 0 || isOver()) return;
-      await sleep(Math.min(early, LONGEST_SLEEP_MS));
+      await sleep(Math.min(early, MAX_SLEEP_MS));
     }
   };
 }
 
-export async function drive(job: Drive, isFinished: () => boolean): Promise<Driven> {
+export async function drive(job: LoadJob, isFinished: () => boolean): Promise<LoadResult> {
   const { hostname, port } = new URL(job.url);
   const next = createRequests(job.requests);
   const latencies: number[] = [];
-  const { count = MOST_REQUESTS } = job;
+  const { count = MAX_REQUESTS } = job;
   const warmUntil = performance.now() + job.warmUpSeconds * 1000;
-  const until = warmUntil + Math.min(job.seconds, LONGEST_SECONDS) * 1000;
+  const until = warmUntil + Math.min(job.seconds, MAX_SECONDS) * 1000;
   let sent = 0;
   let failed = 0;
   let lastAt = warmUntil;
   const isOver = () => isFinished() || sent >= count || performance.now() >= until;
-  const take = () => {
+  const nextRequest = () => {
     if (isOver()) return undefined;
     sent++;
     return next();
   };
-  const waitForTurn = createGate(job.pace ?? Number.POSITIVE_INFINITY, isOver);
-  function note({ status, ms }: Answer): void {
+  const waitForTurn = createPacer(job.pace ?? Number.POSITIVE_INFINITY, isOver);
+  function record({ status, ms }: Answer): void {
     lastAt = performance.now();
     if (lastAt < warmUntil) return;
     if (status < 200 || status > 299) failed++;
@@ -71,9 +71,9 @@ export async function drive(job: Drive, isFinished: () => boolean): Promise<Driv
     const connection = await openConnection(target);
     for (;;) {
       if (job.pace !== undefined) await waitForTurn();
-      const request = take();
+      const request = nextRequest();
       if (request === undefined) break;
-      note(await connection.send(request));
+      record(await connection.send(request));
     }
     connection.close();
   }
@@ -91,13 +91,13 @@ export async function drive(job: Drive, isFinished: () => boolean): Promise<Driv
 }
 
 let isFinished = false;
-process.on('message', (message: Drive | { finish: true }) => {
+process.on('message', (message: LoadJob | { finish: true }) => {
   if ('finish' in message) {
     isFinished = true;
     return;
   }
   drive(message, () => isFinished).then(
-    (driven) => process.send?.(driven, () => process.disconnect()),
+    (result) => process.send?.(result, () => process.disconnect()),
     (error: unknown) => {
       console.error(error);
       process.exit(1);

@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { chart } from '../../src/analytics/catalogue.ts';
 import { dimension } from '../../src/analytics/dimensions.ts';
-import type { Asked, Values } from '../charts/ask.ts';
+import type { DuckAnswer, Values } from '../charts/ask.ts';
 import type { Question } from '../charts/questions.ts';
 import type { Dataset } from '../data/datasets.ts';
 import { withClient } from '../database.ts';
@@ -65,7 +65,7 @@ async function exportTable(client: pg.Client, select: string, file: string): Pro
 }
 
 export interface Duck {
-  ask: (question: Question) => Promise<Asked>;
+  ask: (question: Question) => Promise<DuckAnswer>;
   close: () => void;
 }
 
@@ -94,7 +94,7 @@ async function read(connection: DuckDBConnection, sql: string): Promise<Cell[]> 
   return (await connection.runAndReadAll(sql)).getRowObjectsJS() as Cell[];
 }
 
-async function askDuck(connection: DuckDBConnection, question: Question): Promise<Asked> {
+async function askDuck(connection: DuckDBConnection, question: Question): Promise<DuckAnswer> {
   const { sums, denominator } = toStatements(question);
   const began = performance.now();
   const cells = await read(connection, sums);

@@ -6,14 +6,14 @@ import { createServer, type ServerResponse } from 'node:http';
 let count = 0;
 let lastAt = 0;
 const bodies: string[] = [];
-const KEPT = 100;
+const MAX_KEPT_BODIES = 100;
 /** The request that waits for more webhooks than have arrived. */
-let asking: { until: number; response: ServerResponse } | undefined;
+let waiting: { until: number; response: ServerResponse } | undefined;
 
-function tellReceived(): void {
-  if (!asking || count < asking.until) return;
-  asking.response.end(JSON.stringify({ count, lastAt }));
-  asking = undefined;
+function reportReceived(): void {
+  if (!waiting || count < waiting.until) return;
+  waiting.response.end(JSON.stringify({ count, lastAt }));
+  waiting = undefined;
 }
 
 const server = createServer((request, response) => {
@@ -23,8 +23,8 @@ const server = createServer((request, response) => {
       response.end(JSON.stringify(bodies));
       return;
     }
-    asking = { until: Number(searchParams.get('count')), response };
-    tellReceived();
+    waiting = { until: Number(searchParams.get('count')), response };
+    reportReceived();
     return;
   }
   const parts: Buffer[] = [];
@@ -32,9 +32,9 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     count++;
     lastAt = Date.now();
-    if (bodies.length < KEPT) bodies.push(Buffer.concat(parts).toString());
+    if (bodies.length < MAX_KEPT_BODIES) bodies.push(Buffer.concat(parts).toString());
     response.writeHead(200, { 'content-length': 0 }).end();
-    tellReceived();
+    reportReceived();
   });
 });
 

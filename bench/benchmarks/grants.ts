@@ -1,11 +1,11 @@
 // Row 3: grants with one webhook enabled, compared with the one-upsert route of row 1 over as many connections.
 import { join } from 'node:path';
-import { type Context, issueKeys, type Work } from '../context.ts';
+import { type Benchmark, type Context, issueKeys } from '../context.ts';
 import { PURCHASES, warm } from '../data/warm.ts';
 import { startReference, startService } from '../processes.ts';
 import { inMs, type Row } from '../report.ts';
 import { driveAndStop, measureInTurns, p99Of, rateOf, ratioOf } from '../rounds.ts';
-import { makeBareTable } from './attribution.ts';
+import { createBareTable } from './attribution.ts';
 import { addEndpoints, removeEndpoints } from './webhooks.ts';
 
 export const GRANT_PATH = '/api/v2/server-side-api/purchase/profile/grant/access-level/';
@@ -15,7 +15,7 @@ async function run(context: Context): Promise<Row[]> {
   const { size, folder } = context;
   const dataset = await context.large();
   const keys = await issueKeys(dataset);
-  await makeBareTable(dataset);
+  await createBareTable(dataset);
   await warm(dataset, PURCHASES);
   const options = (name: string) => ({ databaseUrl: dataset.url, logFile: join(folder, `${name}.log`) });
   const sink = await startReference('sink.ts', options('sink'));
@@ -49,4 +49,4 @@ async function run(context: Context): Promise<Row[]> {
   ];
 }
 
-export const grants: Work = { name: 'grants', words: 'row 3: grants with a webhook', run };
+export const grants: Benchmark = { name: 'grants', title: 'row 3: grants with a webhook', run };

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { RECORD_COLUMNS } from '../../src/purchases/columns.ts';
-import type { Context, Work } from '../context.ts';
+import type { Benchmark, Context } from '../context.ts';
 import { createBenchApp } from '../data/app.ts';
 import { writeFiles } from '../data/files.ts';
 import { createWorld } from '../data/people.ts';
@@ -36,16 +36,16 @@ function copyBare(databaseUrl: string, file: string, rounds: number): Promise<nu
 }
 
 /** Compares resident memory in the second and the last quarter of the run: flat memory does not grow between them. */
-function describeMemory(samples: readonly number[]): { words: string; isFlat: boolean } {
+function describeMemory(samples: readonly number[]): { text: string; isFlat: boolean } {
   const part = (from: number, to: number) => {
     const quarter = samples.slice(Math.floor(samples.length * from), Math.ceil(samples.length * to));
     return quarter.length > 0 ? median(quarter) : 0;
   };
   const [early, late] = [part(0.25, 0.5), part(0.75, 1)];
-  return { words: `${Math.round(early)} → ${Math.round(late)} MiB`, isFlat: late <= early * 1.25 + 32 };
+  return { text: `${Math.round(early)} → ${Math.round(late)} MiB`, isFlat: late <= early * 1.25 + 32 };
 }
 
-async function run({ size, server, folder, say, note }: Context): Promise<Row[]> {
+async function run({ size, server, folder, log, note }: Context): Promise<Row[]> {
   const files = { profiles: join(folder, 'profiles.ndjson'), transactions: join(folder, 'transactions.ndjson') };
   const bare = join(folder, 'purchase.copy');
   await dropDatabase(server, DATABASE);
@@ -62,7 +62,7 @@ async function run({ size, server, folder, say, note }: Context): Promise<Row[]>
       const args = ['dist/cli.js', '--json', 'import', kind, files[kind], '--app', app.app_id];
       const onSample = (pid: number) => samples.push(residentMib(pid));
       const { ms, value } = await timed(() => runProgram(args, { databaseUrl, onSample }));
-      say(`${kind}: ${value.trim()} in ${Math.round(ms / 100) / 10} s`);
+      log(`${kind}: ${value.trim()} in ${Math.round(ms / 100) / 10} s`);
       return { ms, samples };
     };
     const profiles = await importFile('profiles');
@@ -80,7 +80,7 @@ async function run({ size, server, folder, say, note }: Context): Promise<Row[]>
       {
         id: '9',
         work: `importing ${count.toLocaleString('en')} transactions (NDJSON) from nothing`,
-        measured: `${perSecond(rate)}, memory ${memory.words}`,
+        measured: `${perSecond(rate)}, memory ${memory.text}`,
         against: `COPY into a bare table: ${perSecond(reference)}`,
         ratio: rate / reference,
         goal: '≥ 0.15 ×, memory flat',
@@ -93,4 +93,4 @@ async function run({ size, server, folder, say, note }: Context): Promise<Row[]>
   }
 }
 
-export const importing: Work = { name: 'import', words: 'row 9: importing transactions', run };
+export const importing: Benchmark = { name: 'import', title: 'row 9: importing transactions', run };

@@ -1,6 +1,6 @@
 // Rows 1, 2 and 11: attribution posts, compared with a bare route (one upsert each) and an empty route in the same app.
 import { join } from 'node:path';
-import { type Context, issueKeys, RUN_SEED, type Work } from '../context.ts';
+import { type Benchmark, type Context, issueKeys, RUN_SEED } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
 import { PROFILES, warm } from '../data/warm.ts';
 import { query } from '../database.ts';
@@ -13,7 +13,7 @@ const PATH = '/api/v2/web-api/attribution/';
 const CONNECTIONS = 64;
 
 /** Makes the table of the bare route, with a row for every profile, as in the service. */
-export async function makeBareTable({ url }: Dataset): Promise<void> {
+export async function createBareTable({ url }: Dataset): Promise<void> {
   const [found] = await query(url, "select to_regclass('bare_attribution') as name");
   if (found?.name) return;
   await query(
@@ -31,9 +31,9 @@ export async function makeBareTable({ url }: Dataset): Promise<void> {
 
 /**
  * Puts the labels back as they were. Otherwise millions of facts would move for a quarter of an hour, beside the
- * references and the works that follow.
+ * references and the benchmarks that follow.
  */
-async function putLabelsBack({ url }: Dataset): Promise<void> {
+async function restoreLabels({ url }: Dataset): Promise<void> {
   await query(
     url,
     `update profile_attribution r set attribution_key = w.earlier_key, queue_no = null from label_pending w join app using (app_key)
@@ -46,7 +46,7 @@ async function run(context: Context): Promise<Row[]> {
   const { size, folder } = context;
   const dataset = await context.large();
   const keys = await issueKeys(dataset);
-  await makeBareTable(dataset);
+  await createBareTable(dataset);
   await warm(dataset, PROFILES);
   const options = (name: string) => ({ databaseUrl: dataset.url, logFile: join(folder, `${name}.log`) });
   const load = { size, connections: CONNECTIONS };
@@ -60,11 +60,11 @@ async function run(context: Context): Promise<Row[]> {
     service: async (round) => {
       const { url, pid, stop } = await startService(options('service'));
       const watch = watchMemory(pid);
-      const driven = await driveLoad({ ...load, url, requests: { ...postsOf(round), path: PATH, key: keys.public } });
-      memory.push(watch.stop().mostMib);
+      const result = await driveLoad({ ...load, url, requests: { ...postsOf(round), path: PATH, key: keys.public } });
+      memory.push(watch.stop().maxMib);
       await stop();
-      await putLabelsBack(dataset);
-      return driven;
+      await restoreLabels(dataset);
+      return result;
     },
     empty: async () => {
       const requests = { kind: 'empty', path: '/bench/empty', seed: 1 } as const;
@@ -72,7 +72,7 @@ async function run(context: Context): Promise<Row[]> {
     },
   });
   const [toBare, toEmpty] = [ratioOf(service, bare), ratioOf(service, empty)];
-  const mostMib = Math.max(...memory);
+  const maxMib = Math.max(...memory);
   const figures = `${rateOf(service)}, p99 ${inMs(p99Of(service))}`;
   return [
     {
@@ -96,12 +96,12 @@ async function run(context: Context): Promise<Row[]> {
     {
       id: '11',
       work: 'resident memory of the server under 1, at most',
-      measured: `${Math.round(mostMib)} MiB`,
+      measured: `${Math.round(maxMib)} MiB`,
       against: '–',
       goal: '≤ 200 MB',
-      isReached: mostMib * 1.048576 <= 200,
+      isReached: maxMib * 1.048576 <= 200,
     },
   ];
 }
 
-export const attribution: Work = { name: 'attribution', words: 'rows 1, 2 and 11: attribution posts', run };
+export const attribution: Benchmark = { name: 'attribution', title: 'rows 1, 2 and 11: attribution posts', run };

@@ -3,14 +3,14 @@
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Context, issueKeys, type Work } from '../context.ts';
+import { type Benchmark, type Context, issueKeys } from '../context.ts';
 import { median } from '../measure.ts';
 import { startService } from '../processes.ts';
 import { inMs, type Row } from '../report.ts';
 import { GRANT_PATH } from './grants.ts';
 import { addEndpoints, removeEndpoints } from './webhooks.ts';
 
-const LONGEST_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const PAUSE_MS = 50;
 
 async function run(context: Context): Promise<Row[]> {
@@ -26,7 +26,7 @@ async function run(context: Context): Promise<Row[]> {
     });
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  // A work that fails leaves the receiver open, which must not keep this process from ending.
+  // A benchmark that fails leaves the receiver open, which must not keep this process from ending.
   receiver.unref();
   await removeEndpoints(dataset);
   await addEndpoints(dataset, [`http://127.0.0.1:${(receiver.address() as { port: number }).port}/`]);
@@ -35,7 +35,7 @@ async function run(context: Context): Promise<Row[]> {
   async function grantOnce(number: number): Promise<number> {
     const received = new Promise<number>((resolve, reject) => {
       onReceived = resolve;
-      setTimeout(() => reject(new Error('a webhook did not arrive')), LONGEST_MS).unref();
+      setTimeout(() => reject(new Error('a webhook did not arrive')), TIMEOUT_MS).unref();
     });
     const answer = await fetch(`${service.url}${GRANT_PATH}`, {
       method: 'POST',
@@ -60,12 +60,12 @@ async function run(context: Context): Promise<Row[]> {
   receiver.closeAllConnections();
   receiver.close();
   await removeEndpoints(dataset);
-  const most = Math.max(...samples);
+  const max = Math.max(...samples);
   return [
     {
       id: '5',
       work: `grant answered → webhook received, idle service, ${samples.length} grants`,
-      measured: `median ${inMs(median(samples))}, at most ${inMs(most)}`,
+      measured: `median ${inMs(median(samples))}, at most ${inMs(max)}`,
       against: '–',
       goal: 'median ≤ 30 ms',
       isReached: median(samples) <= 30,
@@ -73,4 +73,4 @@ async function run(context: Context): Promise<Row[]> {
   ];
 }
 
-export const latency: Work = { name: 'latency', words: 'row 5: from a grant to its webhook', run };
+export const latency: Benchmark = { name: 'latency', title: 'row 5: from a grant to its webhook', run };

@@ -6,11 +6,11 @@ import { CHART_IDS } from '../../src/analytics/catalogue.ts';
 import { type Asker, createAsker } from '../charts/ask.ts';
 import { askAll, type Compared, compareAnswers } from '../charts/compare.ts';
 import { askedEarlier, describe, listFiltered, listOpen, listPlain, type Question } from '../charts/questions.ts';
-import { type Context, issueKeys, type Keys, RUN_SEED, type Work } from '../context.ts';
+import { type Benchmark, type Context, issueKeys, type Keys, RUN_SEED } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
 import { FACTS, warm } from '../data/warm.ts';
 import { query } from '../database.ts';
-import type { Drive, Driven } from '../load/drive.ts';
+import type { LoadJob, LoadResult } from '../load/drive.ts';
 import { median, waitUntil } from '../measure.ts';
 import { type Running, startJob, startService } from '../processes.ts';
 import { type Duck, openDuck } from '../reference/duckdb.ts';
@@ -28,7 +28,11 @@ interface Charting {
 }
 
 /** Does work with the service on a data set, once its totals are complete and its connections open. */
-async function withCharts<T>(context: Context, dataset: Dataset, work: (charting: Charting) => Promise<T>): Promise<T> {
+async function withService<T>(
+  context: Context,
+  dataset: Dataset,
+  work: (charting: Charting) => Promise<T>,
+): Promise<T> {
   const keys = await issueKeys(dataset);
   const logFile = join(context.folder, `charts-${dataset.name}.log`);
   const service = await startService({ databaseUrl: dataset.url, logFile });
@@ -42,7 +46,7 @@ async function withCharts<T>(context: Context, dataset: Dataset, work: (charting
   }
 }
 
-const SETTLING_MS = 600_000;
+const SETTLE_TIMEOUT_MS = 600_000;
 
 /**
  * Waits until the service has finished the background work left by earlier writes, which has no part in a quiet
@@ -58,9 +62,9 @@ async function waitUntilSettled({ url }: Dataset): Promise<void> {
     return row?.is_busy !== true;
   };
   await waitUntil(isSettled, {
-    longestMs: SETTLING_MS,
-    everyMs: 500,
-    otherwise: `the facts are not settled after ${SETTLING_MS / 1000} s: figures beside that work would say nothing`,
+    timeoutMs: SETTLE_TIMEOUT_MS,
+    intervalMs: 500,
+    timeoutMessage: `the facts are not settled after ${SETTLE_TIMEOUT_MS / 1000} s: figures beside that work would say nothing`,
   });
 }
 
@@ -69,7 +73,7 @@ function listQuestions({ size, isAll }: Context, { end }: Dataset) {
   const plain = listPlain(end, count);
   const open = listOpen(end, count);
   const filtered = listFiltered(end, { charts: ADDITIVE, count: size.questions, seed: 1 });
-  const payers = listFiltered(end, { charts: PAYERS, count: Math.ceil(size.questions / 3), least: 0, seed: 2 });
+  const payers = listFiltered(end, { charts: PAYERS, count: Math.ceil(size.questions / 3), minFilters: 0, seed: 2 });
   return { plain, open, filtered, payers };
 }
 
@@ -83,10 +87,10 @@ interface Goal {
   work: string;
   goal: string;
   /** Limits for the ratio of the medians and for a single answer; absent if the figure is only reported. */
-  most?: { ratio: number; ms: number };
+  limits?: { ratio: number; ms: number };
 }
 
-function rowOf(compared: readonly Compared[], { id, work, goal, most }: Goal): Row {
+function rowOf(compared: readonly Compared[], { id, work, goal, limits }: Goal): Row {
   const service = compared.map(({ serviceMs }) => serviceMs);
   const duck = compared.map(({ duckMs }) => duckMs);
   const ratio = median(service) / median(duck);
@@ -97,7 +101,7 @@ function rowOf(compared: readonly Compared[], { id, work, goal, most }: Goal): R
     against: `DuckDB: median ${inMs(median(duck))}, at most ${inMs(Math.max(...duck))}`,
     ratio,
     goal,
-    ...(most && { isReached: ratio <= most.ratio && Math.max(...service) <= most.ms }),
+    ...(limits && { isReached: ratio <= limits.ratio && Math.max(...service) <= limits.ms }),
   };
 }
 
@@ -109,7 +113,7 @@ function noteSlowest({ note }: Context, id: string, compared: readonly Compared[
   note(`Row ${id}, slowest: ${words.join('; ')}`);
 }
 
-async function besideDuck(context: Context, charting: Charting, duck: Duck): Promise<Row[]> {
+async function compareWithDuck(context: Context, charting: Charting, duck: Duck): Promise<Row[]> {
   const { dataset, asker } = charting;
   const { plain, open, filtered, payers } = listQuestions(context, dataset);
   const parts = { asker, duck, end: dataset.end };
@@ -133,16 +137,16 @@ async function besideDuck(context: Context, charting: Charting, duck: Duck): Pro
       id: '6',
       work: 'charts, unfiltered',
       goal: 'median at or below DuckDB’s',
-      most: { ratio: 1, ms: Number.POSITIVE_INFINITY },
+      limits: { ratio: 1, ms: Number.POSITIVE_INFINITY },
     }),
     rowOf(answers.open, { id: '6c', work: '6 by month, with the month that is not over', goal: 'reported' }),
     rowOf(answers.filtered, {
       id: '7',
       work: 'charts, one to three filters',
       goal: '≤ 3 ×, none over 1 s',
-      most: { ratio: 3, ms: 1000 },
+      limits: { ratio: 3, ms: 1000 },
     }),
-    rowOf(answers.payers, { id: '7b', work: 'arppu', goal: '≤ 5 ×, none over 2 s', most: { ratio: 5, ms: 2000 } }),
+    rowOf(answers.payers, { id: '7b', work: 'arppu', goal: '≤ 5 ×, none over 2 s', limits: { ratio: 5, ms: 2000 } }),
     {
       id: '7c',
       work: `6 in another zone (${OTHER_ZONE})`,
@@ -163,18 +167,18 @@ async function besideDuck(context: Context, charting: Charting, duck: Duck): Pro
 
 async function runCharts(context: Context): Promise<Row[]> {
   const dataset = await context.large();
-  context.say('exporting the facts to DuckDB');
+  context.log('exporting the facts to DuckDB');
   const duck = await openDuck(dataset, context.folder);
   try {
-    return await withCharts(context, dataset, (charting) => besideDuck(context, charting, duck));
+    return await withService(context, dataset, (charting) => compareWithDuck(context, charting, duck));
   } finally {
     duck.close();
   }
 }
 
-export const charts: Work = {
+export const charts: Benchmark = {
   name: 'charts',
-  words: 'rows 6, 6c, 7, 7b, 7c and 8: charts beside DuckDB',
+  title: 'rows 6, 6c, 7, 7b, 7c and 8: charts beside DuckDB',
   run: runCharts,
 };
 
@@ -184,13 +188,13 @@ function startWriting({ service, keys, dataset }: Charting) {
   const load = { url: service.url, warmUpSeconds: 0, seconds: BUSY_SECONDS };
   const posts = { people: dataset.people, seed: RUN_SEED };
   return [
-    startJob<Drive, Driven>('drive.ts', {
+    startJob<LoadJob, LoadResult>('drive.ts', {
       ...load,
       connections: 64,
       pace: 500,
       requests: { ...posts, kind: 'attribution', path: '/api/v2/web-api/attribution/', key: keys.public },
     }),
-    startJob<Drive, Driven>('drive.ts', {
+    startJob<LoadJob, LoadResult>('drive.ts', {
       ...load,
       connections: 8,
       pace: 50,
@@ -207,7 +211,7 @@ function startWriting({ service, keys, dataset }: Charting) {
 async function runBusy(context: Context): Promise<Row[]> {
   const dataset = await context.large();
   await warm(dataset, FACTS);
-  return withCharts(context, dataset, async (charting) => {
+  return withService(context, dataset, async (charting) => {
     const { plain } = listQuestions(context, dataset);
     const { asker } = charting;
     await askAll(warmUp(plain.slice(0, 10), dataset), asker);
@@ -237,7 +241,7 @@ async function runBusy(context: Context): Promise<Row[]> {
   });
 }
 
-export const busy: Work = { name: 'busy', words: 'row 6b: charts while facts are written', run: runBusy };
+export const busy: Benchmark = { name: 'busy', title: 'row 6b: charts while facts are written', run: runBusy };
 
 /**
  * Asks each question as rows 6 and 7 do, of both data sets in turn: the machine's pace may double from one minute to
@@ -260,9 +264,9 @@ async function askInTurns(questions: readonly Question[], small: Charting, large
 async function runGrowth(context: Context): Promise<Row[]> {
   const [small, large] = [await context.small(), await context.large()];
   const { plain, filtered } = listQuestions(context, large);
-  return withCharts(context, small, (tenth) =>
-    withCharts(context, large, async (whole) => {
-      const row = async (id: string, questions: readonly Question[], goal: string, most: number): Promise<Row> => {
+  return withService(context, small, (tenth) =>
+    withService(context, large, async (whole) => {
+      const row = async (id: string, questions: readonly Question[], goal: string, maxRatio: number): Promise<Row> => {
         const { smallMs, largeMs } = await askInTurns(questions, tenth, whole);
         return {
           id: '10',
@@ -271,7 +275,7 @@ async function runGrowth(context: Context): Promise<Row[]> {
           against: `a tenth of the facts: median ${inMs(smallMs)}`,
           ratio: largeMs / smallMs,
           goal,
-          isReached: largeMs <= most * smallMs,
+          isReached: largeMs <= maxRatio * smallMs,
         };
       };
       return [await row('6', plain, '≤ 1.5 ×', 1.5), await row('7', filtered, 'at most linear (10 ×)', 10)];
@@ -279,4 +283,4 @@ async function runGrowth(context: Context): Promise<Row[]> {
   );
 }
 
-export const growth: Work = { name: 'growth', words: 'row 10: cost as facts grow', run: runGrowth };
+export const growth: Benchmark = { name: 'growth', title: 'row 10: cost as facts grow', run: runGrowth };

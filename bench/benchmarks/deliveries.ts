@@ -1,8 +1,8 @@
 // Row 4: how fast waiting deliveries go out, compared with the load generator posting the same bodies to the same sink.
 import { join } from 'node:path';
-import { type Context, issueKeys, type Keys, type Work } from '../context.ts';
+import { type Benchmark, type Context, issueKeys, type Keys } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
-import type { Drive, Driven } from '../load/drive.ts';
+import type { LoadJob, LoadResult } from '../load/drive.ts';
 import { waitUntil } from '../measure.ts';
 import { type Running, runJob, startReference, startService } from '../processes.ts';
 import type { Row } from '../report.ts';
@@ -12,7 +12,7 @@ import { addEndpoints, countWaiting, removeEndpoints, resumeEndpoints, suspendEn
 
 const ENDPOINTS = 8;
 const CONNECTIONS = 64;
-const LONGEST_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 const POLL_MS = 20;
 
 interface Received {
@@ -21,12 +21,12 @@ interface Received {
 }
 
 async function readSink<T>(sink: Running, path: string): Promise<T> {
-  const answer = await fetch(`${sink.url}${path}`, { signal: AbortSignal.timeout(LONGEST_MS) });
+  const answer = await fetch(`${sink.url}${path}`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   return answer.json() as Promise<T>;
 }
 
 /** Makes grants while every endpoint is suspended, so that their deliveries wait. Returns how many do. */
-async function fillOutbox(
+async function queueDeliveries(
   { size }: Context,
   dataset: Dataset,
   { service, keys, seed }: { service: Running; keys: Keys; seed: number },
@@ -35,7 +35,7 @@ async function fillOutbox(
   const requests = { kind: 'grant', path: GRANT_PATH, key: keys.secret, people: dataset.people, seed } as const;
   const count = Math.ceil(size.waitingDeliveries / ENDPOINTS);
   const job = { url: service.url, requests, connections: 16, warmUpSeconds: 0, seconds: 120, count };
-  await runJob<Drive, Driven>('drive.ts', job);
+  await runJob<LoadJob, LoadResult>('drive.ts', job);
   return countWaiting(dataset);
 }
 
@@ -46,12 +46,12 @@ async function drain(dataset: Dataset, sink: Running, waiting: number): Promise<
   const { count } = await readSink<Received>(sink, '/received');
   const began = await resumeEndpoints(dataset);
   const { lastAt } = await readSink<Received>(sink, `/received?count=${count + waiting}`).catch((cause) => {
-    throw new Error(`${waiting} deliveries did not arrive within ${LONGEST_MS / 1000} s`, { cause });
+    throw new Error(`${waiting} deliveries did not arrive within ${TIMEOUT_MS / 1000} s`, { cause });
   });
   await waitUntil(async () => (await countWaiting(dataset)) === 0, {
-    longestMs: LONGEST_MS,
-    everyMs: POLL_MS,
-    otherwise: `deliveries were not settled within ${LONGEST_MS / 1000} s`,
+    timeoutMs: TIMEOUT_MS,
+    intervalMs: POLL_MS,
+    timeoutMessage: `deliveries were not settled within ${TIMEOUT_MS / 1000} s`,
   });
   return (lastAt - began) / 1000;
 }
@@ -68,10 +68,10 @@ async function run(context: Context): Promise<Row[]> {
   const service = await startService(options('service'));
   let waiting = 0;
   const fillAndDrain = async (seed: number) => {
-    waiting = await fillOutbox(context, dataset, { service, keys, seed });
+    waiting = await queueDeliveries(context, dataset, { service, keys, seed });
     return drain(dataset, sink, waiting);
   };
-  // Warms up for as long as other works do before they count: Node.js compiles meanwhile.
+  // Warms up for as long as other benchmarks do before they count: Node.js compiles meanwhile.
   for (let seconds = 0, seed = 1000; seconds < size.warmUpSeconds; seed++) seconds += await fillAndDrain(seed);
   const { drained, direct } = await measureInTurns(context, dataset, {
     drained: async (round) => {
@@ -101,4 +101,4 @@ async function run(context: Context): Promise<Row[]> {
   ];
 }
 
-export const deliveries: Work = { name: 'deliveries', words: 'row 4: waiting deliveries going out', run };
+export const deliveries: Benchmark = { name: 'deliveries', title: 'row 4: waiting deliveries going out', run };
