@@ -29,7 +29,7 @@ const { values: options, positionals } = parseArgs({
 const unknown = positionals.find((name) => BENCHMARKS.every((benchmark) => benchmark.name !== name));
 if (unknown !== undefined) {
   console.error(
-    `There is no work ${unknown}. There are:\n${BENCHMARKS.map(({ name, title }) => `  ${name}: ${title}`).join('\n')}`,
+    `Unknown benchmark ${unknown}. Available:\n${BENCHMARKS.map(({ name, title }) => `  ${name}: ${title}`).join('\n')}`,
   );
   process.exit(1);
 }

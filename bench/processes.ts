@@ -28,7 +28,8 @@ process.once('exit', () => {
 });
 
 /**
- * Stops all children. Those left by a failed benchmark would run beside the next one, and keep this process from ending.
+ * Stops all children. Those left by a failed benchmark would run beside the next one, and keep this process from
+ * ending.
  */
 export async function stopAll(): Promise<void> {
   await Promise.all([...children].map(stopChild));
@@ -48,10 +49,10 @@ async function readUrl(child: ChildProcess, name: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
     const timer = setTimeout(
-      () => reject(new Error(`${name} is not ready after ${START_TIMEOUT_MS / 1000} s`)),
+      () => reject(new Error(`${name} was not ready after ${START_TIMEOUT_MS / 1000} s`)),
       START_TIMEOUT_MS,
     );
-    child.once('exit', (code) => reject(new Error(`${name} ended with ${code}; see its log below bench/.data`)));
+    child.once('exit', (code) => reject(new Error(`${name} exited with ${code}; see its log below bench/.data`)));
     child.stdout?.on('data', (chunk: Buffer) => {
       text += chunk;
       const url = /^ready: (\S+?),?(\s|$)/m.exec(text)?.[1];
@@ -137,7 +138,7 @@ export async function runProgram(
   const timer = onSample && setInterval(() => onSample(child.pid as number), 250);
   const [code] = await once(child, 'exit');
   clearInterval(timer);
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
+  if (code !== 0) throw new Error(`${args.join(' ')} exited with ${code}`);
   return text;
 }
 
@@ -160,7 +161,7 @@ export function startJob<Job extends object, Result>(file: string, job: Job): Ru
   const result = new Promise<Result>((resolve, reject) => {
     child.once('message', (message) => resolve(message as Result));
     child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`${file} ended with ${code} and no result`)));
+    child.once('exit', (code) => reject(new Error(`${file} exited with ${code} without a result`)));
   });
   child.send(job);
   return { result, finish: () => child.send({ finish: true }) };

@@ -64,7 +64,7 @@ async function waitUntilSettled({ url }: Dataset): Promise<void> {
   await waitUntil(isSettled, {
     timeoutMs: SETTLE_TIMEOUT_MS,
     intervalMs: 500,
-    timeoutMessage: `the facts are not settled after ${SETTLE_TIMEOUT_MS / 1000} s: figures beside that work would say nothing`,
+    timeoutMessage: `the facts did not settle within ${SETTLE_TIMEOUT_MS / 1000} s; figures measured meanwhile would mean nothing`,
   });
 }
 
@@ -178,7 +178,7 @@ async function runCharts(context: Context): Promise<Row[]> {
 
 export const charts: Benchmark = {
   name: 'charts',
-  title: 'rows 6, 6c, 7, 7b, 7c and 8: charts beside DuckDB',
+  title: 'rows 6, 6c, 7, 7b, 7c and 8: charts, compared with DuckDB',
   run: runCharts,
 };
 
@@ -223,7 +223,7 @@ async function runBusy(context: Context): Promise<Row[]> {
     for (const { finish } of jobs) finish();
     const [posts, transactions] = await Promise.all(jobs.map(({ result }) => result));
     const failed = (posts?.failed ?? 0) + (transactions?.failed ?? 0);
-    if (failed > 0) throw new Error(`${failed} writes failed beside the charts`);
+    if (failed > 0) throw new Error(`${failed} writes failed while charts were measured`);
     // If the writes are slower than asked for, the row says nothing.
     const isAtPace = (posts?.perSecond ?? 0) >= 475 && (transactions?.perSecond ?? 0) >= 47;
     const rates = [posts, transactions].map((one) => Math.round(one?.perSecond ?? 0));

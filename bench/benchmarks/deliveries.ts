@@ -51,7 +51,7 @@ async function drain(dataset: Dataset, sink: Running, waiting: number): Promise<
   await waitUntil(async () => (await countWaiting(dataset)) === 0, {
     timeoutMs: TIMEOUT_MS,
     intervalMs: POLL_MS,
-    timeoutMessage: `deliveries were not settled within ${TIMEOUT_MS / 1000} s`,
+    timeoutMessage: `deliveries did not settle within ${TIMEOUT_MS / 1000} s`,
   });
   return (lastAt - began) / 1000;
 }
@@ -101,4 +101,4 @@ async function run(context: Context): Promise<Row[]> {
   ];
 }
 
-export const deliveries: Benchmark = { name: 'deliveries', title: 'row 4: waiting deliveries going out', run };
+export const deliveries: Benchmark = { name: 'deliveries', title: 'row 4: sending waiting deliveries', run };

@@ -73,4 +73,4 @@ async function run(context: Context): Promise<Row[]> {
   ];
 }
 
-export const latency: Benchmark = { name: 'latency', title: 'row 5: from a grant to its webhook', run };
+export const latency: Benchmark = { name: 'latency', title: 'row 5: latency from a grant to its webhook', run };

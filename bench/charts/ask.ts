@@ -61,7 +61,7 @@ export async function createAsker(url: string, key: string): Promise<Asker> {
       // The service gave up at the time limit for charts: the time counts, but there is nothing to compare.
       if (status === 503) return { ms, values: undefined };
       const text = bodyOf(answer);
-      if (status !== 200) throw new Error(`${body} was answered ${status}: ${text.slice(0, 300)}`);
+      if (status !== 200) throw new Error(`${body} was answered with status ${status}: ${text.slice(0, 300)}`);
       return { ms, values: readValues(question, text) };
     },
     close: connection.close,
