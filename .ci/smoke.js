@@ -24,7 +24,7 @@ function startService() {
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const url = new Promise((resolve, reject) => {
     child.stdout.on('data', (line) => resolve(/ready: (\S+)/.exec(line)?.[1]));
-    child.once('exit', () => reject(new Error('it ended before it was ready')));
+    child.once('exit', () => reject(new Error('the service exited before it was ready')));
   });
   return { child, url, ended };
 }

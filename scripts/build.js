@@ -70,7 +70,7 @@ function isFresh(stamp) {
 /**
  * Renames `out` to dist/. If another build comes between our two renames, ours, which is as new or newer, replaces it.
  */
-function putInPlace(out) {
+function replaceDist(out) {
   const old = `${out}-old`;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -90,7 +90,7 @@ function putInPlace(out) {
 }
 
 /** Removes the folders of builds that were killed. The name has the pid of the build. */
-function clearAway() {
+function removeLeftovers() {
   for (const name of readdirSync(ROOT)) {
     const pid = /^\.dist-(\d+)-/.exec(name)?.[1];
     if (pid && !isAlive(Number(pid))) rmSync(join(ROOT, name), { recursive: true, force: true });
@@ -110,7 +110,7 @@ function build() {
   const stamp = stampOf(INPUTS);
   if (isFresh(stamp) && !process.argv.includes('--force')) return;
   process.stderr.write('building dist/ …\n');
-  clearAway();
+  removeLeftovers();
   const out = join(ROOT, `.dist-${process.pid}-${Date.now()}`);
   try {
     mkdirSync(out);
@@ -118,7 +118,7 @@ function build() {
     writeFileSync(join(out, STAMP), stamp);
     // If sources have changed meanwhile, another process may already have built them; its build is newer.
     const current = stampOf(INPUTS);
-    if (current === stamp || !isFresh(current)) putInPlace(out);
+    if (current === stamp || !isFresh(current)) replaceDist(out);
   } finally {
     rmSync(out, { recursive: true, force: true });
   }
@@ -132,7 +132,7 @@ if (existsSync(join(ROOT, 'src'))) {
     const isMissing = error.code === 'MODULE_NOT_FOUND';
     process.stderr.write(
       isMissing
-        ? 'dist/ must be built and TypeScript is not installed: run npm ci.\n'
+        ? 'dist/ must be built, but TypeScript is not installed: run npm ci.\n'
         : `The build failed: ${error.message}.\n`,
     );
     process.exitCode = 1;

@@ -11,14 +11,14 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PROGRAM = join(ROOT, process.argv[2] === 'demo' ? 'dist/demo/main.js' : 'dist/main.js');
 const WATCHED = ['src', 'migrations'];
 /** An editor may write several times for one save. */
-const SETTLE_MS = 150;
+const DEBOUNCE_MS = 150;
 
 let running;
 let isEnding = false;
 let hasChanged = true;
 let wake = () => {};
 
-const say = (text) => process.stderr.write(`dev: ${text}\n`);
+const log = (text) => process.stderr.write(`dev: ${text}\n`);
 
 function build() {
   const { status } = spawnSync(process.execPath, [join(ROOT, 'scripts/build.js')], { stdio: 'inherit' });
@@ -29,7 +29,7 @@ function start() {
   const child = spawn(process.execPath, ['--enable-source-maps', PROGRAM], { stdio: 'inherit' });
   running = { child, ended: once(child, 'exit') };
   running.ended.then(([code]) => {
-    if (code && !isEnding) say(`ended with ${code}; waiting for a change`);
+    if (code && !isEnding) log(`exited with ${code}; waiting for a change`);
   });
 }
 
@@ -39,7 +39,7 @@ async function stop() {
   await running?.ended;
 }
 
-function end() {
+function shutDown() {
   isEnding = true;
   wake();
 }
@@ -51,18 +51,18 @@ for (const folder of WATCHED) {
   });
 }
 // On Ctrl-C the terminal signals the service too; the service takes our second signal for the same one.
-process.on('SIGINT', end).on('SIGTERM', end);
+process.on('SIGINT', shutDown).on('SIGTERM', shutDown);
 
 while (!isEnding) {
   if (!hasChanged) {
     await new Promise((resolve) => {
       wake = resolve;
     });
-    await sleep(SETTLE_MS);
+    await sleep(DEBOUNCE_MS);
     continue;
   }
   hasChanged = false;
-  if (!build()) say('waiting for a change');
+  if (!build()) log('waiting for a change');
   else if (!hasChanged && !isEnding) {
     await stop();
     start();

@@ -16,7 +16,7 @@ if (!adminUrl || !key) {
   process.exit(2);
 }
 
-async function photograph(browser, colorScheme) {
+async function takeScreenshots(browser, colorScheme) {
   const context = await browser.newContext({ colorScheme, viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
   for (const [name, view] of Object.entries(VIEWS)) {
@@ -36,5 +36,5 @@ async function photograph(browser, colorScheme) {
 
 mkdirSync(FOLDER, { recursive: true });
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
-for (const colorScheme of ['light', 'dark']) await photograph(browser, colorScheme);
+for (const colorScheme of ['light', 'dark']) await takeScreenshots(browser, colorScheme);
 await browser.close();
