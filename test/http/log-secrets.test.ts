@@ -106,6 +106,6 @@ test('so is every other test: a service that logs a key, a webhook secret or an 
     const { deps, appId } = leaky;
     await addWebhook(deps, { appId, url: 'https://example.com/', authorization, verify: false });
     deps.log.info({ err: new Error(`no ${leak(leaky)}`) }, 'oops');
-    await expect(leaky.close()).rejects.toThrow('the log holds a key or a secret');
+    await expect(leaky.close()).rejects.toThrow('the log contains a key or a secret');
   }
 });

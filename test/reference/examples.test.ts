@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRoutes } from '../../src/routes.ts';
 import { eventPayload } from '../../src/webhooks/schema.ts';
-import { faultBySchema } from '../setup/answers.ts';
+import { findSchemaFault } from '../setup/answers.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';
 
@@ -35,7 +35,7 @@ test('every answer with a body has an example of it, and so has the event of a g
   expect(declared.length).toBeGreaterThan(8);
   for (const schema of declared) {
     const [example] = schema.examples as object[];
-    expect(faultBySchema(schema, example)).toBeUndefined();
-    expect(faultBySchema(schema, {})).toBeDefined();
+    expect(findSchemaFault(schema, example)).toBeUndefined();
+    expect(findSchemaFault(schema, {})).toBeDefined();
   }
 });

@@ -6,7 +6,7 @@ import { type ApiError, CONDITIONS, type ConditionName, type ErrorBody } from '.
 import type { Route } from '../../src/http/operation.ts';
 import { ANSWER_HEADERS } from '../../src/reference/headers.ts';
 import { validationCodesOf } from '../../src/reference/validation.ts';
-import { faultOfEvent } from './events.ts';
+import { findEventFault } from './events.ts';
 import type { Answer } from './service.ts';
 
 const ajv = new Ajv({
@@ -20,7 +20,7 @@ const ajv = new Ajv({
 });
 
 /** Returns what is wrong with the value by its schema; undefined if nothing. */
-export function faultBySchema(schema: object, value: unknown): string | undefined {
+export function findSchemaFault(schema: object, value: unknown): string | undefined {
   const validate = ajv.compile(schema);
   return validate(value) ? undefined : ajv.errorsText(validate.errors);
 }
@@ -59,7 +59,7 @@ const COMMON: readonly ConditionName[] = [
   'unavailable',
 ];
 
-function demand(isTrue: boolean, what: string, answer: Answer): void {
+function assertThat(isTrue: boolean, what: string, answer: Answer): void {
   if (!isTrue) throw new Error(`${what}: ${answer.status} ${answer.text.slice(0, 2000)}`);
 }
 
@@ -72,35 +72,35 @@ function isDeclared({ error_code, status_code }: ErrorBody, { operation }: Route
 /** For paths and methods that no operation has. */
 const NO_ROUTE = { key: 'none', operation: {} } as Route;
 
-const isHeader = new Map(ANSWER_HEADERS.map(({ name, schema }) => [name, ajv.compile(schema)]));
+const headerValidators = new Map(ANSWER_HEADERS.map(({ name, schema }) => [name, ajv.compile(schema)]));
 
 function checkHeaders(answer: Answer, route: Route | undefined): void {
   const { headers, status } = answer;
-  demand(headers['x-content-type-options'] === 'nosniff', 'no nosniff', answer);
+  assertThat(headers['x-content-type-options'] === 'nosniff', 'no nosniff', answer);
   for (const { name, schema, isOptional, isOf } of ANSWER_HEADERS) {
     const text = headers[name.toLowerCase()];
     const isDeclared = isOf(status, route ?? NO_ROUTE);
     if (text === undefined) {
-      demand(!isDeclared || isOptional === true, `no ${name}`, answer);
+      assertThat(!isDeclared || isOptional === true, `no ${name}`, answer);
     } else if (route || name === 'Request-Id') {
       // /metrics takes a token of its own, and pages have headers of their own.
       const value = schema.type === 'integer' ? Number(text) : text;
-      demand(isDeclared && isHeader.get(name)!(value), `not the declared ${name}, ${text}`, answer);
+      assertThat(isDeclared && headerValidators.get(name)!(value), `not the declared ${name}, ${text}`, answer);
     }
   }
 }
 
 function checkError(answer: Answer, route: Route | undefined): void {
   const body = answer.json as ApiError['body'];
-  demand(isEnvelope(body), 'not the envelope of interface 7', answer);
-  demand(body.status_code === answer.status, 'status_code is not the status', answer);
-  if (route) demand(isDeclared(body, route), 'an error that the operation does not declare', answer);
+  assertThat(isEnvelope(body), 'not the envelope of interface 7', answer);
+  assertThat(body.status_code === answer.status, 'status_code is not the status', answer);
+  if (route) assertThat(isDeclared(body, route), 'an error that the operation does not declare', answer);
 }
 
 function checkEvents(answer: Answer): void {
   for (const { payload } of answer.json.data) {
-    const fault = faultOfEvent(payload);
-    demand(fault === undefined, fault ?? '', answer);
+    const fault = findEventFault(payload);
+    assertThat(fault === undefined, fault ?? '', answer);
   }
 }
 
@@ -108,14 +108,14 @@ function checkEvents(answer: Answer): void {
 export function createAnswerCheck(routes: readonly Route[]): (method: string, path: string, answer: Answer) => void {
   function checkSuccess(answer: Answer, { operation }: Route): void {
     const schema = operation.answers[answer.status];
-    demand(schema !== undefined, 'a status that the operation does not declare', answer);
+    assertThat(schema !== undefined, 'a status that the operation does not declare', answer);
     if (!schema) {
-      demand(answer.text === '', 'a body where none is declared', answer);
+      assertThat(answer.text === '', 'a body where none is declared', answer);
       return;
     }
     if (answer.json === undefined) return;
-    const fault = faultBySchema(schema, answer.json);
-    demand(fault === undefined, `not the declared answer (${fault})`, answer);
+    const fault = findSchemaFault(schema, answer.json);
+    assertThat(fault === undefined, `not the declared answer (${fault})`, answer);
     if (operation.summary === 'List events') checkEvents(answer);
   }
 

@@ -14,8 +14,8 @@ import { launchServer, stopServer } from '../../src/db/embedded/server.ts';
 const PREFIX = 'sps-test-';
 const IN_MEMORY = '/dev/shm';
 /** What must be free in memory: a run writes two and a half gigabytes. */
-const ROOM = 6 * 2 ** 30;
-const FORGETFUL = {
+const MIN_FREE_BYTES = 6 * 2 ** 30;
+const UNSAFE_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
@@ -28,8 +28,8 @@ const FORGETFUL = {
 
 /** Starts a server with the programs in the folder `given`, or with those that come with the service. */
 export async function startTemporaryServer(given?: string): Promise<{ url: string; stop: () => Promise<void> }> {
-  await clearAway();
-  const folder = await mkdtemp(join(await choosePlace(), `${PREFIX}${process.pid}-`));
+  await removeLeftovers();
+  const folder = await mkdtemp(join(await chooseParentFolder(), `${PREFIX}${process.pid}-`));
   // If we are root, the server runs as another user, who must be able to pass through.
   await chmod(folder, 0o711);
   const account = await chooseAccount(join(folder, 'postgres'));
@@ -39,7 +39,7 @@ export async function startTemporaryServer(given?: string): Promise<{ url: strin
   });
   const home = (await findHome(folder)) ?? folder;
   const cluster: Cluster = { home, account, bin: await findBin(home) };
-  await launchServer(cluster, { preferredPort: 0, settings: FORGETFUL });
+  await launchServer(cluster, { preferredPort: 0, settings: UNSAFE_SETTINGS });
   return {
     url: await connectionStringOf(cluster, await readLastPort(dataFolder(home))),
     stop: async () => {
@@ -54,21 +54,21 @@ export async function startTemporaryServer(given?: string): Promise<{ url: strin
  * Chooses a folder in memory if there is plenty of it and programs may run there. Of the hundred thousand files of a
  * run, ext4 creates those of one database in 55 ms and removes them in 45; memory takes 17 and 4.
  */
-async function choosePlace(): Promise<string> {
+async function chooseParentFolder(): Promise<string> {
   const mounts = await readFile('/proc/mounts', 'utf8').catch(() => '');
   if (!/^\S+ \/dev\/shm tmpfs (?!\S*noexec)/m.test(mounts)) return tmpdir();
   const { bavail, bsize } = await statfs(IN_MEMORY);
-  return Math.min(bavail * bsize, process.availableMemory()) > ROOM ? IN_MEMORY : tmpdir();
+  return Math.min(bavail * bsize, process.availableMemory()) > MIN_FREE_BYTES ? IN_MEMORY : tmpdir();
 }
 
 /** Removes what killed runs have left behind. The name of a folder has the pid of its run. */
-async function clearAway(): Promise<void> {
+async function removeLeftovers(): Promise<void> {
   for (const place of [tmpdir(), IN_MEMORY]) {
-    for (const name of await readdir(place).catch(() => [])) await clearAwayIfLeft(join(place, name));
+    for (const name of await readdir(place).catch(() => [])) await removeIfOrphaned(join(place, name));
   }
 }
 
-async function clearAwayIfLeft(folder: string): Promise<void> {
+async function removeIfOrphaned(folder: string): Promise<void> {
   const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(basename(folder))?.[1] ?? 0);
   if (!pid || isAlive(pid)) return;
   const postmaster = await readPostmaster(join(folder, 'postgres/cluster')).catch(() => undefined);

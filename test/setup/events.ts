@@ -23,7 +23,7 @@ function isKnown(eventType: string): eventType is EventType {
 }
 
 /** Returns what is wrong with an event, if anything. Skips made-up events, which have no version, and test events. */
-export function faultOfEvent(payload: Payload): string | undefined {
+export function findEventFault(payload: Payload): string | undefined {
   if (payload.event_api_version !== EVENT_API_VERSION || payload.event_type === 'test') return undefined;
   const { event_type } = payload;
   if (!isKnown(event_type)) return `an event of the unknown type ${event_type}`;

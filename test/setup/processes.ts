@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expectNoSecrets } from './secrets.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 export interface Program {
   child: ChildProcess;
@@ -47,17 +47,17 @@ export function startProgram(
   const printed = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {
       const fail = () => reject(new Error(`no ${pattern} in:\n${texts.stdout}\n${texts.stderr}`));
-      const timer = setTimeout(fail, PATIENCE_MS);
-      const look = () => {
+      const timer = setTimeout(fail, TIMEOUT_MS);
+      const check = () => {
         const found = pattern.exec(texts.stdout);
         if (!found) return;
         clearTimeout(timer);
-        child.stdout.off('data', look);
+        child.stdout.off('data', check);
         resolve(found);
       };
-      child.stdout.on('data', look);
+      child.stdout.on('data', check);
       child.on('close', fail);
-      look();
+      check();
     });
   return { child, stdout: () => texts.stdout, stderr: () => texts.stderr, printed, ended };
 }

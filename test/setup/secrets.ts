@@ -1,15 +1,15 @@
 // No log of any service or process under test may contain a key or a secret. Every test run searches for them.
 import type { TestDatabase } from './database.ts';
 
-const LOOKS_LIKE_ONE = /(public|secret)_live_\w{8}\.\w{32}|whsec_[\w+/]{16}/;
+const SECRET_PATTERN = /(public|secret)_live_\w{8}\.\w{32}|whsec_[\w+/]{16}/;
 /** Tests use shorter secrets too, but those may be part of any word. */
-const SHORTEST = 12;
+const MIN_LENGTH = 12;
 
 /** Throws if a line contains one of `secrets`, or what looks like a key or a webhook's secret. */
 export function expectNoSecrets(lines: readonly string[], secrets: readonly string[] = []): void {
-  const sought = [...new Set(secrets)].filter(({ length }) => length >= SHORTEST);
-  const found = lines.find((line) => LOOKS_LIKE_ONE.test(line) || sought.some((secret) => line.includes(secret)));
-  if (found !== undefined) throw new Error(`the log holds a key or a secret: ${found}`);
+  const sought = [...new Set(secrets)].filter(({ length }) => length >= MIN_LENGTH);
+  const found = lines.find((line) => SECRET_PATTERN.test(line) || sought.some((secret) => line.includes(secret)));
+  if (found !== undefined) throw new Error(`the log contains a key or a secret: ${found}`);
 }
 
 /** Returns the part of a key that only its holder knows. */

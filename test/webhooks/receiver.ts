@@ -1,7 +1,7 @@
 // A webhook receiver on loopback that keeps what it gets and answers as it is told.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { faultOfEvent } from '../setup/events.ts';
+import { findEventFault } from '../setup/events.ts';
 
 export interface Received {
   path: string;
@@ -48,7 +48,7 @@ export async function startReceiver(first: Behaviour = answering(200, 'ok')): Pr
       const body = Buffer.concat(chunks).toString();
       const one = { path: request.url ?? '', headers: request.headers, body, at: performance.now() };
       received.push(one);
-      faults.push(...[faultOfEvent(JSON.parse(body)) ?? []].flat());
+      faults.push(...[findEventFault(JSON.parse(body)) ?? []].flat());
       behaviour(response, one, request);
     });
   });
