@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { listMarkLabels, listMarks, listStarts, VALUE_STEPS, valueRange } from '../../src/dashboard/chart/axis.ts';
 import { horizontalExtent, verticalExtent } from '../../src/dashboard/chart/bar-extent.ts';
 import { listLayers, stack } from '../../src/dashboard/chart/layers.ts';
-import { drawnKeys, keySeries, switchKey } from '../../src/dashboard/chart/series.ts';
+import { drawnKeys, keySeries, toggleSeries } from '../../src/dashboard/chart/series.ts';
 import { HEIGHT, linePath } from '../../src/dashboard/overview/line-path.ts';
 import type { Series } from '../../src/dashboard/service/answers.ts';
 import { formatMarks } from '../../src/dashboard/words/values.ts';
@@ -53,16 +53,16 @@ describe('keys of series', () => {
   test('where none of the chosen is in the answer the usual ones are drawn, but none at all is a choice', () => {
     const keyed = keySeries(ANSWER);
     expect(drawnKeys(keyed, ['=gone'])).toEqual(['total', '=us', '=de']);
-    expect(switchKey(keyed, ['=gone'], '=us')).toEqual(['total', '=de']);
+    expect(toggleSeries(keyed, ['=gone'], '=us')).toEqual(['total', '=de']);
     expect(drawnKeys(keyed, [])).toEqual([]);
-    expect(switchKey(keyed, ['=us'], '=us')).toEqual([]);
+    expect(toggleSeries(keyed, ['=us'], '=us')).toEqual([]);
   });
 
   test('switching a series off and on again is the usual choice again', () => {
     const keyed = keySeries(ANSWER);
-    const off = switchKey(keyed, null, '=us');
+    const off = toggleSeries(keyed, null, '=us');
     expect(off).toEqual(['total', '=de']);
-    expect(switchKey(keyed, off, '=us')).toBeNull();
+    expect(toggleSeries(keyed, off, '=us')).toBeNull();
   });
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import {
   canBeAdded,
   distinctTitles,
-  findMeant,
+  findTypedValue,
   isListed,
   NONE,
   withTitle,
@@ -27,7 +27,7 @@ test.each([
   ['austri', 'at'],
   ['France', undefined],
 ])('of countries %j means %j', (text, value) => {
-  expect(findMeant(COUNTRIES, text)?.value).toBe(value);
+  expect(findTypedValue(COUNTRIES, text)?.value).toBe(value);
 });
 
 test.each([
@@ -37,7 +37,7 @@ test.each([
   ['unknown', ''],
   ['_2', 'spring_2'],
 ])('of campaigns %j means %j', (text, value) => {
-  expect(findMeant(CAMPAIGNS, text)?.value).toBe(value);
+  expect(findTypedValue(CAMPAIGNS, text)?.value).toBe(value);
 });
 
 test('a value has the title of the list, in whatever case; one that is not there is its own', () => {

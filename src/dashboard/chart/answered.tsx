@@ -13,7 +13,7 @@ import { Headline } from './headline.tsx';
 import { Legend } from './legend.tsx';
 import { countsLosses } from './losses.ts';
 import { type ChartAnswer, metricOf, showsChange } from './question.ts';
-import { drawnKeys, keySeries, switchKey, TOTAL } from './series.ts';
+import { drawnKeys, keySeries, TOTAL, toggleSeries } from './series.ts';
 
 interface AnsweredProps {
   chart: ChartRecord;
@@ -81,8 +81,8 @@ export function Answered({ chart, view, answer, onChange }: AnsweredProps) {
               drawn={drawn}
               unit={metric.unit}
               isLoss={countsLosses(chart)}
-              isChange={showsChange(answer)}
-              onSwitch={(key) => onChange((current) => ({ series: switchKey(series, current.series, key) }))}
+              showsChange={showsChange(answer)}
+              onToggle={(key) => onChange((current) => ({ series: toggleSeries(series, current.series, key) }))}
             />
           )}
           {shown.length > 0 && (

@@ -63,7 +63,7 @@ export function Download({ chart, view, answer }: DownloadProps) {
     setWords('Stopped');
   }
 
-  function switchDownload({ detail }: MouseEvent) {
+  function toggleDownload({ detail }: MouseEvent) {
     if (bytes === null) download();
     // The first click turns the button into Stop; the second click of a double-click was not meant for that.
     else if (detail < 2) stop();
@@ -73,7 +73,7 @@ export function Download({ chart, view, answer }: DownloadProps) {
     <div class="download">
       <button
         type="button"
-        onClick={switchDownload}
+        onClick={toggleDownload}
         aria-label={bytes === null ? `Download ${chart.metric_name} as CSV` : 'Stop the download'}
       >
         {bytes === null ? 'CSV' : `Stop, ${formatSize(bytes)}`}

@@ -22,11 +22,11 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
   const [name, setName] = useState(first);
   const [draft, setDraft] = useState<ChartView['filters']>({});
   /** The value that was typed, unless it has been added already or was only a search. */
-  const meant = useRef<string | undefined>(undefined);
+  const typedValue = useRef<string | undefined>(undefined);
   const values = draft[name] ?? view.filters[name] ?? [];
 
-  function withMeant(): ChartView['filters'] {
-    const value = meant.current;
+  function withTypedValue(): ChartView['filters'] {
+    const value = typedValue.current;
     return value === undefined || values.includes(value) ? draft : { ...draft, [name]: [...values, value] };
   }
 
@@ -40,7 +40,7 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
           event.preventDefault();
           // A dialog gives the focus back only if it is closed, not if it is just removed.
           dialog.current?.close();
-          onApply(withMeant());
+          onApply(withTypedValue());
         }}
       >
         <h2 id="filter-title">Filter</h2>
@@ -49,7 +49,7 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
           value={name}
           options={chart.filters.map((value) => ({ value, title: dimensionTitle(catalogue, value) }))}
           onChange={(next) => {
-            setDraft(withMeant());
+            setDraft(withTypedValue());
             setName(next);
           }}
         />
@@ -60,8 +60,8 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
           name={name}
           values={values}
           onChange={(chosen) => setDraft({ ...draft, [name]: chosen })}
-          onMeant={(value) => {
-            meant.current = value;
+          onTypedValue={(value) => {
+            typedValue.current = value;
           }}
         />
         <div class="dialog-buttons">

@@ -44,8 +44,8 @@ export function searchValues(list: readonly Value[], text: string): Value[] {
 /** Whether the text is exactly a value of the list, or another way to write one whose title differs from it. */
 export function isListed(list: readonly Value[], text: string): boolean {
   const name = text.trim();
-  const isCalled = ({ value, title }: Value) => isSame(value, name) || isSame(title, name);
-  return list.some((one) => one.value === name || (one.value !== '' && one.title !== one.value && isCalled(one)));
+  const hasName = ({ value, title }: Value) => isSame(value, name) || isSame(title, name);
+  return list.some((one) => one.value === name || (one.value !== '' && one.title !== one.value && hasName(one)));
 }
 
 /** Finds the value that is exactly the text; failing that, one whose value or title is the text in any case. */
@@ -58,7 +58,7 @@ export function findNamed(list: readonly Value[], text: string): Value | undefin
 }
 
 /** Finds the value that typed text means: the one of that name, else the only one that contains it. */
-export function findMeant(list: readonly Value[], text: string): Value | undefined {
+export function findTypedValue(list: readonly Value[], text: string): Value | undefined {
   const [first, ...others] = searchValues(list, text);
   return findNamed(list, text) ?? (others.length === 0 ? first : undefined);
 }

@@ -13,11 +13,11 @@ interface LegendProps {
   unit: Unit;
   isLoss: boolean;
   /** Whether to show the change from the compared values. */
-  isChange: boolean;
-  onSwitch: (key: string) => void;
+  showsChange: boolean;
+  onToggle: (key: string) => void;
 }
 
-export function Legend({ series, drawn, unit, isLoss, isChange, onSwitch }: LegendProps) {
+export function Legend({ series, drawn, unit, isLoss, showsChange, onToggle }: LegendProps) {
   const [isWhole, setWhole] = useState(false);
   const listed = isWhole ? series : series.slice(0, FIRST);
   const segments = series.filter(({ key }) => key !== TOTAL).length;
@@ -39,14 +39,14 @@ export function Legend({ series, drawn, unit, isLoss, isChange, onSwitch }: Lege
                 {compared}
               </th>
             )}
-            {compares && isChange && <th scope="col">Change</th>}
+            {compares && showsChange && <th scope="col">Change</th>}
           </tr>
         </thead>
         <tbody>
           {listed.map(({ key, colour, title, value, compare_value }) => (
             <tr key={key}>
               <th scope="row">
-                <button type="button" class="switch" aria-pressed={drawn.includes(key)} onClick={() => onSwitch(key)}>
+                <button type="button" class="switch" aria-pressed={drawn.includes(key)} onClick={() => onToggle(key)}>
                   <Swatch colour={colour} />
                   <span class="series-name" title={title}>
                     {title}
@@ -58,7 +58,7 @@ export function Legend({ series, drawn, unit, isLoss, isChange, onSwitch }: Lege
                 {compares && <span class="compared-line muted"> {formatValue(compare_value ?? 0, unit)}</span>}
               </td>
               {compares && <td class="muted compared-value">{formatValue(compare_value ?? 0, unit)}</td>}
-              {compares && isChange && (
+              {compares && showsChange && (
                 <td>
                   <Change value={value} before={compare_value ?? 0} isLoss={isLoss} />
                 </td>

@@ -45,7 +45,7 @@ export function drawnKeys(series: readonly KeyedSeries[], chosen: readonly strin
 }
 
 /** Returns the choice after one series was switched; null if that is the default again. */
-export function switchKey(
+export function toggleSeries(
   series: readonly KeyedSeries[],
   chosen: readonly string[] | null,
   key: string,

@@ -7,7 +7,15 @@ import type { ChartRecord } from '../service/answers.ts';
 import { useAnswer } from '../service/use-answer.ts';
 import { dimensionTitle, useService } from '../service/use-service.ts';
 import type { ChartView } from '../view/view.ts';
-import { canBeAdded, findMeant, findNamed, isListed, searchValues, type Value, withTitle } from './filter-values.ts';
+import {
+  canBeAdded,
+  findNamed,
+  findTypedValue,
+  isListed,
+  searchValues,
+  type Value,
+  withTitle,
+} from './filter-values.ts';
 import { findDimension, listValues } from './list-values.ts';
 
 interface ValueChoiceProps {
@@ -18,7 +26,7 @@ interface ValueChoiceProps {
   values: readonly string[];
   onChange: (values: string[]) => void;
   /** Called with the value that the typed text stands for, before it is added; undefined if there is none. */
-  onMeant: (value: string | undefined) => void;
+  onTypedValue: (value: string | undefined) => void;
 }
 
 const MAX_LISTED = 200;
@@ -29,7 +37,7 @@ function withChosen(list: readonly Value[], chosen: readonly string[]): Value[] 
 }
 
 export function ValueChoice(props: ValueChoiceProps) {
-  const { name, values, onChange, onMeant } = props;
+  const { name, values, onChange, onTypedValue } = props;
   const service = useService();
   const [typed, setTyped] = useState('');
   const searchField = useRef<HTMLInputElement>(null);
@@ -42,7 +50,7 @@ export function ValueChoice(props: ValueChoiceProps) {
   const isTyped = typed.trim() !== '';
   const isNew = isTyped && !isClosed && canBeAdded(name, typed) && !isListed(list, typed);
   const typing = name === 'country' ? 'type a two-letter code' : 'type one';
-  function switchValue(value: string) {
+  function toggleValue(value: string) {
     onChange(values.includes(value) ? values.filter((one) => one !== value) : [...values, value]);
     setHasFound(true);
   }
@@ -58,17 +66,17 @@ export function ValueChoice(props: ValueChoiceProps) {
   }
 
   function addTyped() {
-    const meant = findMeant(list, typed);
-    if (meant) tick(meant.value);
+    const match = findTypedValue(list, typed);
+    if (match) tick(match.value);
     // Until the list has arrived, the typed text may still turn out to be in it.
     else if (isNew && !isAsking) tick(typed.trim());
   }
 
   // The user cannot see what is added as the dialog closes. Text that can be added as it stands is therefore not taken
   // for a value that merely contains it.
-  const asTyped = findNamed(list, typed)?.value ?? (isNew ? typed.trim() : findMeant(list, typed)?.value);
-  const meant = isTyped && !hasFound ? asTyped : undefined;
-  useLayoutEffect(() => onMeant(meant), [meant]);
+  const asTyped = findNamed(list, typed)?.value ?? (isNew ? typed.trim() : findTypedValue(list, typed)?.value);
+  const typedValue = isTyped && !hasFound ? asTyped : undefined;
+  useLayoutEffect(() => onTypedValue(typedValue), [typedValue]);
 
   return (
     <fieldset class="value-choice">
@@ -108,7 +116,7 @@ export function ValueChoice(props: ValueChoiceProps) {
       <div class="value-list" tabIndex={-1}>
         {found.slice(0, MAX_LISTED).map(({ value, title }) => (
           <label key={value} class="value">
-            <input type="checkbox" checked={values.includes(value)} onChange={() => switchValue(value)} />
+            <input type="checkbox" checked={values.includes(value)} onChange={() => toggleValue(value)} />
             <span>{title}</span>
             {title !== value && value !== '' && <span class="muted">{value}</span>}
           </label>

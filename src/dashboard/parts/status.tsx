@@ -1,7 +1,7 @@
 // Tells screen readers that an answer is awaited, once that is also shown in words, and then what has arrived. It
 // always stays in the page, because only changes within it are read out, and outside the element that is busy.
 import { useEffect, useState } from 'preact/hooks';
-import { WORDS_AFTER_S } from './waiting.tsx';
+import { TEXT_AFTER_S } from './waiting.tsx';
 
 interface StatusProps {
   /** What is awaited. */
@@ -16,7 +16,7 @@ export function Status({ what, isAsking, words }: StatusProps) {
   useEffect(() => {
     setLong(false);
     if (!isAsking) return undefined;
-    const timer = setTimeout(() => setLong(true), WORDS_AFTER_S * 1000);
+    const timer = setTimeout(() => setLong(true), TEXT_AFTER_S * 1000);
     return () => clearTimeout(timer);
   }, [isAsking]);
   const waiting = isLong ? `Loading ${what}` : '';

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { VanishingButton } from './vanishing-button.tsx';
 
-export const WORDS_AFTER_S = 2;
+export const TEXT_AFTER_S = 2;
 
 export function Waiting({ what, onStop }: { what: string; onStop?: () => void }) {
   const [seconds, setSeconds] = useState(0);
@@ -13,7 +13,7 @@ export function Waiting({ what, onStop }: { what: string; onStop?: () => void })
   return (
     <div class="waiting">
       <progress aria-label={`Loading ${what}`} />
-      {seconds >= WORDS_AFTER_S && (
+      {seconds >= TEXT_AFTER_S && (
         <p class="waiting-words">
           Loading {what}, {seconds} s
           {onStop && (
