@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CHART_IDS } from '../../src/analytics/catalogue.ts';
-import { type Asker, createAsker } from '../charts/ask.ts';
+import { type ChartClient, createChartClient } from '../charts/ask.ts';
 import { askAll, type Compared, compareAnswers } from '../charts/compare.ts';
 import { askedEarlier, describe, listFiltered, listOpen, listPlain, type Question } from '../charts/questions.ts';
 import { type Benchmark, type Context, issueKeys, type Keys, RUN_SEED } from '../context.ts';
@@ -23,7 +23,7 @@ const OTHER_ZONE = 'America/Los_Angeles';
 interface Charting {
   dataset: Dataset;
   service: Running;
-  asker: Asker;
+  client: ChartClient;
   keys: Keys;
 }
 
@@ -37,11 +37,11 @@ async function withService<T>(
   const logFile = join(context.folder, `charts-${dataset.name}.log`);
   const service = await startService({ databaseUrl: dataset.url, logFile });
   await waitUntilSettled(dataset);
-  const asker = await createAsker(service.url, keys.secret);
+  const client = await createChartClient(service.url, keys.secret);
   try {
-    return await work({ dataset, service, asker, keys });
+    return await work({ dataset, service, client, keys });
   } finally {
-    asker.close();
+    client.close();
     await service.stop();
   }
 }
@@ -114,9 +114,9 @@ function noteSlowest({ note }: Context, id: string, compared: readonly Compared[
 }
 
 async function compareWithDuck(context: Context, charting: Charting, duck: Duck): Promise<Row[]> {
-  const { dataset, asker } = charting;
+  const { dataset, client } = charting;
   const { plain, open, filtered, payers } = listQuestions(context, dataset);
-  const parts = { asker, duck, end: dataset.end };
+  const parts = { client, duck, end: dataset.end };
   const answers = {
     plain: await compareAnswers(plain, parts),
     open: await compareAnswers(open, parts),
@@ -130,7 +130,7 @@ async function compareWithDuck(context: Context, charting: Charting, duck: Duck)
     ['7b', 'payers'],
   ] as const)
     noteSlowest(context, id, answers[name]);
-  const zoned = await askAll(plain, asker, OTHER_ZONE);
+  const zoned = await askAll(plain, client, OTHER_ZONE);
   const again = answers.plain.map(({ againMs }) => againMs);
   return [
     rowOf(answers.plain, {
@@ -213,13 +213,13 @@ async function runBusy(context: Context): Promise<Row[]> {
   await warm(dataset, FACTS);
   return withService(context, dataset, async (charting) => {
     const { plain } = listQuestions(context, dataset);
-    const { asker } = charting;
-    await askAll(warmUp(plain.slice(0, 10), dataset), asker);
-    const quiet = median(await askAll(plain, asker));
+    const { client } = charting;
+    await askAll(warmUp(plain.slice(0, 10), dataset), client);
+    const quiet = median(await askAll(plain, client));
     const jobs = startWriting(charting);
     // For as long as in rows 1 to 3, while Node.js compiles what the writers ask for.
     await sleep(context.size.warmUpSeconds * 1000);
-    const busy = await askAll(plain, asker);
+    const busy = await askAll(plain, client);
     for (const { finish } of jobs) finish();
     const [posts, transactions] = await Promise.all(jobs.map(({ result }) => result));
     const failed = (posts?.failed ?? 0) + (transactions?.failed ?? 0);
@@ -250,12 +250,12 @@ export const busy: Benchmark = { name: 'busy', title: 'row 6b: charts while fact
 async function askInTurns(questions: readonly Question[], small: Charting, large: Charting) {
   const times = { small: [] as number[], large: [] as number[] };
   for (const question of questions) {
-    for (const [name, { asker, dataset }] of [
+    for (const [name, { client, dataset }] of [
       ['small', small],
       ['large', large],
     ] as const) {
-      await asker.ask(askedEarlier(question, dataset.end));
-      times[name].push((await asker.ask(question)).ms);
+      await client.ask(askedEarlier(question, dataset.end));
+      times[name].push((await client.ask(question)).ms);
     }
   }
   return { smallMs: median(times.small), largeMs: median(times.large) };

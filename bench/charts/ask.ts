@@ -28,7 +28,7 @@ interface Metric {
   data: { type: string; value: number }[];
 }
 
-export interface Asker {
+export interface ChartClient {
   ask: (question: Question, zone?: string) => Promise<ServiceAnswer>;
   close: () => void;
 }
@@ -43,7 +43,7 @@ function readValues(question: Question, text: string): Values {
 
 const PATH = '/api/v1/client-api/metrics/analytics/';
 
-export async function createAsker(url: string, key: string): Promise<Asker> {
+export async function createChartClient(url: string, key: string): Promise<ChartClient> {
   const { hostname, port } = new URL(url);
   const connection = await openConnection({ host: hostname, port: Number(port) });
   return {

@@ -1,7 +1,7 @@
 // Asks the service and DuckDB the same questions, one after the other, and compares their figures: a fast answer that
 // is wrong does not count.
 import type { Duck } from '../reference/duckdb.ts';
-import type { Asker, Values } from './ask.ts';
+import type { ChartClient, Values } from './ask.ts';
 import { askedEarlier, describe, type Question } from './questions.ts';
 
 export interface Compared {
@@ -32,15 +32,15 @@ function findDifference(service: Values, duck: Values): string | undefined {
 
 export async function compareAnswers(
   questions: readonly Question[],
-  { asker, duck, end }: { asker: Asker; duck: Duck; end: number },
+  { client, duck, end }: { client: ChartClient; duck: Duck; end: number },
 ): Promise<Compared[]> {
   const compared: Compared[] = [];
   for (const question of questions) {
     await duck.ask(question);
     const inDuck = await duck.ask(question);
-    await asker.ask(askedEarlier(question, end));
-    const inService = await asker.ask(question);
-    const again = await asker.ask(question);
+    await client.ask(askedEarlier(question, end));
+    const inService = await client.ask(question);
+    const again = await client.ask(question);
     const difference = inService.values && findDifference(inService.values, inDuck.values);
     if (difference) throw new Error(`service and DuckDB differ: ${describe(question)}: ${difference}`);
     compared.push({ question, serviceMs: inService.ms, againMs: again.ms, duckMs: inDuck.ms });
@@ -49,8 +49,8 @@ export async function compareAnswers(
 }
 
 /** Asks the service alone; returns how long each answer took, in milliseconds. */
-export async function askAll(questions: readonly Question[], asker: Asker, zone?: string): Promise<number[]> {
+export async function askAll(questions: readonly Question[], client: ChartClient, zone?: string): Promise<number[]> {
   const times: number[] = [];
-  for (const question of questions) times.push((await asker.ask(question, zone)).ms);
+  for (const question of questions) times.push((await client.ask(question, zone)).ms);
   return times;
 }
