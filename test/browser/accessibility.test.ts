@@ -73,7 +73,7 @@ describeInBrowser('for everybody', (place) => {
     });
   }
 
-  test('the drawing is read bucket by bucket with the arrow keys', async () => {
+  test('the arrow keys read out the drawing bucket by bucket', async () => {
     const { page, close } = await place.open({ view: '#/charts/subscriptions_active?date=last_7_days' });
     await settle(page);
     const slider = page.getByRole('slider', { name: /^Active subscriptions by day/ });
@@ -94,7 +94,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('that an answer is awaited, and what has come, is said once each', async () => {
+  test('waiting for an answer and its arrival are announced once each', async () => {
     const { page, close } = await place.open({ view: '#/charts/mrr?date=2026-01-01_to_2026-01-31' });
     await settle(page);
     const status = page.locator('#content > [role="status"]');
@@ -114,7 +114,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('how many values and events were found is said', async () => {
+  test('the numbers of values and events found are announced', async () => {
     const { page, close } = await place.open({ view: '#/charts/mrr' });
     await settle(page);
     await page.getByRole('button', { name: '+ Filter' }).click();
@@ -132,7 +132,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('what is wrong with two dates is said of their fields, but not of a year that is being typed', async () => {
+  test('problems with two dates are reported on their fields, but not while a year is being typed', async () => {
     const { page, close } = await place.open({ view: '#/charts/revenue?date=2026-01-01_to_2026-01-31' });
     await settle(page);
     const first = page.getByLabel('First day');
@@ -159,7 +159,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('in a narrow window the compared values are below the values', async () => {
+  test('in a narrow window, the compared values are below the values', async () => {
     const view = '#/charts/mrr?segmentation=store&compare_date=previous';
     const { page, close } = await place.open({ view, viewport: { width: 1280, height: 900 } });
     await settle(page);
@@ -178,7 +178,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('large amounts are whole in a narrow window, their names beside or above them, and nothing is beyond its edge', async () => {
+  test('large amounts fit a narrow window uncut, with their names beside or above them, and nothing overflows', async () => {
     const { page, close } = await place.open({ key: null, viewport: { width: 320, height: 740 } });
     await page.route(`**${CHARTS}`, async (route) => {
       const response = await route.fetch();
@@ -216,7 +216,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('of many series the first are read out, and how many more there are', async () => {
+  test('of many series, the first are read out and the others counted', async () => {
     const { page, close } = await place.open();
     await settle(page);
     await page.route(`**${CHARTS}`, async (route) => {
@@ -234,7 +234,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('a row of the table has a name also where only the compared days go on', async () => {
+  test('a table row has a heading even where only the compared days continue', async () => {
     const { page, close } = await place.open({
       view: '#/charts/mrr?date=2026-03-01_to_2026-03-02&compare_date=2026-01-01_to_2026-01-03',
     });
@@ -244,7 +244,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('the first key goes one bucket on from the one that was read', async () => {
+  test('the first arrow key moves one bucket from the one that was read out', async () => {
     const { page, close } = await place.open({
       view: '#/charts/mrr?date=2026-03-01_to_2026-03-07&compare_date=2026-01-01_to_2026-01-20',
     });
@@ -270,7 +270,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('keys of the browser stay those of the browser', async () => {
+  test('browser shortcuts still work', async () => {
     const { page, close } = await place.open({ view: '#/charts/mrr' });
     await settle(page);
     await page.getByRole('slider').focus();
@@ -286,7 +286,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('what is said of a bucket stays beside it in a narrower window', async () => {
+  test('the tooltip of a bucket stays beside it when the window gets narrower', async () => {
     const { page, close } = await place.open({ view: '#/charts/mrr', viewport: { width: 1280, height: 900 } });
     await settle(page);
     await page.getByRole('slider').focus();
@@ -304,7 +304,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('on paper all rows are there, in ink, with the key to the colours, and no controls', async () => {
+  test('a printed page has all rows, dark text and the legend, but no controls', async () => {
     const { page, close } = await place.open({
       view: '#/charts/mrr?date=last_90_days&compare_date=previous',
       colorScheme: 'dark',
@@ -323,7 +323,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('where the system forces its colours, the key keeps those of the drawing', async () => {
+  test('with forced colours, the legend keeps the colours of the drawing', async () => {
     const { page, close } = await place.open({
       forcedColors: 'active',
       view: '#/charts/mrr?segmentation=store&compare_date=previous',
@@ -340,7 +340,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('going to another view moves the focus to its heading, and names the tab', async () => {
+  test('going to another view moves the focus to its heading and sets the title of the tab', async () => {
     const { page, close } = await place.open();
     await settle(page);
     await page.getByRole('link', { name: 'ARPPU' }).focus();
@@ -352,7 +352,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('the first tab stop leads past the navigation', async () => {
+  test('the first tab stop skips the navigation', async () => {
     const { page, close } = await place.open({ view: '#/charts/mrr' });
     await settle(page);
     await page.reload();
@@ -364,7 +364,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('what has the focus and is gone passes it on', async () => {
+  test('a focused element that disappears passes the focus on', async () => {
     const { page, close } = await place.open({ view: '#/charts/mrr?filters.store=app_store' });
     await settle(page);
     const focused = () => page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.textContent');
@@ -385,7 +385,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('the menu is closed by the link of the view that is shown, and by Escape', async () => {
+  test('the menu closes on a click on the current view, and on Escape', async () => {
     const { page, close } = await place.open({ view: '#/charts/mrr', viewport: { width: 390, height: 740 } });
     await settle(page);
     const menu = page.getByRole('button', { name: 'Menu' });
@@ -399,7 +399,7 @@ describeInBrowser('for everybody', (place) => {
     await close();
   });
 
-  test('a filter is chosen by keyboard alone, and the focus comes back', async () => {
+  test('a filter can be chosen by keyboard alone, and the focus returns', async () => {
     const { page, close } = await place.open({ view: '#/charts/mrr' });
     await settle(page);
     await page.getByRole('button', { name: '+ Filter' }).focus();

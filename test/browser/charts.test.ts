@@ -74,7 +74,7 @@ describeInBrowser('a chart', (place) => {
     expect(messages).toEqual([]);
   });
 
-  test.each(CHART_IDS)('%s offers what it takes, and nothing else', async (chart_id) => {
+  test.each(CHART_IDS)('%s offers exactly what it supports', async (chart_id) => {
     const { page } = tab;
     const one = chart(chart_id);
     await page.goto(`${place.world.service.url}/dashboard/#/charts/${chart_id}`);
@@ -143,7 +143,7 @@ describeInBrowser('a chart', (place) => {
     await close();
   });
 
-  test('the table of many series has its first rows, more of them when asked, and all of them on paper', async () => {
+  test('a table of many series shows its first rows, more on request, and all of them in print', async () => {
     const types = Array.from({ length: 249 }, (_, i) => `=${i}`);
     const members = ['total', ...types].map((series) => new URLSearchParams({ series })).join('&');
     const { page, close } = await place.open({
@@ -180,7 +180,7 @@ describeInBrowser('a chart', (place) => {
     await close();
   });
 
-  test('a filter by names that are written from right to left has each by itself', async () => {
+  test('right-to-left names in a filter are isolated from each other', async () => {
     const names = ['\u202e2026', 'حملة الربيع', 'Spring'];
     const filters = names.map((name) => `filters.attribution_campaign=${encodeURIComponent(name)}`);
     const { page, close } = await place.open({ view: `#/charts/installs?${filters.join('&')}` });

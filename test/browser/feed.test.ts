@@ -9,7 +9,7 @@ const PAGE = 50;
 describeInBrowser('the event feed', (place) => {
   const FEED = '/api/v1/client-api/events/';
 
-  test('shows what the operation answers', async () => {
+  test('shows what the operation returns', async () => {
     const { page, messages, close } = await place.open({ view: '#/events' });
     await settle(page);
     const { json } = await place.world.service.call('GET', FEED, { key: place.world.key });
@@ -34,7 +34,7 @@ describeInBrowser('the event feed', (place) => {
     await close();
   });
 
-  test('filtered, the address has the filters', async () => {
+  test('puts its filters into the address', async () => {
     const { page, close } = await place.open({ view: '#/events' });
     await settle(page);
     await page.getByLabel('Customer user ID').fill('user-2');
@@ -56,7 +56,7 @@ describeInBrowser('the event feed', (place) => {
     await close();
   });
 
-  test('event types that could not be had are asked for again', async () => {
+  test('requests event types again that failed to load', async () => {
     const { page, close } = await place.open({ view: '#/events' });
     await settle(page);
     await page.route('**/openapi.json', (route) => route.abort());
@@ -69,7 +69,7 @@ describeInBrowser('the event feed', (place) => {
     await close();
   });
 
-  test('events of other filters are told by their look while those of these are awaited', async () => {
+  test('dims the events of the previous filters while it waits for the new ones', async () => {
     const { page, close } = await place.open({ view: '#/events?customer_user_id=user-1' });
     await settle(page);
     expect(await page.locator('.feed ul.outdated').count()).toBe(0);
@@ -80,14 +80,14 @@ describeInBrowser('the event feed', (place) => {
     await close();
   });
 
-  test('a type that there is not is refused in a sentence', async () => {
+  test('explains that an event type does not exist', async () => {
     const { page, close } = await place.open({ view: '#/events?event_type=rain' });
     await settle(page);
     expect(await page.getByRole('alert').textContent()).toContain('event_type: Must be one of: access_level_updated');
     await close();
   });
 
-  test('older events come when asked', async () => {
+  test('loads older events on request', async () => {
     const { service } = place.world;
     for (let i = 0; i < PAGE; i++) {
       const headers = { 'service-customer-user-id': 'user-4' };

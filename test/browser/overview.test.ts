@@ -15,7 +15,7 @@ const FIGURES = [
 ] as const;
 
 describeInBrowser('the overview', (place) => {
-  test.each(FIGURES)('%s of the last 28 days beside the 28 before', async (chart_id, name) => {
+  test.each(FIGURES)('%s of the last 28 days, compared with the 28 before', async (chart_id, name) => {
     const { page, messages, close } = await place.open();
     await settle(page);
     const value = async (date: string[]) => {
@@ -42,7 +42,7 @@ describeInBrowser('the overview', (place) => {
     ['slow', -1],
     ['fast', 1],
   ])(
-    'what day it is the service says to a computer whose clock is a day %s, and of more it is told',
+    'the service tells a computer whose clock is a day %s what day it is; a larger difference is reported',
     async (_, way) => {
       const hours = (count: number) => Date.now() + way * count * 3_600_000;
       const { page, close } = await place.open({ view: '#/charts/installs?date=last_7_days', key: null });
@@ -60,7 +60,7 @@ describeInBrowser('the overview', (place) => {
     },
   );
 
-  test('a chart is asked twice only where it has no comparison', async () => {
+  test('only a chart without comparison is requested twice', async () => {
     const { page, close } = await place.open();
     const asked: string[] = [];
     page.on('request', (request) => {

@@ -24,7 +24,7 @@ async function readRows(page: Page, rows: string): Promise<string[][]> {
 describeInBrowser('asking a chart', (place) => {
   const date = lastDays(90);
 
-  test('segmented, every segment has its value, and the legend switches series', async () => {
+  test('every segment has its value, and the legend switches series on and off', async () => {
     const { page, messages, close } = await place.open({ view: '#/charts/revenue?date=last_90_days&period_unit=week' });
     await settle(page);
     await choose(page, 'Segmentation', 'country');
@@ -57,7 +57,7 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
-  test('filtered by values that were seen and by typed ones, of two dimensions at once', async () => {
+  test('a chart can be filtered by seen and by typed values, of two dimensions at once', async () => {
     const { page, close } = await place.open({ view: '#/charts/subscriptions_new?date=last_90_days' });
     await settle(page);
     const ask = async (filters: object) =>
@@ -95,7 +95,7 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
-  test('Apply takes what is typed, unless it only found what was ticked', async () => {
+  test('Apply adds the typed value, unless the text was only a search for a ticked one', async () => {
     const { page, close } = await place.open({ view: '#/charts/subscriptions_new?date=last_90_days' });
     await settle(page);
     const open = () => page.getByRole('button', { name: '+ Filter' }).click();
@@ -136,7 +136,7 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
-  test('compared with the days before, and with two dates', async () => {
+  test('a chart can be compared with the days before, and with two dates', async () => {
     const { page, close } = await place.open({ view: '#/charts/mrr' });
     await settle(page);
     const compare = async (compare_date: string[]) => {
@@ -184,7 +184,7 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
-  test('on another money basis, by install date, in another zone', async () => {
+  test('a chart can be counted on another money basis, by install date, in another zone', async () => {
     const { page, close } = await place.open({ view: '#/charts/revenue?date=last_90_days' });
     await settle(page);
     await choose(page, 'Money', 'net_revenue');
@@ -215,7 +215,7 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
-  test('the CSV file is what the operation answers', async () => {
+  test('the CSV file is what the operation returns', async () => {
     const { page, close } = await place.open({
       view: '#/charts/arpu?date=last_90_days&period_unit=month&segmentation=store&filters.country=us',
     });
@@ -238,7 +238,7 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
-  test('a filter that another chart does not take is said there, and holds again on the way back', async () => {
+  test('a filter that another chart does not support is named there, and applies again on the way back', async () => {
     const { page, close } = await place.open({ view: '#/charts/arppu?filters.duration=Monthly' });
     await settle(page);
     const filtered = await headline(page);
@@ -259,7 +259,7 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
-  test('two filters removed before the page is drawn again are both gone', async () => {
+  test('two filters removed before the page is rendered again are both gone', async () => {
     const { page, close } = await place.open({
       view: '#/charts/installs?filters.country=us&filters.store=app_store&filters.channel=x',
     });
@@ -273,7 +273,7 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
-  test('two series switched before the page is drawn again are both switched', async () => {
+  test('two series switched before the page is rendered again are both switched', async () => {
     const { page, close } = await place.open({ view: '#/charts/mrr?segmentation=store' });
     await settle(page);
     await page.addInitScript("addEventListener('hashchange', (event) => event.stopImmediatePropagation());");
@@ -285,7 +285,7 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
-  test('what no chart takes is said and can be removed, by keyboard too', async () => {
+  test('what no chart supports is named and can be removed, by keyboard too', async () => {
     const { page, messages, close } = await place.open({
       view: '#/charts/installs?segmentation=shade&filters.colour=red&filters.toString=x&filters.country=us&compare_date=previous',
     });
@@ -303,7 +303,7 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
-  test('what the values of a filter are called is asked in the days of which there are totals', async () => {
+  test('titles of filter values are requested for the app’s own days, which have totals', async () => {
     const { page, close } = await place.open({ key: null });
     const asked: [object, string | undefined][] = [];
     page.on('request', (request) => {
@@ -326,7 +326,7 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
-  test('the headline says that the compared days are grey only where they are drawn', async () => {
+  test('the headline says that the compared days are grey only if they are drawn', async () => {
     const { page, close } = await place.open({ view: '#/charts/revenue?segmentation=country&compare_date=previous' });
     await settle(page);
     const change = () => page.locator('.headline-change').textContent();
@@ -338,7 +338,7 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
-  test('days that have not begun are compared with none, and of dates that have not no change is told', async () => {
+  test('future days are not compared, and no change is shown while chosen dates are in the future', async () => {
     const { page, close } = await place.open();
     await settle(page);
     const [first, today] = lastDays(3);
@@ -366,7 +366,7 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
-  test('the address of a view, opened elsewhere, shows the same', async () => {
+  test('the address of a view shows the same when opened elsewhere', async () => {
     const { page, close } = await place.open({ view: '#/charts/arppu' });
     await settle(page);
     await choose(page, 'Days', 'last_12_months');

@@ -4,7 +4,7 @@ import { createKey, revokeKey } from '../../src/apps/service.ts';
 import { describeInBrowser, passMinute, settle, signIn } from './browser.ts';
 
 describeInBrowser('signing in', (place) => {
-  test('a wrong key gets a sentence, a public one another', async () => {
+  test('a wrong key and a public key each get a message of their own', async () => {
     const { page, close } = await place.open({ key: null });
     const isInvalid = () => page.getByLabel('Secret key').getAttribute('aria-invalid');
     await signIn(page, '');
@@ -27,7 +27,7 @@ describeInBrowser('signing in', (place) => {
     await close();
   });
 
-  test('the key is in the storage of the tab and sent to this origin alone', async () => {
+  test('the key is stored in the tab alone and sent to this origin alone', async () => {
     const { page, messages, close } = await place.open({ key: null });
     const origins = new Set<string>();
     const carriers = new Set<string>();
@@ -91,7 +91,7 @@ describeInBrowser('signing in', (place) => {
     await close();
   });
 
-  test('a refusal of the key before says nothing of this one', async () => {
+  test('a late refusal of the previous key does not sign out the current one', async () => {
     const { deps, appId } = place.world.service;
     const { key } = await createKey(deps, { appId, kind: 'secret', scope: 'analytics' });
     const { page, close } = await place.open({ view: '#/charts/arr', key });
@@ -117,7 +117,7 @@ describeInBrowser('signing in', (place) => {
     await close();
   });
 
-  test('when the key is revoked, the page says so and asks for another', async () => {
+  test('if the key is revoked, the page says so and asks for another', async () => {
     const { deps, appId } = place.world.service;
     const { key_id, key } = await createKey(deps, { appId, kind: 'secret', scope: 'analytics' });
     const { page, close } = await place.open({ key });

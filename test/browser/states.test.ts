@@ -29,7 +29,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('what day it is is asked again once an answer that does not come was given up', async () => {
+  test('the current day is requested again after the user stops waiting for it', async () => {
     const { page, close } = await place.open({ view: '#/charts/installs' });
     await settle(page);
     await page.route(`**${CHARTS}`, () => undefined);
@@ -42,7 +42,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('the file has the days that are shown, also when another day has begun', async () => {
+  test('the file has the days that are shown, even if another day has begun', async () => {
     const { page, close } = await place.open({ view: '#/charts/installs' });
     await settle(page);
     const [, last] = lastDays(28);
@@ -64,7 +64,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('a choice that comes late changes nothing any more', async () => {
+  test('a choice that completes after the user has left the chart changes nothing', async () => {
     const { page, close } = await place.open({ view: '#/charts/installs' });
     await settle(page);
     // The page follows its address in a task of its own, and the answer may arrive before that.
@@ -92,7 +92,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('dates that come late are those before the days that are chosen by then', async () => {
+  test('suggested dates that arrive late are those before the days chosen by then', async () => {
     const { page, close } = await place.open({ view: '#/charts/mrr' });
     await settle(page);
     await passMinute(page);
@@ -106,7 +106,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('the old answer stays, dimmed, until the new one is there', async () => {
+  test('the old answer stays, dimmed, until the new one arrives', async () => {
     const { page, close } = await place.open({ view: '#/charts/installs' });
     await settle(page);
     const before = await page.locator('.headline-value').textContent();
@@ -121,7 +121,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('an answer that has become old is asked for again once the tab is looked at', async () => {
+  test('a stale answer is requested again when the user returns to the tab', async () => {
     const { page, close } = await place.open({ view: '#/charts/installs' });
     await settle(page);
     let asked = 0;
@@ -141,7 +141,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('a service that is away is said to be, and asked again', async () => {
+  test('an unreachable service is reported and can be retried', async () => {
     const { page, close } = await place.open();
     await settle(page);
     await page.route(`**${CHARTS}`, (route) => route.abort());
@@ -153,7 +153,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('dates that cannot be had are said to be, with the reason, until something else is asked', async () => {
+  test('a failure to suggest dates is explained until the next question', async () => {
     const { page, close } = await place.open({ view: '#/charts/revenue?zone=Nowhere' });
     await settle(page);
     const problem = page.locator('.controls').getByRole('alert');
@@ -165,7 +165,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('a file that cannot be had is said to be, in sight', async () => {
+  test('a failed download is reported visibly', async () => {
     const { page, close } = await place.open({ view: '#/charts/arpu' });
     await settle(page);
     await page.route(`**${CHARTS}`, (route) => route.abort());
@@ -179,7 +179,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('a file is awaited until it is stopped, or until one signs out', async () => {
+  test('a download runs until it is stopped or the user signs out', async () => {
     const { page, close } = await place.open({ view: '#/charts/arpu' });
     await settle(page);
     let aborted = 0;
@@ -200,7 +200,7 @@ describeInBrowser('without an answer', (place) => {
   test.each([
     [500, 'The service failed to answer.'],
     [503, 'The service is busy or its database is unavailable.'],
-  ])('status %d is a sentence', async (status, sentence) => {
+  ])('status %d is explained', async (status, sentence) => {
     const { page, close } = await place.open();
     await settle(page);
     await page.route(`**${CHARTS}`, (route) =>
@@ -211,7 +211,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('an answer that breaks off is said to be out of reach', async () => {
+  test('an answer that breaks off counts as an unreachable service', async () => {
     const { page, close } = await place.open();
     await settle(page);
     await page.evaluate(`(() => {
@@ -233,7 +233,7 @@ describeInBrowser('without an answer', (place) => {
     ['is empty', {}],
     ['has no metric', { data: {} }],
     ['lacks a money basis', { data: { revenue: { data: [] } } }],
-  ])('an answer that %s is a sentence', async (_, json) => {
+  ])('an answer that %s is reported', async (_, json) => {
     const { page, messages, close } = await place.open();
     await settle(page);
     await page.route(`**${CHARTS}`, (route) => route.fulfill({ body: JSON.stringify(json) }));
@@ -246,7 +246,7 @@ describeInBrowser('without an answer', (place) => {
   test.each([
     ['the catalogue', '#/', '**/metrics/catalog/'],
     ['the feed', '#/events', '**/client-api/events/**'],
-  ])('an answer for %s without data is a sentence, too', async (_, view, path) => {
+  ])('an answer for %s without data is reported, too', async (_, view, path) => {
     const { page, close } = await place.open({ view });
     await settle(page);
     await page.route(path, (route) => route.fulfill({ json: {} }));
@@ -257,7 +257,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('a limit that is over in a moment is waited for', async () => {
+  test('a rate limit that ends in a moment is waited out', async () => {
     const { page, close } = await place.open();
     await settle(page);
     let asked = 0;
@@ -274,7 +274,7 @@ describeInBrowser('without an answer', (place) => {
   test.each([
     ['in seconds', () => '3600'],
     ['as a date', () => new Date(Date.now() + 3_600_000).toUTCString()],
-  ])('a limit that lasts (%s) is not waited for, and it is said when it is over', async (_, after) => {
+  ])('a longer rate limit (%s) is not waited out; the page says when it ends', async (_, after) => {
     const { page, close } = await place.open();
     await settle(page);
     let asked = 0;
@@ -314,7 +314,7 @@ describeInBrowser('without an answer', (place) => {
       'The value is zero in every period.Choose other days or fewer filters.',
     ],
     ['mrr', 'date=2126-01-01_to_2126-01-31&filters.store=stripe', 'These days are in the future.Choose other days.'],
-  ])('days without any %s (%s) are said to be so', async (chart_id, members, words) => {
+  ])('days without any %s (%s) are reported as such', async (chart_id, members, words) => {
     const { page, messages, close } = await place.open({ view: `#/charts/${chart_id}?${members}` });
     await settle(page);
     expect(await page.locator('.notice').textContent()).toBe(words);
@@ -322,7 +322,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('of sales that were given back within their periods it is not said that nothing happened', async () => {
+  test('sales refunded within their periods do not count as nothing happening', async () => {
     await importTransactions(place.world.service, [
       {
         ...COINS,
@@ -341,7 +341,7 @@ describeInBrowser('without an answer', (place) => {
     }
   });
 
-  test('a ratio that only the whole range has is not said to be zero', async () => {
+  test('a ratio that only the whole range has is not reported as zero', async () => {
     const { page, close } = await place.open({ view: '#/charts/arpu', key: null });
     await page.route(`**${CHARTS}`, async (route) => {
       const response = await route.fetch();
@@ -360,7 +360,7 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('without a series there is a way back to the usual ones', async () => {
+  test('with all series switched off, there is a way back to the default ones', async () => {
     const { page, close } = await place.open({
       view: '#/charts/revenue?date=last_90_days&segmentation=country&series=',
     });
@@ -375,14 +375,14 @@ describeInBrowser('without an answer', (place) => {
     await close();
   });
 
-  test('what the service refuses is said in its words', async () => {
+  test('what the service refuses is reported in its words', async () => {
     const { page, close } = await place.open({ view: '#/charts/revenue?filters.country=usa' });
     await settle(page);
     expect(await page.getByRole('alert').textContent()).toContain('filters.country: Must be codes of two letters');
     await close();
   });
 
-  test('a chart that there is not is said not to be', async () => {
+  test('a chart that does not exist is reported as such', async () => {
     const { page, close } = await place.open({ view: '#/charts/weather' });
     await settle(page);
     expect(await page.locator('main').textContent()).toContain('The service has no chart weather.');

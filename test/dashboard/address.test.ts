@@ -56,14 +56,14 @@ describe('a chart', () => {
     );
   });
 
-  test('says in its address what differs from the usual, under the names of the request', () => {
+  test('has in its address what differs from the defaults, under the names of the request', () => {
     expect(writeAddress(chartView('mrr'))).toBe('#/charts/mrr');
     expect(
       writeAddress({ ...chartView('mrr'), period_unit: 'month', filters: { country: ['us', ''] }, zone: 'Asia/Tokyo' }),
     ).toBe('#/charts/mrr?period_unit=month&filters.country=us&filters.country=&zone=Asia%2FTokyo');
   });
 
-  test('no series at all is another choice than the usual series', () => {
+  test('no series at all is a different choice from the default series', () => {
     const none = { ...chartView('mrr'), series: [] };
     expect(readAddress(writeAddress(none))).toEqual(none);
   });
@@ -82,7 +82,7 @@ describe('a chart', () => {
     expect(readAddress(`#/charts/revenue?${members}`)).toMatchObject(expected);
   });
 
-  test('a filter without a name is as if absent', () => {
+  test('a filter without a name counts as absent', () => {
     expect(readAddress('#/charts/mrr?filters.=us&filters=us')).toEqual(chartView('mrr'));
   });
 });

@@ -32,7 +32,7 @@ async function statusOf(body: object): Promise<number> {
 
 const date = ['2025-01-01', '2025-01-31'];
 
-test('it is answered without a key, with all 19 charts in five groups', async () => {
+test('the catalogue needs no key and has all 19 charts in five groups', async () => {
   const { status, json } = await service.call('GET', CATALOGUE);
   expect(status).toBe(200);
   const groups = json.data.charts.map(({ group }: { group: string }) => group);
@@ -60,7 +60,7 @@ test('closed dimensions come with their values, the others without', async () =>
   expect(find('attribution_campaign').values).toBeNull();
 });
 
-test('every chart takes the filters that it is said to take, and no other', async () => {
+test('every chart accepts exactly the filters that the catalogue lists for it', async () => {
   const charts = await describeCharts();
   const all = [...new Set(charts.flatMap(({ filters }) => filters))];
   for (const { chart_id, filters } of charts) {
@@ -72,7 +72,7 @@ test('every chart takes the filters that it is said to take, and no other', asyn
   }
 });
 
-test('every chart is segmented by what it is said to be segmented by: its refusals list the same', async () => {
+test('every chart accepts the segmentations that the catalogue lists for it: its refusals list the same', async () => {
   for (const { chart_id, segmentations } of await describeCharts()) {
     const body = { chart_id, segmentation: 'colour', filters: { date } };
     const { json } = await service.call('POST', CHARTS, { key: service.secretKey, body });
@@ -82,13 +82,13 @@ test('every chart is segmented by what it is said to be segmented by: its refusa
   }
 });
 
-test('a chart is compared only where it is said to be', async () => {
+test('a chart accepts a comparison exactly if the catalogue says so', async () => {
   for (const { chart_id, compares } of await describeCharts()) {
     expect(await statusOf({ chart_id, filters: { date, compare_date: date } }), chart_id).toBe(compares ? 200 : 400);
   }
 });
 
-test('more is no good news in the charts of what ends, fails and is given back', async () => {
+test('charts of endings, failures and refunds count losses', async () => {
   const { json } = await service.call('GET', CATALOGUE);
   const losses = (json.data.charts as ChartRecord[]).filter(countsLosses);
   expect(losses.map(({ chart_id }) => chart_id).sort()).toEqual([

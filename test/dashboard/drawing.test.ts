@@ -25,12 +25,12 @@ const TOTAL = series('total', [3, -1]);
 const ANSWER = [TOTAL, series('us', [2, 1]), series('de', [1, -2])];
 
 describe('keys of series', () => {
-  test('a segment called total or other is not taken for the total or the rest', () => {
+  test('a segment called total or other is not mistaken for the total or the rest', () => {
     const list = [TOTAL, series('total', [1]), series('other', [1]), series('other', [1])];
     expect(keySeries(list).map(({ key }) => key)).toEqual(['total', '=total', '=other', 'rest']);
   });
 
-  test('segments of the same title are told apart; the total and the rest keep theirs', () => {
+  test('segments that share a title get distinct ones; the total and the rest keep theirs', () => {
     const titled = (title: string, type: string) => ({ ...series(type, [1]), title });
     const list = [titled('Total', 'total'), titled('Unknown', ''), titled('Unknown', 'unknown')];
     const rest = [titled('Other', 'other'), titled('Other', 'other'), titled('Total', 'Total')];
@@ -50,7 +50,7 @@ describe('keys of series', () => {
     expect(drawnKeys(many, ['=s15', 'total', '=gone'])).toEqual(['total', '=s15']);
   });
 
-  test('where none of the chosen is in the answer the usual ones are drawn, but none at all is a choice', () => {
+  test('if no chosen series is in the answer, the default ones are drawn; choosing none at all is a choice', () => {
     const keyed = keySeries(ANSWER);
     expect(drawnKeys(keyed, ['=gone'])).toEqual(['total', '=us', '=de']);
     expect(toggleSeries(keyed, ['=gone'], '=us')).toEqual(['total', '=de']);
@@ -58,7 +58,7 @@ describe('keys of series', () => {
     expect(toggleSeries(keyed, ['=us'], '=us')).toEqual([]);
   });
 
-  test('switching a series off and on again is the usual choice again', () => {
+  test('switching a series off and on again restores the default choice', () => {
     const keyed = keySeries(ANSWER);
     const off = toggleSeries(keyed, null, '=us');
     expect(off).toEqual(['total', '=de']);
@@ -71,7 +71,7 @@ describe('layers', () => {
   const forms = (drawing: 'line' | 'area' | 'bars', addsUp: boolean) =>
     listLayers({ series: keyed, drawing, addsUp }).map(({ key, form, ys }) => ({ key, form, ys }));
 
-  test('segments that add up lie on each other, above zero and below it apart', () => {
+  test('segments that add up are stacked, separately above and below zero', () => {
     expect(
       stack([
         [2, 1],
@@ -85,7 +85,7 @@ describe('layers', () => {
     ]);
   });
 
-  test('the outermost is painted first, the total last', () => {
+  test('the outermost segment is painted first, the total last', () => {
     expect(forms('bars', true)).toEqual([
       { key: '=de', form: 'bars', ys: [3, -2] },
       { key: '=us', form: 'bars', ys: [2, 1] },
@@ -93,7 +93,7 @@ describe('layers', () => {
     ]);
   });
 
-  test('ratios are never piled up', () => {
+  test('ratios are never stacked', () => {
     expect(forms('area', false).map(({ ys }) => ys)).toEqual([
       [2, 1],
       [1, -2],
@@ -107,7 +107,7 @@ describe('layers', () => {
     ]);
   });
 
-  test('one bucket has no area: it is drawn as bars', () => {
+  test('a single bucket has no area: it is drawn as bars', () => {
     const one = keySeries([series('total', [3], [1, 2]), series('us', [2]), series('de', [1])]);
     expect(
       listLayers({ series: one, drawing: 'area', addsUp: true }).map(({ key, form, ys }) => [key, form, ys]),
@@ -134,16 +134,16 @@ describe('layers', () => {
 
 describe('bars, zero being 100 pixels down', () => {
   test.each([
-    ['one above zero reaches down to it', 40.4, undefined, [40, 60]],
-    ['one below zero begins there', 130.3, undefined, [100, 30]],
-    ['one too small to see has a pixel', 99.8, undefined, [100, 1]],
-    ['the end of one above zero is its upper one', 40.4, 2, [40, 2]],
-    ['the end of one below zero is its lower one', 130.3, 2, [128, 2]],
+    ['a bar above zero reaches down to it', 40.4, undefined, [40, 60]],
+    ['a bar below zero begins there', 130.3, undefined, [100, 30]],
+    ['a bar too small to see has one pixel', 99.8, undefined, [100, 1]],
+    ['the end of a bar above zero is its upper one', 40.4, 2, [40, 2]],
+    ['the end of a bar below zero is its lower one', 130.3, 2, [128, 2]],
   ] as const)('%s', (_, end, height, extent) => {
     expect(verticalExtent(end, 100, height)).toEqual(extent);
   });
 
-  test('side by side they share the room of their bucket', () => {
+  test('side by side, they share the room of their bucket', () => {
     const [left, right] = [0, 1].map((index) => horizontalExtent(50, 20, { index, of: 2 }));
     expect([left, right]).toEqual([
       [40, 10],
@@ -151,26 +151,26 @@ describe('bars, zero being 100 pixels down', () => {
     ]);
   });
 
-  test('more than there are pixels stay at their bucket all the same', () => {
+  test('they stay at their bucket even if there are more bars than pixels', () => {
     const bars = Array.from({ length: 8 }, (_, index) => horizontalExtent(50, 2, { index, of: 8 }));
     expect(bars.every(([left, width]) => left >= 49 && left <= 51 && width === 1)).toBe(true);
   });
 });
 
 describe('axes', () => {
-  test('there are never more marks than there is room for', () => {
+  test('there are never more marks than fit', () => {
     for (const count of [1, 2, 28, 90, 365, 1000]) {
       for (const most of [1, 4, 12]) expect(listMarks(count, 'day', most).length).toBeLessThanOrEqual(most);
     }
     expect(listMarks(28, 'day', 7)).toEqual([0, 7, 14, 21]);
   });
 
-  test('the year is said where it begins', () => {
+  test('the year is shown where it begins', () => {
     const starts = ['2024-11-01', '2024-12-01', '2025-01-01', '2025-02-01'];
     expect(listMarkLabels(starts, [0, 1, 2, 3], 'month')).toEqual(['Nov\n2024', 'Dec', 'Jan\n2025', 'Feb']);
   });
 
-  test('the days below are those of the range, also where the compared days go on', () => {
+  test('the labels are the days of the range, even where the compared days continue', () => {
     const values = [{ x: '2024-12-01T00:00:00.000000+0100', y: 1 }];
     const compare_values = ['2024-10-01', '2024-11-01', '2024-12-01'].map((day) => ({ x: `${day}T00:00:00`, y: 1 }));
     const starts = listStarts({ values, compare_values });
@@ -194,7 +194,7 @@ describe('axes', () => {
   });
 });
 
-test('a small line has all lines on one scale, with zero', () => {
+test('the lines of a sparkline share one scale, which includes zero', () => {
   expect(linePath([0, 10], [0, 10, 20])).toBe(`M3.0 ${HEIGHT - 3}.0L237.0 28.0`);
   expect(linePath([], [])).toBe('');
 });

@@ -4,13 +4,13 @@ import { toFailure } from '../../src/dashboard/service/failure.ts';
 
 const envelope = (message: string) => ({ errors: [{ source: 'filters.date', errors: [message] }] });
 
-test('only what the service says of a request is told as its fault; the same is refused again', () => {
+test('status 400 with an envelope is the request’s own fault, and not worth a retry', () => {
   const { kind, message, details } = toFailure(400, envelope('Must be two days.'));
   expect(kind).toBe('invalid');
   expect([message, ...details]).toEqual(['The service rejected this request.', 'filters.date: Must be two days.']);
 });
 
-test('what the service says with another status may be so for a moment', () => {
+test('an envelope with another status may be worth a retry', () => {
   const { kind, details } = toFailure(408, envelope('Too late.'));
   expect([kind, ...details]).toEqual(['broken', 'filters.date: Too late.']);
 });
@@ -23,7 +23,7 @@ test.each([
   [400, { errors: ['rubbish'] }],
   [400, { errors: [null] }],
   [400, {}],
-])('status %d with %o is no answer of the service', (status, body) => {
+])('status %d with %o is an unexpected answer', (status, body) => {
   const { kind, message, details } = toFailure(status, body);
   expect(kind).toBe('broken');
   expect([message, ...details]).toEqual(['The page received an unexpected answer.', `Its status is ${status}.`]);

@@ -22,13 +22,13 @@ async function listAssets(): Promise<string[]> {
   return [...text.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, path]) => `/dashboard/${path}`);
 }
 
-test('the path without a slash leads to the one with it, wherever a proxy has put it', async () => {
+test('the path without a slash redirects to the one with it, wherever a proxy has put it', async () => {
   const { status, headers } = await get('/dashboard?from=mail?x');
   expect(status).toBe(308);
   expect(headers.location).toBe('dashboard/?from=mail?x');
 });
 
-test('nothing but files of its own origin may run, style or be asked', async () => {
+test('only files of its own origin may run, style or be fetched', async () => {
   const { status, headers } = await get('/dashboard/');
   expect(status).toBe(200);
   expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -46,7 +46,7 @@ test('nothing but files of its own origin may run, style or be asked', async () 
   });
 });
 
-test('the page is asked for anew each time, its parts are kept for good', async () => {
+test('the page is revalidated each time, and its assets are cached for good', async () => {
   expect((await get('/dashboard/')).headers['cache-control']).toBe('no-cache');
   const assets = await listAssets();
   expect(assets.length).toBeGreaterThanOrEqual(3);
@@ -74,14 +74,14 @@ test('text is compressed, and all of it is less than 400 kB', async () => {
   expect(bytes).toBeLessThan(400_000);
 });
 
-test('what is not a file of the page has the envelope of every error', async () => {
+test('a path that is no file of the page gets the usual error envelope', async () => {
   const { status, json } = await service.call('GET', '/dashboard/nothing.js');
   expect(status).toBe(404);
   expect(json.error_code).toBe('not_found');
   expect((await service.call('POST', '/dashboard/', { body: {} })).status).toBe(405);
 });
 
-test('where {admin_url} has a port of its own, {base_url} has no page', async () => {
+test('if {admin_url} has a port of its own, {base_url} has no page', async () => {
   const base = await startService({ addresses: ['base'] });
   try {
     expect((await base.call('GET', '/dashboard/')).status).toBe(404);
@@ -90,7 +90,7 @@ test('where {admin_url} has a port of its own, {base_url} has no page', async ()
   }
 });
 
-test('a file outside of its folder is a path that does not exist', async () => {
+test('a path that leads outside of the folder does not exist', async () => {
   for (const path of ['/dashboard/..%2fcli.js', '/dashboard/%2e%2e%2fcli.js']) {
     const { status, json } = await service.call('GET', path);
     expect(status, path).toBe(404);

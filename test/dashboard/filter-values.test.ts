@@ -26,7 +26,7 @@ test.each([
   ['aust', undefined],
   ['austri', 'at'],
   ['France', undefined],
-])('of countries %j means %j', (text, value) => {
+])('among countries, %j means %j', (text, value) => {
   expect(findTypedValue(COUNTRIES, text)?.value).toBe(value);
 });
 
@@ -36,11 +36,11 @@ test.each([
   ['SPRING', 'spring'],
   ['unknown', ''],
   ['_2', 'spring_2'],
-])('of campaigns %j means %j', (text, value) => {
+])('among campaigns, %j means %j', (text, value) => {
   expect(findTypedValue(CAMPAIGNS, text)?.value).toBe(value);
 });
 
-test('a value has the title of the list, in whatever case; one that is not there is its own', () => {
+test('a value has its title in the list, in whatever case; an unlisted one is its own title', () => {
   expect(withTitle('DE', COUNTRIES)).toEqual({ value: 'DE', title: 'Germany' });
   expect(withTitle('fr', COUNTRIES)).toEqual({ value: 'fr', title: 'fr' });
   expect(withTitle('', [])).toEqual({ value: '', title: 'Unknown' });
@@ -48,7 +48,7 @@ test('a value has the title of the list, in whatever case; one that is not there
   expect(withTitle('  ', CAMPAIGNS)).toEqual({ value: '  ', title: '"  "' });
 });
 
-test('titles that are alike have their value beside them', () => {
+test('titles that several values share get the value beside them', () => {
   const unknown = { value: 'unknown', title: 'Unknown' };
   expect(distinctTitles([...COUNTRIES, unknown, NONE])).toEqual([
     ...COUNTRIES.map(({ title }) => title),
@@ -75,6 +75,6 @@ test.each([
   ['country', ' IS ', true],
   ['country', 'Iceland', false],
   ['store', 'Iceland', true],
-])('a %s that was not seen can be %j: %s', (dimension, text, expected) => {
+])('an unseen %s can be %j: %s', (dimension, text, expected) => {
   expect(canBeAdded(dimension, text)).toBe(expected);
 });

@@ -64,7 +64,7 @@ test('last month of January is December of the year before', () => {
   expect(presetRange('last_month', '2025-01-15')).toEqual({ first: '2024-12-01', last: '2024-12-31' });
 });
 
-test('the days before are as many and end where the range begins', () => {
+test('the period before has as many days and ends where the range begins', () => {
   const range = { first: '2024-03-01', last: '2024-03-10' };
   expect(rangeBefore(range, '2024-03-10')).toEqual({ first: '2024-02-20', last: '2024-02-29' });
 });
@@ -125,20 +125,23 @@ test.each([
   ['2025-01-01', '2025-12-31', ['2024-01-01', '2024-01-15'], ['2024-01-01', '2024-01-15']],
   ['2025-01-16', '2025-01-20', undefined, undefined],
   ['2025-02-01', '2025-02-28', undefined, undefined],
-])('what has begun by 15 January from %s to %s is compared with the same part', (first, last, before, yearBefore) => {
-  const asked = (compare: Comparison) =>
-    toRequest({ ...chartView('revenue'), range: { first, last }, compare }, '2025-01-15').filters;
-  const date = [first, last];
-  expect(asked('previous')).toEqual({ date, ...(before && { compare_date: before }) });
-  expect(asked('year_before')).toEqual({ date, ...(yearBefore && { compare_date: yearBefore }) });
-});
+])(
+  'the part of %s to %s that has begun by 15 January is compared with the same part',
+  (first, last, before, yearBefore) => {
+    const asked = (compare: Comparison) =>
+      toRequest({ ...chartView('revenue'), range: { first, last }, compare }, '2025-01-15').filters;
+    const date = [first, last];
+    expect(asked('previous')).toEqual({ date, ...(before && { compare_date: before }) });
+    expect(asked('year_before')).toEqual({ date, ...(yearBefore && { compare_date: yearBefore }) });
+  },
+);
 
-test('where the previous month is shorter, what has begun is compared with all of it', () => {
+test('if the previous month is shorter, the part that has begun is compared with all of it', () => {
   const march = { first: '2025-03-01', last: '2025-03-31' };
   expect(rangeBefore(march, '2025-03-30')).toEqual({ first: '2025-02-01', last: '2025-02-28' });
 });
 
-describe('what a chart does not take', () => {
+describe('what a chart does not support', () => {
   const view = {
     ...chartView('revenue'),
     range: 'this_year' as const,
@@ -149,12 +152,12 @@ describe('what a chart does not take', () => {
     series: ['total'],
   };
 
-  test('is not asked', () => {
+  test('is not requested', () => {
     const fitted = { segmentation: null, filters: { country: ['us'] }, compare: null, range: 'this_year', zone: 'UTC' };
     expect(fitToChart(view, CHART)).toMatchObject({ ...fitted, chart_id: 'installs', series: ['total'] });
   });
 
-  test('stays when charts are switched, and when another filter is chosen', () => {
+  test('stays when the chart is switched or another filter is chosen', () => {
     const there = switchChart(view, CHART);
     expect(there).toEqual({ ...view, chart_id: 'installs', series: null });
     expect(changeView(there, { period_unit: 'week' })).toEqual({ ...there, period_unit: 'week' });
@@ -170,7 +173,7 @@ describe('what a chart does not take', () => {
   const removed = (of: ChartView, from = of) =>
     listUnapplied(of, CHART, titleOf).map(({ title, removal }) => ({ title, view: changeView(from, removal) }));
 
-  test('is said, and can be removed', () => {
+  test('is named and can be removed', () => {
     expect(removed(view)).toEqual([
       { title: 'OFFER_ID', view: { ...view, filters: { country: ['us'] } } },
       { title: 'segmentation by OFFER_TYPE', view: { ...view, segmentation: null, series: null } },
@@ -179,7 +182,7 @@ describe('what a chart does not take', () => {
     expect(removed(chartView('installs'))).toEqual([]);
   });
 
-  test('is removed from the view that there is by then', () => {
+  test('is removed from the view as it is by then', () => {
     const now: ChartView = { ...view, period_unit: 'week', filters: { ...view.filters, country: ['de'] } };
     expect(removed(view, now).map((one) => one.view)).toEqual([
       { ...now, filters: { country: ['de'] } },
@@ -188,7 +191,7 @@ describe('what a chart does not take', () => {
     ]);
   });
 
-  test.each(['colour', 'toString', '__proto__'])('is a filter by %s, too', (name) => {
+  test.each(['colour', 'toString', '__proto__'])('includes a filter by %s', (name) => {
     const usual = chartView('installs');
     const filtered = { ...usual, filters: Object.fromEntries([[name, ['red']]]) };
     expect(removed(filtered)).toEqual([{ title: name.toUpperCase(), view: usual }]);

@@ -14,12 +14,12 @@ test.each([
   expect(formatValue(value, unit)).toBe(words);
 });
 
-test('on axes figures are short', () => {
+test('figures on axes are short', () => {
   expect(formatMarks([0, 12_500], 'USD')).toEqual(['$0', '$12.5K']);
   expect(formatMarks([2_000_000], 'count')).toEqual(['2M']);
 });
 
-test('marks of an axis have cents all or none', () => {
+test('all marks of an axis have cents, or none', () => {
   expect(formatMarks([0, 0.05, 0.1], 'USD')).toEqual(['$0.00', '$0.05', '$0.10']);
   expect(formatMarks([0, 1, 2], 'USD')).toEqual(['$0', '$1', '$2']);
 });
@@ -35,7 +35,7 @@ test.each([
   [-5, 0, { text: '', direction: 'down' }],
   [-150, -100, { text: '', direction: 'down' }],
   [69.98, -38.02, { text: '', direction: 'up' }],
-] as const)('from the second to the first of %d and %d is %o', (value, before, change) => {
+] as const)('the change to %d from %d is %o', (value, before, change) => {
   expect(describeChange(value, before)).toEqual(change);
 });
 
@@ -50,7 +50,7 @@ describe('periods', () => {
     expect(periodTitle('2026-08-05', unit)).toBe(title);
   });
 
-  test('a range says its year once', () => {
+  test('a range shows its year once', () => {
     expect(formatRange({ first: '2026-08-01', last: '2026-09-02' })).toBe('1 Aug – 2 Sep 2026');
     expect(formatRange({ first: '2025-12-31', last: '2026-01-01' })).toBe('31 Dec 2025 – 1 Jan 2026');
     expect(formatRange({ first: '2026-01-01', last: '2026-01-01' })).toBe('1 Jan 2026');
@@ -70,7 +70,7 @@ describe('periods', () => {
     ['week', '2026-07-27', '2026-08-02', ''],
     ['week', '2026-07-29', '2026-08-02', '29 Jul – 2 Aug 2026'],
     ['month', '2026-08-01', '2026-08-06', '1 Aug – 6 Aug 2026, so far'],
-  ] as const)('of a %s from %s to %s on 6 August is said: %s', (unit, first, last, note) => {
+  ] as const)('the note of a %s from %s to %s on 6 August is: %s', (unit, first, last, note) => {
     expect(bucketNote({ first, last }, unit, '2026-08-06')).toBe(note);
   });
 
@@ -93,9 +93,12 @@ test.each([
   ['USD', 'net_revenue', 'America/New_York', 'purchase_date', ['net revenue', 'America/New York']],
   ['count', 'proceeds', null, 'purchase_date', []],
   ['USD', 'revenue', null, 'purchase_date', []],
-] as const)('of %s, %s, %s and %s only what is not usual is said', (unit, money, zone, date_type, terms) => {
-  expect(listTerms({ money, zone, date_type }, unit)).toEqual(terms);
-});
+] as const)(
+  'of %s, %s, %s and %s, only what differs from the defaults is listed',
+  (unit, money, zone, date_type, terms) => {
+    expect(listTerms({ money, zone, date_type }, unit)).toEqual(terms);
+  },
+);
 
 test('a wire datetime, with its microseconds and offset, is a moment', () => {
   expect(formatMoment('2026-08-05T10:00:00.123456+0300')).toBe(formatMoment('2026-08-05T07:00:00.123000+0000'));
