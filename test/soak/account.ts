@@ -10,10 +10,10 @@ import { connect } from './world.ts';
 /** Enough for two failures of the receiver, and for the claim of a killed process to expire. */
 const DRAIN_MS = 240_000;
 /** A life with fewer samples says nothing about memory. */
-const LEAST_SAMPLES = 12;
+const MIN_SAMPLES = 12;
 /** Of the last third over the middle third; one garbage collection more or less makes this much difference. */
-const MOST_GROWTH = 1.15;
-const MOST_GROWTH_MB = 25;
+const MAX_GROWTH = 1.15;
+const MAX_GROWTH_MB = 25;
 
 export interface Account {
   lines: Record<string, string | number>;
@@ -109,8 +109,8 @@ function judgeMemory({ lives }: Fleet): { words: string[]; losses: string[] } {
     const thirds = [samples.slice(0, third), samples.slice(third, 2 * third), samples.slice(2 * third)].map(median);
     const [first = 0, middle = 0, last = 0] = thirds;
     words.push(`${first.toFixed(0)} → ${middle.toFixed(0)} → ${last.toFixed(0)}`);
-    const isFlat = last <= middle * MOST_GROWTH || last - middle <= MOST_GROWTH_MB;
-    if (samples.length >= LEAST_SAMPLES && !isFlat)
+    const isFlat = last <= middle * MAX_GROWTH || last - middle <= MAX_GROWTH_MB;
+    if (samples.length >= MIN_SAMPLES && !isFlat)
       losses.push(`memory of process ${number + 1} grew: ${words.at(-1)} MB`);
   }
   return { words, losses };
@@ -130,11 +130,11 @@ export async function takeAccount({ databaseUrl, load, fleet, receiver }: Parts)
         'attributions confirmed': attribution,
         'grants confirmed': grant,
         'charts answered': chart,
-        'asked again': load.repeats(),
+        'requests repeated': load.repeats(),
         'last writes looked up': load.attributions.size + load.grants.size,
         'events written': events,
         'events taken by the receiver': receiver.taken.size,
-        'of them more than once': deliveries - receiver.taken.size,
+        'of these, more than once': deliveries - receiver.taken.size,
         'failures of the receiver': receiver.failures(),
         'seconds until all was delivered': seconds,
         'memory, MB by thirds': memory.words.join(', '),
@@ -143,8 +143,8 @@ export async function takeAccount({ databaseUrl, load, fleet, receiver }: Parts)
         ...load.faults,
         ...lostWrites,
         ...lostEvents,
-        ...(pending > 0 ? [`${pending} deliveries still wait`] : []),
-        ...(receiver.forged() > 0 ? [`${receiver.forged()} signatures did not fit`] : []),
+        ...(pending > 0 ? [`${pending} deliveries are still pending`] : []),
+        ...(receiver.forged() > 0 ? [`${receiver.forged()} signatures were invalid`] : []),
         ...(fleet.deaths > 0 ? [`${fleet.deaths} processes ended by themselves`] : []),
         ...memory.losses,
       ],

@@ -104,7 +104,7 @@ export function createLoad({ world, fleet, rate, seed }: Settings): Load {
     const answer = await ask(random, { path: GRANT, key: secretKey, headers, body, status: 200 });
     if (answer === undefined) return false;
     if (JSON.parse(answer).data.access_levels.premium.expires_at !== end)
-      faults.push(`a grant to ${customer} answered another`);
+      faults.push(`a grant to ${customer} was answered with another expiry date`);
     grants.set(customer, end);
     ends.add(end);
     return true;

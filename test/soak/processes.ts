@@ -12,7 +12,19 @@ interface Life {
   url: string;
   /** Resident set sizes in MB, since the process was ready. */
   samples: number[];
-  isWanted: boolean;
+  shouldBeRunning: boolean;
+}
+
+/** Whether the process has exited by itself or by a signal. */
+function hasEnded({ program: { child } }: Life): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** Ends a process on purpose; one that had already ended still counts as a death. */
+function kill(life: Life, signal: 'SIGKILL' | 'SIGTERM'): void {
+  if (hasEnded(life)) return;
+  life.shouldBeRunning = false;
+  life.program.child.kill(signal);
 }
 
 export class Fleet {
@@ -35,7 +47,7 @@ export class Fleet {
 
   /** Counts the processes that ended although nobody killed them. */
   get deaths(): number {
-    return this.lives.filter(({ isWanted, program }) => isWanted && program.child.exitCode !== null).length;
+    return this.lives.filter((life) => life.shouldBeRunning && hasEnded(life)).length;
   }
 
   async start(count: number): Promise<void> {
@@ -45,22 +57,21 @@ export class Fleet {
   async killAndReplace(slot: number): Promise<void> {
     const life = this.slots[slot];
     if (!life) throw new Error('no process to kill');
-    life.isWanted = false;
-    life.program.child.kill('SIGKILL');
+    kill(life, 'SIGKILL');
     await life.program.ended;
     this.slots[slot] = await this.launch();
   }
 
   async stop(): Promise<void> {
     clearInterval(this.sampling);
-    for (const { program } of this.lives) program.child.kill('SIGTERM');
+    for (const life of this.lives) kill(life, 'SIGTERM');
     await Promise.all(this.lives.map(({ program }) => program.ended));
   }
 
   private async launch(): Promise<Life> {
     const env = { ...ENV, DATABASE_URL: this.databaseUrl, WEBHOOK_ALLOW_PRIVATE: 'true' };
     const program = startProgram('dist/main.js', [], env);
-    const life = { program, url: '', samples: [], isWanted: true };
+    const life = { program, url: '', samples: [], shouldBeRunning: true };
     this.lives.push(life);
     const [, url = ''] = await program.printed(/ready: (\S+)\n/);
     life.url = url;
@@ -68,11 +79,11 @@ export class Fleet {
   }
 
   private async sample(): Promise<void> {
-    for (const { program, samples, url } of this.lives) {
-      const { pid, exitCode, signalCode } = program.child;
-      if (!url || exitCode !== null || signalCode !== null) continue;
-      const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
-      if (Number(stdout) > 0) samples.push(Number(stdout) / 1024);
+    for (const life of this.lives) {
+      if (!life.url || hasEnded(life)) continue;
+      const pid = String(life.program.child.pid);
+      const { stdout } = await run('ps', ['-o', 'rss=', '-p', pid]).catch(() => ({ stdout: '' }));
+      if (Number(stdout) > 0) life.samples.push(Number(stdout) / 1024);
     }
   }
 }

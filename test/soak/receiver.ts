@@ -7,7 +7,7 @@ import { createRandom } from '../../src/demo/random.ts';
 
 const FAILURE_SHARE = 0.03;
 /** Per event; with more failures it would still be waiting for minutes at the end. */
-const MOST_FAILURES = 2;
+const MAX_FAILURES = 2;
 
 export interface SoakReceiver {
   url: string;
@@ -39,7 +39,7 @@ export async function startReceiver(seed: number): Promise<SoakReceiver> {
       counts.forged += 1;
     }
     const before = failed.get(id) ?? 0;
-    if (before < MOST_FAILURES && random.chance(FAILURE_SHARE)) {
+    if (before < MAX_FAILURES && random.chance(FAILURE_SHARE)) {
       failed.set(id, before + 1);
       counts.failures += 1;
       fail(response);
