@@ -39,7 +39,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error('it did not come to be within 5 s');
+  throw new Error('the condition did not hold within 5 s');
 }
 
 describe('a chart that cannot be computed just now', () => {
@@ -96,7 +96,7 @@ test('a megabyte that is refused takes not many times as long as to parse it', a
   const unknown = Array.from({ length: 90_000 }, (_, i) => `"k${i}":1`);
   const text = `{"filters":{"date":["2025-01-01"]},${unknown}}`;
   /** Returns the least of five measurements in microseconds of CPU time: a busy machine inflates wall-clock time. */
-  async function leastOf(work: () => unknown): Promise<number> {
+  async function minCpuMicros(work: () => unknown): Promise<number> {
     const times: number[] = [];
     for (let i = 0; i < 5; i++) {
       const began = process.cpuUsage();
@@ -106,8 +106,8 @@ test('a megabyte that is refused takes not many times as long as to parse it', a
     }
     return Math.min(...times);
   }
-  const parsing = await leastOf(() => JSON.parse(text));
-  const refusing = await leastOf(async () => expect((await askChart(service, text)).status).toBe(400));
+  const parsing = await minCpuMicros(() => JSON.parse(text));
+  const refusing = await minCpuMicros(async () => expect((await askChart(service, text)).status).toBe(400));
   expect(refusing).toBeLessThan(4 * parsing);
 });
 

@@ -36,17 +36,17 @@ async function importRecords<T>(home: Home, kind: Kind<T>, records: Records): Pr
   }
 }
 
-function demandAll({ read, rejected }: Summary, records: Records): void {
+function expectAllAccepted({ read, rejected }: Summary, records: Records): void {
   if (read !== records.length || rejected > 0) throw new Error(`${rejected} of ${read} records were rejected`);
 }
 
 export async function importProfiles(home: Home, profiles: Records): Promise<void> {
-  demandAll(await importRecords(home, PROFILES, profiles), profiles);
+  expectAllAccepted(await importRecords(home, PROFILES, profiles), profiles);
 }
 
 export async function importTransactions(home: Home, transactions: Records): Promise<Summary> {
   const summary = await importRecords(home, TRANSACTIONS, transactions);
-  demandAll(summary, transactions);
+  expectAllAccepted(summary, transactions);
   return summary;
 }
 

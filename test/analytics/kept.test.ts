@@ -64,7 +64,7 @@ async function buy(customer: string, members: Record<string, unknown> = {}): Pro
 }
 
 /** Changes the facts behind the service's back: computed answers show it, kept ones do not. */
-async function forge(revenue: bigint): Promise<void> {
+async function changeFactsDirectly(revenue: bigint): Promise<void> {
   await service.database.db.updateTable('fact_transaction').set({ revenue }).execute();
 }
 
@@ -72,10 +72,10 @@ const REVENUE = question('revenue', ['2025-01-01', '2025-03-31']);
 
 test('the same question again is answered without computing', async () => {
   expect(await total(REVENUE)).toBe(10);
-  await forge(20_000_000_000n);
+  await changeFactsDirectly(20_000_000_000n);
   expect(await total(REVENUE)).toBe(10);
   expect(await total({ ...REVENUE, period_unit: 'year' })).toBe(20);
-  await forge(10_000_000_000n);
+  await changeFactsDirectly(10_000_000_000n);
 });
 
 test('so it is where it reaches now, and something has happened today already', async () => {
@@ -83,9 +83,9 @@ test('so it is where it reaches now, and something has happened today already', 
   await buy('ada', { ...ids, purchased_at: '2025-06-15T11:00:00Z', expires_at: '2025-07-15T11:00:00Z' });
   const body = question('revenue', ['2025-06-15', '2025-06-15']);
   expect(await total(body)).toBe(10);
-  await forge(20_000_000_000n);
+  await changeFactsDirectly(20_000_000_000n);
   expect(await total(body)).toBe(10);
-  await forge(10_000_000_000n);
+  await changeFactsDirectly(10_000_000_000n);
 });
 
 test('it is not given to another app that asks the same, though its facts have changed as often', async () => {
@@ -106,11 +106,11 @@ test('it is not given to another app that asks the same, though its facts have c
 test('an answer is not given again where the clock was set back since', async () => {
   const question = { ...REVENUE, period_unit: 'quarter' };
   expect(await total(question)).toBe(10);
-  await forge(20_000_000_000n);
+  await changeFactsDirectly(20_000_000_000n);
   expect(await total(question)).toBe(10);
   now = new Date('2025-06-15T11:59:59.999Z');
   expect(await total(question)).toBe(20);
-  await forge(10_000_000_000n);
+  await changeFactsDirectly(10_000_000_000n);
 });
 
 const CHANGES: [string, Question, () => Promise<unknown>][] = [

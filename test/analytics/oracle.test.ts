@@ -73,7 +73,7 @@ const graceEndsAt = (moment: number, more: object = {}) => {
 };
 const refunded = (moment: number) => ({ refunded_at: at(moment), cancellation_reason: 'refund' });
 
-const MEETING = Date.parse('2025-04-10T08:00:00Z');
+const COINCIDENCE = Date.parse('2025-04-10T08:00:00Z');
 const LENGTHS = [5, 6, 8, 9, 27, 28, 31, 32, 58, 59, 62, 63, 88, 89, 93, 94, 179, 180, 184, 185, 359, 360, 372, 373];
 
 const EDGES: World = {
@@ -81,29 +81,29 @@ const EDGES: World = {
   transactions: [
     ...LENGTHS.map((days) => periodOf(`length ${days}`, NOW - DAY_MS, { days })),
     ...[-1, 0, 1].flatMap((ms) => [
-      periodOf(`end ${ms}`, ...endsAt(MEETING)),
-      periodOf(`end ${ms}`, MEETING + ms, { id: 'next' }),
-      periodOf(`grace ${ms}`, ...graceEndsAt(MEETING)),
-      periodOf(`grace ${ms}`, MEETING + ms, { id: 'next' }),
-      periodOf(`refund ${ms}`, ...graceEndsAt(MEETING + DAY_MS, refunded(MEETING))),
-      periodOf(`refund ${ms}`, MEETING + ms, { id: 'next' }),
-      periodOf(`refund at the end ${ms}`, MEETING - 30 * DAY_MS, refunded(MEETING + ms)),
+      periodOf(`end ${ms}`, ...endsAt(COINCIDENCE)),
+      periodOf(`end ${ms}`, COINCIDENCE + ms, { id: 'next' }),
+      periodOf(`grace ${ms}`, ...graceEndsAt(COINCIDENCE)),
+      periodOf(`grace ${ms}`, COINCIDENCE + ms, { id: 'next' }),
+      periodOf(`refund ${ms}`, ...graceEndsAt(COINCIDENCE + DAY_MS, refunded(COINCIDENCE))),
+      periodOf(`refund ${ms}`, COINCIDENCE + ms, { id: 'next' }),
+      periodOf(`refund at the end ${ms}`, COINCIDENCE - 30 * DAY_MS, refunded(COINCIDENCE + ms)),
       periodOf(`begins ${ms}`, NOW + ms),
       periodOf(`ends ${ms}`, ...endsAt(NOW + ms)),
       periodOf(`grace ends ${ms}`, ...graceEndsAt(NOW + ms)),
-      periodOf(`refunded ${ms}`, MEETING, refunded(NOW + ms)),
-      periodOf(`cancelled ${ms}`, MEETING, { renew_status: false, renew_status_changed_at: at(NOW + ms) }),
+      periodOf(`refunded ${ms}`, COINCIDENCE, refunded(NOW + ms)),
+      periodOf(`cancelled ${ms}`, COINCIDENCE, { renew_status: false, renew_status_changed_at: at(NOW + ms) }),
     ]),
     // An issue noticed before the period ends counts when it is noticed; a cancellation without a date never counts.
-    periodOf('issue', MEETING - DAY_MS, { billing_issue_detected_at: at(MEETING) }),
+    periodOf('issue', COINCIDENCE - DAY_MS, { billing_issue_detected_at: at(COINCIDENCE) }),
     periodOf(
       'issue before its grace',
-      ...graceEndsAt(MEETING + 5 * DAY_MS, { billing_issue_detected_at: at(MEETING) }),
+      ...graceEndsAt(COINCIDENCE + 5 * DAY_MS, { billing_issue_detected_at: at(COINCIDENCE) }),
     ),
-    periodOf('cancelled without a date', MEETING, { days: 7, renew_status: false }),
+    periodOf('cancelled without a date', COINCIDENCE, { days: 7, renew_status: false }),
     // Both at the same moment: the free one is first by code point, and so becomes the trial of the chain.
-    periodOf('order', MEETING, { id: 'a' }),
-    periodOf('order', MEETING, { id: 'B', price: { country: 'DE', currency: 'USD', value: 0 } }),
+    periodOf('order', COINCIDENCE, { id: 'a' }),
+    periodOf('order', COINCIDENCE, { id: 'B', price: { country: 'DE', currency: 'USD', value: 0 } }),
   ],
   products: PRODUCTS,
   now: NOW,

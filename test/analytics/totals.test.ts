@@ -38,10 +38,10 @@ async function bringLabels(): Promise<void> {
 }
 
 /** Low limits, as if every month had many facts and changes; some changes are appended, some cause a rebuild. */
-const SOON = { leastFacts: 1, leastInstalls: 1, leastChanges: 1, mostAppended: 2 };
+const LOW_LIMITS = { leastFacts: 1, leastInstalls: 1, leastChanges: 1, mostAppended: 2 };
 /** Brings the columns of one month up to date. */
-const refreshMonth = () => refreshColumns(service.deps.db, SOON);
-const refreshInstallMonth = () => refreshInstallColumns(service.deps.db, SOON);
+const refreshMonth = () => refreshColumns(service.deps.db, LOW_LIMITS);
+const refreshInstallMonth = () => refreshInstallColumns(service.deps.db, LOW_LIMITS);
 
 /** Refreshes the two months, of half a year, that need it most. */
 async function refreshSomeMonths(): Promise<void> {

@@ -266,19 +266,19 @@ test('a month whose columns cannot be made anew keeps no other waiting, whatever
 });
 
 /** Watches a service's checks for months that need columns, and makes each take this many milliseconds longer. */
-function watchLooks({ deps }: TestService, words: string, extraMs: number) {
-  const looks = new Set<unknown>();
+function watchChecks({ deps }: TestService, words: string, extraMs: number) {
+  const checks = new Set<unknown>();
   const db = deps.db.withPlugin({
     transformQuery({ node, queryId }) {
-      if (JSON.stringify(node).includes(words)) looks.add(queryId);
+      if (JSON.stringify(node).includes(words)) checks.add(queryId);
       return node;
     },
     async transformResult({ result, queryId }) {
-      if (looks.has(queryId)) await sleep(extraMs);
+      if (checks.has(queryId)) await sleep(extraMs);
       return result;
     },
   });
-  return { db, looks };
+  return { db, checks };
 }
 
 test('a look that finds a month which then fails does not rest as one that found nothing: the other months are waiting', async () => {
@@ -295,7 +295,7 @@ test('a look that finds a month which then fails does not rest as one that found
   );
   await sql`create trigger refuse before delete on install_column_change for each row
     when (old.app_key = ${sql.lit(homes[0]!.app.app_key)}) execute function refuse()`.execute(failing.deps.db);
-  const { db } = watchLooks(failing, 'left join install_column_month', 300);
+  const { db } = watchChecks(failing, 'left join install_column_month', 300);
   const upkeep = startUpkeep({ db, log: failing.deps.log });
   const left = async () => {
     const { rows } = await sql<{ app_key: number }>`select app_key from install_column_change`.execute(failing.deps.db);
@@ -308,12 +308,12 @@ test('a look that finds a month which then fails does not rest as one that found
 
 test('a look for months that need columns, which finds none, rests in proportion to what it took', async () => {
   const idle = await startService();
-  const { db, looks } = watchLooks(idle, 'left join fact_column_month', 30);
+  const { db, checks } = watchChecks(idle, 'left join fact_column_month', 30);
   const upkeep = startUpkeep({ db, log: idle.deps.log });
-  await vi.waitFor(() => expect(looks.size).toBe(1), 10_000);
+  await vi.waitFor(() => expect(checks.size).toBe(1), 10_000);
   await sleep(2_000);
-  expect(looks.size).toBe(1);
-  await vi.waitFor(() => expect(looks.size).toBe(2), 10_000);
+  expect(checks.size).toBe(1);
+  await vi.waitFor(() => expect(checks.size).toBe(2), 10_000);
   await upkeep.stop();
   await idle.close();
 });

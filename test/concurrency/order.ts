@@ -15,7 +15,7 @@ export interface Performed {
   timestamp: number;
 }
 
-const MOST_STEPS = 20_000;
+const MAX_STEPS = 20_000;
 
 /** Returns the world after the operation, the same one if nothing changed; undefined if the model answers otherwise. */
 function next(world: World, { operation, outcome }: Performed): World | undefined {
@@ -64,7 +64,7 @@ export function explain(start: World, performed: readonly Performed[]): { world:
     const key = JSON.stringify([rest.map((one) => numbers.get(one)), world]);
     if (tried.has(key)) return undefined;
     tried.add(key);
-    if (tried.size > MOST_STEPS) throw new Error(`no order was found in ${MOST_STEPS} steps`);
+    if (tried.size > MAX_STEPS) throw new Error(`no order was found in ${MAX_STEPS} steps`);
     for (const one of candidates(rest)) {
       const after = next(world, one);
       const others = rest.filter((other) => other !== one);

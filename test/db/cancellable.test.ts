@@ -5,7 +5,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readCancellably } from '../../src/db/cancellable.ts';
 import type { DB } from '../../src/db/types.ts';
-import { createCuttableWay } from '../http/cuttable.ts';
+import { createCuttableProxy } from '../http/cuttable.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 import { connectTo } from './one-connection.ts';
 
@@ -41,17 +41,17 @@ async function count(db: Kysely<DB>): Promise<number> {
 }
 
 test('the first statements are sent before the beginning is answered', async () => {
-  const way = await createCuttableWay();
-  const held = connectTo(way.throughProxy(database.url));
+  const proxy = await createCuttableProxy();
+  const held = connectTo(proxy.throughProxy(database.url));
   await ask(held, 'a connection');
-  way.holdUntil('another');
+  proxy.holdUntil('another');
   const answers = await readCancellably(depsOf(held), FOREVER, {
     first: (each) => Promise.all([ask(each, 'one'), ask(each, 'another')]),
     rest: (_, found) => found,
   });
   expect(answers).toEqual(['one', 'another']);
   await held.destroy();
-  await way.close();
+  await proxy.close();
 });
 
 test('all statements see one snapshot', async () => {

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 /** Copies the values and returns what the database then has, as text. */
-async function copied(type: CopyType, values: readonly CopyValue[]): Promise<(string | null)[]> {
+async function copyAndRead(type: CopyType, values: readonly CopyValue[]): Promise<(string | null)[]> {
   await sql.raw(`create temp table one (place integer, value ${type})`).execute(session.db);
   const rows = values.map((value, place) => [place, value]);
   try {
@@ -36,7 +36,7 @@ async function copied(type: CopyType, values: readonly CopyValue[]): Promise<(st
 }
 
 /** Casts the values from text and returns what the database makes of them, as text. */
-async function taken(type: CopyType, values: readonly CopyValue[]): Promise<(string | null)[]> {
+async function castFromText(type: CopyType, values: readonly CopyValue[]): Promise<(string | null)[]> {
   const texts = values.map((value) => (value === null ? null : String(value)));
   const { rows } = await sql<{ value: string | null }>`
     select value::${sql.raw(type)}::text as value from unnest(${texts}::text[]) with ordinality t (value, place) order by place`.execute(
@@ -80,7 +80,7 @@ test.each(Object.keys(VALUES) as CopyType[])('%s', async (type) => {
   const column = fc.array(fc.option(VALUES[type]), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(column, async (values) => {
-      expect(await copied(type, values)).toEqual(await taken(type, values));
+      expect(await copyAndRead(type, values)).toEqual(await castFromText(type, values));
     }),
     { numRuns: 60 },
   );
@@ -88,16 +88,16 @@ test.each(Object.keys(VALUES) as CopyType[])('%s', async (type) => {
 
 test('at the ends of what there is', async () => {
   const moments = ['0001-01-01T00:00:00.000000Z', '1999-12-31T23:59:59.999999Z', '2000-02-29T00:00:00.000000Z'];
-  expect(await copied('timestamptz', [...moments, '9999-12-31T23:59:59.999999Z'])).toEqual([
+  expect(await copyAndRead('timestamptz', [...moments, '9999-12-31T23:59:59.999999Z'])).toEqual([
     '0001-01-01 00:00:00+00',
     '1999-12-31 23:59:59.999999+00',
     '2000-02-29 00:00:00+00',
     '9999-12-31 23:59:59.999999+00',
   ]);
-  expect(await copied('numeric', ['0', '0.0', '10000', '9999.9999', '0.00001', '9.990', '-0.5'])).toEqual([
+  expect(await copyAndRead('numeric', ['0', '0.0', '10000', '9999.9999', '0.00001', '9.990', '-0.5'])).toEqual([
     ...['0', '0.0', '10000', '9999.9999', '0.00001', '9.990', '-0.5'],
   ]);
-  expect(await copied('text', ['', 'a\tb\\.\n', 'ä'.repeat(64), '😀'])).toEqual([
+  expect(await copyAndRead('text', ['', 'a\tb\\.\n', 'ä'.repeat(64), '😀'])).toEqual([
     '',
     'a\tb\\.\n',
     'ä'.repeat(64),
@@ -112,13 +112,13 @@ test.each([
   ['timestamptz', '2025-01-15T10:30:00Z'],
   ['timestamptz', '2025-01-15 10:30:00.123456+00'],
 ] as const)('%s: %s is refused, not taken for something else', async (type, value) => {
-  const error = await copied(type, [value]).catch((failure: unknown) => failure);
+  const error = await copyAndRead(type, [value]).catch((failure: unknown) => failure);
   expect(error).toBeInstanceOf(TypeError);
   expect((error as Error).message).not.toContain(value);
-  expect(await copied('integer', [1])).toEqual(['1']);
+  expect(await copyAndRead('integer', [1])).toEqual(['1']);
 });
 
 test('more than a block of rows', async () => {
   const values = Array.from({ length: 20_000 }, (_, i) => `${i} `.repeat(20));
-  expect(await copied('text', values)).toEqual(values);
+  expect(await copyAndRead('text', values)).toEqual(values);
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MIGRATION_LOCK } from '../../src/db/advisory-locks.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { MigrationError } from '../../src/db/migration-refusals.ts';
-import { createCuttableWay } from '../http/cuttable.ts';
+import { createCuttableProxy } from '../http/cuttable.ts';
 import { createTestDatabase } from '../setup/database.ts';
 
 /** Returns the address of a new, empty database. */
@@ -29,10 +29,10 @@ test('of several that start at once one applies them, the others find nothing to
 });
 
 test('a server that is no pooler is not looked at twice: one connection is all', async () => {
-  const way = await createCuttableWay();
-  await migrateToLatest(way.throughProxy(database));
-  expect(way.opened()).toBe(1);
-  await way.close();
+  const proxy = await createCuttableProxy();
+  await migrateToLatest(proxy.throughProxy(database));
+  expect(proxy.opened()).toBe(1);
+  await proxy.close();
 });
 
 test('time-outs of the role or the address do not cut migrations short', async () => {
@@ -191,9 +191,9 @@ test('told to end, it has the migration that it is at cancelled, which leaves no
 });
 
 test('a connection that breaks meanwhile is a failure, and does not end the process', async () => {
-  const way = await createCuttableWay();
+  const proxy = await createCuttableProxy();
   await client.query('begin; lock table schema_migration');
-  const broken = expect(migrateToLatest(way.throughProxy(database))).rejects.toThrow(/terminated/);
+  const broken = expect(migrateToLatest(proxy.throughProxy(database))).rejects.toThrow(/terminated/);
   // A watcher of its own: within one transaction, such as the one that holds the lock, activity appears unchanged.
   const watcher = new pg.Client(database);
   await watcher.connect();
@@ -201,7 +201,7 @@ test('a connection that breaks meanwhile is a failure, and does not end the proc
     where application_name = 'sps-migrate' and datname = current_database() and wait_event_type = 'Lock'`;
   while ((await watcher.query(waiting)).rowCount === 0);
   await watcher.end();
-  await way.cut();
+  await proxy.cut();
   await broken;
   await client.query('rollback');
 });

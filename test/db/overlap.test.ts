@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { overlapping } from '../../src/db/overlap.ts';
 import type { DB } from '../../src/db/types.ts';
-import { createCuttableWay } from '../http/cuttable.ts';
+import { createCuttableProxy } from '../http/cuttable.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 import { connectTo } from './one-connection.ts';
 
@@ -24,15 +24,15 @@ async function ask(trx: Kysely<DB>, value: string): Promise<string> {
 }
 
 test('all are sent before the first is answered', async () => {
-  const way = await createCuttableWay();
-  const held = connectTo(way.throughProxy(database.url));
+  const proxy = await createCuttableProxy();
+  const held = connectTo(proxy.throughProxy(database.url));
   const answers = await held.transaction().execute((trx) => {
-    way.holdUntil('the third');
+    proxy.holdUntil('the third');
     return overlapping(trx, (each) => ['one', 'another', 'the third'].map((value) => ask(each, value)));
   });
   expect(answers).toEqual(['one', 'another', 'the third']);
   await held.destroy();
-  await way.close();
+  await proxy.close();
 });
 
 test('they run in their order, and each sees what those before it did', async () => {
@@ -66,18 +66,18 @@ test('when one fails its error is told, nothing of the transaction stays, and th
 });
 
 test('the error told is that of the statement that failed, also if those behind it are heard of first', async () => {
-  const way = await createCuttableWay();
-  const held = connectTo(way.throughProxy(database.url));
+  const proxy = await createCuttableProxy();
+  const held = connectTo(proxy.throughProxy(database.url));
   const deep = async (trx: Kysely<DB>): Promise<unknown> =>
     Promise.all([Promise.all([sql`select 1 / ${0}::integer`.execute(trx)])]);
   const failed = held.transaction().execute(async (trx) => {
-    way.holdUntil('current transaction is aborted');
+    proxy.holdUntil('current transaction is aborted');
     return overlapping(trx, (each) => [deep(each), ask(each, 'the last')]);
   });
   await expect(failed).rejects.toThrow('division by zero');
   expect(await ask(held, 'serves on')).toBe('serves on');
   await held.destroy();
-  await way.close();
+  await proxy.close();
 });
 
 test('after a failure nothing more is sent: it would be written without the transaction', async () => {

@@ -5,68 +5,68 @@ import { raiseTimeout } from '../../src/db/deadline.ts';
 import { isDatabaseUnavailable } from '../../src/db/failures.ts';
 import { openSession } from '../../src/db/session.ts';
 import { connectTo } from '../db/one-connection.ts';
-import { type CuttableWay, createCuttableWay } from '../http/cuttable.ts';
+import { type CuttableProxy, createCuttableProxy } from '../http/cuttable.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 
 let database: TestDatabase;
-let way: CuttableWay;
+let proxy: CuttableProxy;
 beforeAll(async () => {
   database = await createTestDatabase();
-  way = await createCuttableWay();
+  proxy = await createCuttableProxy();
 });
 afterAll(async () => {
-  await way.close();
+  await proxy.close();
   await database.close();
 });
 
 const connect = (url: string) => connectTo(url, 100);
 
 test('a statement without an answer fails as of a database that is away, and so does its transaction', async () => {
-  const db = connect(way.throughProxy(database.url));
+  const db = connect(proxy.throughProxy(database.url));
   const ask = () => sql`select 1`.execute(db);
   await ask();
   const failed = db
     .transaction()
     .execute(async (trx) => {
-      way.swallow();
+      proxy.swallow();
       await sql`select 1`.execute(trx);
     })
     .catch((error) => error);
   expect(isDatabaseUnavailable(await failed)).toBe(true);
-  await way.cut();
-  await way.mend();
+  await proxy.cut();
+  await proxy.mend();
   await ask();
   await db.destroy();
 });
 
 test('a transaction with a time-out of its own is waited for as long, and the next one no longer', async () => {
-  const db = connect(way.throughProxy(database.url));
+  const db = connect(proxy.throughProxy(database.url));
   await db.transaction().execute(async (trx) => {
     await raiseTimeout(trx, 10_000);
     await sql`select pg_sleep(5.5)`.execute(trx);
   });
   await expect(sql`select pg_sleep(1)`.execute(db)).rejects.toMatchObject({ code: '57014' });
-  way.swallow();
+  proxy.swallow();
   const began = performance.now();
   const failed = await sql`select 1`.execute(db).catch((error) => error);
   expect(isDatabaseUnavailable(failed)).toBe(true);
   expect(performance.now() - began).toBeLessThan(8_000);
-  await way.cut();
-  await way.mend();
+  await proxy.cut();
+  await proxy.mend();
   await db.destroy();
 });
 
 test('COPY without an answer fails likewise', async () => {
-  const connectionString = way.throughProxy(database.url);
+  const connectionString = proxy.throughProxy(database.url);
   const session = await openSession({ connectionString, statementTimeoutMs: 100, applicationName: 'sps-test' });
   await sql`create temporary table copied (value integer)`.execute(session.db);
   await session.copy({ table: 'copied', columns: [['value', 'integer']] }, [[1]]);
-  way.swallow();
+  proxy.swallow();
   const failed = await session
     .copy({ table: 'copied', columns: [['value', 'integer']] }, [[2]])
     .catch((error) => error);
   expect(isDatabaseUnavailable(failed)).toBe(true);
-  await way.cut();
-  await way.mend();
+  await proxy.cut();
+  await proxy.mend();
   await session.close();
 });

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { MIGRATION_LOCK } from '../../src/db/advisory-locks.ts';
 import { createFolder, eventually } from '../db/embedded-world.ts';
 import { connectTo } from '../db/one-connection.ts';
-import { createCuttableWay } from '../http/cuttable.ts';
+import { createCuttableProxy } from '../http/cuttable.ts';
 import { openRaw } from '../http/raw.ts';
 import { waitForBlocked } from '../setup/locks.ts';
 import { statusOf, useMainProgram } from '../setup/main-program.ts';
@@ -131,16 +131,16 @@ describe('the service', { timeout: 60_000 }, () => {
   });
 
   it('says so where it cannot wait for what still starts', async () => {
-    const way = await createCuttableWay();
-    const { service, blocker } = await startBlocked({ DATABASE_URL: way.throughProxy(databaseUrl()) });
+    const proxy = await createCuttableProxy();
+    const { service, blocker } = await startBlocked({ DATABASE_URL: proxy.throughProxy(databaseUrl()) });
     // The service can no longer have its statement cancelled.
-    way.swallow();
+    proxy.swallow();
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(1);
     expect(service.stderr()).toMatch(
       /"msg":"stopping".*\n.*"reason":"Error: not stopped within 30 s.*"msg":"ended at once/,
     );
-    await way.close();
+    await proxy.close();
     await blocker.end();
   });
 

@@ -1,7 +1,7 @@
 // A connection to the database that tests can cut and mend: a TCP proxy on loopback.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-export interface CuttableWay {
+export interface CuttableProxy {
   /** Returns the address of the same database through the proxy. */
   throughProxy: (databaseUrl: string) => string;
   /** How many connections have been opened. */
@@ -16,7 +16,7 @@ export interface CuttableWay {
   close: () => Promise<void>;
 }
 
-export async function createCuttableWay(): Promise<CuttableWay> {
+export async function createCuttableProxy(): Promise<CuttableProxy> {
   let target = { host: '127.0.0.1', port: 5432 };
   const sockets = new Set<Socket>();
   const pairs = new Set<{ near: Socket; far: Socket }>();

@@ -6,21 +6,21 @@ import { ATTRIBUTION, post, readRecord } from '../attribution/world.ts';
 import { grant } from '../grants/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';
-import { type CuttableWay, createCuttableWay } from './cuttable.ts';
+import { type CuttableProxy, createCuttableProxy } from './cuttable.ts';
 
-let way: CuttableWay;
+let proxy: CuttableProxy;
 let service: TestService;
 let profileId: string;
 const lines: string[] = [];
 beforeAll(async () => {
-  way = await createCuttableWay();
-  service = await startService({ throughProxy: way.throughProxy, onLog: (line) => lines.push(line) });
+  proxy = await createCuttableProxy();
+  service = await startService({ throughProxy: proxy.throughProxy, onLog: (line) => lines.push(line) });
   profileId = await addProfile(service, 'anna');
   await addAccessLevel(service, 'premium');
 });
 afterAll(async () => {
   await service.close();
-  await way.close();
+  await proxy.close();
 });
 
 const record = { status: 'organic', customer_user_id: 'anna' };
@@ -34,7 +34,7 @@ async function expectServing(): Promise<void> {
 beforeEach(expectServing);
 
 test('every operation and readiness answer 503 with Retry-After, health stays; then all is served again', async () => {
-  await way.cut();
+  await proxy.cut();
   const answers = [
     await post(service, record),
     await grant(service, { access_level_id: 'premium' }),
@@ -50,7 +50,7 @@ test('every operation and readiness answer 503 with Retry-After, health stays; t
   }
   expect(await service.call('GET', '/healthz')).toMatchObject({ status: 200 });
   expect(await service.call('GET', '/metrics')).toMatchObject({ status: 200 });
-  await way.mend();
+  await proxy.mend();
   await expectServing();
 });
 
@@ -60,8 +60,8 @@ test('so they do while it refuses the connections of the service', async () => {
     sql`update pg_database set datallowconn = ${isAllowed} where datname = current_database()`.execute(db);
   await sql`select 1`.execute(db);
   await allow(false);
-  await way.cut();
-  await way.mend();
+  await proxy.cut();
+  await proxy.mend();
   const refused = [
     await post(service, record),
     await grant(service, { access_level_id: 'premium' }),
@@ -77,16 +77,16 @@ test('so they do while it refuses the connections of the service', async () => {
 });
 
 test('what the database need not be asked for is answered meanwhile', async () => {
-  await way.cut();
+  await proxy.cut();
   expect(await service.call('GET', '/nothing')).toMatchObject({ status: 404 });
   expect(await service.call('GET', ATTRIBUTION)).toMatchObject({ status: 405 });
-  await way.mend();
+  await proxy.mend();
 });
 
 test('connections that break under load fail only the requests that were under way', async () => {
   const campaigns = Array.from({ length: 200 }, (_, i) => `c${i}`);
   const posts = campaigns.map((campaign) => post(service, { ...record, campaign }));
-  setTimeout(() => way.cut().then(way.mend), 20);
+  setTimeout(() => proxy.cut().then(proxy.mend), 20);
   const statuses = new Set((await Promise.all(posts)).map(({ status }) => status));
   expect([...statuses].every((status) => status === 201 || status === 503)).toBe(true);
   await expectServing();

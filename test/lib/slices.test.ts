@@ -14,7 +14,7 @@ test('items are sorted as by sort, equal ones in the order in which they came', 
 });
 
 /** Returns how many steps were done at each turn of the event loop, and in total; `work` calls `step` for each item. */
-async function turnsOf(work: (step: () => void) => Promise<void>): Promise<{ turns: number[]; done: number }> {
+async function countPerTurn(work: (step: () => void) => Promise<void>): Promise<{ turns: number[]; done: number }> {
   const turns: number[] = [];
   let done = 0;
   const ticking = setInterval(() => turns.push(done), 0);
@@ -28,13 +28,13 @@ async function turnsOf(work: (step: () => void) => Promise<void>): Promise<{ tur
 }
 
 test('between slices the event loop turns', async () => {
-  const counted = await turnsOf((step) => inSlices(Array.from({ length: 40 }), 10, step));
+  const counted = await countPerTurn((step) => inSlices(Array.from({ length: 40 }), 10, step));
   expect(counted).toEqual({ turns: [10, 20, 30], done: 40 });
 });
 
 test('between slices that are sorted, and between those that are merged, too', async () => {
   const numbers = Array.from({ length: 40 }, (_, i) => i);
-  const { turns, done } = await turnsOf(async (step) => {
+  const { turns, done } = await countPerTurn(async (step) => {
     const compare = (a: number, b: number) => {
       step();
       return a - b;
@@ -46,7 +46,7 @@ test('between slices that are sorted, and between those that are merged, too', a
 });
 
 test('between items that are taken as fast as they come the event loop turns', async () => {
-  const counted = await turnsOf(async (step) => {
+  const counted = await countPerTurn(async (step) => {
     for await (const _ of inTurns(['one', 'two', 'three'])) step();
   });
   expect(counted).toEqual({ turns: [1, 2, 3], done: 3 });

@@ -157,7 +157,7 @@ function set(world: World, id: string, { chain, number, until, price, isRefunded
   return undefined;
 }
 
-function bury(profile: Profile): void {
+function markDeleted(profile: Profile): void {
   Object.assign(profile, { customer: null, attributes: {}, grants: {}, isDeleted: true });
 }
 
@@ -169,7 +169,7 @@ function change(world: World, id: string, operation: Operation): Outcome | undef
       mergeAttributes(profile, operation.attributes);
       return undefined;
     case 'delete':
-      bury(profile);
+      markDeleted(profile);
       return { status: 204 };
     case 'attribute':
       profile.campaign = operation.campaign;

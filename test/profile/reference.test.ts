@@ -17,7 +17,7 @@ const customer = 'user-1';
 const headers = { 'service-customer-user-id': customer };
 
 /** Takes a profile through purchases, grants, a refund and revocations. */
-async function live(shape: 'dictionary' | 'array') {
+async function createFullHistory(shape: 'dictionary' | 'array') {
   const service = await startService({ app: { name: 'Reference', profile_shape: shape } });
   services.push(service);
   for (const level of ['premium', 'vip']) await addAccessLevel(service, level);
@@ -63,7 +63,7 @@ async function live(shape: 'dictionary' | 'array') {
 const UUIDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /** Prints JSON in which ids and today's dates are the same in every run. */
-function steady(value: unknown): string {
+function withStableIds(value: unknown): string {
   const ids = new Map<string, string>();
   const today = new Date().toISOString().slice(0, 8);
   return JSON.stringify(value, null, 2)
@@ -76,18 +76,18 @@ function steady(value: unknown): string {
     .replace(/"timestamp": \d+/, '"timestamp": 1768473000000');
 }
 
-let dictionary: Awaited<ReturnType<typeof live>>;
-let array: Awaited<ReturnType<typeof live>>;
+let dictionary: Awaited<ReturnType<typeof createFullHistory>>;
+let array: Awaited<ReturnType<typeof createFullHistory>>;
 beforeAll(async () => {
-  dictionary = await live('dictionary');
-  array = await live('array');
+  dictionary = await createFullHistory('dictionary');
+  array = await createFullHistory('array');
 });
 
 const block = (json: string) => `\`\`\`json\n${json}\n\`\`\``;
 
 test('docs/profile-object.md shows the profile in both shapes', async () => {
   const shown = await Promise.all(
-    [dictionary, array].map(async ({ service }) => steady((await readProfile(service, { customer })).json)),
+    [dictionary, array].map(async ({ service }) => withStableIds((await readProfile(service, { customer })).json)),
   );
   const text = `# The profile object
 
@@ -116,7 +116,7 @@ ${block(shown[1] as string)}
 
 test('docs/events.md has every type, and a payload of each kind', async () => {
   const events = await listEvents(dictionary.service, dictionary.profileId);
-  const payloadOf = (type: string) => steady(events.find(({ event_type }) => event_type === type)?.payload);
+  const payloadOf = (type: string) => withStableIds(events.find(({ event_type }) => event_type === type)?.payload);
   const rows = Object.entries(EVENT_TYPES).map(([type, words]) => `| \`${type}\` | ${words} |`);
   const text = `# Events
 

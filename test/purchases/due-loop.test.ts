@@ -38,7 +38,7 @@ const set = async (body: unknown) => {
 };
 const pass = (days: number, ids = [profileId]) => passTime(service, days, ids);
 /** Skips the wait of lapses that were past when they were set, which leaves time for a continuation of the chain. */
-const soon = () =>
+const skipGraceWait = () =>
   sql`update lapse_watch set check_at = check_at - interval '3 seconds'
     where profile_id = ${profileId}`.execute(service.database.db);
 const sweep = () => tellDueProfiles(service.deps);
@@ -90,7 +90,7 @@ test('what had lapsed when it was set is told soon after, without the access, wh
   await set(period(ids()));
   await sweep();
   expect(await types()).toEqual(['access_level_updated']);
-  await soon();
+  await skipGraceWait();
   await sweep();
   expect(await types()).toEqual(['access_level_updated', 'subscription_expired']);
 });
@@ -99,7 +99,7 @@ test('a history that is sent in order tells of no lapse but the last', async () 
   await set(trial(ids()));
   await set(period(ids('2')));
   await set(period({ ...ids('3'), purchased_at: '2025-03-01T00:00:00Z', expires_at: '2025-04-01T00:00:00Z' }));
-  await soon();
+  await skipGraceWait();
   await sweep();
   const all = (await listEvents(service, profileId)).map(({ event_type }) => event_type);
   expect(all.filter((type) => type !== 'access_level_updated')).toEqual([
@@ -112,7 +112,7 @@ test('a history that is sent in order tells of no lapse but the last', async () 
 
 test('a trial is told as a trial', async () => {
   await set(trial({ ...ids(), expires_at: '2025-02-01T00:00:00Z' }));
-  await soon();
+  await skipGraceWait();
   await sweep();
   expect((await types()).filter((type) => type.endsWith('expired'))).toEqual(['trial_expired']);
 });
@@ -223,7 +223,7 @@ test('a grant that has ended by its date, or was revoked, since a lapse is not t
 test('a refund lets it lapse when the money goes', async () => {
   const refund = { refunded_at: '2025-02-05T00:00:00Z', cancellation_reason: 'refund' };
   await set(period({ ...ids(), expires_at: inDays(10), ...refund }));
-  await soon();
+  await skipGraceWait();
   await sweep();
   const expired = (await told()).find(({ event_type }) => event_type === 'subscription_expired');
   expect(expired?.payload.event_datetime).toBe('2025-02-05T00:00:00.000000+0000');
@@ -231,7 +231,7 @@ test('a refund lets it lapse when the money goes', async () => {
 
 test('a lapse that was told is not told again, whatever else is said of its period', async () => {
   await set(period(ids()));
-  await soon();
+  await skipGraceWait();
   await sweep();
   expect(await types()).toContain('subscription_expired');
   const known = (await listEvents(service, profileId)).length;
@@ -265,14 +265,14 @@ test('imported history tells nothing, also when a request continues its chain', 
   await sweep();
   expect(await types()).toEqual([]);
   await set(period({ ...ids(), purchased_at: '2025-06-01T00:00:00Z', expires_at: inDays(1) }));
-  await soon();
+  await skipGraceWait();
   await sweep();
   expect(await types()).toEqual(['access_level_updated']);
 });
 
 test('one that an import brought is watched once a request has touched it', async () => {
   await set(period(ids('0')));
-  await soon();
+  await skipGraceWait();
   await sweep();
   const imported = { purchased_at: '2025-03-01T00:00:00Z', expires_at: inDays(5) };
   const store_transaction_id = await addPurchase(service, profileId, { ...ids(), ...imported });
