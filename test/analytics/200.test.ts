@@ -44,7 +44,7 @@ async function ask(
 
 const point = (x: string, y: number) => ({ x: `${x}T00:00:00.000000+0000`, y });
 
-test('a money chart: every member under its three keys', async () => {
+test('a money chart has every member under each of its three keys', async () => {
   const { revenue, ...others } = await ask({});
   expect(Object.keys(others)).toEqual(['proceeds', 'net_revenue']);
   expect(revenue).toEqual({
@@ -75,7 +75,7 @@ test('a money chart: every member under its three keys', async () => {
   });
 });
 
-test('a count chart has the key common, a stock the aggregation last', async () => {
+test('a count chart has the single key common; the default aggregation of a stock is last', async () => {
   const { common, ...others } = await ask({ chart_id: 'subscriptions_active' });
   expect(others).toEqual({});
   expect(common).toMatchObject({ unit: 'count', default_aggregation: 'last', metric_name: 'Active subscriptions' });
@@ -93,7 +93,7 @@ test('a ratio over zero is 0', async () => {
 });
 
 describe('compare_date', () => {
-  test('the same over another span, of any length, with its own buckets', async () => {
+  test('answers the same question for another span of any length, with buckets of its own', async () => {
     const filters = { date: ['2025-02-01', '2025-03-31'], compare_date: ['2025-01-15', '2025-01-31'] };
     const { common } = await ask({ chart_id: 'subscriptions_new', segmentation: 'store', filters });
     expect(common).toMatchObject({ value: 3, compare_value: 0, compare_value_from: null });
@@ -101,7 +101,7 @@ describe('compare_date', () => {
     expect(common.data[1]).toMatchObject({ compare_value: 0, compare_values: [point('2025-01-15', 0)] });
   });
 
-  test('a segment that only the other span has is there, with 0', async () => {
+  test('includes a segment that only the other span has, with the value 0', async () => {
     const filters = { date: ['2025-03-01', '2025-03-31'], compare_date: ['2025-01-01', '2025-01-31'] };
     const { common } = await ask({ chart_id: 'subscriptions_new', segmentation: 'store', filters });
     expect(common.data.slice(1)).toEqual([
@@ -115,13 +115,13 @@ describe('compare_date', () => {
     ]);
   });
 
-  test('in the zone of the question, too', async () => {
+  test('uses the time zone of the question too', async () => {
     const filters = { date: ['2025-02-01'], compare_date: ['2025-01-01'] };
     const { common } = await ask({ chart_id: 'subscriptions_new', filters }, { 'service-tz': 'Asia/Kathmandu' });
     expect(common.data[0].compare_values).toEqual([{ x: '2025-01-01T00:00:00.000000+0545', y: 0 }]);
   });
 
-  test('of a ratio with its own denominator and numerator', async () => {
+  test('gives a ratio its own denominator and numerator', async () => {
     const filters = { date: ['2025-02-01', '2025-02-28'], compare_date: ['2025-03-01', '2025-03-31'] };
     const { revenue } = await ask({ chart_id: 'arppu', filters });
     expect(revenue).toMatchObject({ value_from: 4, value_to: 112, compare_value_from: 2, compare_value_to: 100 });
@@ -136,7 +136,7 @@ describe('titles', () => {
         .map(({ type, title }) => [type, title]),
     );
 
-  test('countries, stores and values that there are not', async () => {
+  test('are given to countries, stores and missing values', async () => {
     expect(await titles('revenue', 'country')).toEqual({
       total: 'Total',
       us: 'United States',
@@ -154,7 +154,7 @@ describe('titles', () => {
 });
 
 describe('now', () => {
-  test('buckets that begin later are left out, and the one that contains now ends with it', async () => {
+  test('buckets that begin later are left out, and the bucket that contains now ends with it', async () => {
     now = new Date('2025-03-05T12:00:00Z');
     const { common } = await ask({ chart_id: 'subscriptions_active', filters: { date: ['2025-02-01', '2025-12-31'] } });
     // eve's e1 was refunded on 2 March; dee is in her grace period.
@@ -166,7 +166,7 @@ describe('now', () => {
     expect(expired.value).toBe(1);
   });
 
-  test('refunds count from their moment on, for stocks retroactively', async () => {
+  test('a refund counts once its time has come, and then changes stocks of the past as well', async () => {
     now = new Date('2025-03-01T00:00:00Z');
     const { common } = await ask({ chart_id: 'subscriptions_active', filters: { date: ['2025-02-01', '2025-02-28'] } });
     expect(common.value).toBe(3);
@@ -184,13 +184,13 @@ describe('now', () => {
   });
 });
 
-test('of a stock by install date, the value of the range is the sum of the cohorts', async () => {
+test('for a stock by install date, the value of the range is the sum of the cohorts', async () => {
   const { common } = await ask({ chart_id: 'subscriptions_active', date_type: 'profile_install_date' });
   expect(common.data[0].values.map(({ y }: { y: number }) => y)).toEqual([1, 1, 0]);
   expect(common.value).toBe(2);
 });
 
-test('arpu by period divides the revenue of each by all installs', async () => {
+test('arpu by period divides the revenue of each period by all installs', async () => {
   const { revenue } = await ask({ chart_id: 'arpu', segmentation: 'period' });
   expect(revenue.data.map(({ type, value }: { type: string; value: number }) => [type, value])).toEqual([
     ['total', 37],
@@ -200,7 +200,7 @@ test('arpu by period divides the revenue of each by all installs', async () => {
   ]);
 });
 
-test('filters: values are alternatives, members all hold, spellings are forgiven', async () => {
+test('filters: any of the values of a member may match, all members must match, and spellings are forgiven', async () => {
   const value = async (filters: object) => (await ask({ filters })).revenue.value;
   expect(await value({ country: ['US', 'de'] })).toBe(192);
   expect(await value({ country: ['US', 'de'], store: ['play_store'] })).toBe(22);
@@ -212,12 +212,12 @@ test('filters: values are alternatives, members all hold, spellings are forgiven
   expect(await value({ store: [], country: null })).toBe(222);
 });
 
-test.each(['day', 'week', 'month', 'quarter', 'year'])('the plural of %s is that unit', async (unit) => {
+test.each(['day', 'week', 'month', 'quarter', 'year'])('the plural of %s means the same unit', async (unit) => {
   const plural = await ask({ chart_id: 'installs', period_unit: `${unit}s` });
   expect(plural).toEqual(await ask({ chart_id: 'installs', period_unit: unit }));
 });
 
-test('figures are fresh: an attribution that was answered is in the next chart', async () => {
+test('figures are fresh: a confirmed attribution is in the next chart', async () => {
   const channels = async () =>
     (await ask({ segmentation: 'attribution_channel' })).revenue.data.map(
       ({ type, value }: { type: string; value: number }) => [type, value],

@@ -150,21 +150,21 @@ const BAD: Bad[] = [
     says: 'organic, non_organic, unknown',
   },
   {
-    name: 'a duration that is none',
+    name: 'an unknown duration',
     body: inFilters({ duration: ['Monthly', 'yearly'] }),
     source: 'filters.duration',
     code: 'enum',
     says: 'Annual',
   },
   {
-    name: 'an offer category that is none',
+    name: 'an unknown offer category',
     body: inFilters({ offer_category: ['intro'] }),
     source: 'filters.offer_category',
     code: 'enum',
     says: 'introductory',
   },
   {
-    name: 'an offer type that is none',
+    name: 'an unknown offer type',
     body: inFilters({ offer_type: ['trial'] }),
     source: 'filters.offer_type',
     code: 'enum',
@@ -224,7 +224,7 @@ const BAD: Bad[] = [
     code: 'type_error',
   },
   {
-    name: 'such lists as a value',
+    name: 'a value nested more deeply than a stack reaches',
     body: `{"filters":{"date":["2025-01-01"],"store":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`,
     source: 'filters.store',
     code: 'type_error',
@@ -312,7 +312,7 @@ const BAD: Bad[] = [
   },
   { name: 'an unknown member, null', body: inFilters({}, { limit: null }), source: 'limit', code: 'value_error' },
   {
-    name: 'a zone that is none',
+    name: 'an unknown zone',
     body: inFilters({}),
     headers: { 'service-tz': 'Europe/Atlantis' },
     source: 'service-tz',
@@ -343,7 +343,7 @@ test.each(BAD)('$name: $code on $source', async ({ body, headers, source, code, 
   if (says !== undefined) expect(json.errors[0].errors[0]).toContain(says);
 });
 
-test('every offending field once, in the order of the tables; the code is that of the first', async () => {
+test('every offending field is reported once, in the order of the tables; the code is that of the first', async () => {
   const body = {
     format: 'pdf',
     extra: 1,
@@ -392,7 +392,7 @@ test.each([
   expect([status, json.error_code, json.errors[0].source]).toEqual([400, code, source]);
 });
 
-test('a body of more than 64 KiB is read, one of more than 1 MiB is not', async () => {
+test('a body of more than 64 KiB is read, one of more than 1 MiB is refused', async () => {
   const values = (length: number) => ({ filters: { date, store: Array.from({ length }, () => 'x'.repeat(400)) } });
   expect((await askChart(service, values(1000))).status).toBe(200);
   const largest = JSON.stringify({ filters: { date } }).padEnd(1024 * 1024);
@@ -400,7 +400,7 @@ test('a body of more than 64 KiB is read, one of more than 1 MiB is not', async 
   expect((await askChart(service, `${largest} `)).status).toBe(413);
 });
 
-describe('what is not refused', () => {
+describe('what is accepted', () => {
   const GOOD: [string, object, Record<string, string>?][] = [
     ['only a date', {}],
     ['nulls beside filters', { chart_id: null, period_unit: null, date_type: null, segmentation: null, format: null }],
@@ -427,7 +427,7 @@ describe('what is not refused', () => {
   const ajv = new Ajv({ formats: { date: /^\d{4}-\d\d-\d\d$/ } });
   const isAsPublished = ajv.compile(paths[CHARTS_PATH].post.requestBody.content['application/json'].schema);
 
-  test.each(GOOD)('%s, nor by the API reference', async (_name, members, headers) => {
+  test.each(GOOD)('%s, by the API reference too', async (_name, members, headers) => {
     const body = { filters: { date }, ...members };
     const { status } = await askChart(service, body, headers);
     expect(status).toBe(200);
@@ -440,7 +440,7 @@ describe('what is not refused', () => {
   });
 });
 
-test('of a body that is wrong in more places than anybody reads the first hundred are told', async () => {
+test('only the first hundred errors of a body are reported', async () => {
   const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`x${index}`, 1]));
   const answer = await askChart(service, { filters: { date, ...unknown } });
   expect(answer.status).toBe(400);

@@ -13,7 +13,7 @@ const answer = (bytes: number, { from = MICROS, until = MICROS + 10_000 } = {}) 
   until,
 });
 
-test('answers of 32 MiB are kept, those asked for last, and none that would take the room of many', () => {
+test('at most 32 MiB of answers are kept, the most recently used ones, and none that would displace many', () => {
   const { keep, find } = createAnswerCache();
   const listKept = () => ['a', 'b', 'c', 'd', 'e', 'f'].filter((key) => find(key, NOW));
   for (const key of ['a', 'b', 'c', 'd']) keep(key, answer(7 * MIB));
@@ -23,7 +23,7 @@ test('answers of 32 MiB are kept, those asked for last, and none that would take
   expect(listKept()).toEqual(['a', 'c', 'd', 'e']);
 });
 
-test('one is given from its millisecond on, until the last microsecond of the question is that at which it may be another', () => {
+test('an answer is valid from its millisecond until the last microsecond of the question reaches the moment at which it may change', () => {
   const { keep, find } = createAnswerCache();
   const isFound = (until: number, ms: number) => {
     keep('a', answer(1, { until: MICROS + until }));

@@ -53,7 +53,7 @@ describe('a chart that cannot be computed just now', () => {
   });
   afterEach(() => holder.end());
 
-  test('is given up after the time-out of its pool: 503 with Retry-After', async () => {
+  test('is given up when a statement exceeds the time-out of its pool: 503 with Retry-After', async () => {
     const usual = service.deps.analyticsDb;
     const settings = {
       connectionString: service.database.url,
@@ -74,7 +74,7 @@ describe('a chart that cannot be computed just now', () => {
     }
   });
 
-  test('is given up when its statements together take too long: 503, and the statement ends', async () => {
+  test('is given up when its statements together take too long: 503, and the running statement ends', async () => {
     const hurried = await startService({ env: { ANALYTICS_TIMEOUT_MS: '300' } });
     const blocker = new pg.Client({ connectionString: hurried.database.url });
     await blocker.connect();
@@ -92,7 +92,7 @@ describe('a chart that cannot be computed just now', () => {
   });
 });
 
-test('a megabyte that is refused takes not many times as long as to parse it', async () => {
+test('refusing a body of a megabyte takes less than four times as long as parsing it', async () => {
   const unknown = Array.from({ length: 90_000 }, (_, i) => `"k${i}":1`);
   const text = `{"filters":{"date":["2025-01-01"]},${unknown}}`;
   /** Returns the least of five measurements in microseconds of CPU time: a busy machine inflates wall-clock time. */
@@ -157,7 +157,7 @@ describe('compression', () => {
     ['json', 'br', brotliDecompressSync],
     ['csv', 'gzip', gunzipSync],
     ['csv', 'br', brotliDecompressSync],
-  ] as const)('%s by %s', async (format, asked, expand) => {
+  ] as const)('a chart in %s is compressed with %s', async (format, asked, expand) => {
     const body = { ...INSTALLS, format, segmentation: 'attribution_campaign' };
     const plain = await fetchRaw(body, 'identity');
     const small = await fetchRaw(body, asked);
@@ -166,7 +166,7 @@ describe('compression', () => {
     expect(small.bytes.length).toBeLessThan(plain.bytes.length / 5);
   });
 
-  test('nothing else is compressed', async () => {
+  test('a health check is not compressed', async () => {
     const [response] = (await once(
       httpGet(`${service.url}/healthz`, { headers: { 'accept-encoding': 'gzip, br' } }),
       'response',

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('a profile whose facts somebody writes just now waits: they would have the earlier label', async () => {
+test('a profile whose facts are being written has to wait, or they would keep the earlier label', async () => {
   await label('non_organic');
   const letGo = await holdProfile(service, 'u');
   const whileHeld = await relabel();
@@ -35,7 +35,7 @@ test('a profile whose facts somebody writes just now waits: they would have the 
   expect(await listStatuses()).toEqual(['non_organic']);
 });
 
-test('a label that is posted while the one before is brought to the facts is brought to them next', async () => {
+test('a label that is posted while the one before is being brought to the facts is brought to them next', async () => {
   await label('organic');
   // Relabelling locks and reads profiles before it writes this table. It waits for the table half a second at most.
   const letGo = await holdTable(service, 'label_retotalled');
@@ -50,7 +50,7 @@ test('a label that is posted while the one before is brought to the facts is bro
   expect(await listStatuses()).toEqual(['unknown']);
 });
 
-test('a profile that is being written keeps none of the others waiting, and those that wait longest come first', async () => {
+test('a profile that is being written does not delay the others, and those that have waited longest come first', async () => {
   const { db } = service.deps;
   const labelOne = (customer_user_id: string, campaign: string) =>
     importProfiles(service, [{ customer_user_id, attribution: { status: 'unknown', campaign } }]);
@@ -73,7 +73,7 @@ test('a profile that is being written keeps none of the others waiting, and thos
   expect(await relabel()).toBe(1);
 });
 
-test('a profile with very many facts is brought its label by itself', async () => {
+test('a profile with very many facts gets its label in a batch of its own', async () => {
   const { db } = service.deps;
   const names = ['u', 'v', 'w'];
   const labelAll = (campaign: string) =>

@@ -25,14 +25,14 @@ describe.each(CHART_IDS)('%s', (id) => {
   });
 });
 
-test('money charts answer on three bases, the others under one key', () => {
+test('money charts answer on three bases, other charts under one key', () => {
   const inUsd = CHART_IDS.filter((id) => unitOf(chart(id)) === 'USD');
   expect(inUsd).toEqual(['revenue', 'mrr', 'arr', 'arpu', 'arppu', 'refund_money']);
   expect(metricKeysOf(chart('mrr'))).toEqual(['revenue', 'proceeds', 'net_revenue']);
   expect(metricKeysOf(chart('installs'))).toEqual(['common']);
 });
 
-test('offer filters take what transaction records can say', () => {
+test('offer filters accept the values that transaction records can have', () => {
   expect(dimension('offer_category').closed).toEqual(OFFER_CATEGORIES);
   expect(dimension('offer_type').closed).toEqual(OFFER_TYPES);
 });
@@ -57,7 +57,7 @@ test.each([
   expect(readFilterValue(dimension(name), value)).toBe(expected);
 });
 
-test('the empty value selects what has none, of every dimension', () => {
+test('in every dimension, the empty value selects what has no value', () => {
   for (const name of EVERY_SEGMENTATION) expect(readFilterValue(dimension(name), '')).toBe('');
 });
 

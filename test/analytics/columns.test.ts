@@ -16,19 +16,19 @@ function decode({ dictionary, codes }: { dictionary: string; codes: string }): (
 }
 
 describe('a column chunk', () => {
-  test('has the values back, none and negative ones too', () => {
+  test('decodes to the same values, including empty and negative ones', () => {
     const values = ['7', '', '-3', '7', '1:2:3', ''];
     expect(decode(encodeColumn(values))).toEqual(values);
   });
 
-  test('gives the most frequent values the codes of one byte', () => {
+  test('gives the most frequent values one-byte codes', () => {
     const values = [...Array.from({ length: 200 }, (_, i) => `v${i}`), 'often', 'often'];
     const { dictionary, codes } = encodeColumn(values);
     expect(dictionary.split(',')[0]).toBe('often');
     expect(codes.charCodeAt(201)).toBe(CODE_OFFSET);
   });
 
-  test('of as many different values as a group has rows is kept by the database as it is', async () => {
+  test('with as many distinct values as a group has rows is stored unchanged by the database', async () => {
     const values = Array.from({ length: ROWS_PER_GROUP }, (_, i) => String(i));
     const database = await createTestDatabase();
     const client = new pg.Client({ connectionString: database.url });
@@ -83,7 +83,7 @@ describe('moments by day and quarter', () => {
     expect(told).toEqual([last, ...expected]);
   });
 
-  test('say nothing of edges within a quarter', () => {
+  test('cannot be assigned to buckets whose edges lie within a quarter of an hour', () => {
     expect(toQuarters([0, 900, 1_800])).toEqual([0, 1, 2]);
     expect(toQuarters([0, 900, 1_801])).toBeUndefined();
   });
@@ -116,7 +116,7 @@ describe('rows', () => {
     ['few enough for an array', [3, 5, 40]],
     ['two columns', [7, 300]],
     ['more than an array counts', [200, 300, 400, 5]],
-  ])('that pass are counted by what they have: %s', (_, differents) => {
+  ])('that pass are counted by their combination of values: %s', (_, differents) => {
     const columns = differents.map((different, i) => column(different, 31 + 2 * i));
     const counted = new Map<string, number>();
     countCombined(selectRows(SIZE, columns), columns satisfies Numbers[], (has, count) => {
@@ -128,7 +128,7 @@ describe('rows', () => {
     expect(counted).toEqual(countPlainly(columns));
   });
 
-  test('all pass where no column asks', () => {
+  test('all pass if no column excludes any', () => {
     const open = { ...column(5, 31), passes: new Uint8Array(5).fill(1) };
     expect(selectRows(SIZE, [open])).toHaveLength(SIZE);
   });
@@ -154,7 +154,7 @@ describe('sums', () => {
     expect(sums.listSeen()).toEqual([4, NO_SEGMENT]);
   });
 
-  test('leave out what was taken off again, and what is closed in the bucket of its opening', () => {
+  test('leave out what was taken off again, and what closes in the bucket in which it opened', () => {
     const sums = new ColumnSums(3, 1, 2);
     const one = splitAmounts([['1']], 1);
     sums.add(0, 1, 1, one, 0);
@@ -194,7 +194,7 @@ describe('payers', () => {
     expect(payers.count([0])).toMatchObject({ all: count(2, 1, 2), each: [count(1, 1, 1)], others: count(2, 0, 2) });
   });
 
-  test('who are apart count where more was bought than taken off', () => {
+  test('that are set apart count if more was bought than taken off', () => {
     const payers = new PayerCounts(40, 8);
     payers.setApart(5);
     for (const [bucket, purchases] of [

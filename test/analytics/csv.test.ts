@@ -38,7 +38,7 @@ afterAll(() => service.close());
 const askCsv = (body: object, headers: Record<string, string> = {}) =>
   askChart(service, { format: 'csv', ...body }, headers);
 
-test('rows per metric, series and bucket, as an attachment', async () => {
+test('a CSV answer is an attachment with a row for each metric, series and bucket', async () => {
   const { status, headers, text } = await askCsv({
     segmentation: 'country',
     filters: { date: ['2025-01-01', '2025-02-28'] },
@@ -62,7 +62,7 @@ test('rows per metric, series and bucket, as an attachment', async () => {
   ]);
 });
 
-test('with compare_date two more columns; the cells of the shorter span stay empty; all in the zone', async () => {
+test('with compare_date there are two more columns; the cells of the shorter span stay empty; all datetimes are in the zone', async () => {
   const filters = { date: ['2025-01-01', '2025-01-31'], compare_date: ['2025-01-01', '2025-02-28'] };
   const { text } = await askCsv({ chart_id: 'refund_events', filters }, { 'service-tz': 'Asia/Kathmandu' });
   expect(text.split('\r\n')).toEqual([
@@ -73,7 +73,7 @@ test('with compare_date two more columns; the cells of the shorter span stay emp
   ]);
 });
 
-test('free text is quoted, and never a formula', async () => {
+test('free text is quoted, and never becomes a formula', async () => {
   const { text } = await askCsv({
     chart_id: 'installs',
     segmentation: 'attribution_campaign',
@@ -89,13 +89,13 @@ test('free text is quoted, and never a formula', async () => {
   expect(text).toContain(`"'\rx"`);
 });
 
-test('a title that an operator gave is free text, too', async () => {
+test('a title that an operator chose is treated as free text too', async () => {
   await setStore(service.deps, service.appId, { store: 'app_store', title: '=HYPERLINK("http://x")' });
   const { text } = await askCsv({ chart_id: 'installs', segmentation: 'store', filters: { date: ['2025-01-05'] } });
   expect(text).toContain(`installs,common,segment,app_store,"'=HYPERLINK(""http://x"")",`);
 });
 
-test('errors are JSON in the envelope', async () => {
+test('errors of a CSV request are JSON in the envelope', async () => {
   const { status, headers, json } = await askCsv({ filters: {} });
   expect([status, json.error_code]).toEqual([400, 'missing']);
   expect(headers['content-type']).toMatch(/^application\/json/);

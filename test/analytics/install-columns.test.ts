@@ -49,7 +49,7 @@ async function countImages(): Promise<{ chunks: number; changes: number }> {
   return rows[0]!;
 }
 
-test('a month with enough installs has columns, and the changes of another are not kept', async () => {
+test('a month with enough installs gets columns, and the changes of a month with fewer are dropped', async () => {
   await importProfiles(service, [
     install('a', '2025-03-01T00:00:00Z', 'social'),
     install('b', '2025-03-31T23:59:59Z', 'social'),
@@ -62,7 +62,7 @@ test('a month with enough installs has columns, and the changes of another are n
   expect(await ask()).toEqual({ total: [3, 1], social: [2, 0], search: [1, 1] });
 });
 
-test('installs of today count from their moment, and those to come do not', async () => {
+test('installs of today count from their moment on, and future ones do not count', async () => {
   await importProfiles(service, [
     install('today', '2025-04-20T11:59:59Z', 'social'),
     install('later', '2025-04-20T12:00:01Z', 'social'),
@@ -73,7 +73,7 @@ test('installs of today count from their moment, and those to come do not', asyn
   expect(await ask()).toEqual({ total: [3, 3], search: [1, 2], social: [2, 1] });
 });
 
-test('another moment and country are corrected at once, and appended later', async () => {
+test('a changed moment or country is corrected at once, and appended later', async () => {
   await importProfiles(service, [
     { ...install('a', '2025-04-02T00:00:00Z', 'social'), country: 'FR' },
     { ...install('c', '2025-03-10T00:00:00Z', 'search'), country: 'FR' },
@@ -86,7 +86,7 @@ test('another moment and country are corrected at once, and appended later', asy
   expect([await ask(), await ask({ country: ['FR'] })]).toEqual([expected, french]);
 });
 
-test('a new label counts before it is brought to the install, and after', async () => {
+test('a new label counts both before and after it is brought to the install', async () => {
   await importProfiles(service, [
     install('b', '2025-03-31T23:59:59Z', 'mail'),
     install('d', '2025-04-10T00:00:00Z', 'mail'),
@@ -101,7 +101,7 @@ test('a new label counts before it is brought to the install, and after', async 
   expect([await ask(), await ask(filters)]).toEqual([expected, mail]);
 });
 
-test('what is written while columns are made is in the changes of the next time', async () => {
+test('installs written while columns are built become changes for the next run', async () => {
   const { db } = service.deps;
   await importProfiles(service, [
     install('f', '2025-03-05T00:00:00Z', 'mail'),
@@ -121,7 +121,7 @@ test('what is written while columns are made is in the changes of the next time'
   expect(await ask({ country: ['DE'] })).toMatchObject({ total: [2, 3] });
 });
 
-test('installs of today and of the days before count once, before their month has columns and after', async () => {
+test('installs of today and of the days before count once, both before and after their month has columns', async () => {
   const home = await addApp(service, { name: 'Today' });
   const installAt = (id: string, installed_at: string) => importProfiles(home, [install(id, installed_at, 'mail')]);
   const told: number[] = [];
@@ -140,7 +140,7 @@ test('installs of today and of the days before count once, before their month ha
   while ((await refreshMonth()) > 0);
 });
 
-test('an app that another process is at keeps none of the others from their columns', async () => {
+test('an app that another process is working on does not keep the others from getting columns', async () => {
   const other = await addApp(service, { name: 'Other' });
   const add = (home: Home, ids: readonly string[]) =>
     importProfiles(
@@ -156,7 +156,7 @@ test('an app that another process is at keeps none of the others from their colu
   expect(await refreshMonth()).toBe(1);
 });
 
-test('what changed in a month that another process gave columns meanwhile is in them', async () => {
+test('changes to a month whose columns another process built meanwhile are included', async () => {
   const { db } = service.deps;
   const [first, second] = [await addApp(service, { name: 'First' }), await addApp(service, { name: 'Second' })];
   const inMarch = ['a', 'b', 'c'].map((id) => install(id, '2025-03-10T00:00:00Z', 'social'));
@@ -178,7 +178,7 @@ test('what changed in a month that another process gave columns meanwhile is in 
   expect(json.data.common).toMatchObject({ value: 2 });
 });
 
-test('a month whose columns cannot be made is left alone for a while: the next of its app has its own', async () => {
+test('a month whose columns cannot be built is left alone for a while, and the next month of its app gets its own', async () => {
   const { db } = service.deps;
   while ((await refreshMonth()) > 0);
   const home = await addApp(service, { name: 'March fails' });

@@ -70,7 +70,7 @@ async function changeFactsDirectly(revenue: bigint): Promise<void> {
 
 const REVENUE = question('revenue', ['2025-01-01', '2025-03-31']);
 
-test('the same question again is answered without computing', async () => {
+test('a repeated question is answered without computing', async () => {
   expect(await total(REVENUE)).toBe(10);
   await changeFactsDirectly(20_000_000_000n);
   expect(await total(REVENUE)).toBe(10);
@@ -78,7 +78,7 @@ test('the same question again is answered without computing', async () => {
   await changeFactsDirectly(10_000_000_000n);
 });
 
-test('so it is where it reaches now, and something has happened today already', async () => {
+test('a question that reaches now is answered from the kept answer, even if something has already happened today', async () => {
   const ids = { store_transaction_id: 'today', store_original_transaction_id: 'today' };
   await buy('ada', { ...ids, purchased_at: '2025-06-15T11:00:00Z', expires_at: '2025-07-15T11:00:00Z' });
   const body = question('revenue', ['2025-06-15', '2025-06-15']);
@@ -88,7 +88,7 @@ test('so it is where it reaches now, and something has happened today already', 
   await changeFactsDirectly(10_000_000_000n);
 });
 
-test('it is not given to another app that asks the same, though its facts have changed as often', async () => {
+test('a kept answer is not returned to another app that asks the same, even if its facts have changed as often', async () => {
   const told: number[] = [];
   for (const count of [1, 2]) {
     const home = await addApp(service, { name: 'Asks the same' });
@@ -103,7 +103,7 @@ test('it is not given to another app that asks the same, though its facts have c
   expect(told).toEqual([1, 2]);
 });
 
-test('an answer is not given again where the clock was set back since', async () => {
+test('a kept answer is not returned if the clock has been set back since', async () => {
   const question = { ...REVENUE, period_unit: 'quarter' };
   expect(await total(question)).toBe(10);
   await changeFactsDirectly(20_000_000_000n);
@@ -179,7 +179,7 @@ const CHANGES: [string, Question, () => Promise<unknown>][] = [
   ],
 ];
 
-test.each(CHANGES)('%s makes the answer another, also that of another process', async (_, body, change) => {
+test.each(CHANGES)('%s changes the answer, including that of another process', async (_, body, change) => {
   const other = await startAnother();
   try {
     const before = await answer(body);
@@ -193,7 +193,7 @@ test.each(CHANGES)('%s makes the answer another, also that of another process', 
   }
 });
 
-test('time alone makes the answer another where a moment of a fact passes', async () => {
+test('time alone changes the answer when it passes a moment of a fact', async () => {
   await post(PROFILE, { headers: { 'service-customer-user-id': 'eve' }, body: {} });
   // A chart's now is the last microsecond of the current millisecond, and a stock is counted just before it.
   const soon = { purchased_at: '2025-06-15T12:00:30.000999Z', expires_at: '2025-06-15T12:01:00.000999Z' };
@@ -207,7 +207,7 @@ test('time alone makes the answer another where a moment of a fact passes', asyn
   expect(counts.map((count) => count - counts[0]!)).toEqual([0, 0, 1, 1, 0]);
 });
 
-test('a refund that is still to come is told by answers about the past when it has come', async () => {
+test('a future refund appears in answers about the past once its time has come', async () => {
   const body = question('subscriptions_active', ['2025-02-10', '2025-02-10'], { period_unit: 'day' });
   await buy('ada', { refunded_at: '2025-06-15T13:00:00Z', cancellation_reason: 'refund' });
   const before = await total(body);
@@ -255,7 +255,7 @@ const PASSING: [string, Question, string[], Record<string, string>?][] = [
   ],
 ];
 
-test('the answer is another as soon as what it depends on has passed', async () => {
+test('the answer changes as soon as a moment that it depends on has passed', async () => {
   await post(PROFILE, {
     headers: { 'service-customer-user-id': 'fay' },
     body: { installed_at: '2025-06-15T15:00:00Z' },
@@ -285,7 +285,7 @@ test('the answer is another as soon as what it depends on has passed', async () 
   }
 });
 
-test('midnight makes the answer another', async () => {
+test('the answer changes at midnight', async () => {
   const body = question('installs', ['2025-06-15', '2025-06-16'], { period_unit: 'day' });
   const buckets = async () => (await answer(body)).common.data[0].values.length;
   now = new Date('2025-06-15T23:59:59Z');
@@ -294,14 +294,14 @@ test('midnight makes the answer another', async () => {
   expect(await buckets()).toBe(2);
 });
 
-test('the answer to a null is not given to a number that no double holds, which is invalid there', async () => {
+test('the kept answer for null is not returned for a number too large for a double, which is invalid', async () => {
   const ask = (unit: string) =>
     askChart(service, `{"chart_id":"installs","filters":{"date":["2025-01-01"]},"period_unit":${unit}}`);
   expect((await ask('null')).status).toBe(200);
   expect((await ask('1e999')).status).toBe(400);
 });
 
-test('nor to a null under a name that does not exist, which is refused', async () => {
+test('a null under a name that does not exist is refused, even if the question without it has a kept answer', async () => {
   const ask = (members: object, filters: object = {}) =>
     askChart(service, { ...question('installs', []), filters: { date: ['2025-01-02'], ...filters }, ...members });
   const answers = [

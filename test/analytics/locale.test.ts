@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('transactions of one moment are in the order of code points', async () => {
+test('transactions of the same moment are ordered by code point', async () => {
   await service.call('POST', '/api/v2/server-side-api/profile/', {
     key: service.secretKey,
     headers: { 'service-customer-user-id': 'bea' },
@@ -34,7 +34,7 @@ test('transactions of one moment are in the order of code points', async () => {
   expect(trials.json.data.common.value).toBe(1);
 });
 
-test('under a Turkish locale, where the small I has no dot, Italians are counted', async () => {
+test('under a Turkish locale, in which the lower case of I has no dot, customers in Italy are counted', async () => {
   await service.call('POST', '/api/v2/server-side-api/profile/', {
     key: service.secretKey,
     headers: { 'service-customer-user-id': 'ada' },

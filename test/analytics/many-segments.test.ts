@@ -76,7 +76,7 @@ async function ask(body: object): Promise<Series[]> {
 const figures = ({ value, values }: Series) => [value, ...values.map(({ y }) => y)];
 
 describe('at most 500 series', () => {
-  test('of a flow: the total, 498 segments, and the sum of the other 22', async () => {
+  test('of a flow are the total, 498 segments, and the sum of the other 22', async () => {
     const series = await ask({ chart_id: 'revenue' });
     expect(series).toHaveLength(500);
     expect(series[0]).toMatchObject({ title: 'Total', type: 'total', value: total });
@@ -87,14 +87,14 @@ describe('at most 500 series', () => {
     expect(figures(series.at(-1)!)).toEqual([rest, rest, 0, 0]);
   });
 
-  test('equal values go by code point', async () => {
+  test('of equal value are ordered by code point', async () => {
     const series = await ask({ chart_id: 'installs' });
     const threes = series.filter(({ value }) => value === 3).map(({ type }) => type);
     expect(threes.slice(0, 4)).toEqual(['c101', 'c104', 'c107', 'c11']);
     expect(figures(series.at(-1)!)).toEqual([22, 22, 0, 0]);
   });
 
-  test('of a ratio: revenue of the others over their installs', async () => {
+  test('of a ratio end with the revenue of the others over their installs', async () => {
     const series = await ask({ chart_id: 'arpu' });
     const { type, value, values } = series.at(-1)!;
     expect(type).toBe('other');
@@ -107,13 +107,13 @@ describe('at most 500 series', () => {
     expect(values[0]!.y).toBeCloseTo(revenue / 22, 6);
   });
 
-  test('of arppu: over the distinct payers of the others', async () => {
+  test('of arppu end with the revenue of the others over their distinct payers', async () => {
     const series = await ask({ chart_id: 'arppu' });
     expect(series).toHaveLength(500);
     expect(figures(series.at(-1)!)).toEqual([11.5, 11.5, 0, 0]);
   });
 
-  test('of arppu, counted in columns: the same', async () => {
+  test('of arppu are the same when counted in columns', async () => {
     const { db } = service.deps;
     while ((await refreshTotals(db)).count > 0);
     while ((await refreshColumns(db, { leastFacts: 1 })) > 0);
@@ -138,7 +138,7 @@ describe('at most 500 series', () => {
     ]);
   });
 
-  test('of arppu, counted in columns and beside them what was bought today: that arrives as one row', async () => {
+  test('of arppu are the same when counted in columns and in the purchases of today beside them, which arrive as one row', async () => {
     const today = '2025-06-15';
     await importTransactions(
       service,
@@ -168,7 +168,7 @@ describe('at most 500 series', () => {
     }
   });
 
-  test('with more labels than the process holds, those of other apps included: the same', async () => {
+  test('are the same with more labels than the process holds, including those of other apps', async () => {
     const { deps, app } = service;
     const segmentation = dimension('attribution_campaign');
     const bodies = ['revenue', 'arpu', 'arppu'].map((chart_id) => ({
@@ -188,7 +188,7 @@ describe('at most 500 series', () => {
     await deps.db.deleteFrom('dim_attribution').where('attribution_key', '>', MOST_KEYS).execute();
   });
 
-  test('by a filter that hundreds of labels pass: they arrive as one row, of which the driver makes one object', async () => {
+  test('with a filter that matches hundreds of labels: they arrive as one row, so the driver creates one object', async () => {
     const arrived: number[] = [];
     const db = service.deps.db.withPlugin({
       transformQuery: ({ node }) => node,
@@ -204,7 +204,7 @@ describe('at most 500 series', () => {
     expect(arrived).toEqual([1, 1, 1]);
   });
 
-  test('of a flow and a ratio, summed up from columns: the same', async () => {
+  test('of a flow and a ratio are the same when summed up from columns', async () => {
     const filters = { date, store: ['stripe'] };
     const revenue = await ask({ chart_id: 'revenue', filters });
     expect(revenue).toHaveLength(500);
@@ -217,7 +217,7 @@ describe('at most 500 series', () => {
     expect(await ask(arpu)).toEqual(await ask({ chart_id: 'arpu' }));
   });
 
-  test('exactly 499 segments need no "other"', async () => {
+  test('need no "other" for exactly 499 segments', async () => {
     const campaigns = Array.from({ length: 499 }, (_, i) => `c${i + 1}`);
     const series = await ask({ chart_id: 'revenue', filters: { date, attribution_campaign: campaigns } });
     expect(series).toHaveLength(500);
@@ -225,7 +225,7 @@ describe('at most 500 series', () => {
   });
 });
 
-test('a filter finds those with any of its labels, also where these are more than a statement lists', async () => {
+test('a filter finds rows with any of its labels, even more labels than a statement can list', async () => {
   const home = await addApp(service, { name: 'Many labels' });
   await sql`
     insert into dim_attribution (tuple_hash, channel)
@@ -269,7 +269,7 @@ describe('CSV', () => {
     expect(text).not.toContain('other');
   });
 
-  test('of half a million rows comes whole', async () => {
+  test('of half a million rows arrives complete', async () => {
     const filters = { date: ['2022-07-06', '2025-03-31'] };
     const { text } = await askCsv({ chart_id: 'non_subscriptions', period_unit: 'day', filters });
     expect(text.match(/\r\n/g)).toHaveLength(1 + 1000 * (1 + CAMPAIGNS));

@@ -110,7 +110,7 @@ const EDGES: World = {
 };
 
 test.each([APP_ZONE, 'Asia/Kathmandu'])(
-  'where periods, their lengths and now meet, asked in %s',
+  'all charts answer as the oracle counts where the moments of periods coincide with each other or with now, in %s',
   { timeout: 60_000 },
   async (zoneName) => {
     const home = await settle(EDGES);

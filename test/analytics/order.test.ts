@@ -45,7 +45,7 @@ function cut<T>(values: readonly T[], size: number): T[][] {
 /** `npm run test:states` and CI try ten. */
 const ORDERS = process.env.HISTORIES === undefined ? 3 : 10;
 
-test(`${ORDERS} shuffled orders and pieces: equal answers`, { timeout: 120_000 }, async () => {
+test(`transactions in ${ORDERS} shuffled orders and pieces give equal answers`, { timeout: 120_000 }, async () => {
   const [world] = fc.sample(
     history.filter(({ transactions }) => transactions.length > 30 && transactions.length < 50),
     { numRuns: 1, seed: 7 },

@@ -171,7 +171,7 @@ describe('the last daily point', () => {
     expect(await lastDay(['2025-01-01', '2025-03-09'])).toBe('2025-03-09');
   });
 
-  test('or today', async () => {
+  test('is today if the requested last day is in the future', async () => {
     expect(await lastDay(['2025-01-01', '2026-03-09'])).toBe('2025-04-20');
   });
 });

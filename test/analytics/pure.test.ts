@@ -34,7 +34,7 @@ test.each([
   expect(parseDate(text) !== undefined).toBe(isDate);
 });
 
-test('months that follow each other are one range, and a month that is not among them lies between two', () => {
+test('consecutive months form one range, and a missing month lies between two ranges', () => {
   const ranges = rangesOfMonths(['2024-12-01', '2025-01-01', '2025-03-01'].map(day));
   const [first, gap, next, end] = ['2024-12-01', '2025-02-01', '2025-03-01', '2025-04-01'].map(day);
   expect(ranges).toEqual([
@@ -64,24 +64,24 @@ describe('edges', () => {
   });
 });
 
-describe('spans', () => {
+describe('a span', () => {
   const zone = findZone('UTC')!;
   const span = (first: string, last: string, now: string) =>
     makeSpan({ first: day(first), last: day(last) }, { unit: 'day', zone, now: Date.parse(now) });
 
-  test('a bucket that begins now is there, one that begins later is not', () => {
+  test('has a bucket that begins now, but none that begins later', () => {
     expect(countBuckets(span('2025-01-01', '2025-01-03', '2025-01-02T00:00:00Z'))).toBe(2);
     expect(countBuckets(span('2025-01-01', '2025-01-03', '2025-01-01T23:59:59.999Z'))).toBe(1);
     expect(countBuckets(span('2025-01-01', '2025-01-03', '2024-12-31T23:59:59Z'))).toBe(0);
   });
 
-  test('only a span whose last bucket is not over reaches now', () => {
+  test('reaches now only if its last bucket is not over', () => {
     expect(span('2025-01-01', '2025-01-03', '2025-01-03T12:00:00Z').reachesNow).toBe(true);
     expect(span('2025-01-01', '2025-01-03', '2025-01-04T00:00:00Z').reachesNow).toBe(false);
     expect(span('2025-01-01', '2025-01-03', '2024-01-01T00:00:00Z').reachesNow).toBe(false);
   });
 
-  test('its pieces have its buckets, and the last of them reaches now', () => {
+  test('is cut into pieces that have its buckets, and only the last of them reaches now', () => {
     const days = (first: string, ...others: string[]) => [first, ...others].map(day);
     const pieces = cutSpan(span('2025-01-01', '2025-01-05', '2025-01-05T12:00:00Z'), 3);
     expect(pieces.map(({ first, span }) => [first, span.days, span.reachesNow])).toEqual([
@@ -109,7 +109,7 @@ test.each([
   expect(microsToUsd(micros)).toBe(Number(expected));
 });
 
-test('the number of an amount is the one nearest to it, however large it is', () => {
+test('an amount becomes the number nearest to it, however large it is', () => {
   for (let size = 1n; size < 10n ** 20n; size = size * 7n + 3n) {
     for (const micros of [size, -size]) expect(microsToUsd(micros)).toBe(Number(formatMicros(micros)));
   }

@@ -112,7 +112,7 @@ function shared({ transactions }: World): World['transactions'] {
   return transactions.map((one) => (one === TODAY[1] ? { ...one, is_family_shared: true } : one));
 }
 
-test('facts that are remembered may change, be totalled, and get their labels', { timeout: 120_000 }, async () => {
+test('charts stay exact while remembered facts change, are totalled and labelled', { timeout: 120_000 }, async () => {
   const home = await addApp(service, { name: 'Relabelled', timezone: APP_ZONE });
   await addProducts(home, PRODUCTS);
   let world = WORLD;
@@ -158,7 +158,7 @@ test('facts that are remembered may change, be totalled, and get their labels', 
   await expectOracle(home, world);
 });
 
-describe('what is looked up', () => {
+describe('a lookup', () => {
   let home: Home;
   let read: ReadRelabelled;
 
@@ -190,7 +190,7 @@ describe('what is looked up', () => {
     return { remembered: profiles.length, others: others.length };
   }
 
-  test('is what changed since it was remembered, until its label is brought to it', async () => {
+  test('reads what changed since it was remembered, until its label is brought to it', async () => {
     let run = 0;
     read = createRelabelled({
       serverRun: {
@@ -229,15 +229,15 @@ describe('what is looked up', () => {
   });
 });
 
-test('a program that leaves no marks takes no facts to the totals', async () => {
+test('a program that is too old to leave marks takes no facts to the totals', async () => {
   const taking = sql`delete from fact_retired`.execute(service.deps.db);
   await expect(taking).rejects.toThrow('this program is too old');
 });
 
-describe('what is remembered', () => {
+describe('the memory', () => {
   const factsOf = (count: number) => new Float64Array(count * WIDTH);
 
-  test('has a bound; what no longer waits makes room, and an app that nobody asks about', () => {
+  test('is bounded; facts that no longer wait make room, and so does an app that nobody asks about', () => {
     const memory = new FactMemory();
     const all = memory.room;
     memory.prepare(1, { firstWaiting: 1, now: 0 });
@@ -263,7 +263,7 @@ describe('what is remembered', () => {
     flags: places.map(() => 0),
   });
 
-  test('is all of a profile or nothing, and exact', () => {
+  test('holds all facts of a profile or none, and only exact ones', () => {
     expect(factsByPlace(listsOf([3, 5, 5], 7), [3, 4, 5])).toEqual(
       new Map([
         [3, new Float64Array(WIDTH).fill(7).fill(0, 7, 8)],

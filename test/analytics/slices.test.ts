@@ -34,6 +34,6 @@ async function turnsFor(date: string[], compare_date: string[]): Promise<number>
 test.each([
   ['asked for', YEARS, DAY],
   ['compared', DAY, YEARS],
-])('where years are %s', async (_, date, compared) => {
+])('assembling series lets the event loop turn if years are %s', async (_, date, compared) => {
   expect(await turnsFor(date, compared)).toBeGreaterThan(5);
 });

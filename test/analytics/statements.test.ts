@@ -92,11 +92,11 @@ async function listStatements(): Promise<string> {
   return sections.join('\n');
 }
 
-test('from the facts, before there are totals', async () => {
+test('statements/facts.sql has the statements that are used before there are totals', async () => {
   await expect(await listStatements()).toMatchFileSnapshot('statements/facts.sql');
 });
 
-test('from the totals, while a label waits', async () => {
+test('statements/totals.sql has the statements that are used with totals while a label waits', async () => {
   await totalAll(service.deps.db);
   const answer = await service.call('POST', '/api/v2/web-api/attribution/', {
     key: service.publicKey,

@@ -256,7 +256,7 @@ const coins = (customer: string, members: object = {}) => ({
   ...members,
 });
 
-test('columns that are made while labels are brought to facts have every fact once', async () => {
+test('columns built while labels are brought to facts contain every fact once', async () => {
   const { db } = service.deps;
   const home = await addApp(service, { name: 'Columns', timezone: APP_ZONE });
   const labelled = (campaign: string) => [
@@ -291,7 +291,7 @@ test('columns that are made while labels are brought to facts have every fact on
   expect(readKind(Number(chunks[1]!.dictionary)).sign).toBe(1);
 });
 
-test('columns that are made while a fact has gone to another label and country and back have it once', async () => {
+test('columns built while a fact has moved to another label and country and back contain it once', async () => {
   const home = await addApp(service, { name: 'There and back', timezone: APP_ZONE });
   const one = coins('u');
   for (const [status, country] of [
@@ -320,7 +320,7 @@ test('columns that are made while a fact has gone to another label and country a
   }
 });
 
-test('by campaign, of which totals are kept by month, this month is read from columns', async () => {
+test('this month is read from columns by campaign, whose totals are monthly', async () => {
   const home = await addApp(service, { name: 'This month', timezone: APP_ZONE });
   await importProfiles(home, [{ customer_user_id: 'u', attribution: { status: 'non_organic', campaign: 'spring' } }]);
   const bought = (purchased_at: string) =>
@@ -337,7 +337,7 @@ test('by campaign, of which totals are kept by month, this month is read from co
   expect(json.data.revenue.value).toBe(10);
 });
 
-test('beside columns each fact counts once: one that waits, one whose refund is to come, and what ended today', async () => {
+test('with columns each fact counts once, including one that waits, one with a future refund and one that ended today', async () => {
   const home = await addApp(service, { name: 'Other months', timezone: APP_ZONE });
   await importProfiles(home, [{ customer_user_id: 'u' }]);
   const subscribed = (id: string, purchased_at: string, more: object = {}) =>
@@ -374,7 +374,7 @@ test('beside columns each fact counts once: one that waits, one whose refund is 
   expect(Object.values(told)[0]![0]!.y).toEqual([7, 2, 0]);
 });
 
-test('who has bought nothing after all is no payer, though columns have the purchase and take it off', async () => {
+test('a customer whose only purchase no longer counts is not a payer, although columns hold it and its reversal', async () => {
   const home = await addApp(service, { name: 'Taken off', timezone: APP_ZONE });
   await importProfiles(home, [{ customer_user_id: 'u' }, { customer_user_id: 'v' }]);
   for (const environment of ['Production', 'Sandbox']) {

@@ -52,14 +52,14 @@ async function revenueOf(home: Home): Promise<number> {
   return json.data.revenue.value;
 }
 
-test('an app whose totals fail keeps none of the others from theirs, and its charts are exact', async () => {
+test('an app whose totals fail does not delay those of other apps, and its charts are exact', async () => {
   await expect(refreshTotals(service.deps.db)).rejects.toThrow('not_of_this_app');
   expect(await countBacklog(service.deps.db)).toMatchObject({ facts_pending: 3 });
   expect(await revenueOf(broken)).toBe(15);
   expect(await revenueOf(other)).toBe(15);
 });
 
-test('nor does it keep labels from being brought to facts and totals', async () => {
+test('an app whose totals fail does not keep labels from being brought to facts and totals', async () => {
   await importProfiles(other, labelled('non_organic'));
   const upkeep = startUpkeep(service.deps);
   const done = { facts_pending: 3, facts_retired: 0, facts_moved: 0, labels_pending: 0 };
@@ -67,7 +67,7 @@ test('nor does it keep labels from being brought to facts and totals', async () 
   await upkeep.stop();
 });
 
-test('nor does one whose labels change all the time keep those of the others waiting', async () => {
+test('an app whose labels change all the time does not delay the labels of other apps', async () => {
   const { db } = service.deps;
   const profiles = Array.from({ length: 5 }, (_, i) => ({
     customer_user_id: `u${i}`,
@@ -90,7 +90,7 @@ test('nor does one whose labels change all the time keep those of the others wai
   expect(left.rows.map(({ app_key }) => app_key)).toEqual([1, 2].map(() => busy.app.app_key));
 });
 
-test('nor does one whose labels cannot be brought to its facts keep those of the others, or their totals, waiting', async () => {
+test('an app whose labels cannot be brought to its facts delays neither the labels nor the totals of other apps', async () => {
   const { db } = service.deps;
   const [stuck, well] = [await addApp(service, { name: 'Stuck' }), await addApp(service, { name: 'Well' })];
   for (const home of [stuck, well]) {
@@ -114,7 +114,7 @@ test('nor does one whose labels cannot be brought to its facts keep those of the
   expect(await revenueOf(stuck)).toBe(15);
 });
 
-test('a round that has taken its time leaves the other apps to the next, which begins with them', async () => {
+test('a round that has used up its time leaves the remaining apps to the next round, which begins with them', async () => {
   const { db } = service.deps;
   const homes = [await addApp(service, { name: 'First' }), await addApp(service, { name: 'Second' })];
   for (const home of homes) {
@@ -141,7 +141,7 @@ test('a round that has taken its time leaves the other apps to the next, which b
   expect(round.hasMore).toBe(false);
 });
 
-test('columns to which much was appended are made anew when nothing else is to be done for a while, and answer the same', async () => {
+test('columns with many appended changes are rebuilt when the process is idle for a while, and answer the same', async () => {
   const { db } = service.deps;
   const home = await addApp(service, { name: 'Columns' });
   const refresh = async () => {
@@ -210,7 +210,7 @@ async function listAppended({ app }: Home): Promise<number[]> {
   return rows.map(({ appended }) => appended);
 }
 
-test('columns wait until nearly all facts of their app, not of others, are totalled: they are about to change', async () => {
+test('columns, which would soon change again, wait until nearly all facts of their own app are totalled', async () => {
   const { db } = service.deps;
   const home = await addApp(service, { name: 'Filling' });
   await appendTo(home, ['2025-01']);
@@ -229,7 +229,7 @@ test('columns wait until nearly all facts of their app, not of others, are total
   await leave(other, 0);
 });
 
-test('a month whose columns cannot be made is left alone for a while: the next of its app has its own', async () => {
+test('a month whose columns cannot be built is left alone for a while, and the next month of its app gets its own', async () => {
   const { db } = service.deps;
   const home = await addApp(service, { name: 'January fails' });
   await importProfiles(home, labelled('organic'));
@@ -253,7 +253,7 @@ test('a month whose columns cannot be made is left alone for a while: the next o
   }
 });
 
-test('a month whose columns cannot be made anew keeps no other waiting, whatever its place among them', async () => {
+test('a month whose columns cannot be rebuilt delays no other month, whichever comes first', async () => {
   const { db } = service.deps;
   const home = await addApp(service, { name: 'Three months' });
   await appendTo(home, ['2025-01', '2025-02', '2025-03']);
@@ -281,7 +281,7 @@ function watchChecks({ deps }: TestService, words: string, extraMs: number) {
   return { db, checks };
 }
 
-test('a look that finds a month which then fails does not rest as one that found nothing: the other months are waiting', async () => {
+test('a check that finds a month which then fails does not rest as if it had found nothing: other months are waiting', async () => {
   const failing = await startService();
   const homes = [await addApp(failing, { name: 'Fails' }), await addApp(failing, { name: 'Three months' })];
   const installs = ['2025-01', '2025-02', '2025-03'].map((month) => ({
@@ -306,7 +306,7 @@ test('a look that finds a month which then fails does not rest as one that found
   await failing.close();
 });
 
-test('a look for months that need columns, which finds none, rests in proportion to what it took', async () => {
+test('a check that finds no month in need of columns rests in proportion to the time it took', async () => {
   const idle = await startService();
   const { db, checks } = watchChecks(idle, 'left join fact_column_month', 30);
   const upkeep = startUpkeep({ db, log: idle.deps.log });

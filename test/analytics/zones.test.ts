@@ -114,7 +114,7 @@ const CASES: Case[] = [
     expected: { '2024-11-02T00:00:00.000000-0400': 1, '2024-11-03T00:00:00.000000-0400': 3 },
   },
   {
-    name: "St. John's went back from 00:01 to 23:01: what came again of the old day belongs to the new one",
+    name: "St. John's went back from 00:01 to 23:01: the repeated part of the old day belongs to the new one",
     zone: 'America/St_Johns',
     date: ['2010-11-06', '2010-11-07'],
     unit: 'day',
@@ -154,12 +154,12 @@ test.each(CASES)('$name', async ({ zone, date, unit, installs, expected }) => {
   }
 });
 
-describe('which zone holds', () => {
+describe('the zone that applies', () => {
   const body = { chart_id: 'installs', period_unit: 'day', filters: { date: ['2025-05-01'] } };
   const startOf = async (home: Home, headers: Record<string, string>) =>
     (await askChart(home, body, headers)).json.data.common.data[0].values[0].x;
 
-  test('the header, else that of the app, else UTC', async () => {
+  test('is that of the header, else that of the app, else UTC', async () => {
     const [utc, own] = await homesWith([], 'Asia/Tokyo');
     expect(await startOf(own!, { 'service-tz': 'Asia/Kathmandu' })).toBe('2025-05-01T00:00:00.000000+0545');
     expect(await startOf(own!, {})).toBe('2025-05-01T00:00:00.000000+0900');
@@ -168,7 +168,7 @@ describe('which zone holds', () => {
   });
 });
 
-test('of a stock, what is open at the end of the local day', async () => {
+test('a stock counts what is open at the end of the local day', async () => {
   const zone = 'America/Santiago';
   const [utc, own] = await homesWith([], zone);
   expect(utc!.app.timezone).toBe('UTC');
@@ -203,7 +203,7 @@ test('of a stock, what is open at the end of the local day', async () => {
   }
 });
 
-test('facts of every year that there is are counted in any zone', async () => {
+test('facts of any year are counted in any zone', async () => {
   const days = ['0001-01-02', '1899-12-31', '1900-06-01'];
   for (const home of await homesWith(
     days.map((day) => `${day}T12:00:00Z`),
@@ -218,7 +218,7 @@ test('facts of every year that there is are counted in any zone', async () => {
   }
 });
 
-test('a stock counts what opened before now, the last microsecond of the millisecond, wherever it is read', async () => {
+test('a stock counts what opened before now, the last microsecond of the millisecond, wherever it is read from', async () => {
   const home = await addApp(service, { name: 'Now' });
   await importProfiles(home, [{ customer_user_id: 'ann', installed_at: '2025-01-01T00:00:00Z' }]);
   const openedAt = (purchased_at: string) => ({
