@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('an app keeps its settings where a change is refused', async () => {
+test('an app keeps its settings if a change is refused', async () => {
   const before = await getApp(world.database, appId);
   const sharing = 'transfer' as const;
   await expect(changeApp(world.database, appId, {})).rejects.toThrow('Say what is to change.');
@@ -49,12 +49,12 @@ test.each([
   ['[{"store":"a","store_product_id":"p","duration":"Daily"}]', 'Product 1, duration: Must be one of: Uncategorized'],
   ['[{"store":"a","store_product_id":"p","duration":"Annual","level":"x"}]', 'Product 1, level: Unknown field.'],
   ['[{"store":"","store_product_id":"p","duration":"Annual"}]', 'Product 1, store: Must have at least 1 characters.'],
-])('products %s', async (content, message) => {
+])('the file of products %s is refused', async (content, message) => {
   const attempt = async () => configureProducts(world.database, appId, parseProducts(content));
   await expect(attempt()).rejects.toThrow(message);
 });
 
-test('an unknown access level or a product that is given twice: none of them is configured', async () => {
+test('an unknown access level or a repeated product keeps all products from being configured', async () => {
   const good = { ...ANNUAL, store_product_id: 'good' };
   await expect(
     configureProducts(world.database, appId, [good, { ...ANNUAL, access_level_id: 'gold' }]),
@@ -73,13 +73,13 @@ test('a product is replaced as a whole', async () => {
   ]);
 });
 
-test('more products than one statement takes', async () => {
+test('more products can be configured than one statement takes', async () => {
   const many = Array.from({ length: 2_500 }, (_, index) => ({ ...ANNUAL, store_product_id: `many-${index}` }));
   await configureProducts(world.database, appId, many);
   expect((await listProducts(world.database, appId)).length).toBeGreaterThanOrEqual(2_500);
 });
 
-test('a product that is configured, or configured anew, changes what is derived from its transactions', async () => {
+test('configuring a product, the first time or again, changes what is derived from its transactions', async () => {
   await world.profiles({ customer_user_id: 'ann' });
   await world.transactions({
     customer_user_id: 'ann',
@@ -137,7 +137,7 @@ async function durationsOf(product: string): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ duration, count }) => [DURATIONS[duration], Number(count)]));
 }
 
-test('what is being imported while its product is configured is of the new duration', async () => {
+test('a transaction imported while its product is being configured gets the new duration', async () => {
   await world.profiles({ customer_user_id: 'meanwhile' });
   const trx = await world.database.db.startTransaction().execute();
   await sql`lock table fact_version in share mode`.execute(trx);
@@ -153,7 +153,7 @@ test('what is being imported while its product is configured is of the new durat
   expect(await durationsOf('raced')).toEqual({ '6 months': 1 });
 });
 
-test('a configuration waits for the requests that are setting a transaction', async () => {
+test('configuring a product waits for the requests that are setting a transaction', async () => {
   const products: NewProduct[] = [{ store: 'play_store', store_product_id: 'awaited', duration: 'Annual' }];
   const known = async () => (await listProducts(world.database, appId)).map((one) => one.store_product_id);
   const trx = await world.database.db.startTransaction().execute();
@@ -167,7 +167,7 @@ test('a configuration waits for the requests that are setting a transaction', as
   expect(await known()).toContain('awaited');
 });
 
-test('facts are derived anew once nobody else is at their profile', async () => {
+test('facts are derived again once their profile is no longer locked', async () => {
   await world.profiles({ customer_user_id: 'held' });
   await world.transactions(bought('held', 'rederived'));
   const trx = await world.database.db.startTransaction().execute();
@@ -181,7 +181,7 @@ test('facts are derived anew once nobody else is at their profile', async () => 
   expect(await durationsOf('rederived')).toEqual({ '6 months': 1 });
 });
 
-test('so does the removal of a product', async () => {
+test('removing a product waits for the requests that are setting a transaction', async () => {
   const product: NewProduct = { store: 'play_store', store_product_id: 'removed', duration: 'Annual' };
   await configureProducts(world.database, appId, [product]);
   const trx = await world.database.db.startTransaction().execute();
@@ -192,7 +192,7 @@ test('so does the removal of a product', async () => {
   expect(await removed).toBe(true);
 });
 
-test('configured again, a product has the facts derived that an interruption left; any number', async () => {
+test('configuring a product again derives the facts that an interruption left, however many', async () => {
   const buyers = Array.from({ length: 1_100 }, (_, index) => `buyer-${index}`);
   await world.profiles(...buyers.map((customer_user_id) => ({ customer_user_id })));
   await world.transactions(...buyers.map((buyer) => bought(buyer, 'left')));
@@ -203,7 +203,7 @@ test('configured again, a product has the facts derived that an interruption lef
   expect(await durationsOf('left')).toEqual({ Annual: 1_100 });
 });
 
-test('a product that is removed: its transactions count as of one that was never configured', async () => {
+test('transactions of a removed product count as those of a product that was never configured', async () => {
   const product = { store: 'play_store', store_product_id: "o'neil" };
   await world.profiles({ customer_user_id: 'remover' });
   await world.transactions(bought('remover', product.store_product_id));
@@ -218,7 +218,7 @@ test('a product that is removed: its transactions count as of one that was never
   expect(await version()).not.toEqual(before);
 });
 
-test('removed again, a product has the facts derived that an interruption left', async () => {
+test('removing a product again derives the facts that an interruption left', async () => {
   const product = { store: 'play_store', store_product_id: 'halfway' };
   await world.profiles({ customer_user_id: 'halfway' });
   await world.transactions(bought('halfway', 'halfway'));
@@ -228,7 +228,7 @@ test('removed again, a product has the facts derived that an interruption left',
   expect(await durationsOf('halfway')).toEqual({ Uncategorized: 1 });
 });
 
-test('a product that nobody bought is removed; one of another store, or none, is not', async () => {
+test('a product that nobody bought can be removed; the same id in another store stays, and an unknown product is an error', async () => {
   const product = { store: 'play_store', store_product_id: 'typo' };
   const other = { ...product, store: 'app_store' };
   await configureProducts(world.database, appId, [
@@ -254,7 +254,7 @@ async function grantOf(access_level_id: string): Promise<NewGrant> {
   return { app_id: appId, profile_id, access_level_id, starts_at: null, expires_at: null };
 }
 
-test('an access level is removed while nothing names it', async () => {
+test('an access level can be removed while nothing names it', async () => {
   const levels = async () => (await listAccessLevels(world.database, appId)).map((one) => one.access_level_id);
   await addAccessLevel(world.database, appId, 'pemium');
   const product = {
@@ -283,7 +283,7 @@ test('an access level is removed while nothing names it', async () => {
   await expect(remove()).rejects.toThrow('There is no access level pemium');
 });
 
-test('a grant that waits for a level to be removed is refused, not failed', async () => {
+test('a grant that waits for the removal of its level is refused; it does not fail', async () => {
   await addAccessLevel(world.database, appId, 'gone');
   const grant = await grantOf('gone');
   const trx = await world.database.db.startTransaction().execute();
@@ -304,7 +304,7 @@ test.each([
   [{ store: '', title: 'x' }, 'A store has 1 to 50 characters.'],
   [{ store: '🛒'.repeat(51), title: 'x' }, 'A store has 1 to 50 characters.'],
   [{ store: 'stripe', title: '🛒'.repeat(101) }, 'A title has 1 to 100 characters.'],
-])('store %j', async (input, message) => {
+])('the store setting %j is refused', async (input, message) => {
   await expect(setStore(world.database, appId, input)).rejects.toThrow(message);
 });
 

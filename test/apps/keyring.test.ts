@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test('made-up keys are looked up together, so that whoever has one does not wait behind each of them', async () => {
+test('made-up keys are looked up together, so that a valid key does not wait behind each of them', async () => {
   const { app, public_key, secret_key } = await createApp(database, { name: 'Shop' });
   let statements = 0;
   const counting: KyselyPlugin = {
@@ -33,7 +33,7 @@ test('made-up keys are looked up together, so that whoever has one does not wait
   expect(statements).toBeLessThan(50);
 });
 
-test('a look-up that failed is not remembered: the key is right again as soon as the database is', async () => {
+test('a failed lookup is not remembered: the key is valid again as soon as the database is back', async () => {
   const { app, public_key } = await createApp(database, { name: 'Away' });
   let isAway = true;
   const failing: KyselyPlugin = {

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test('a new app has a public and a secret key, and the defaults', async () => {
+test('a new app has a public and a secret key, and the default settings', async () => {
   const { app, public_key, secret_key } = await createApp(database, { name: 'Defaults' });
   expect(app).toMatchObject({
     timezone: 'UTC',
@@ -33,7 +33,7 @@ test('a new app has a public and a secret key, and the defaults', async () => {
   expect(secret_key).toMatch(/^secret_live_[0-9A-Za-z]{8}\.[0-9A-Za-z]{32}$/);
 });
 
-test('of a key only the first part and a SHA-256 of the whole are kept', async () => {
+test('only the first part of a key and a SHA-256 of the whole are stored', async () => {
   const { key, key_id } = await createKey(database, { appId, kind: 'secret' });
   const stored = await database.db
     .selectFrom('api_key')
@@ -45,7 +45,7 @@ test('of a key only the first part and a SHA-256 of the whole are kept', async (
   expect(JSON.stringify(stored)).not.toContain(key.split('.')[1]);
 });
 
-test('keys are listed without their hash, oldest first, revoked ones too', async () => {
+test('keys are listed oldest first, including revoked ones, without their hash', async () => {
   const { app } = await createApp(database, { name: 'Lister' });
   const { key_id } = await createKey(database, { appId: app.app_id, kind: 'public' });
   await revokeKey(database, key_id);
@@ -55,7 +55,7 @@ test('keys are listed without their hash, oldest first, revoked ones too', async
   expect(keys.every((key) => !('sha256' in key))).toBe(true);
 });
 
-test('revoking twice keeps the first time', async () => {
+test('revoking a key twice keeps the first time', async () => {
   const { key_id } = await createKey(database, { appId, kind: 'public' });
   const first = await revokeKey(database, key_id);
   expect(await revokeKey(database, key_id)).toEqual(first);
@@ -69,7 +69,7 @@ test('names are counted in code points', async () => {
   expect((await listAccessLevels(database, appId)).map((level) => level.access_level_id)).toContain(name);
 });
 
-test('an access level may be added twice, and is there once', async () => {
+test('an access level that is added twice exists once', async () => {
   const { app } = await createApp(database, { name: 'twice' });
   await addAccessLevel(database, app.app_id, 'premium');
   await addAccessLevel(database, app.app_id, 'premium');
@@ -81,12 +81,12 @@ test.each<[string, () => Promise<unknown>]>([
   ['no name', () => createApp(database, { name: ' ' })],
   ['a name too long', () => createApp(database, { name: 'x'.repeat(256) })],
   ['an app that does not exist', () => listKeys(database, randomUUID())],
-  ['an app id that is no UUID', () => listKeys(database, 'shop')],
+  ['an app id that is not a UUID', () => listKeys(database, 'shop')],
   ['a key that does not exist', () => revokeKey(database, randomUUID())],
   ['a public key of scope analytics', () => createKey(database, { appId, kind: 'public', scope: 'analytics' })],
   ['an access level without a name', () => addAccessLevel(database, appId, '')],
   ['an access level too long', () => addAccessLevel(database, appId, 'x'.repeat(256))],
-])('%s is the operator’s mistake, told in a sentence', async (_, attempt) => {
+])('%s is the operator’s mistake, reported in a sentence', async (_, attempt) => {
   const error = await attempt().catch((one: unknown) => one);
   expect(error).toBeInstanceOf(OperatorError);
   expect((error as Error).message).toMatch(/^[A-Z].*[.;]/);

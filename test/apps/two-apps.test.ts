@@ -58,7 +58,7 @@ const usd = (value: number) => ({ country: 'US', currency: 'USD', value });
 const premium = { access_level_id: 'premium' };
 const dataOf = async (app: TestService, customer: string) => (await readProfile(app, { customer })).json.data;
 
-test('each finds its own profile by name and by id', async () => {
+test('each of two apps with the same ids and names finds its own profile by name and by id', async () => {
   const profile = await makeTwins('anna');
   for (const app of [one, other]) {
     for (const named of [{ customer: 'anna' }, { profile }, { customer: 'anna', profile }]) {
@@ -69,7 +69,7 @@ test('each finds its own profile by name and by id', async () => {
   }
 });
 
-test('a name is one profile in each, also in files', async () => {
+test('a name is one profile in each of two apps, also in files', async () => {
   const body = period({ store_transaction_id: 'j', store_original_transaction_id: 'j' });
   for (const app of [one, other]) await createProfile(app, { customer: 'jana' });
   for (const app of [one, other]) {
@@ -82,7 +82,7 @@ test('a name is one profile in each, also in files', async () => {
   }
 });
 
-test('a change of a profile, of its grant, its attribution and its transactions', async () => {
+test('changing a profile, its grant, its attribution and its transactions leaves those of the other app alone', async () => {
   await makeTwins('bert');
   const ids = { store_transaction_id: 'b', store_original_transaction_id: 'b', expires_at: '2098-01-01T00:00:00Z' };
   for (const app of [one, other]) {
@@ -105,7 +105,7 @@ test('a change of a profile, of its grant, its attribution and its transactions'
   expect(rows).toEqual([{ country: 'US', store: null }]);
 });
 
-test('a grant that only the other has', async () => {
+test('a grant that only the other app has cannot be revoked', async () => {
   await makeTwins('gina');
   await grant(other, premium, headersOf('gina'));
   const refused = { status: 400, json: { error_code: 'profile_paid_access_level_does_not_exist' } };
@@ -113,7 +113,7 @@ test('a grant that only the other has', async () => {
   expect((await dataOf(one, 'gina')).access_levels).toBeNull();
 });
 
-test('the same Idempotency-Key', async () => {
+test('the same Idempotency-Key can be used in two apps', async () => {
   await makeTwins('cleo');
   const headers = { ...headersOf('cleo'), 'idempotency-key': 'k' };
   for (const app of [one, other]) {
@@ -121,7 +121,7 @@ test('the same Idempotency-Key', async () => {
   }
 });
 
-test('a name that a profile gives up', async () => {
+test('a name that a profile gives up in one app stays with the profile of the other', async () => {
   const profile = await makeTwins('dora');
   await createProfile(one, { profile, customer: 'dorothy' });
   expect((await dataOf(other, 'dora')).profile_id).toBe(profile);
@@ -131,7 +131,7 @@ test('a name that a profile gives up', async () => {
   expect((await dataOf(other, 'dot')).profile_id).toBe(profile);
 });
 
-test("a name that is the profile's own in the one, and another profile's in the other", async () => {
+test('a name may belong to a profile in one app, and to another profile in the other', async () => {
   const profile = await makeTwins('gerd');
   await createProfile(other, { profile, customer: 'frida' });
   await createProfile(one, { customer: 'frida' });
@@ -139,7 +139,7 @@ test("a name that is the profile's own in the one, and another profile's in the 
   expect((await dataOf(one, 'gerd')).profile_id).toBe(profile);
 });
 
-test('a profile that is deleted', async () => {
+test('deleting a profile leaves the profile of the other app alone', async () => {
   const profile = await makeTwins('emil');
   const ids = { store_transaction_id: 'e', store_original_transaction_id: 'e' };
   for (const app of [one, other]) {
@@ -165,7 +165,7 @@ test('a profile that is deleted', async () => {
   expect(attributed.rows).toHaveLength(1);
 });
 
-test('products and access levels', async () => {
+test('products and access levels belong to one app', async () => {
   const product = { store: 'app_store', store_product_id: 'weekly', duration: 'Weekly' as const };
   const gold = { ...product, access_level_id: 'gold' };
   await makeTwins('hans');
@@ -182,7 +182,7 @@ test('products and access levels', async () => {
   expect((await listAccessLevels(one.deps, other.appId)).map((level) => level.access_level_id)).toContain('gold');
 });
 
-test('what a store is called, and takes', async () => {
+test('each app has its own title and commission for a store', async () => {
   await makeTwins('ines');
   await setStore(one.deps, one.appId, { store: 'acme', title: 'Ones', commission: '0.1' });
   await setStore(one.deps, other.appId, { store: 'acme', title: 'Others', commission: '0.2' });
@@ -198,7 +198,7 @@ test('what a store is called, and takes', async () => {
   }
 });
 
-test('events and charts tell of their own app alone', async () => {
+test('events and charts are about their own app alone', async () => {
   await makeTwins('fred');
   const ids = { store_transaction_id: 'f', store_original_transaction_id: 'f', purchased_at: '2024-02-01T00:00:00Z' };
   const chain = { ...ids, originally_purchased_at: '2024-02-01T00:00:00Z', expires_at: '2024-03-01T00:00:00Z' };
@@ -213,7 +213,7 @@ test('events and charts tell of their own app alone', async () => {
   }
 });
 
-test('an answer that is kept', async () => {
+test('a kept answer is not returned to the other app', async () => {
   const { db } = one.database;
   await makeTwins('lena');
   for (const [app, value] of [
