@@ -30,7 +30,7 @@ const EMPTY = {
   creative: null,
 };
 
-test('201 with an empty body, and the record is stored under the source custom', async () => {
+test('a record is answered with 201 and an empty body, and stored under the source custom', async () => {
   const profileId = await addProfile(service, 'anna');
   const answer = await post(service, { ...FULL, customer_user_id: 'anna' });
   expect(answer).toMatchObject({ status: 201, text: '' });
@@ -44,7 +44,7 @@ test.each(['organic', 'non_organic', 'unknown'])('the status %s is permitted', a
   expect(await readRecord(service, profileId)).toMatchObject({ status, ...EMPTY });
 });
 
-test('a profile is named by customer_user_id, by profile_id in either case of letters, or by both', async () => {
+test('a profile is named by customer_user_id, by profile_id in upper or lower case, or by both', async () => {
   const profileId = await addProfile(service, 'both');
   const namings = [
     { customer_user_id: 'both' },
@@ -71,7 +71,7 @@ test('the path answers without its trailing slash too', async () => {
 });
 
 test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=latin1'])(
-  'the content type %s is taken, as UTF-8',
+  'the content type %s is accepted, and read as UTF-8',
   async (type) => {
     const profileId = await addProfile(service, `type ${type}`);
     const body = { status: 'organic', channel: 'ünïcödé 💡', profile_id: profileId };
@@ -80,7 +80,7 @@ test.each(['application/json', 'application/json; charset=utf-8', 'Application/J
   },
 );
 
-test('null and the empty string are absent, and members unknown here are ignored', async () => {
+test('null and the empty string count as absent, and unknown members are ignored', async () => {
   const profileId = await addProfile(service, 'absent');
   const body = {
     ...EMPTY,
@@ -102,7 +102,7 @@ test('nothing is stripped or folded: spaces and case are part of a value', async
   expect(await readRecord(service, profileId)).toMatchObject({ campaign: ' A b ' });
 });
 
-test('500 code points fit every field, 255 a customer_user_id, however many bytes they take', async () => {
+test('500 code points fit in every field, and 255 in a customer_user_id, however many bytes they take', async () => {
   const id = '💡'.repeat(255);
   const profileId = await addProfile(service, id);
   const long = Object.fromEntries(Object.keys(EMPTY).map((name) => [name, '💡'.repeat(500)]));
@@ -133,7 +133,7 @@ test('the same record twice changes nothing', async () => {
   expect(await readRecord(service, profileId)).toEqual(first);
 });
 
-test('another attribution_user_id alone is another record', async () => {
+test('a different attribution_user_id alone makes another record', async () => {
   const profileId = await addProfile(service, 'other user');
   await post(service, { ...FULL, profile_id: profileId });
   await post(service, { ...FULL, attribution_user_id: null, profile_id: profileId });
@@ -179,7 +179,7 @@ test('posts that arrive together are all stored, each on its own profile', async
   expect(campaigns).toEqual(profiles.map((_, i) => `crowd ${i}`));
 });
 
-test('posts for one profile that arrive together supersede each other; one that names no profile fails alone', async () => {
+test('posts for one profile that arrive together supersede each other; a post that names no profile fails alone', async () => {
   const profileId = await addProfile(service, 'hot');
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, i) =>
@@ -190,7 +190,7 @@ test('posts for one profile that arrive together supersede each other; one that 
   expect((await readRecord(service, profileId))?.superseded).toHaveLength(6);
 });
 
-test('an app made with --attribution first keeps the first record, and still answers 201', async () => {
+test('an app created with --attribution first keeps the first record, and still answers 201', async () => {
   const first = await startService({ app: { name: 'First', attribution_policy: 'first' } });
   try {
     const profileId = await addProfile(first, 'anna');
@@ -208,7 +208,7 @@ test('an app made with --attribution first keeps the first record, and still ans
   }
 });
 
-test('of posts that one profile drops hardly any adds its label, also where they arrive together', async () => {
+test('hardly any post that a profile drops adds its label, even if they arrive together', async () => {
   const first = await startService({ app: { name: 'First', attribution_policy: 'first' } });
   try {
     await addProfile(first, 'bert');
@@ -226,7 +226,7 @@ test('of posts that one profile drops hardly any adds its label, also where they
   }
 });
 
-test('where the first is kept, one that is not found does not come first', async () => {
+test('with attribution first, a post whose profile is not found does not count as the first', async () => {
   const first = await startService({ app: { name: 'First', attribution_policy: 'first' } });
   try {
     const [carl, dora] = [await addProfile(first, 'carl'), await addProfile(first, 'dora')];

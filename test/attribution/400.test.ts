@@ -25,7 +25,7 @@ test.each(['paid', 'Organic', '', ' organic', 'non-organic'])(
   },
 );
 
-test.each([{}, { status: null }])('a status that is absent is missing: %j', async (body) => {
+test.each([{}, { status: null }])('an absent status is reported as missing: %j', async (body) => {
   expect(await post(service, { ...body, customer_user_id: 'anna' })).toMatchObject(
     refused('missing', ['status', /required/]),
   );
@@ -37,7 +37,7 @@ test.each([
   { profile_id: null },
   { customer_user_id: '', profile_id: '' },
   { customer_user_id: null, profile_id: '' },
-])('without an identifier both are named as missing: %j', async (naming) => {
+])('without an identifier, both are reported as missing: %j', async (naming) => {
   const words = /customer_user_id or profile_id/;
   expect(await post(service, { status: 'organic', ...naming })).toMatchObject(
     refused('missing', ['customer_user_id', words], ['profile_id', words]),
@@ -71,7 +71,7 @@ test('501 code points are too long for a field, 256 for a customer_user_id', asy
   );
 });
 
-test('one entry per offending field, in the order of the request table; the code is that of the first', async () => {
+test('there is one entry per offending field, in the order of the request table; the code is that of the first', async () => {
   const body = { profile_id: 7, creative: 'x'.repeat(501), channel: 'a\u0000', campaign: false, status: 'paid' };
   expect(await post(service, body)).toMatchObject(
     refused('enum', ['status', /./], ['channel', /./], ['campaign', /./], ['creative', /./], ['profile_id', /./]),
@@ -81,7 +81,7 @@ test('one entry per offending field, in the order of the request table; the code
   );
 });
 
-test('two faults of one field are one entry', async () => {
+test('two faults of one field make one entry', async () => {
   const answer = await post(service, { ...valid, channel: `\u0000${'x'.repeat(600)}` });
   expect(answer.json.errors).toHaveLength(1);
 });
@@ -104,7 +104,7 @@ test('a body that is not UTF-8 is a parse_error', async () => {
   expect(await post(service, surrogate)).toMatchObject(refused('parse_error', [null, /UTF-8/]));
 });
 
-test.each(['[]', 'null', '"organic"', '5', 'true'])('JSON that is no object is a type_error: %s', async (body) => {
+test.each(['[]', 'null', '"organic"', '5', 'true'])('JSON that is not an object is a type_error: %s', async (body) => {
   expect(await post(service, body)).toMatchObject(refused('type_error', ['non_field_errors', /object/]));
 });
 

@@ -26,7 +26,7 @@ async function expectNotFound(naming: Record<string, unknown>): Promise<void> {
   expect(answer.status).toBe(404);
 }
 
-test('an identifier that matches nothing', async () => {
+test('an identifier that matches nothing is a 404', async () => {
   await expectNotFound({ customer_user_id: 'nobody' });
   await expectNotFound({ profile_id: randomUUID() });
 });
@@ -35,7 +35,7 @@ test('customer_user_id is compared exactly', async () => {
   for (const id of ['Anna', 'anna ', ' anna', 'ann', 'аnna']) await expectNotFound({ customer_user_id: id });
 });
 
-test('a profile_id that is no UUID matches nothing', async () => {
+test('a profile_id that is not a UUID matches nothing', async () => {
   const malformed = [
     'anna',
     '42',
@@ -48,26 +48,26 @@ test('a profile_id that is no UUID matches nothing', async () => {
   for (const profile_id of malformed) await expectNotFound({ profile_id });
 });
 
-test('two identifiers that do not name the same profile', async () => {
+test('two identifiers that do not name the same profile are a 404', async () => {
   await expectNotFound({ customer_user_id: 'anna', profile_id: bertId });
   await expectNotFound({ customer_user_id: 'anna', profile_id: randomUUID() });
   await expectNotFound({ customer_user_id: 'nobody', profile_id: annaId });
   await expectNotFound({ customer_user_id: 'anna', profile_id: 'malformed' });
 });
 
-test('a profile that is not identified is not found by any customer_user_id', async () => {
+test('a profile that was never identified is not found by any customer_user_id', async () => {
   const profile_id = await addProfile(service, null);
   await expectNotFound({ customer_user_id: 'anna', profile_id });
 });
 
-test('a profile of another app', async () => {
+test('a profile of another app is a 404', async () => {
   const { app } = await createApp(service.deps, { name: 'Other' });
   const other = await addProfile({ ...service, appId: app.app_id }, 'carl');
   await expectNotFound({ customer_user_id: 'carl' });
   await expectNotFound({ profile_id: other });
 });
 
-test('a deleted profile', async () => {
+test('a deleted profile is a 404', async () => {
   const profileId = await addProfile(service, null);
   const { db } = service.database;
   await db
@@ -80,7 +80,7 @@ test('a deleted profile', async () => {
   expect(await countLabels(service)).toBe(labels);
 });
 
-test('nothing is written, not even the labels that charts would show', async () => {
+test('a 404 writes nothing, not even the labels that charts would show', async () => {
   const labels = await countLabels(service);
   await expectNotFound({ customer_user_id: 'nobody', campaign: 'spam' });
   await Promise.all(
@@ -90,7 +90,7 @@ test('nothing is written, not even the labels that charts would show', async () 
   expect(await readRecord(service, annaId)).toBeUndefined();
 });
 
-test('two identifiers that do not name the same profile, with a label that is known: it is not looked up before', async () => {
+test('two identifiers that do not name the same profile are a 404 even if the label is known, so that no lookup comes first', async () => {
   await addProfile(service, 'known');
   const body = { status: 'organic', campaign: 'known' };
   expect((await post(service, { ...body, customer_user_id: 'known' })).status).toBe(201);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('posts of others are answered while a record is held, and its own when it is let go', async () => {
+test('posts for other profiles are answered while a record is locked, and those for its own once it is released', async () => {
   const names = ['held', 'ben', 'cleo', 'dora'];
   const ids = await Promise.all(names.map((name) => addProfile(service, name)));
   const say = (name: string, attribution_user_id: string) =>

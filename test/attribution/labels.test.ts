@@ -17,7 +17,7 @@ const KNOWN: Label[] = [
   { ...none, status: 'non_organic', channel: 'ab', source: 'custom' },
 ];
 
-test('labels of before a start are remembered with their keys', async () => {
+test('labels written before a start are recalled with their keys', async () => {
   const database = await createTestDatabase();
   try {
     const serverRun = { number: 0 };
@@ -37,7 +37,7 @@ test('labels of before a start are remembered with their keys', async () => {
   }
 });
 
-test('labels that differ in one member, or have its value in another, have keys of their own', async () => {
+test('labels that differ in one member, or have its value in another, have different keys', async () => {
   const database = await createTestDatabase();
   try {
     const plain: Label = { ...none, status: 'organic', source: 'custom' };
@@ -52,7 +52,7 @@ test('labels that differ in one member, or have its value in another, have keys 
   }
 });
 
-test('new labels of one value are counted under the first of them, also where they are written together', async () => {
+test('new labels of one value are counted under the first of them, even if they are written together', async () => {
   const database = await createTestDatabase();
   try {
     const labels = createLabels({ number: 0 });

@@ -54,24 +54,24 @@ async function kept(): Promise<(string | null | undefined)[]> {
   return [record, ...(record?.superseded ?? [])].map((one) => one?.attribution_user_id);
 }
 
-test('the last of many is its record, the ten before it are kept as superseded, and only these are written', async () => {
+test('the last of many posts is the record, the ten before it are kept as superseded, and of the others only the first is written', async () => {
   const tried = await countTried(async () => expect(await write(numbered(60))).toEqual(Array(60).fill(true)));
   expect(await kept()).toEqual(numbered(60).slice(-11).toReversed());
   // The first of the group, and the eleven that are kept.
   expect(tried).toBe(12);
 });
 
-test('as many as are kept are written one by one', async () => {
+test('as many posts as are kept are written one by one', async () => {
   await write(numbered(6));
   expect(await kept()).toEqual([...numbered(6).toReversed(), 'before']);
 });
 
-test('by its two names, what another one repeats later is kept, too', async () => {
+test('when the profile is named in two ways, a record that is repeated later is kept as well', async () => {
   await write(['a', 'b', 'c', 'b'], { isById: (i) => i % 2 === 1 });
   expect(await kept()).toEqual(['b', 'c', 'b', 'a', 'before']);
 });
 
-test('records of which one fails are kept once each when all are tried again', async () => {
+test('if one record of a group fails, each is kept once when all are tried again', async () => {
   const { db } = service.database;
   await sql`
     create function refuse_third() returns trigger language plpgsql as $$
@@ -85,19 +85,19 @@ test('records of which one fails are kept once each when all are tried again', a
   expect(await kept()).toEqual([...numbered(3).toReversed(), 'before']);
 });
 
-test('the same again and again is written once more', async () => {
+test('a record that repeats the one before it is not written again', async () => {
   const users = ['a', ...Array<string>(30).fill('b'), 'a', 'a', 'b'];
   const tried = await countTried(() => write(users));
   expect(await kept()).toEqual(['b', 'a', 'b', 'a', 'before']);
   expect(tried).toBe(4);
 });
 
-test('by its two names in turns, the last of all is its record', async () => {
+test('when the profile is named in two ways by turns, the last post of all is its record', async () => {
   expect(await write(numbered(40), { isById: (i) => i % 2 === 0 })).toEqual(Array(40).fill(true));
   expect(await kept()).toEqual(numbered(40).slice(-11).toReversed());
 });
 
-test('of an app that keeps the first, none of those that come later is written', async () => {
+test('for an app that keeps the first record, no later one is written', async () => {
   const tried = await countTried(async () =>
     expect(await write(numbered(60), { replaces: false })).toEqual(Array(60).fill(true)),
   );
