@@ -65,7 +65,7 @@ describe('app', PATIENCE, () => {
     });
   });
 
-  test('change sets what is given; the running service goes by it within two seconds', async () => {
+  test('change sets what is given; the running service follows it within two seconds', async () => {
     const { app_id, secret_key: key } = await sps.json('app', 'create', '--name', 'Zoo', '--sharing', 'transfer');
     const headers = { 'service-customer-user-id': 'ann' };
     const profile = async () =>
@@ -92,14 +92,14 @@ describe('app', PATIENCE, () => {
     });
   });
 
-  test('for people it prints lines', async () => {
+  test('for people, app prints lines', async () => {
     const { stdout } = await sps.attempt('app', 'create', '--name', 'Plain');
     expect(stdout).toMatch(/^app_id +[0-9a-f-]{36}\npublic_key +public_live_\S+\nsecret_key +secret_live_\S+\n$/);
     expect((await sps.attempt('app', 'list')).stdout).toMatch(/^app_id +name +timezone/);
   });
 });
 
-test('key: a new one works, a revoked one is refused within two seconds', PATIENCE, async () => {
+test('a new key works, and a revoked one is refused within two seconds', PATIENCE, async () => {
   const issued = await sps.json('key', 'create', '--app', app, '--kind', 'public');
   expect(issued).toEqual({ key_id: expect.stringMatching(UUID), key: expect.stringMatching(/^public_live_/) });
   expect(await attribute(issued.key)).toMatchObject({ status: 404 });
@@ -118,7 +118,7 @@ test('key: a new one works, a revoked one is refused within two seconds', PATIEN
   expect(JSON.stringify(keys)).not.toContain(issued.key.split('.')[1]);
 });
 
-test('access-level and product: added, imported, replaced, listed, removed', PATIENCE, async () => {
+test('access levels and products are added, imported, replaced, listed and removed', PATIENCE, async () => {
   expect(await sps.json('access-level', 'add', 'premium', '--app', app)).toEqual({ access_level_id: 'premium' });
   await sps.json('access-level', 'add', 'premium', '--app', app);
   const { access_levels } = await sps.json('access-level', 'list', '--app', app);
@@ -165,7 +165,7 @@ test('access-level and product: added, imported, replaced, listed, removed', PAT
   expect((await sps.json('access-level', 'list', '--app', app)).access_levels).toEqual([]);
 });
 
-test('store and rate', PATIENCE, async () => {
+test('the settings of stores are set and listed, and rates are imported', PATIENCE, async () => {
   await sps.json('store', 'set', '--app', app, '--store', 'stripe', '--commission', '0.15');
   expect(await sps.json('store', 'set', '--app', app, '--store', 'stripe', '--title', 'Web')).toEqual({
     store: 'stripe',
@@ -191,7 +191,7 @@ test('store and rate', PATIENCE, async () => {
   });
 });
 
-test('migrate says what it applied: here nothing', PATIENCE, async () => {
+test('migrate says what it applied, here nothing', PATIENCE, async () => {
   expect(await sps.json('migrate')).toEqual({ applied: [] });
 });
 
@@ -228,7 +228,7 @@ describe('webhook', PATIENCE, () => {
     expect(await sps.json('webhook', 'list')).toEqual({ webhooks: [] });
   });
 
-  test('lists its newest deliveries, no more than asked for', async () => {
+  test('lists its newest deliveries, no more than requested', async () => {
     const { appId, secretKey } = service;
     const { webhook_id } = await sps.json('webhook', 'add', '--app', appId, '--url', receiver.url);
     await sps.json('access-level', 'add', 'premium', '--app', appId);
@@ -245,7 +245,7 @@ describe('webhook', PATIENCE, () => {
     await sps.json('webhook', 'remove', webhook_id);
   });
 
-  test('has its Authorization header from a file, for others to see no argument', async () => {
+  test('takes its Authorization header from a file, so that others do not see it among the arguments', async () => {
     receiver.received.length = 0;
     const file = await write('authorization', '\uFEFFBearer from-a-file\r\n');
     const add = ['webhook', 'add', '--app', app, '--url', receiver.url, '--authorization-file'];
@@ -259,7 +259,7 @@ describe('webhook', PATIENCE, () => {
     expect(await sps.attempt(...add, file, '--authorization', 'x')).toMatchObject({ code: 1 });
   });
 
-  test('is not added if its test event fails, unless that is not asked', async () => {
+  test('is not added if its test event fails, unless none is requested', async () => {
     // Escape sequences are not passed on to the terminal.
     receiver.behave(answering(500, 'no\u001b[2J'));
     const add = ['webhook', 'add', '--app', app, '--url', receiver.url];

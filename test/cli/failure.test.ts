@@ -20,7 +20,7 @@ const failureOf = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-test('a server that takes connections and says nothing does not answer', async () => {
+test('a server that accepts connections and says nothing does not answer', async () => {
   const mute = createServer(() => {}).listen(0, '127.0.0.1');
   await new Promise((resolve) => mute.once('listening', resolve));
   const { port } = mute.address() as AddressInfo;
@@ -35,7 +35,7 @@ test.each([
   // PostgreSQL 15 when its disk is full.
   ['XX000', 'could not write init file'],
   ['57P03', 'the database system is starting up'],
-])('one that refuses a connection has answered: %s', async (state, words) => {
+])('a server that refuses a connection has answered: %s', async (state, words) => {
   const fields = Buffer.from(`SFATAL\0VFATAL\0C${state}\0M${words}\0\0`);
   const refusal = Buffer.concat([Buffer.from('E\0\0\0'), Buffer.from([fields.length + 4]), fields]);
   const refusing = createServer((socket) => socket.once('data', () => socket.end(refusal))).listen(0, '127.0.0.1');
@@ -47,7 +47,7 @@ test.each([
   refusing.close();
 });
 
-test('one that has no time is busy', async () => {
+test('a database in which a time-out expires is busy', async () => {
   const slow = database.db.transaction().execute(async (trx) => {
     await sql`set local statement_timeout = 50`.execute(trx);
     await sql`select pg_sleep(1)`.execute(trx);
@@ -67,7 +67,7 @@ test('one that has no time is busy', async () => {
   );
 });
 
-test('so is one in which others were in the way to the last', async () => {
+test('a database in which other updates stay in the way is busy', async () => {
   const { db } = database;
   await sql`create table contested as select 1 as value`.execute(db);
   const late = db
@@ -83,7 +83,7 @@ test('so is one in which others were in the way to the last', async () => {
   );
 });
 
-test('one that cannot write says why', async () => {
+test('a database that cannot write says why', async () => {
   const failed = database.db.transaction().execute(async (trx) => {
     await sql`set transaction read only`.execute(trx);
     await sql`create table never (value integer)`.execute(trx);
@@ -93,7 +93,7 @@ test('one that cannot write says why', async () => {
   );
 });
 
-test('a database in another encoding, without a schema, of another owner, without TLS, or without the certificates that its address names', async () => {
+test('a database in another encoding, without a schema, of another owner, without TLS, or without the certificates that its address names is refused in words', async () => {
   const reject = async (change: (url: URL) => void) => {
     const url = new URL(database.url);
     change(url);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('the summary, the rejects and the same file again', PATIENCE, async () => {
+test('an import prints its summary and names its rejects; the same file again changes nothing', PATIENCE, async () => {
   const profiles = await world.write('p.ndjson', [{ customer_user_id: 'ann' }, { country: 'US' }]);
   const rejects_file = `${profiles}.rejects.ndjson`;
   const answer = { read: 2, written: 1, unchanged: 0, rejected: 1, rejects_file };
@@ -32,7 +32,7 @@ test('the summary, the rejects and the same file again', PATIENCE, async () => {
   expect(stdout).toBe(`${counts}${words}\n`);
 });
 
-test('columns that nothing is read from are named', PATIENCE, async () => {
+test('columns from which nothing is read are named', PATIENCE, async () => {
   const file = join(world.folder, 'misnamed.csv');
   await writeFile(file, 'customer_user_id,created_at\nmisnamed,2025-01-01T00:00:00Z\n');
   const { stdout } = await world.sps.attempt('import', 'profiles', file, '--app', world.app);
@@ -43,14 +43,14 @@ test('columns that nothing is read from are named', PATIENCE, async () => {
   });
 });
 
-test('a file of which nothing is accepted ends with status 1', PATIENCE, async () => {
+test('importing a file of which nothing is accepted ends with status 1', PATIENCE, async () => {
   const file = await world.write('wrong.ndjson', [{ customer_user_id: 'ann' }, {}]);
   const outcome = await world.sps.run('import', 'transactions', file, '--app', world.app, '--json');
   const answer = { read: 2, written: 0, unchanged: 0, rejected: 2, rejects_file: `${file}.rejects.ndjson` };
   expect(outcome).toEqual({ code: 1, stderr: '', stdout: `${JSON.stringify(answer)}\n` });
 });
 
-test('a pipe that cannot be read is left, while its writer stays', PATIENCE, async () => {
+test('a pipe that cannot be imported is closed even while its writer stays', PATIENCE, async () => {
   const pipe = join(world.folder, 'odd.csv');
   execFileSync('mkfifo', [pipe]);
   const end = ended(world.sps.start('import', 'profiles', pipe, '--app', world.app));
@@ -63,7 +63,7 @@ test('a pipe that cannot be read is left, while its writer stays', PATIENCE, asy
 test.each([
   ['nowhere.ndjson', 'there is no such file'],
   ['nowhere.xlsx', 'its name must end in .ndjson, .jsonl or .csv'],
-])('%s', PATIENCE, async (name, message) => {
+])('importing %s is refused', PATIENCE, async (name, message) => {
   const outcome = await world.sps.attempt('import', 'profiles', join(world.folder, name), '--app', world.app, '--json');
   expect(outcome).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
 });

@@ -29,7 +29,7 @@ describe('profile export', PATIENCE, () => {
   };
   const [API, CUSTOMER] = ['/api/v2/server-side-api/', { 'service-customer-user-id': 'ann' }];
 
-  test('prints all that is stored of a person, and after a deletion what stays', async () => {
+  test('prints everything that is stored about a person, and after a deletion what remains', async () => {
     const { app_id, public_key, secret_key } = await sps.json('app', 'create', '--name', 'Known');
     await sps.json('access-level', 'add', 'premium', '--app', app_id);
     const receiving = ['--url', receiver.url, '--no-verify'];
@@ -81,7 +81,7 @@ describe('profile export', PATIENCE, () => {
     await sps.json('webhook', 'remove', webhook_id);
   });
 
-  describe('of one with more than is read at once', () => {
+  describe('of a profile with more rows than are read at once', () => {
     const ROWS = 250;
     let named: string[];
     beforeAll(async () => {
@@ -95,7 +95,7 @@ describe('profile export', PATIENCE, () => {
       );
     }, PATIENCE.timeout);
 
-    test('prints each row once, in order, laid out as any JSON', async () => {
+    test('prints each row once, in order, formatted like any JSON', async () => {
       const { stdout } = await sps.attempt('profile', 'export', ...named);
       const exported = JSON.parse(stdout);
       expect(stdout).toBe(`${JSON.stringify(exported, null, 2)}\n`);
@@ -106,13 +106,13 @@ describe('profile export', PATIENCE, () => {
       expect(inOneLine).toBe(`${JSON.stringify(exported)}\n`);
     });
 
-    test('fails if its reader leaves, as what was read is not all', async () => {
+    test('fails if its reader leaves, since not everything was written', async () => {
       const child = sps.start('profile', 'export', ...named);
       child.stdout?.destroy();
       expect(await ended(child)).toMatchObject({ code: 1, stderr: 'sps: Not all of it could be written (EPIPE).\n' });
     });
 
-    test.runIf(existsSync('/dev/full'))('fails if there is no room', async () => {
+    test.runIf(existsSync('/dev/full'))('fails if the disk is full', async () => {
       const full = openSync('/dev/full', 'w');
       const child = sps.startInto(full, 'profile', 'export', ...named);
       closeSync(full);
@@ -120,7 +120,7 @@ describe('profile export', PATIENCE, () => {
     });
   });
 
-  test('asks for a name, of a profile of that app', async () => {
+  test('asks for the name of a profile, which must belong to that app', async () => {
     const { stderr } = await sps.attempt('profile', 'export', '--app', service.appId);
     expect(stderr).toBe('sps: Name the profile: --customer-user-id or --profile-id.\n');
     for (const id of ['no id', '00000000-0000-4000-8000-000000000000']) {

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a line every half minute, none before', () => {
+test('progress is printed every half minute, and not before', () => {
   const lines: string[] = [];
   const { onProgress } = tellInLines((line) => lines.push(line));
   const tell = (bytes: number) =>

@@ -11,12 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(join(file, '..'), { recursive: true }));
 
-test('text in UTF-8 loses its byte order mark alone', async () => {
+test('text in UTF-8 loses only its byte order mark', async () => {
   await writeFile(file, '\uFEFFclé\r\n');
   expect(await readText(file)).toBe('clé\r\n');
 });
 
-test('what is none is not read with other characters in its place', async () => {
+test('a file that is not UTF-8 is refused, not read with replacement characters', async () => {
   await writeFile(file, Buffer.from('clé', 'latin1'));
   await expect(readText(file)).rejects.toThrow(`Cannot read ${file}: it is not text in UTF-8.`);
 });

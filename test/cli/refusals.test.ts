@@ -30,7 +30,7 @@ describe(
     test.each([
       [['app', 'create'], "required option '--name <name>' not specified"],
       [['key', 'list', '--app', nowhere], `There is no app ${nowhere}`],
-    ])('sps %j, a process of its own', (args, message) => expectError('run', args, message));
+    ])('sps %j, run as a process of its own', (args, message) => expectError('run', args, message));
 
     test.each([
       [['app', 'create', '--name', 'X', '--profile-shape', 'cube'], 'Allowed choices are dictionary, array.'],
@@ -69,7 +69,7 @@ describe(
       expect(await ended(child)).toMatchObject({ code: 1, stderr });
     });
 
-    test('but a reader that has had enough is none', async () => {
+    test('a reader that has had enough is no error', async () => {
       const child = sps.start('app', 'list');
       child.stdout?.destroy();
       expect(await ended(child)).toMatchObject({ code: 0, stderr: '' });
@@ -77,7 +77,7 @@ describe(
   },
 );
 
-test('--help is everywhere', PATIENCE, async () => {
+test('--help is available everywhere', PATIENCE, async () => {
   const page = { code: 0, stdout: expect.stringMatching(/Usage: sps.*--json/s) };
   expect(await sps.run('--help')).toMatchObject(page);
   for (const command of [

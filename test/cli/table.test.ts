@@ -7,7 +7,7 @@ const ROWS = [
   { id: 'long\u001b[2J', urls: [], count: 12, is_on: true, at: undefined },
 ];
 
-test('rows have a line each, and what is not there a dash', () => {
+test('each row is a line, with a dash for what is missing', () => {
   expect(formatTable(ROWS, ['id', 'urls', 'count', 'is_on', 'at']).split('\n')).toEqual([
     'id        urls  count  is_on  at',
     'a         x,y   0      false  -',
@@ -16,7 +16,7 @@ test('rows have a line each, and what is not there a dash', () => {
   expect(formatTable([], ['id'])).toBe('(none)');
 });
 
-test('members have a line each', () => {
+test('each member is a line', () => {
   expect(formatMembers(ROWS[1]!).split('\n')).toEqual([
     'id     long\uFFFD[2J',
     'urls   ',
