@@ -61,7 +61,7 @@ function mayBeLast(performed: readonly Performed[], { customer, campaign }: { cu
 }
 
 test.each(['refuse', 'transfer'] as const)(
-  'an app with sharing %s',
+  'some order of the operations explains every answer in an app with sharing %s',
   async (sharing) => {
     const seed = Date.now();
     const named: fc.Arbitrary<Named> = fc.record({ customer: fc.constantFrom(...CUSTOMERS) });

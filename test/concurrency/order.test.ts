@@ -35,12 +35,12 @@ function done(
 const isExplained = (performed: Performed[]) => 'world' in explain(emptyWorld('refuse'), performed);
 const created = done(create, view({}), [0, 1]);
 
-test('overlapping operations in whatever order fits', () => {
+test('overlapping operations are explained by whatever order fits', () => {
   expect(isExplained([created, done(setTo('x'), 404, [2, 9]), done(remove, 204, [3, 8])])).toBe(true);
   expect(isExplained([created, done(setTo('x'), view({ a: 'x' }), [2, 9]), done(remove, 204, [3, 8])])).toBe(true);
 });
 
-test('one after the other is the order in which they were', () => {
+test('operations that follow one another are explained by no other order than theirs', () => {
   expect(isExplained([created, done(setTo('x'), 404, [2, 3]), done(remove, 204, [4, 5])])).toBe(false);
   expect(isExplained([created, done(remove, 204, [2, 3]), done(setTo('x'), view({ a: 'x' }), [4, 5])])).toBe(false);
 });
