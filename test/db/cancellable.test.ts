@@ -40,7 +40,7 @@ async function count(db: Kysely<DB>): Promise<number> {
   return rows[0]!.n;
 }
 
-test('the first statements are sent before the beginning is answered', async () => {
+test('the first statements are sent before the start of the transaction is answered', async () => {
   const proxy = await createCuttableProxy();
   const held = connectTo(proxy.throughProxy(database.url));
   await ask(held, 'a connection');
@@ -67,7 +67,7 @@ test('all statements see one snapshot', async () => {
   expect(await count(analyticsDb)).toBe(2);
 });
 
-test('nothing can be written in it, and whoever has the connection next is rid of it', async () => {
+test('nothing can be written in a snapshot, and the next user of the connection can write again', async () => {
   const written = readCancellably(depsOf(analyticsDb), FOREVER, { first: write, rest: () => 'written' });
   await expect(written).rejects.toThrow('read-only transaction');
   await write(analyticsDb);
@@ -79,7 +79,7 @@ test('nothing can be written in it, and whoever has the connection next is rid o
   expect(await count(database.db)).toBe(3);
 });
 
-test('once its signal has aborted it is unavailable, at whatever point', async () => {
+test('a snapshot whose signal has aborted is unavailable, whenever that happens', async () => {
   const error = { statusCode: 503 };
   const early = new AbortController();
   early.abort();
@@ -100,7 +100,7 @@ test('once its signal has aborted it is unavailable, at whatever point', async (
   }
 });
 
-test('what begins only after its signal has aborted is cancelled, too', async () => {
+test('a statement that begins only after the signal has aborted is cancelled too', async () => {
   const leaving = new AbortController();
   const began = performance.now();
   const read = readCancellably(depsOf(analyticsDb), leaving.signal, {
@@ -116,7 +116,7 @@ test('what begins only after its signal has aborted is cancelled, too', async ()
   expect(performance.now() - began).toBeLessThan(2_000);
 });
 
-test('whoever has the connection next is not hit by a cancellation that comes late', async () => {
+test('the next user of the connection is not hit by a late cancellation', async () => {
   const busy = connectTo(database.url);
   const held = await busy.startTransaction().execute();
   const leaving = new AbortController();

@@ -20,9 +20,9 @@ function message(type: string, content: readonly number[]): Buffer {
 }
 
 const ANSWERS = {
-  'asks for it in clear': [message('R', [0, 0, 0, 3])],
-  'asks for its MD5': [message('R', [0, 0, 0, 5, 1, 2, 3, 4])],
-  'wants none': [message('R', [0, 0, 0, 0]), message('Z', [0x49])],
+  'asks for the password in clear': [message('R', [0, 0, 0, 3])],
+  'asks for the MD5 of the password': [message('R', [0, 0, 0, 5, 1, 2, 3, 4])],
+  'wants no password': [message('R', [0, 0, 0, 0]), message('Z', [0x49])],
   'gives a proof that nobody asked for': [
     message('R', [0, 0, 0, 12, 0x76]),
     message('R', [0, 0, 0, 0]),
@@ -48,8 +48,8 @@ async function startImpostor(answers: readonly Buffer[]) {
   return { url, heard: () => heard, close: () => server.close() };
 }
 
-describe.each(Object.entries(ANSWERS))('one that %s', (_, answers) => {
-  test('hears nothing', async () => {
+describe.each(Object.entries(ANSWERS))('a server that %s', (_, answers) => {
+  test('is told nothing', async () => {
     const impostor = await startImpostor(answers);
     const address = `${impostor.url}?${PROOF_PARAMETER}=${PROOF_METHOD}`;
     const client = createClient({ connectionString: address });
@@ -66,8 +66,8 @@ describe.each(Object.entries(ANSWERS))('one that %s', (_, answers) => {
   });
 });
 
-test('where it is not asked for, the password is given as the server wants it', async () => {
-  const impostor = await startImpostor(ANSWERS['asks for it in clear']);
+test('if no proof is required, the password is sent as the server wants it', async () => {
+  const impostor = await startImpostor(ANSWERS['asks for the password in clear']);
   const client = createClient({ connectionString: impostor.url, connectionTimeoutMillis: 500 });
   await expect(client.connect()).rejects.toThrow();
   expect(impostor.heard()).toContain(PASSWORD);
@@ -79,7 +79,7 @@ describe('a certificate that cannot be read', () => {
   const settings = { connectionString: address, max: 1, statementTimeoutMs: 2_000, applicationName: 'sps-test' };
   const missing = { code: 'ENOENT', path: '/nowhere/ca.pem' };
 
-  test('fails connecting, of all who wait for a connection too, and the database counts as away', async () => {
+  test('fails every attempt to connect, of all who wait for a connection, and the database counts as away', async () => {
     await expect(createClient({ connectionString: address }).connect()).rejects.toMatchObject(missing);
     const db = createDb(settings, () => {});
     const failures = await Promise.all(
@@ -95,7 +95,7 @@ describe('a certificate that cannot be read', () => {
     await db.destroy();
   });
 
-  test('does not end who listens for nudges', async () => {
+  test('does not end the listener for nudges', async () => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
     const listener = listenForNudges(address, () => undefined, log);

@@ -32,7 +32,7 @@ async function readSettings(parameters: Record<string, string>, names: readonly 
   }
 }
 
-test('what role and database have of locks, texts and time-outs does not hold', async () => {
+test('settings of the role and the database for locks, texts and time-outs do not apply', async () => {
   const name = sql.ref(new URL(database.url).pathname.slice(1));
   const { rows } = await sql<{ is_known: boolean }>`
     select current_setting('transaction_timeout', true) is not null as is_known`.execute(database.db);
@@ -54,7 +54,7 @@ test('what role and database have of locks, texts and time-outs does not hold', 
   expect(held).toEqual(['read committed', 'on', 'on', '1', '0', '0'].slice(0, names.length));
 });
 
-test('options of the address hold beside the settings of the service, not instead of them', async () => {
+test('options of the address apply beside the settings of the service, not instead of them', async () => {
   const options = '-c TimeZone=Asia/Tokyo -c datestyle=SQL,MDY -c lock_timeout=0 -c jit=on -c enable_material=off';
   const names = [
     'timezone',
@@ -67,7 +67,7 @@ test('options of the address hold beside the settings of the service, not instea
   expect(await readSettings({ options }, names)).toEqual(['UTC', 'ISO, MDY', '4s', 'off', 'off', '1min']);
 });
 
-test('time-outs of the address do not hold', async () => {
+test('time-outs of the address do not apply', async () => {
   const parameters = {
     statement_timeout: '0',
     lock_timeout: '0',
@@ -118,7 +118,7 @@ test('connections begin with nothing that a pooler would refuse', async () => {
   expect(begun).toEqual(usual);
 });
 
-test('a snapshot whose rows were changed meanwhile is taken anew', async () => {
+test('a snapshot whose rows were changed meanwhile is taken again', async () => {
   const { db } = database;
   await sql`create table counted as select 0 as value`.execute(db);
   let attempts = 0;
@@ -131,7 +131,7 @@ test('a snapshot whose rows were changed meanwhile is taken anew', async () => {
   expect((await sql`select value from counted`.execute(db)).rows).toEqual([{ value: 12 }]);
 });
 
-test('where all connections are in use, that is said, and not that the server is out of reach', async () => {
+test('if all connections are in use, the error says so, not that the server cannot be reached', async () => {
   const settings = { connectionString: database.url, max: 1, statementTimeoutMs: 4_000, applicationName: 'sps-test' };
   const db = createDb(settings, () => {});
   await db.connection().execute(async () => {

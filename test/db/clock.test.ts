@@ -27,7 +27,7 @@ async function distance(now: () => Date): Promise<number> {
   return Math.abs(now().getTime() - Date.parse((rows[0] as { at: string }).at));
 }
 
-test("it is the process' own until it was read, and then the database's", async () => {
+test("the clock is that of the process until the database's clock has been read", async () => {
   const { now, read } = createDatabaseClock(database.db);
   expect(Math.abs(now().getTime() - Date.now())).toBeLessThan(1_000);
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + HUNDRED_DAYS_MS });

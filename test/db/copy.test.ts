@@ -76,7 +76,7 @@ const VALUES: Record<CopyType, fc.Arbitrary<CopyValue>> = {
   timestamptz: timestamp,
 };
 
-test.each(Object.keys(VALUES) as CopyType[])('%s', async (type) => {
+test.each(Object.keys(VALUES) as CopyType[])('COPY stores values of %s like their texts', async (type) => {
   const column = fc.array(fc.option(VALUES[type]), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(column, async (values) => {
@@ -86,7 +86,7 @@ test.each(Object.keys(VALUES) as CopyType[])('%s', async (type) => {
   );
 });
 
-test('at the ends of what there is', async () => {
+test('COPY stores values at the ends of their range', async () => {
   const moments = ['0001-01-01T00:00:00.000000Z', '1999-12-31T23:59:59.999999Z', '2000-02-29T00:00:00.000000Z'];
   expect(await copyAndRead('timestamptz', [...moments, '9999-12-31T23:59:59.999999Z'])).toEqual([
     '0001-01-01 00:00:00+00',
@@ -111,14 +111,14 @@ test.each([
   ['numeric', '1e-7'],
   ['timestamptz', '2025-01-15T10:30:00Z'],
   ['timestamptz', '2025-01-15 10:30:00.123456+00'],
-] as const)('%s: %s is refused, not taken for something else', async (type, value) => {
+] as const)('%s: COPY refuses %s rather than store something else', async (type, value) => {
   const error = await copyAndRead(type, [value]).catch((failure: unknown) => failure);
   expect(error).toBeInstanceOf(TypeError);
   expect((error as Error).message).not.toContain(value);
   expect(await copyAndRead('integer', [1])).toEqual(['1']);
 });
 
-test('more than a block of rows', async () => {
+test('COPY takes more than a block of rows', async () => {
   const values = Array.from({ length: 20_000 }, (_, i) => `${i} `.repeat(20));
   expect(await copyAndRead('text', values)).toEqual(values);
 });

@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(join(folder, '..'), { recursive: true }));
 
-test('a link is neither read nor written through', async () => {
+test('nothing is read or written through a link', async () => {
   await symlink(precious, pidFile);
   await expect(readPostmaster(folder)).rejects.toThrow('postmaster.pid is not a plain file');
   await expect(disownStalePid(folder, '1\nprecious\n')).rejects.toThrow('is not a plain file');
@@ -41,7 +41,7 @@ test('a pipe that nobody writes to is not waited for', async () => {
 });
 
 test.runIf(process.platform === 'linux')(
-  'what takes the place of a folder that is being read is not read',
+  'a link that takes the place of a folder that is being read is not followed',
   async () => {
     const [moved, outside] = [join(folder, '..', 'moved'), join(folder, '..', 'outside')];
     await writeFile(join(folder, '1'), 'its own');
@@ -57,7 +57,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('postmaster.pid is disowned by a new file in its place, of the same owner, if it is the one that was judged', async () => {
+test('a stale postmaster.pid is replaced by a new file with the same owner, if it is still the file that was examined', async () => {
   await writeFile(pidFile, '417\n/data/cluster\n');
   await disownStalePid(folder, '418\n');
   expect(await readFile(pidFile, 'utf8')).toBe('417\n/data/cluster\n');
@@ -72,7 +72,7 @@ test('postmaster.pid is disowned by a new file in its place, of the same owner, 
   expect(await readdir(folder)).toEqual(['postmaster.pid']);
 });
 
-test('postmaster.pid stays where it cannot be disowned, and is disowned where an earlier process left off', async () => {
+test('postmaster.pid stays if it cannot be replaced, and is replaced if an earlier process stopped halfway', async () => {
   await writeFile(pidFile, '417\n/data/cluster\n');
   const fresh = `${pidFile}.stale-${process.pid}.new`;
   await mkdir(fresh);
@@ -85,7 +85,7 @@ test('postmaster.pid stays where it cannot be disowned, and is disowned where an
   expect(await readdir(folder)).toEqual(['postmaster.pid']);
 });
 
-test.runIf(isRoot)('what is given to the user is a link itself, not what it leads to', async () => {
+test.runIf(isRoot)('giving a folder to a user changes the owner of a link in it, not of its target', async () => {
   const ids = { uid: 65534, gid: 65534 };
   await mkdir(join(folder, 'base'));
   await writeFile(join(folder, 'base', '1'), '');

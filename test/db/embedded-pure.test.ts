@@ -32,20 +32,20 @@ describe('files of a folder', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('the port of the last start is its last argument, whatever the folder is called', async () => {
+  it('the port of the last start is read from its last argument, whatever the folder is called', async () => {
     await writeFile(join(folder, 'postmaster.opts'), '/bin/postgres "-D" "/port=5/cluster" "-c" "port=25226"\n');
     expect(await readLastPort(folder)).toBe(25_226);
     expect(await readLastPort(join(folder, 'nowhere'))).toBe(0);
   });
 
-  it('a copy of the programs that fails leaves nothing behind', async () => {
+  it('a failed copy of the programs leaves nothing behind', async () => {
     const home = await mkdtemp(join(folder, 'home-'));
     const server = { root: join(folder, 'nowhere'), version: '18.0', major: 18 };
     await expect(provideBinaries(server, { name: 'ours' }, home)).rejects.toThrow('ENOENT');
     expect(await readdir(home)).toEqual([]);
   });
 
-  it('a postmaster.pid may be of the folder that this is a copy of', async () => {
+  it('a postmaster.pid may be that of the folder of which this one is a copy', async () => {
     const of = (path: string) => parsePostmaster(`417\n${path}\n`);
     await symlink(folder, `${folder}-link`);
     expect(await isOfAnother(of(folder), folder)).toBe(false);
@@ -55,7 +55,7 @@ describe('files of a folder', () => {
     await rm(`${folder}-link`);
   });
 
-  it('a backup is not written into the database', async () => {
+  it('a backup is not written into the database itself', async () => {
     await mkdir(join(folder, 'postgres'));
     const database = { dataDir: folder, connectionString: 'postgres://nowhere' };
     const inside = join(folder, 'postgres/cluster/backup');
@@ -69,7 +69,7 @@ describe('files of a folder', () => {
 });
 
 describe('a complaint', () => {
-  it('is the first reason, without time and process', () => {
+  it('is the first reason, without its time and process', () => {
     const output = [
       '2026-01-01 00:00:00.000 UTC [7] LOG:  starting PostgreSQL',
       '2026-01-01 00:00:00.000 UTC [9] FATAL:  the database system is starting up',
@@ -79,7 +79,7 @@ describe('a complaint', () => {
     expect(firstComplaint(output.join('\n'))).toBe('could not extend file: No space left on device');
   });
 
-  it('is the last line where no reason is marked', () => {
+  it('is the last line if no reason is marked', () => {
     expect(firstComplaint('one\ntwo\n')).toBe('two');
     expect(firstComplaint('')).toBe('it printed nothing');
   });

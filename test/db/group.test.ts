@@ -30,7 +30,7 @@ async function pass(ms: number): Promise<void> {
   await turn();
 }
 
-test('what arrives while a group is being written is written together, in the order of arrival', async () => {
+test('items that arrive while a group is being written are written together, in the order of arrival', async () => {
   const { enqueue, groups } = createSlowWriter();
   const first = [enqueue('app', 'a'), enqueue('app', 'b')];
   await turn();
@@ -45,7 +45,7 @@ test('what arrives while a group is being written is written together, in the or
   expect(await Promise.all(later)).toEqual(['c!', 'd!', 'e!']);
 });
 
-test('of many who come again together one half is written while the other is answered', async () => {
+test('of many clients that return together, one half is written while the other is answered', async () => {
   const { enqueue, groups } = createSlowWriter();
   const sizes = () => groups.map(({ items }) => items.length);
   const all: Promise<string>[] = [];
@@ -74,7 +74,7 @@ test('of many who come again together one half is written while the other is ans
   await Promise.all(all);
 });
 
-test('beside a group that takes long another is written, four at most', async () => {
+test('while a group is slow, others are written at the same time, four in all', async () => {
   const { enqueue, groups } = createSlowWriter();
   const all: Promise<string>[] = [];
   const sizes = () => groups.map(({ items }) => items.length);
@@ -105,7 +105,7 @@ test('beside a group that takes long another is written, four at most', async ()
   await Promise.all(all);
 });
 
-test('how long that is may be said', async () => {
+test('how long a group counts as fast can be set', async () => {
   const { enqueue, groups } = createSlowWriter({ slowMs: 40 });
   const all = [enqueue('app', 'a')];
   await turn();
@@ -118,7 +118,7 @@ test('how long that is may be said', async () => {
   await Promise.all(all);
 });
 
-test('so may how many are written beside a group at once, one group of them', async () => {
+test('how many waiting items start a second group at once can be set; only one such group is written at a time', async () => {
   const { enqueue, groups } = createSlowWriter({ besideFrom: 3 });
   const sizes = () => groups.map(({ items }) => items.length);
   const all: Promise<string>[] = [];
@@ -134,7 +134,7 @@ test('so may how many are written beside a group at once, one group of them', as
   await Promise.all(all);
 });
 
-test('nothing is answered before its group is written', async () => {
+test('no item is answered before its group is written', async () => {
   const { enqueue, groups } = createSlowWriter();
   let isAnswered = false;
   const answer = enqueue('app', 'a').then(() => {
@@ -146,7 +146,7 @@ test('nothing is answered before its group is written', async () => {
   await answer;
 });
 
-test('the next group is on its way before the last one is answered', async () => {
+test('the next group is begun before the last one is answered', async () => {
   const { enqueue, groups } = createSlowWriter();
   let begun = 0;
   const first = enqueue('app', 'a').then(() => {
@@ -161,7 +161,7 @@ test('the next group is on its way before the last one is answered', async () =>
   await second;
 });
 
-test('apps take turns: each has its share of a group, and a busy one what the others leave of theirs', async () => {
+test('apps take turns: each gets its share of a group, and a busy one what the others leave of theirs', async () => {
   const { enqueue, groups } = createSlowWriter();
   const blocking = enqueue('x', 'x1');
   await turn();
@@ -180,7 +180,7 @@ test('apps take turns: each has its share of a group, and a busy one what the ot
   await Promise.all([blocking, ...busy, ...lively, ...quiet]);
 });
 
-test('of more apps than a group has room for all have their turn', async () => {
+test('if there are more apps than a group has room for, all get their turn', async () => {
   const { enqueue, groups } = createSlowWriter();
   const blocking = enqueue('x', 'x1');
   await turn();
@@ -208,7 +208,7 @@ test('one bad item fails alone', async () => {
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
-test('one that fails with no others is not tried again', async () => {
+test('an item that fails in a group of its own is not tried again', async () => {
   let attempts = 0;
   const enqueue = groupCalls(async () => {
     attempts++;
@@ -221,7 +221,7 @@ test('one that fails with no others is not tried again', async () => {
 test.each([
   ['waits for a lock too long', '55P03'],
   ['meets a deadlock', '40P01'],
-])('one that %s fails alone', async (_, code) => {
+])('an item that %s fails alone', async (_, code) => {
   const enqueue = groupCalls(async (items: readonly string[]) => {
     if (items.includes('held')) throw Object.assign(new Error('of one item'), { code });
     return items;
@@ -230,7 +230,7 @@ test.each([
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
-describe('what somebody holds', () => {
+describe('a locked item', () => {
   let letGo: () => void;
   let free: Promise<void>;
   let attempts: (readonly string[])[];
@@ -264,7 +264,7 @@ describe('what somebody holds', () => {
       },
     });
 
-  test('waits beside the groups, which go on; it is tried once, and written together', async () => {
+  test('waits outside the groups, which go on; it is tried once, and written together with others of its name', async () => {
     const enqueue = createPatientWriter();
     const items = ['held 1', 'a', 'held 2', 'b'];
     const answers = items.map((item) => enqueue('app', item));
@@ -283,7 +283,7 @@ describe('what somebody holds', () => {
     expect(await enqueue('app', 'd')).toBe('d');
   });
 
-  test('waits by name, few at a time and not without bound', async () => {
+  test('waits by name, with few names at a time and with a bound', async () => {
     const enqueue = createPatientWriter();
     const answers = Array.from({ length: 1_200 }, (_, i) => enqueue('app', `held${i % 6} ${i}`));
     const ended = Promise.allSettled(answers);
@@ -296,7 +296,7 @@ describe('what somebody holds', () => {
     expect(new Set(together.slice(2, 6).map(([item]) => item!.split(' ')[0])).size).toBe(4);
   });
 
-  test('waits with 250 others of its name at most', async () => {
+  test('waits with at most 250 others of its name', async () => {
     const enqueue = createPatientWriter();
     const answers = Array.from({ length: 300 }, (_, i) => enqueue('app', `held ${i}`));
     const ended = Promise.allSettled(answers);
@@ -307,7 +307,7 @@ describe('what somebody holds', () => {
     expect((await ended).filter(({ status }) => status === 'fulfilled')).toHaveLength(251);
   });
 
-  test('is refused where that takes too long, with all that wait for it, and no others', async () => {
+  test('is refused if its lock is held too long, with all that wait for it, and no others', async () => {
     let isOver = false;
     const enqueue = groupCalls(writeUnlessHeld, {
       patient: {
@@ -333,7 +333,7 @@ describe('what somebody holds', () => {
   });
 });
 
-test('while the database is away a group fails as a whole, at once', async () => {
+test('if the database is away, a group fails as a whole, at once', async () => {
   let attempts = 0;
   const enqueue = groupCalls(async () => {
     attempts++;
@@ -344,7 +344,7 @@ test('while the database is away a group fails as a whole, at once', async () =>
   expect(attempts).toBe(1);
 });
 
-test('where the database goes away while they are tried one by one, the rest is not', async () => {
+test('if the database goes away while items are tried one by one, the rest are not tried', async () => {
   const attempts: (readonly string[])[] = [];
   const enqueue = groupCalls(async (items: readonly string[]) => {
     attempts.push(items);
@@ -357,7 +357,7 @@ test('where the database goes away while they are tried one by one, the rest is 
   expect(attempts).toEqual([['a', 'b', 'c', 'd'], ['a'], ['b']]);
 });
 
-test('a full queue refuses at once with 503 and Retry-After; what waits is still written, and other apps find room', async () => {
+test('a full queue refuses at once with 503 and Retry-After; waiting items are still written, and other apps find room', async () => {
   const { enqueue, groups } = createSlowWriter();
   const waiting = Array.from({ length: 10_000 }, (_, i) => enqueue('app', `${i}`));
   const refusal = await enqueue('app', 'one too many').catch((error: unknown) => error);

@@ -34,7 +34,7 @@ async function start(open: () => Promise<unknown> = async () => undefined) {
   return { did, abort: () => ending.abort(), end, over };
 }
 
-test('work that ends by itself needs no other connection, also if the process is told to end afterwards', async () => {
+test('work that ends by itself needs no other connection, even if the process is told to end afterwards', async () => {
   const { did, abort, end, over } = await start();
   end('done');
   await over;
@@ -43,7 +43,7 @@ test('work that ends by itself needs no other connection, also if the process is
   expect(did).toEqual(['done']);
 });
 
-test('a cancellation is said again until the work is over, and not once more then', async () => {
+test('a cancellation is repeated until the work is over, and not once after that', async () => {
   const { did, abort, end, over } = await start();
   abort();
   await expect.poll(() => did.length).toBeGreaterThan(2);
@@ -53,7 +53,7 @@ test('a cancellation is said again until the work is over, and not once more the
   expect(did).toEqual(['connect', ...said, 'end', 'cancelled']);
 });
 
-test('whoever has the session next is not hit where the other connection comes after the end', async () => {
+test("the session's next user is not cancelled if the other connection opens after the work has ended", async () => {
   const { did, abort, end, over } = await start(() => sleep(50));
   abort();
   end('done');
@@ -61,7 +61,7 @@ test('whoever has the session next is not hit where the other connection comes a
   expect(did).toEqual(['connect', 'end', 'done']);
 });
 
-test('where there is no other connection the work goes on to its end', async () => {
+test('if no other connection can be opened, the work goes on to its end', async () => {
   const { did, abort, end, over } = await start(() => Promise.reject(new Error('no room')));
   abort();
   await sleep();

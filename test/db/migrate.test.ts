@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.end());
 
-test('of several that start at once one applies them, the others find nothing to do', async () => {
+test('if several processes start at once, one applies the migrations and the others find nothing to do', async () => {
   const applied = await Promise.all(Array.from({ length: 6 }, () => migrateToLatest(database)));
   const { rows } = await client.query('select name from schema_migration order by name');
   expect(rows.length).toBeGreaterThan(3);
@@ -28,7 +28,7 @@ test('of several that start at once one applies them, the others find nothing to
   expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
 });
 
-test('a server that is no pooler is not looked at twice: one connection is all', async () => {
+test('a server that is not a pooler is not examined twice: one connection is enough', async () => {
   const proxy = await createCuttableProxy();
   await migrateToLatest(proxy.throughProxy(database));
   expect(proxy.opened()).toBe(1);
@@ -49,7 +49,7 @@ test('time-outs of the role or the address do not cut migrations short', async (
   expect((await migrated).length).toBeGreaterThan(3);
 });
 
-test('a database that something else uses is refused with a sentence', async () => {
+test('a database that something else uses is refused in a sentence', async () => {
   const address = await createEmpty();
   const other = new pg.Client(address);
   await other.connect();
@@ -62,7 +62,7 @@ test('a database that something else uses is refused with a sentence', async () 
   await other.end();
 });
 
-test('a migration that waits for a lock says for whom, lets by what queues behind it, and is done once it is free', async () => {
+test('a migration that waits for a lock says for whom, lets through what queues behind it, and is done once the lock is free', async () => {
   const address = await createEmpty();
   const [holder, passer] = [new pg.Client(address), new pg.Client(address)];
   await Promise.all([holder.connect(), passer.connect()]);
@@ -100,7 +100,7 @@ test('a migration that fails leaves no trace, and those before it stay', async (
   expect((await client.query('select * from schema_migration order by name')).rows).toEqual(before.rows);
 });
 
-test('a migration that was left out is not applied after later ones', async () => {
+test('a migration that was skipped is not applied after later ones', async () => {
   const { rows } = await client.query(`delete from schema_migration where name like '0007%' returning *`);
   const refusal = migrateToLatest(database);
   await expect(refusal).rejects.toThrow(MigrationError);
@@ -122,7 +122,7 @@ test('a migration whose text was changed after it was applied is refused', async
   await expect(migrateToLatest(database)).rejects.toThrow(/0001_apps\.sql differs/);
 });
 
-test('whoever waits for another process says for which, and gives up in the end', async () => {
+test('a process that waits for another one names it, and gives up in the end', async () => {
   await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
   const said: string[] = [];
   const say = (words: string) => said.push(words);
@@ -138,7 +138,7 @@ test('whoever waits for another process says for which, and gives up in the end'
   await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
 });
 
-test('told to end, it waits neither for another process nor for a lock, and lets go of its turn', async () => {
+test('a process that is told to end waits neither for another one nor for a lock, and gives up its turn', async () => {
   const address = await createEmpty();
   const holder = new pg.Client(address);
   await holder.connect();
@@ -161,13 +161,13 @@ test('told to end, it waits neither for another process nor for a lock, and lets
   await holder.end();
 });
 
-test('told to end, it applies no further migration', async () => {
+test('a process that is told to end applies no further migration', async () => {
   const address = await createEmpty();
   await expect(migrateToLatest(address, { signal: AbortSignal.abort() })).rejects.toThrow(/^Interrupted/);
   expect((await migrateToLatest(address))[0]).toBe('0001_apps.sql');
 });
 
-test('told to end, it has the migration that it is at cancelled, which leaves no trace', async () => {
+test('a process that is told to end cancels its current migration, which leaves no trace', async () => {
   const address = await createEmpty();
   const other = new pg.Client(address);
   await other.connect();
@@ -190,7 +190,7 @@ test('told to end, it has the migration that it is at cancelled, which leaves no
   await other.end();
 });
 
-test('a connection that breaks meanwhile is a failure, and does not end the process', async () => {
+test('a connection that breaks during a migration is a failure, and does not end the process', async () => {
   const proxy = await createCuttableProxy();
   await client.query('begin; lock table schema_migration');
   const broken = expect(migrateToLatest(proxy.throughProxy(database))).rejects.toThrow(/terminated/);

@@ -25,7 +25,7 @@ function countWrites(stream: Duplex): () => number {
   return () => count;
 }
 
-test('statements that are sent together reach the socket in one call, those of the next turn in another', async () => {
+test('statements sent together reach the socket in one call, those of the next turn in another', async () => {
   const database = await createTestDatabase();
   let writes = () => 0;
   const settings = {
@@ -55,7 +55,7 @@ test('statements that are sent together reach the socket in one call, those of t
   await database.close();
 });
 
-test('a stream that ends meanwhile does not mind', async () => {
+test('a stream that ends meanwhile causes no error', async () => {
   const stream = new PassThrough();
   const holdBack = writingAtOnce(stream);
   holdBack();

@@ -23,7 +23,7 @@ async function ask(trx: Kysely<DB>, value: string): Promise<string> {
   return rows[0]!.value;
 }
 
-test('all are sent before the first is answered', async () => {
+test('all statements are sent before the first is answered', async () => {
   const proxy = await createCuttableProxy();
   const held = connectTo(proxy.throughProxy(database.url));
   const answers = await held.transaction().execute((trx) => {
@@ -35,7 +35,7 @@ test('all are sent before the first is answered', async () => {
   await proxy.close();
 });
 
-test('they run in their order, and each sees what those before it did', async () => {
+test('statements run in their order, and each sees what those before it did', async () => {
   const counts = await db.transaction().execute(async (trx) => {
     await sql`create temp table seen (n integer) on commit drop`.execute(trx);
     const [, one, , two] = await overlapping(trx, (each) => {
@@ -49,7 +49,7 @@ test('they run in their order, and each sees what those before it did', async ()
   expect(counts).toEqual([1, 2]);
 });
 
-test('when one fails its error is told, nothing of the transaction stays, and the connection serves on', async () => {
+test('when a statement fails, its error is reported, nothing of the transaction remains, and the connection stays usable', async () => {
   await sql`create table overlapped (n integer)`.execute(db);
   const failed = db
     .transaction()
@@ -65,7 +65,7 @@ test('when one fails its error is told, nothing of the transaction stays, and th
   expect(rows).toEqual([]);
 });
 
-test('the error told is that of the statement that failed, also if those behind it are heard of first', async () => {
+test('the reported error is that of the statement that failed, even if those after it are heard of first', async () => {
   const proxy = await createCuttableProxy();
   const held = connectTo(proxy.throughProxy(database.url));
   const deep = async (trx: Kysely<DB>): Promise<unknown> =>
@@ -80,7 +80,7 @@ test('the error told is that of the statement that failed, also if those behind 
   await proxy.close();
 });
 
-test('after a failure nothing more is sent: it would be written without the transaction', async () => {
+test('after a failure nothing more is sent, as it would be written outside the transaction', async () => {
   let later: Promise<string> | undefined;
   const failed = db.transaction().execute((trx) =>
     overlapping(trx, (each) => {

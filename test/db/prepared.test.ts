@@ -24,7 +24,7 @@ async function listNames(beginning: string): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-test('statements that differ in their values alone are prepared once', async () => {
+test('statements that differ only in their values are prepared once', async () => {
   const part = (value: number) => sql`(select ${value}::integer as n)`;
   const ask = (one: number, other: number) =>
     executePrepared(db, 'test_values', sql<{ n: number }>`select n + ${other}::integer as n from ${part(one)} t`);

@@ -37,7 +37,7 @@ async function indexBytes(): Promise<number> {
 
 const countLeft = async () => (await inDatabase().selectFrom('label_pending').select('queue_no').execute()).length;
 
-test('a large one is rebuilt, and what still waits is there', async () => {
+test('a large index is rebuilt, and what still waits remains', async () => {
   await fill(60_000, 10);
   expect(await indexBytes()).toBeGreaterThan(LARGE_BYTES);
   await rebuildEmptied(inDatabase(), LARGE_BYTES);
@@ -45,7 +45,7 @@ test('a large one is rebuilt, and what still waits is there', async () => {
   expect(await countLeft()).toBe(10);
 });
 
-test('one that is read meanwhile is left for another time', async () => {
+test('an index that is being read is left for another time', async () => {
   await fill(60_000, 10);
   await inDatabase()
     .transaction()

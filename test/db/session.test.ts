@@ -15,7 +15,7 @@ afterAll(async () => {
 const open = () =>
   openSession({ connectionString: database.url, statementTimeoutMs: 5_000, applicationName: 'sps-test' });
 
-test('what a closed session had locked is free', async () => {
+test('closing a session releases its locks', async () => {
   for (let round = 0; round < 20; round++) {
     const session = await open();
     await sql`select pg_advisory_lock(4711)`.execute(session.db);

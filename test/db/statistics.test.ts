@@ -44,7 +44,7 @@ test.each([
   ['of an import', 4, () => analyzeKeys(service.deps.db, ['label_pending', 'purchase']), KEYS],
   ['that is small', 2, () => analyzeSmallTables(service.deps.db), ALL],
 ])(
-  'a table %s is analyzed when it is more than %i times as large, whatever the others do',
+  'a table %s is analyzed once it has grown to more than %i times its size, whatever the others do',
   async (_, times, analyze, columns) => {
     const known: number[] = [];
     for (const rows of [1_000, 500 * (times - 1), 500 * times, 1_000]) {
@@ -73,7 +73,7 @@ test('tables of another schema are left alone', async () => {
   await sql`drop schema other cascade`.execute(db);
 });
 
-test('a table that somebody holds is passed over, not waited for', async () => {
+test('a locked table is skipped, not waited for', async () => {
   await add(1_000);
   const holder = await service.database.db.startTransaction().execute();
   await sql`lock table label_pending in share update exclusive mode`.execute(holder);
@@ -122,14 +122,14 @@ describe('an app beside another one', () => {
     [500, {}, 2],
     [500, { tables: ['label_pending'] as const }, 2],
     [500, { tables: ['purchase'] as const }, 1],
-  ])('of %i rows becomes known, if of %j', async (rows, which, known) => {
+  ])('with %i rows and an analysis of %j: the planner knows %i of both apps', async (rows, which, known) => {
     await prepare();
     await addOf(apps[1]!, rows);
     await analyzeApps(service.deps.db, which);
     expect(await knownApps()).toEqual(apps.slice(0, known));
   });
 
-  test('is looked for alone where it is named', async () => {
+  test('is looked for alone if it is named', async () => {
     await prepare();
     await addOf(apps[1]!, 1_000);
     await analyzeApps(service.deps.db, { appKey: apps[0]! });
@@ -138,7 +138,7 @@ describe('an app beside another one', () => {
     expect(await knownApps()).toEqual(apps);
   });
 
-  test('needs so many rows that a sample has some of them', async () => {
+  test('needs enough rows for a sample to have some of them', async () => {
     await prepare();
     await sql`update pg_class set reltuples = 3e6 where relname = 'label_pending'`.execute(service.deps.db);
     await addOf(apps[1]!, 999);
@@ -149,7 +149,7 @@ describe('an app beside another one', () => {
     expect(await knownApps()).toEqual(apps);
   });
 
-  test('is not looked for where the planner expects as much of any other: among many alike it would be for ever', async () => {
+  test('is not looked for if the planner expects as many rows of any other app: among many alike the search would never end', async () => {
     await prepare();
     await sql`insert into label_pending select 1000 + n % 120, gen_random_uuid(), 1, 2 from generate_series(1, 72000) n`.execute(
       service.deps.db,
@@ -185,7 +185,7 @@ describe('an app beside another one', () => {
     expect(rows[0]!.known).toEqual([service.app.app_id, other.app.app_id]);
   });
 
-  test('stays unknown where somebody holds the table, and nobody waits', async () => {
+  test('stays unknown if the table is locked, and nobody waits', async () => {
     await prepare();
     await addOf(apps[1]!, 1_000);
     const holder = await service.database.db.startTransaction().execute();
