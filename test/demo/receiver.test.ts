@@ -17,7 +17,7 @@ async function post(...secrets: string[]): Promise<number> {
   return (await fetch(receiver.url, { method: 'POST', body, headers })).status;
 }
 
-it('nothing before it knows the secret, then what that signed, also beside another', async () => {
+it('the receiver accepts nothing before it knows the secret, then what that secret signed, even along with another', async () => {
   const [secret, other] = [newSecret(), newSecret()];
   await start({ port: 0 });
   expect(await post('')).toBe(401);
@@ -28,7 +28,7 @@ it('nothing before it knows the secret, then what that signed, also beside anoth
   expect(await post(other)).toBe(401);
 });
 
-it('from the start what the secret of the last run signed', async () => {
+it('the receiver accepts from the start what the secret of the last run signed', async () => {
   const secret = newSecret();
   await start({ port: 0, secret });
   expect(await post(secret)).toBe(204);

@@ -50,7 +50,7 @@ describe('the simulation', () => {
     ).toBeGreaterThan(200);
   });
 
-  it('names every transaction once', () => {
+  it('gives every transaction an id of its own', () => {
     expect(new Set(transactions.map((one) => one.store_transaction_id)).size).toBe(transactions.length);
   });
 });
