@@ -29,13 +29,13 @@ afterAll(() => service.close());
 const listAttributions = () => service.database.db.selectFrom('profile_attribution').select(['profile_id']).execute();
 
 describe('the Node client', () => {
-  test('records attribution, which has no body', async () => {
+  test('records attribution, whose answer has no body', async () => {
     const before = (await listAttributions()).length;
     expect(await client.recordAttribution({ customer_user_id: 'jörg', status: 'organic' })).toBeUndefined();
     expect(await listAttributions()).toHaveLength(before + 1);
   });
 
-  test('grants to a customer with letters beyond ASCII; the same idempotency key grants once', async () => {
+  test('grants to a customer whose id is not ASCII; the same idempotency key grants once', async () => {
     const grant = { access_level_id: 'premium', expires_at: '2090-01-01T00:00:00Z' };
     const first = await client.grantAccessLevel('jörg', grant, 'once');
     expect(first.customer_user_id).toBe('jörg');
@@ -52,7 +52,7 @@ describe('the Node client', () => {
     expect(metrics.revenue.value).toBe(0);
   });
 
-  test('throws what the service refused, with the code to branch on and the request id', async () => {
+  test('throws the refusal of the service, with the code to branch on and the request id', async () => {
     const failure = await client
       .grantAccessLevel('nobody', { access_level_id: 'premium' })
       .catch((error: unknown) => error);
@@ -75,7 +75,7 @@ describe.skipIf(!hasCurl)('the curl script', () => {
     expect(JSON.parse(chart).data.common.metric_name).toBe('Installs');
   });
 
-  test('stops at the first that fails and prints its error', async () => {
+  test('stops at the first request that fails and prints its error', async () => {
     const failure = await start('nobody').catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 22 });
     expect(JSON.parse((failure as { stdout: string }).stdout).error_code).toBe('profile_does_not_exist');

@@ -41,7 +41,7 @@ async function importBlock<T>(form: 'ndjson' | 'csv', kind: Kind<T>) {
   return importFile(kind, { connectionString: database.url, app, file, now: deps.now });
 }
 
-test('its profiles and transactions are taken, and a second time change nothing', async () => {
+test('the profiles and transactions of the guide are imported, and a second import changes nothing', async () => {
   expect(await importBlock('ndjson', PROFILES)).toEqual({ read: 2, written: 2, unchanged: 0, rejected: 0 });
   expect(await importBlock('csv', TRANSACTIONS)).toMatchObject({ read: 3, written: 3, unchanged: 0, rejected: 0 });
   expect(await importBlock('ndjson', PROFILES)).toEqual({ read: 2, written: 0, unchanged: 2, rejected: 0 });

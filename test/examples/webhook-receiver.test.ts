@@ -35,7 +35,7 @@ const delivered = () =>
     return data;
   }, 10_000);
 
-test('what the service sends is believed, also while its secret is being rotated', async () => {
+test('the receiver accepts what the service sends, even while its secret is being rotated', async () => {
   world.dispatch();
   await world.grant('user-1');
   const [event] = await delivered();
@@ -46,12 +46,12 @@ test('what the service sends is believed, also while its secret is being rotated
   await receiver.printed(/access_level_updated user-2 /);
 });
 
-test('the test event is of no customer', async () => {
+test('the test event belongs to no customer', async () => {
   await testWebhook(world.service.deps, webhookId);
   await receiver.printed(/^test - [0-9a-f-]{36}\n/m);
 });
 
-test('what is not signed by the secret is refused', async () => {
+test('an event that the secret did not sign is refused', async () => {
   const headers = { 'webhook-id': 'a', 'webhook-timestamp': String(Math.floor(Date.now() / 1000)) };
   const unsigned = await fetch(url, { method: 'POST', headers, body: '{"event_type":"forged"}' });
   expect(unsigned.status).toBe(401);
@@ -60,7 +60,7 @@ test('what is not signed by the secret is refused', async () => {
   expect(receiver.stdout()).not.toContain('forged');
 });
 
-test('of a signed message, another body, another id, an old or a missing time fails', () => {
+test('a signed message fails with another body, another id, an old time or none', () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
   const now = 1_800_000_000_000;
   const body = '{"event_type":"test"}';
@@ -73,7 +73,7 @@ test('of a signed message, another body, another id, an old or a missing time fa
 });
 
 test.each(['', 'whsec_', 'secret', undefined])(
-  'without a secret (%j) there is no receiver, which would believe everybody',
+  'a receiver without a secret (%j), which would believe everybody, cannot be created',
   (secret) => {
     expect(() => createReceiver({ secret, onEvent: () => undefined })).toThrow('the secret must be whsec_…');
     expect(() => verify('{}', { 'webhook-timestamp': String(Date.now() / 1000) }, secret)).toThrow(
@@ -82,7 +82,7 @@ test.each(['', 'whsec_', 'secret', undefined])(
   },
 );
 
-test('what comes again while it is worked on is told once; what failed is told again', async () => {
+test('a message repeated while it is being handled is handled once; one that failed is handled again', async () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
   const told: string[] = [];
   let arrived = 0;
