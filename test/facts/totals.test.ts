@@ -41,7 +41,7 @@ async function revenueBy(home: Home, segmentation: string, period_unit = 'month'
   );
 }
 
-test('a fact that no longer counts is taken off, also where nothing else of its app is to be totalled', async () => {
+test('a fact that no longer counts is taken off, even if nothing else of its app is to be totalled', async () => {
   const { db } = service.deps;
   const home = await addApp(service, { name: 'Taken off' });
   await label(home, 'organic');
@@ -53,7 +53,7 @@ test('a fact that no longer counts is taken off, also where nothing else of its 
   expect(await countBacklog(db)).toMatchObject({ facts_pending: 0, facts_retired: 0 });
 });
 
-test('moved facts of several apps are each brought to the totals of their own', async () => {
+test('moved facts of several apps are each brought to the totals of their own app', async () => {
   const { db } = service.deps;
   const homes = [await addApp(service, { name: 'One' }), await addApp(service, { name: 'Two' })];
   for (const home of homes) {
@@ -87,7 +87,7 @@ test.each(['month', 'day'])('a moved fact is totalled under every part of its ne
   }
 });
 
-test('a fact that somebody holds is left for later, and the others are totalled', async () => {
+test('a locked fact is left for later, and the others are totalled', async () => {
   const { db } = service.deps;
   const home = await addApp(service, { name: 'Held' });
   await label(home, 'organic');
@@ -102,7 +102,7 @@ test('a fact that somebody holds is left for later, and the others are totalled'
   expect(await refreshTotals(db)).toMatchObject({ count: 1 });
 });
 
-test('a fact that gets its label before it is totalled is totalled under that alone', async () => {
+test('a fact that gets a new label before it is totalled is totalled under that label alone', async () => {
   const { db } = service.deps;
   const home = await addApp(service, { name: 'Early label' });
   await label(home, 'organic');
@@ -113,7 +113,7 @@ test('a fact that gets its label before it is totalled is totalled under that al
   expect(await revenueBy(home, 'attribution_status')).toEqual({ total: 5, non_organic: 5 });
 });
 
-test('an app that another process is at is left to it, and let go of afterwards', async () => {
+test('an app that another process is working on is skipped, and its lock is released afterwards', async () => {
   const { db } = service.deps;
   const home = await addApp(service, { name: 'Busy' });
   await label(home, 'organic');
