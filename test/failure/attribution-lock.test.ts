@@ -4,7 +4,7 @@ import { post } from '../attribution/world.ts';
 import { startService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
 
-test('a profile that is held fails its own post alone', async () => {
+test('a locked profile fails its own post alone', async () => {
   const service = await startService();
   const names = ['a', 'b', 'held', 'c', 'd'];
   for (const name of names) await addProfile(service, name);

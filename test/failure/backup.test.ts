@@ -58,7 +58,7 @@ async function keepWriting(url: string): Promise<{ stop: () => Promise<number>; 
 }
 
 describe('a backup', { timeout: 120_000 }, () => {
-  it('taken under writes comes back with everything that was confirmed before it, and consistent', async () => {
+  it('that is taken under writes comes back consistent, and with everything that was confirmed before it', async () => {
     const writing = await keepWriting(service.url);
     while (writing.confirmed() < 10) await new Promise((resolve) => setTimeout(resolve, 20));
     const before = writing.confirmed();
@@ -89,7 +89,7 @@ describe('a backup', { timeout: 120_000 }, () => {
     expect(await query(service.url, 'select slot_name from pg_replication_slots')).toEqual([]);
   });
 
-  it('is refused where something is already, and leaves nothing half-made', async () => {
+  it('is refused if something is in its place already, and leaves nothing half-made', async () => {
     const from = { dataDir: folder.path, connectionString: service.url };
     await expect(backUp({ ...from, signal: AbortSignal.abort() }, join(place, 'never'))).rejects.toThrow(
       /nothing is kept/,
@@ -100,7 +100,7 @@ describe('a backup', { timeout: 120_000 }, () => {
     expect((await readdir(place)).filter((name) => name.startsWith('never'))).toEqual([]);
   });
 
-  it('takes what is left of a file that is cut short while it is copied', async () => {
+  it('contains what is left of a file that is cut short while it is copied', async () => {
     const [from, to] = [join(place, 'cut'), join(place, 'cut.copy')];
     await writeFile(from, Buffer.alloc(256 * 1024 ** 2, 1));
     const copying = copyDurably(from, to, undefined);
@@ -112,7 +112,7 @@ describe('a backup', { timeout: 120_000 }, () => {
     await Promise.all([from, to].map((one) => rm(one)));
   });
 
-  it('has nothing that a link in the log leads to', async () => {
+  it('does not follow a link in the log', async () => {
     const secret = join(place, 'secret');
     await writeFile(secret, 'nobody else may read this');
     const link = join(dataFolder(await realpath(join(folder.path, 'postgres'))), 'pg_wal', '0000FFFF.history');
@@ -126,7 +126,7 @@ describe('a backup', { timeout: 120_000 }, () => {
     expect(await readdir(join(dataFolder(made), 'pg_wal'))).not.toContain('0000FFFF.history');
   });
 
-  it('comes back from files that nobody may write, and not at all when it is interrupted', async () => {
+  it('is restored from files that nobody may write, and not at all if it is interrupted', async () => {
     const kept = join(place, 'kept');
     await backUp({ dataDir: folder.path, connectionString: service.url }, kept);
     for (const entry of await readdir(kept, { recursive: true, withFileTypes: true })) {
@@ -144,7 +144,7 @@ describe('a backup', { timeout: 120_000 }, () => {
     }
   });
 
-  it('is not restored over a database, nor from a folder that is no backup', async () => {
+  it('is not restored over a database, nor from a folder that is not a backup', async () => {
     await expect(restore(join(place, 'first'), folder.path)).rejects.toThrow(/There is a database in .* already/);
     const other = await createFolder();
     await writeFile(join(other.path, 'something'), '');
@@ -153,7 +153,7 @@ describe('a backup', { timeout: 120_000 }, () => {
     await other.remove();
   });
 
-  it('is not restored from a copy of it that was cut short', async () => {
+  it('is not restored from a copy that was cut short', async () => {
     const other = await createFolder();
     const copy = join(place, 'copy');
     for (const [name, cut, words] of [
@@ -176,7 +176,7 @@ describe('a backup', { timeout: 120_000 }, () => {
     await other.remove();
   });
 
-  it('is not said to be restored where another database was made while it was copied', async () => {
+  it('is not reported as restored if another database was made while it was copied', async () => {
     const other = await createFolder();
     const twice = await Promise.allSettled([1, 2].map(() => restore(join(place, 'first'), other.path)));
     expect(twice.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);

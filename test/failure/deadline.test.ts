@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const connect = (url: string) => connectTo(url, 100);
 
-test('a statement without an answer fails as of a database that is away, and so does its transaction', async () => {
+test('a statement without an answer fails as if the database were away, and so does its transaction', async () => {
   const db = connect(proxy.throughProxy(database.url));
   const ask = () => sql`select 1`.execute(db);
   await ask();
@@ -39,7 +39,7 @@ test('a statement without an answer fails as of a database that is away, and so 
   await db.destroy();
 });
 
-test('a transaction with a time-out of its own is waited for as long, and the next one no longer', async () => {
+test('a transaction with a time-out of its own may take that long, and the next one no longer than usual', async () => {
   const db = connect(proxy.throughProxy(database.url));
   await db.transaction().execute(async (trx) => {
     await raiseTimeout(trx, 10_000);
@@ -56,7 +56,7 @@ test('a transaction with a time-out of its own is waited for as long, and the ne
   await db.destroy();
 });
 
-test('COPY without an answer fails likewise', async () => {
+test('COPY without an answer fails as if the database were away', async () => {
   const connectionString = proxy.throughProxy(database.url);
   const session = await openSession({ connectionString, statementTimeoutMs: 100, applicationName: 'sps-test' });
   await sql`create temporary table copied (value integer)`.execute(session.db);

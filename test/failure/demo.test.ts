@@ -54,7 +54,7 @@ async function stop({ child, ended }: Program): Promise<void> {
   expect(await ended).toBe(0);
 }
 
-it('stops while it makes its people; the next run goes on from there', { timeout: 60_000 }, async () => {
+it('the demo can be stopped while it makes its people, and the next run goes on', { timeout: 60_000 }, async () => {
   const demo = launchDemo();
   await demo.printed(/Making 5000 people/);
   await stop(demo);
@@ -88,7 +88,7 @@ describe.skipIf(!hasCurl)('npm run demo', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a data directory that cannot be used is told in one sentence', { timeout: 60_000 }, () => {
+describe('a data directory that cannot be used is reported in one sentence', { timeout: 60_000 }, () => {
   async function failDemo(dataDir: string): Promise<string> {
     const demo = startProgram('dist/demo/main.js', [], {
       DATABASE_URL: database.url,
@@ -100,7 +100,7 @@ describe('a data directory that cannot be used is told in one sentence', { timeo
     return demo.stderr();
   }
 
-  it('is a file, or holds a damaged state', async () => {
+  it('if it is a file, or holds a damaged state', async () => {
     const file = join(folder, 'file');
     await writeFile(file, '');
     expect(await failDemo(file)).toBe(`Cannot use ${join(file, 'demo')} (ENOTDIR).\n`);

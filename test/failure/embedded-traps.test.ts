@@ -45,7 +45,7 @@ async function startBystander(): Promise<ChildProcess> {
 }
 
 describe('the embedded database', { timeout: 60_000 }, () => {
-  it('starts where postmaster.pid names a process that is something else', async () => {
+  it('starts if postmaster.pid names an unrelated process', async () => {
     await crash();
     const bystander = await startBystander();
     const text = await readFile(pidFile(), 'utf8');
@@ -59,21 +59,21 @@ describe('the embedded database', { timeout: 60_000 }, () => {
     }
   });
 
-  it('starts where a loss of power left postmaster.pid empty', async () => {
+  it('starts if a loss of power left postmaster.pid empty', async () => {
     await crash();
     await writeFile(pidFile(), '');
     const { url } = await folder.use('service');
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('says so at once where the password beside it is another', async () => {
+  it('says so at once if the password beside it is wrong', async () => {
     const user = await folder.use('service');
     await writeFile(join(folder.path, 'postgres/password'), 'another');
     expect(await folder.refusal('cli')).toMatch(/but lets nobody in: password authentication failed/);
     await kill(user);
   });
 
-  it('opens a copy that was made while its server ran, not the database that it is a copy of', async () => {
+  it('opens a copy that was made while its server ran, not the original', async () => {
     const original = await folder.use('service');
     const copy = await copyFolder(folder);
     try {
@@ -107,7 +107,7 @@ describe('the embedded database', { timeout: 60_000 }, () => {
     expect(await folder.refusal('service')).toMatch(/does not start \(.*configuration file.*\): see .*server\.log/);
   });
 
-  it('says so where the data directory cannot be made', async () => {
+  it('says so if the data directory cannot be made', async () => {
     const file = join(folder.path, 'file');
     await writeFile(file, '');
     const user = startProgram('test/db/use-database.js', ['cli', file], {});
@@ -115,7 +115,7 @@ describe('the embedded database', { timeout: 60_000 }, () => {
     expect(user.stdout()).toMatch(/data directory .*file cannot be made .*: set SPS_DATA_DIR/);
   });
 
-  it('runs where install scripts were off: the missing links of libraries are made', async () => {
+  it('runs if install scripts were off: the missing links of libraries are made', async () => {
     const server = await getServerPackage();
     const root = await mkdtemp(join(tmpdir(), 'sps-package-'));
     try {
@@ -133,7 +133,7 @@ describe('the embedded database', { timeout: 60_000 }, () => {
 });
 
 describe.skipIf(!isRoot)('the embedded database of root', { timeout: 60_000 }, () => {
-  it('lies where its user can enter when the data directory is closed to it', async () => {
+  it('lies where its user can enter if the data directory is closed to that user', async () => {
     const closed = await createFolder();
     await chmod(closed.path, 0o700);
     try {

@@ -36,7 +36,7 @@ describe('the embedded database', { timeout: 60_000 }, () => {
     expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
-  it('lets commands in while the service runs', async () => {
+  it('can be used by commands while the service runs', async () => {
     const service = await folder.use('service');
     const command = await folder.use('cli');
     expect(command.url).toBe(service.url);
@@ -92,7 +92,7 @@ describe('the embedded database', { timeout: 60_000 }, () => {
     expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
-  it('comes back at the same address when it is killed under the service', async () => {
+  it('comes back at the same address if it is killed under the service', async () => {
     const { url } = await folder.use('service');
     const pid = (await folder.serverPid()) ?? 0;
     process.kill(pid, 'SIGKILL');
@@ -101,7 +101,7 @@ describe('the embedded database', { timeout: 60_000 }, () => {
     expect(await folder.refusal('service')).toContain('Another service already runs');
   });
 
-  it('is made once when four processes begin together, and stopped once they are gone', async () => {
+  it('is made once if four processes begin together, and stopped once they are gone', async () => {
     const fresh = await createFolder();
     try {
       const users = await Promise.all((['cli', 'service', 'cli', 'cli'] as const).map((role) => fresh.use(role)));

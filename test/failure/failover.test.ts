@@ -78,7 +78,7 @@ async function revenueByChannel(): Promise<Record<string, number>> {
   return Object.fromEntries(series.map(({ type, values }) => [type, values.reduce((sum, { y }) => sum + y, 0)]));
 }
 
-it('a label that was lost is written anew, and no answer that was kept brings back a purchase that was lost', async () => {
+it('a label that was lost is written again, and no kept answer brings back a purchase that was lost', async () => {
   await addProfile();
   const takeOver = await server.keep();
   await attribute();

@@ -39,7 +39,7 @@ async function cutOff(
   return { ...outcome, added: (await world.count(table)) - before };
 }
 
-test('killed in the middle and run again: all is there once, and once more changes nothing', async () => {
+test('an import that is killed in the middle and run again writes everything once, and a further run changes nothing', async () => {
   const users = Array.from({ length: PEOPLE }, (_, index) => `user-${index}`);
   const profiles = users.map((customer_user_id) => ({ customer_user_id, country: 'DE' }));
   const transactions = users.map((user) => purchase(user, `t-${user}`));
@@ -62,7 +62,7 @@ test('killed in the middle and run again: all is there once, and once more chang
   expect(await world.count('fact_transaction')).toBe(bought + PEOPLE);
 });
 
-test('killed while two batches are being written and run again: all is there once', async () => {
+test('an import that is killed while it writes two batches and run again writes everything once', async () => {
   // A first batch of 1,000, two full ones of 10,000 that are written at the same time, and the beginning of a fourth.
   const users = Array.from({ length: 22_000 }, (_, index) => `many-${index}`);
   const transactions = users.map((user) => purchase(user, `t-${user}`));
@@ -88,7 +88,7 @@ test('killed while two batches are being written and run again: all is there onc
   expect(await world.count('fact_transaction')).toBe(facts + users.length);
 });
 
-test('asked to end while it waits for more, it keeps what it wrote and says how to go on', async () => {
+test('an import that is asked to end while it waits for more keeps what it wrote and says how to go on', async () => {
   const records = Array.from({ length: PEOPLE }, (_, index) => ({ customer_user_id: `late-${index}` }));
   const outcome = await cutOff('profiles', records, { signal: 'SIGTERM' });
   expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('run the same import again') });

@@ -106,7 +106,7 @@ describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
     return promisify(execFile)('sh', ['-c', commands], { cwd: folder, env: { PATH, ...env } });
   }
 
-  it('is not replaced by an empty one where it cannot be dumped', async () => {
+  it('is not replaced by an empty one if it cannot be dumped', async () => {
     const addresses = { NEW_SERVER_URL: urlOf('postgres'), NEW_DATABASE_URL: urlOf('postgres') };
     await expect(paste({ DATABASE_URL: urlOf('nowhere'), ...addresses })).rejects.toThrow(/"nowhere" does not exist/);
     expect(await query('postgres', "select datname from pg_database where datname = 'sps'")).toEqual([]);

@@ -123,7 +123,7 @@ describe.skipIf(!existsSync(PGBOUNCER))('a pooler', { timeout: 120_000 }, () => 
     expect(await service.ended).toBe(0);
   });
 
-  it('that cleans nothing keeps no lock of migrations', async () => {
+  it('in session mode that cleans nothing keeps no lock of migrations', async () => {
     await migrateToLatest(await by({ pool_mode: 'session', server_reset_query: '' }));
     expect(await countLocks()).toBe(0);
   });
@@ -132,12 +132,12 @@ describe.skipIf(!existsSync(PGBOUNCER))('a pooler', { timeout: 120_000 }, () => 
     ['takes sessions in turn', { server_round_robin: 1 }],
     ['cleans each before it is lent again', { server_reset_query_always: 1 }],
     ['has a single one', { default_pool_size: 1 }],
-  ])('that shares them is known also where it %s', async (_what, settings) => {
+  ])('that shares sessions is recognised even if it %s', async (_what, settings) => {
     const url = await by({ pool_mode: 'transaction', ...settings });
     for (let time = 0; time < 10; time++) expect(await sharesSessions(url)).toBe(true);
   });
 
-  it('in session mode that has but one for all is not taken for one that shares it', async () => {
+  it('in session mode with a single session is not mistaken for one that shares it', async () => {
     expect(await sharesSessions(await by({ pool_mode: 'session', default_pool_size: 1 }))).toBe(false);
   });
 });

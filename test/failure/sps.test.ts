@@ -40,7 +40,7 @@ describe('on a given database', { timeout: 120_000 }, () => {
   const addWebhook = async (env: Record<string, string> = {}) =>
     answerOf(await run(['webhook', 'add', '--app', app, '--url', 'https://example.com/', '--no-verify'], env)).secret;
 
-  it('doctor finds nothing amiss, in a table for people too, and ends with 1 where there is a problem', async () => {
+  it('doctor finds nothing amiss, also in a table for people, and ends with 1 if there is a problem', async () => {
     const { is_well, findings } = answerOf(await run(['doctor']));
     expect(is_well).toBe(true);
     expect(findings).toContainEqual({
@@ -70,7 +70,7 @@ describe('on a given database', { timeout: 120_000 }, () => {
       .execute();
   });
 
-  it('says for whom it waits while another process migrates', async () => {
+  it('a command names the process for which it waits while that one migrates', async () => {
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
     await other.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
@@ -82,7 +82,7 @@ describe('on a given database', { timeout: 120_000 }, () => {
     expect(await end).toMatchObject({ code: 0, stdout: expect.stringContaining('Shop') });
   });
 
-  it.each(['migrate', 'import profiles /nowhere --app x'])('%s, waiting so, ends at one signal', async (command) => {
+  it.each(['migrate', 'import profiles /nowhere --app x'])('%s ends at one signal while it waits', async (command) => {
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
     await other.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
@@ -98,7 +98,7 @@ describe('on a given database', { timeout: 120_000 }, () => {
     });
   });
 
-  it('doctor says so where the database does not answer, and names no password', async () => {
+  it('doctor says so if the database does not answer, and names no password', async () => {
     const { code, stdout, stderr } = await run(['doctor'], { DATABASE_URL: 'postgres://x:a-password@127.0.0.1:1/x' });
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({
@@ -110,7 +110,7 @@ describe('on a given database', { timeout: 120_000 }, () => {
     expect(stdout).not.toContain('a-password');
   });
 
-  it('secrets rotate encrypts what is in clear, exchanges the key, and changes nothing where a key is missing', async () => {
+  it('secrets rotate encrypts what is in clear, exchanges the key, and changes nothing if a key is missing', async () => {
     const [first, second] = [randomBytes(32).toString('hex'), randomBytes(32).toString('base64')];
     const secret = await addWebhook();
     const stored = async () => {
@@ -142,7 +142,7 @@ describe('on a given database', { timeout: 120_000 }, () => {
     );
   });
 
-  it('backup and restore are for the embedded one', async () => {
+  it('backup and restore are refused: they are for the embedded database', async () => {
     for (const command of ['backup', 'restore']) {
       expectRefusal(await run([command, '/nowhere']), 'DATABASE_URL is set: use pg_dump and pg_restore');
     }
@@ -163,7 +163,7 @@ describe('on the embedded database', { timeout: 120_000 }, () => {
     await rm(place, { recursive: true, force: true });
   });
 
-  it('is made by app create, and by nothing that would take a wrong directory for an empty database', async () => {
+  it('app create makes the database; nothing that would take a wrong directory for an empty database does', async () => {
     const nowhere = await createFolder();
     const sps = createSps({ SPS_DATA_DIR: nowhere.path });
     for (const args of [['backup', join(place, 'nothing')], ['doctor'], ['app', 'list']]) {
@@ -191,7 +191,7 @@ describe('on the embedded database', { timeout: 120_000 }, () => {
     return { child, end, feed, isServerRunning, remove: own.remove };
   }
 
-  it('Ctrl-C, which npm sends once more, lets an import end in order and stops the server', async () => {
+  it('Ctrl-C, which npm sends once more, ends an import in order and stops the server', async () => {
     const { child, end, feed, ...own } = await interrupt(
       (pipe, app) => ['import', 'profiles', pipe, '--app', app],
       'ndjson',
@@ -204,7 +204,7 @@ describe('on the embedded database', { timeout: 120_000 }, () => {
     await own.remove();
   });
 
-  it('other commands are left at once, and the server is stopped', async () => {
+  it('a signal ends other commands at once, and the server is stopped', async () => {
     const { child, end, feed, ...own } = await interrupt((pipe) => ['rate', 'import', pipe], 'csv');
     child.kill('SIGHUP');
     const { code, stdout, stderr } = await end;
@@ -230,7 +230,7 @@ describe('on the embedded database', { timeout: 120_000 }, () => {
     return { statusWith, stop };
   }
 
-  it('backup under the running service, restore elsewhere, and that serves: keys are known there', async () => {
+  it('a backup of the running service, restored elsewhere, serves and accepts its keys', async () => {
     const sps = createSps({ SPS_DATA_DIR: folder.path });
     const elsewhere = createSps({ SPS_DATA_DIR: other.path });
     const monday = join(place, 'monday');

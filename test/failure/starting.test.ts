@@ -18,7 +18,7 @@ describe('the service', () => {
     expect(await statusOf(`${url}/api/v2/web-api/attribution/`, 'POST')).toBe(401);
   });
 
-  it('survives clients that break off what it refuses', async () => {
+  it('survives clients that break off requests that it refuses', async () => {
     const service = await startReady();
     const { port } = new URL(service.url);
     for (let i = 0; i < 30; i++) {
@@ -47,7 +47,7 @@ describe('the service', () => {
     expect(service.stdout()).toBe('');
   });
 
-  it('says so where another program has its port', async () => {
+  it('says so if another program has its port', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as { port: number };
@@ -59,14 +59,14 @@ describe('the service', () => {
     other.close();
   });
 
-  it('says so where the database does not answer', async () => {
+  it('says so if the database does not answer', async () => {
     const service = start({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
     expect(await service.ended).toBe(1);
     // It is a line of its own, but may come before or after the log's first lines, which are written in blocks.
     expect(service.stderr()).toMatch(/^The database at 127\.0\.0\.1:1 does not answer/m);
   });
 
-  it('has warnings in its log, not between its lines', async () => {
+  it('writes warnings as lines of its log, not between its lines', async () => {
     const service = start({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none?sslmode=require' });
     expect(await service.ended).toBe(1);
     const lines = service.stderr().trim().split('\n');

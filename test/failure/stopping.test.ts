@@ -14,7 +14,7 @@ import { statusOf, useMainProgram } from '../setup/main-program.ts';
 const { databaseUrl, start, startReady } = useMainProgram();
 
 describe('the service', { timeout: 60_000 }, () => {
-  it('finishes what is under way, also when the signal comes twice at once', async () => {
+  it('finishes requests in progress, even if the signal comes twice at once', async () => {
     const service = await startReady();
     const blocker = new pg.Client({ connectionString: databaseUrl() });
     await blocker.connect();
@@ -46,7 +46,7 @@ describe('the service', { timeout: 60_000 }, () => {
     await blocker.end();
   });
 
-  it('is not cut short by a request to end of another kind', async () => {
+  it('is not cut short by a different signal to stop', async () => {
     const service = await startReady({ SHUTDOWN_DELAY_MS: '1500' });
     const begun = performance.now();
     service.child.kill('SIGHUP');
@@ -59,13 +59,13 @@ describe('the service', { timeout: 60_000 }, () => {
     expect(service.stderr()).toContain('"msg":"stopped"');
   });
 
-  it('ends by a signal that says that it is broken', async () => {
+  it('ends by the signal of a crash', async () => {
     const service = await startReady();
     service.child.kill('SIGSEGV');
     expect(await service.ended).toBe('SIGSEGV');
   });
 
-  it('ends though nobody takes its log any more', async () => {
+  it('ends even if nobody reads its log any more', async () => {
     // Its log is a pipe whose reader has stopped, and gets more than the pipe holds.
     const service = await startReady({ LOG_LEVEL: 'trace' });
     service.child.stderr!.pause();
@@ -79,7 +79,7 @@ describe('the service', { timeout: 60_000 }, () => {
     await service.ended;
   });
 
-  it('on localhost listens once', async () => {
+  it('listens only once on localhost', async () => {
     const service = await startReady({ HOST: 'localhost' });
     expect(new URL(service.url).hostname).toBe('127.0.0.1');
     service.child.kill('SIGTERM');
@@ -108,7 +108,7 @@ describe('the service', { timeout: 60_000 }, () => {
     return { service, blocker };
   }
 
-  it('does not go on with its start when it is to end', async () => {
+  it('does not go on with its start when told to end', async () => {
     const { service, blocker } = await startBlocked();
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(0);
@@ -117,7 +117,7 @@ describe('the service', { timeout: 60_000 }, () => {
     await blocker.end();
   });
 
-  it('does not wait for its turn to migrate when it is to end', async () => {
+  it('does not wait for its turn to migrate when told to end', async () => {
     const other = new pg.Client({ connectionString: databaseUrl() });
     await other.connect();
     await other.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
@@ -130,7 +130,7 @@ describe('the service', { timeout: 60_000 }, () => {
     await other.end();
   });
 
-  it('says so where it cannot wait for what still starts', async () => {
+  it('says so if it cannot wait for what is still starting', async () => {
     const proxy = await createCuttableProxy();
     const { service, blocker } = await startBlocked({ DATABASE_URL: proxy.throughProxy(databaseUrl()) });
     // The service can no longer have its statement cancelled.
@@ -155,7 +155,7 @@ describe('the service', { timeout: 60_000 }, () => {
 });
 
 describe('the service on its own database', { timeout: 60_000 }, () => {
-  it('makes it, and leaves no server behind, even when it is stopped while it starts', async () => {
+  it('makes it, and leaves no server behind, even if it is stopped while it starts', async () => {
     const folder = await createFolder();
     try {
       const env = { DATABASE_URL: '', SPS_DATA_DIR: folder.path };

@@ -26,7 +26,7 @@ afterEach(async () => {
   await world.close();
 });
 
-it('every event of 5,000 grants and more arrives, in order per profile, whatever was killed', {
+it('every event of at least 5,000 grants arrives, in order per profile, whatever was killed', {
   timeout: 600_000,
 }, async () => {
   const { database, deps, secretKey: key } = world.service;

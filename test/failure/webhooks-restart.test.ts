@@ -47,7 +47,7 @@ async function addCustomers(appId: string, customers: readonly string[]): Promis
   await client.end();
 }
 
-it('deliveries go on by themselves', { timeout: 600_000 }, async () => {
+it('deliveries go on by themselves after the database restarted or crashed', { timeout: 600_000 }, async () => {
   const connect = () =>
     createDb({ connectionString: server.url, max: 2, statementTimeoutMs: 30_000, applicationName: 'test' }, () => {});
   const db = connect();
