@@ -85,13 +85,13 @@ test.each([
   ['2030-01-15T10:30:59.999999999Z', '2030-01-15T10:30:59.999999+0000'],
   ['2028-02-29T23:59:59.000001Z', '2028-02-29T23:59:59.000001+0000'],
   ['9999-12-31T23:59:59.999999Z', '9999-12-31T23:59:59.999999+0000'],
-])('expires_at %s is answered as %s: no microsecond is lost, more digits are cut', async (given, answered) => {
+])('expires_at %s is answered as %s: no microsecond is lost, further digits are cut off', async (given, answered) => {
   const data = await grantTo(`until ${given}`, { expires_at: given });
   expect(data.access_levels.premium.expires_at).toBe(answered);
 });
 
 test.each([{}, { starts_at: null, expires_at: null }])(
-  'without dates it is lifetime access from now: %j',
+  'a grant without dates is lifetime access from now: %j',
   async (body) => {
     const data = await grantTo(`lifetime ${JSON.stringify(body)}`, body);
     expect(data.access_levels.premium).toMatchObject({ starts_at: null, expires_at: null });
@@ -116,7 +116,7 @@ test('expires_at may follow starts_at by a microsecond, whatever their offsets',
   });
 });
 
-test('a grant replaces the earlier grant of the level, longer or shorter; the first one dates the origin', async () => {
+test('a grant replaces the earlier grant of the level, longer or shorter; the first one sets the original date', async () => {
   const first = (await grantTo('again', { expires_at: '2090-01-01T00:00:00Z' })).access_levels.premium;
   const second = (await grantAgain('again', { expires_at: '2050-01-01T00:00:00Z' })).access_levels.premium;
   expect(second).toMatchObject({
@@ -132,13 +132,13 @@ test('a grant replaces the earlier grant of the level, longer or shorter; the fi
   expect(fourth).toMatchObject({ starts_at: null, expires_at: null, originally_purchased_at: first.purchased_at });
 });
 
-test('grants of different levels stand beside each other, in the order of their ids', async () => {
+test('grants of different levels exist side by side, in the order of their ids', async () => {
   await grantTo('two');
   const data = await grantAgain('two', { access_level_id: 'gold' });
   expect(Object.keys(data.access_levels)).toEqual(['gold', 'premium']);
 });
 
-test('members unknown here are ignored', async () => {
+test('unknown members are ignored', async () => {
   const data = await grantTo('unknown member', { reason: 'a present', starts: 5 });
   expect(data.access_levels.premium.starts_at).toBeNull();
 });
@@ -153,7 +153,7 @@ test('the path answers without its trailing slash too', async () => {
   expect(answer.status).toBe(200);
 });
 
-test('secret-key answers are not to be stored', async () => {
+test('answers to a secret key must not be stored', async () => {
   await addProfile(service, 'headers');
   const answer = await grant(service, { access_level_id: 'premium' }, { 'service-customer-user-id': 'headers' });
   expect(answer.headers['cache-control']).toBe('no-store');
@@ -171,7 +171,7 @@ test('a later state never carries an earlier timestamp', async () => {
   expect(timestamps).toEqual([...timestamps].sort((a, b) => a - b));
 });
 
-test('a grant leaves revenue, analytics and purchases untouched, and without a webhook there is no event', async () => {
+test('a grant leaves revenue, analytics and purchases untouched, and writes no event without a webhook', async () => {
   const data = await grantTo('untouched');
   expect(data).toMatchObject({ total_revenue_usd: 0, subscriptions: null, non_subscriptions: null });
   for (const table of ['purchase', 'fact_transaction', 'fact_install', 'webhook_event'] as const) {

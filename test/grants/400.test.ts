@@ -17,7 +17,7 @@ afterAll(() => service.close());
 
 const valid = { access_level_id: 'premium' };
 
-test('an access level that the app has not configured: the message names it, and nothing is granted', async () => {
+test('an access level that the app has not configured is named in the message, and nothing is granted', async () => {
   const answer = await grant(service, { access_level_id: 'platinum' });
   expect(answer).toMatchObject(refused('paid_access_level_does_not_exist', ['non_field_errors', /platinum/]));
   expect(answer.headers['cache-control']).toBe('no-store');
@@ -35,7 +35,7 @@ test('access levels are compared exactly and never across apps', async () => {
   }
 });
 
-test('no profile named in the headers: 400 profile_does_not_exist, source non_field_errors', async () => {
+test('without a profile in the headers: 400 profile_does_not_exist, source non_field_errors', async () => {
   const namings: Record<string, string>[] = [
     {},
     { 'service-customer-user-id': '' },
@@ -50,7 +50,7 @@ test('no profile named in the headers: 400 profile_does_not_exist, source non_fi
   }
 });
 
-test.each([{}, { access_level_id: null }])('the access level is missing: %j', async (body) => {
+test.each([{}, { access_level_id: null }])('an absent access level is reported as missing: %j', async (body) => {
   expect(await grant(service, body)).toMatchObject(refused('missing', ['access_level_id', /required/]));
 });
 
@@ -95,13 +95,13 @@ test.each([
   '9999-12-31T23:59:59-00:01',
   '+012030-01-15T10:30:00Z',
   '1893456000',
-])('%j is no datetime', async (text) => {
+])('%j is not a datetime', async (text) => {
   for (const name of ['starts_at', 'expires_at']) {
     expect(await grant(service, { ...valid, [name]: text })).toMatchObject(refused('datetime', [name, /ISO 8601/]));
   }
 });
 
-test('U+0000 is a value_error in a datetime too', async () => {
+test('U+0000 is a value_error even in a datetime', async () => {
   const answer = await grant(service, { ...valid, starts_at: '2030-01-15T10:30:00Z\u0000' });
   expect(answer).toMatchObject(refused('value_error', ['starts_at', /U\+0000/]));
 });
@@ -117,7 +117,7 @@ test.each([
   );
 });
 
-test('one entry per field, in the order of the request table', async () => {
+test('there is one entry per field, in the order of the request table', async () => {
   expect(await grant(service, { expires_at: 5, starts_at: 'soon' })).toMatchObject(
     refused('missing', ['access_level_id', /./], ['starts_at', /./], ['expires_at', /./]),
   );
@@ -131,7 +131,7 @@ test('a customer user id of 256 characters is a value_error on its header', asyn
   }
 });
 
-test('a header whose bytes are not UTF-8 is a value_error on it', async () => {
+test('a header whose bytes are not UTF-8 is a value_error on that header', async () => {
   for (const name of ['service-customer-user-id', 'service-profile-id']) {
     for (const bytes of ['\xff', 'a\xe9', '\xed\xa0\x80', '\xc0\x80']) {
       expect(await grant(service, valid, { [name]: bytes })).toMatchObject(refused('value_error', [name, /UTF-8/]));
@@ -143,7 +143,7 @@ test.each(['', '{', 'access_level_id=premium'])('malformed JSON is a parse_error
   expect(await grant(service, body)).toMatchObject(refused('parse_error', [null, /JSON/]));
 });
 
-test.each(['[]', 'null', '"premium"'])('JSON that is no object is a type_error: %s', async (body) => {
+test.each(['[]', 'null', '"premium"'])('JSON that is not an object is a type_error: %s', async (body) => {
   expect(await grant(service, body)).toMatchObject(refused('type_error', ['non_field_errors', /object/]));
 });
 

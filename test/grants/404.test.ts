@@ -28,32 +28,32 @@ async function expectNotFound(headers: Record<string, string>): Promise<void> {
   expect(answer.headers['cache-control']).toBe('no-store');
 }
 
-test('an identifier that matches nothing', async () => {
+test('an identifier that matches nothing is a 404', async () => {
   await expectNotFound({ 'service-customer-user-id': 'nobody' });
   await expectNotFound({ 'service-customer-user-id': 'Anna' });
   await expectNotFound({ 'service-profile-id': randomUUID() });
 });
 
-test('a profile id that is no UUID matches nothing', async () => {
+test('a profile id that is not a UUID matches nothing', async () => {
   for (const id of ['anna', '42', `${annaId}0`, annaId.replaceAll('-', ''), 'x'.repeat(5000)]) {
     await expectNotFound({ 'service-profile-id': id });
   }
 });
 
-test('two headers that do not name the same profile', async () => {
+test('two headers that do not name the same profile are a 404', async () => {
   await expectNotFound({ 'service-customer-user-id': 'anna', 'service-profile-id': bertId });
   await expectNotFound({ 'service-customer-user-id': 'nobody', 'service-profile-id': annaId });
   await expectNotFound({ 'service-customer-user-id': 'anna', 'service-profile-id': 'malformed' });
 });
 
-test('a profile of another app', async () => {
+test('a profile of another app is a 404', async () => {
   const { app } = await createApp(service.deps, { name: 'Other' });
   const other = await addProfile({ ...service, appId: app.app_id }, 'carl');
   await expectNotFound({ 'service-customer-user-id': 'carl' });
   await expectNotFound({ 'service-profile-id': other });
 });
 
-test('a deleted profile', async () => {
+test('a deleted profile is a 404', async () => {
   const profileId = await addProfile(service, null);
   const { db } = service.database;
   await db

@@ -33,7 +33,7 @@ async function listTold(customer: string): Promise<string[]> {
 const grantIdOf = (answer: Awaited<ReturnType<typeof grant>>) =>
   answer.json.data.access_levels.premium.store_transaction_id;
 
-test('each gets its own profile, or its own error, and every grant is told once', async () => {
+test('grants of one group each get their own profile or error, and every grant is reported in one event', async () => {
   const answers = await Promise.all([
     ...CUSTOMERS.map((customer) => grantTo(customer)),
     grantTo('nobody'),
@@ -49,7 +49,7 @@ test('each gets its own profile, or its own error, and every grant is told once'
   expect(await listTold('anna')).toEqual([]);
 });
 
-test('grants of one profile follow one another', async () => {
+test('grants to one profile take effect one after the other', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => grantTo('anna')));
   const granted = answers.map(grantIdOf);
   const told = await listTold('anna');
@@ -63,7 +63,7 @@ test('grants of one profile follow one another', async () => {
   expect(stored).toEqual([{ grant_id: told.at(-1) }]);
 });
 
-test('a profile that another transaction holds does not hold up the others', async () => {
+test('a profile locked by another transaction does not delay the others', async () => {
   let bert: ReturnType<typeof grantTo> | undefined;
   await service.database.db.transaction().execute(async (trx) => {
     await sql`select from profile where customer_user_id = 'bert' for no key update`.execute(trx);

@@ -22,26 +22,26 @@ async function expectGrantedTo(profileId: string, headers: Record<string, string
   expect([answer.status, answer.json?.data?.profile_id]).toEqual([200, profileId]);
 }
 
-test('by customer user id, by profile id in either case of letters, or by both', async () => {
+test('a profile is named by customer user id, by profile id in upper or lower case, or by both', async () => {
   await expectGrantedTo(annaId, { 'service-customer-user-id': 'anna' });
   await expectGrantedTo(annaId, { 'service-profile-id': annaId });
   await expectGrantedTo(annaId, { 'Service-Profile-ID': annaId.toUpperCase() });
   await expectGrantedTo(annaId, { 'service-customer-user-id': 'anna', 'service-profile-id': annaId });
 });
 
-test('a blank header is absent', async () => {
+test('a blank header counts as absent', async () => {
   await expectGrantedTo(annaId, { 'service-customer-user-id': '', 'service-profile-id': annaId });
   await expectGrantedTo(annaId, { 'service-customer-user-id': 'anna', 'service-profile-id': '  ' });
 });
 
-test('the bytes of a customer user id are UTF-8, up to 255 code points of it', async () => {
+test('a customer user id is read as UTF-8, with up to 255 code points', async () => {
   for (const id of ['Zoë', '李小龙', '💡'.repeat(255), '\u00a0', 'é', '\ufeffanna']) {
     const profileId = await addProfile(service, id);
     await expectGrantedTo(profileId, { 'service-customer-user-id': utf8(id) });
   }
 });
 
-test('headers of the configured aliases mean the same; the service- header wins where both are sent', async () => {
+test('headers of the configured aliases mean the same; the service- header wins if both are sent', async () => {
   await expectGrantedTo(annaId, { 'acme-customer-user-id': 'anna' });
   await expectGrantedTo(annaId, { 'other-profile-id': annaId });
   await expectGrantedTo(annaId, { 'acme-customer-user-id': 'anna', 'other-profile-id': annaId });
@@ -50,7 +50,7 @@ test('headers of the configured aliases mean the same; the service- header wins 
   await expectGrantedTo(annaId, { 'acme-customer-user-id': 'anna', 'service-customer-user-id': '' });
 });
 
-test('faults of both headers are told at once', async () => {
+test('faults in both headers are reported at once', async () => {
   const headers = { 'service-customer-user-id': 'x'.repeat(256), 'service-profile-id': '\xff' };
   expect((await grant(service, body, headers)).json).toMatchObject({
     error_code: 'value_error',
@@ -61,7 +61,7 @@ test('faults of both headers are told at once', async () => {
   });
 });
 
-test('a fault in an alias is told of the alias', async () => {
+test('a fault in an alias is reported under the alias', async () => {
   const answer = await grant(service, body, { 'acme-customer-user-id': 'x'.repeat(256) });
   expect(answer).toMatchObject({
     status: 400,
@@ -69,7 +69,7 @@ test('a fault in an alias is told of the alias', async () => {
   });
 });
 
-test('without the setting an alias is no header of ours', async () => {
+test('a header of an alias that is not configured is ignored', async () => {
   const plain = await startService();
   try {
     await addProfile(plain, 'anna');

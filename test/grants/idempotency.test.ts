@@ -59,7 +59,7 @@ describe.each<[string, string, () => object, () => object]>([
   ],
   ['set transaction', SET, () => ownPeriod(), () => ownPeriod({ renew_status: false })],
 ])('%s', (_, path, makeBody, makeOther) => {
-  test('the same key and body answers the first answer, byte for byte, and sends no second event', async () => {
+  test('the same key and body get the first answer, byte for byte, and send no second event', async () => {
     await grantOnce('before');
     const first = await send(path, makeBody(), 'key');
     expect(first.status).toBe(200);
@@ -85,7 +85,7 @@ describe.each<[string, string, () => object, () => object]>([
     });
   });
 
-  test('while the first is still running: 409 with Retry-After', async () => {
+  test('a repeat while the first request is still running: 409 with Retry-After', async () => {
     await grantOnce('before');
     const release = await holdProfile(service, customer);
     const first = send(path, makeBody(), 'key');
@@ -100,7 +100,7 @@ describe.each<[string, string, () => object, () => object]>([
   });
 });
 
-test('a first that is still running is in the way of no other key, operation or profile', async () => {
+test('a first request that is still running blocks no other key, operation or profile', async () => {
   await grantOnce('before');
   const other = `${customer}-other`;
   await createProfile(service, { customer: other });
@@ -115,7 +115,7 @@ test('a first that is still running is in the way of no other key, operation or 
   for (const one of [first, ...others]) expect((await one).status).toBe(200);
 });
 
-test('white space, the order of members and members that are null do not make another body', async () => {
+test('white space, the order of members and members that are null do not make a different body', async () => {
   const first = await send(GRANT, '{"access_level_id":"premium","expires_at":null}', 'key');
   const again = await send(GRANT, '{ "expires_at": null,\n "access_level_id": "premium" }', 'key');
   expect(again.text).toBe(first.text);
@@ -125,7 +125,7 @@ test('white space, the order of members and members that are null do not make an
   );
 });
 
-test('what is nested deeply, and not read, belongs to the body too', async () => {
+test('deeply nested members that nobody reads belong to the body too', async () => {
   const nested = (inmost: string) =>
     `{"access_level_id":"premium","ignored":${'{"a":['.repeat(6_000)}${inmost}${']}'.repeat(6_000)}}`;
   const first = await send(GRANT, nested('1'), 'key');
@@ -136,7 +136,7 @@ test('what is nested deeply, and not read, belongs to the body too', async () =>
   }
 });
 
-test('a key holds for its operation and profile, whichever identifier names the profile', async () => {
+test('a key applies to its operation and profile, whichever identifier names the profile', async () => {
   const first = await grantOnce('key');
   const revoked = await send(REVOKE, { access_level_id: 'premium' }, 'key');
   expect(revoked.json.data.access_levels.premium.expires_at).not.toBeNull();
@@ -148,7 +148,7 @@ test('a key holds for its operation and profile, whichever identifier names the 
   expect(elsewhere.json.data.customer_user_id).toBe(other);
 });
 
-test('a name that goes to another profile while the request waits: it is done to that, and the key is kept there', async () => {
+test('if a name goes to another profile while the request waits, the request and its key apply to that profile', async () => {
   const { db } = service.database;
   const trx = await db.startTransaction().execute();
   await lockChain(trx, service.app, { app_id: service.appId, ...ownPeriod() });
@@ -163,14 +163,14 @@ test('a name that goes to another profile while the request waits: it is done to
   expect((await readProfile(service, { profile: profileId })).json.data.subscriptions).toBeNull();
 });
 
-test('only successes are kept: what was refused is tried anew', async () => {
+test('only successes are kept: a refused request is tried again', async () => {
   const level = `later-${customer}`;
   expect((await send(GRANT, { access_level_id: level }, 'key')).status).toBe(400);
   await addAccessLevel(service, level);
   expect((await send(GRANT, { access_level_id: level }, 'key')).status).toBe(200);
 });
 
-test('after 24 hours the key is free, also before its answer is pruned', async () => {
+test('after 24 hours the key is free, even before its answer is pruned', async () => {
   const first = await grantOnce('key');
   offsetMs = 23.9 * HOUR_MS;
   expect((await grantOnce('key')).text).toBe(first.text);
@@ -181,7 +181,7 @@ test('after 24 hours the key is free, also before its answer is pruned', async (
   expect((await grantOnce('key', { expires_at: '2090-01-01T00:00:00Z' })).text).toBe(later.text);
 });
 
-test('old answers are pruned, young ones stay', async () => {
+test('old answers are pruned, and young ones stay', async () => {
   await grantOnce('old');
   offsetMs = 12 * HOUR_MS;
   await grantOnce('young');
@@ -195,7 +195,7 @@ test('old answers are pruned, young ones stay', async () => {
   expect(rows).toEqual([{ idempotency_key: 'young' }]);
 });
 
-test('the answer is written in the transaction of the operation: a failure leaves neither', async () => {
+test('the answer is written in the transaction of the operation, so a failure leaves neither', async () => {
   const { db } = service.database;
   await sql`alter table kept_answer rename to elsewhere`.execute(db);
   expect((await grantOnce('key')).status).toBe(500);
@@ -210,26 +210,26 @@ test.each([
   ['', 'an empty key'],
   ['k'.repeat(256), 'one of 256 characters'],
   ['k\u00ff', 'one that is not UTF-8'],
-])('%# is refused: %s', async (key) => {
+])('a key is refused (%#): %s', async (key) => {
   expect(await grantOnce(key)).toMatchObject({
     status: 400,
     json: { error_code: 'value_error', errors: [{ source: 'idempotency-key' }] },
   });
 });
 
-test('a key of 255 characters, of two UTF-16 units each, is a key', async () => {
+test('a key may have 255 characters of two UTF-16 units each', async () => {
   const key = utf8('💡'.repeat(255));
   const first = await grantOnce(key);
   expect(first.status).toBe(200);
   expect((await grantOnce(key)).text).toBe(first.text);
 });
 
-test('a key that begins with a byte order mark is another one', async () => {
+test('a key that begins with a byte order mark is a different key', async () => {
   expect((await grantOnce('key')).status).toBe(200);
   expect((await grantOnce(utf8('\ufeffkey'), { expires_at: '2090-01-01T00:00:00Z' })).status).toBe(200);
 });
 
-test('twenty at once under one key have one effect', async () => {
+test('twenty requests at once with one key have one effect', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => grantOnce('key')));
   const successes = answers.filter(({ status }) => status === 200);
   expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);

@@ -41,7 +41,7 @@ test.each([{}, { revoke_at: null }])('%j ends the grant now', async (body) => {
   expect(Date.parse(premium.expires_at)).toBeLessThanOrEqual(answer.json.data.timestamp);
 });
 
-test('a moment to come shortens the grant, and may be brought forward', async () => {
+test('a future moment shortens the grant, and may be brought forward', async () => {
   await give({ expires_at: '2090-01-01T00:00:00Z' });
   for (const revoke_at of ['2090-01-01T00:00:00Z', '2080-01-01T00:00:00.123456+0100', '2070-01-01T00:00:00Z']) {
     expect((await take({ revoke_at })).status).toBe(200);
@@ -49,7 +49,7 @@ test('a moment to come shortens the grant, and may be brought forward', async ()
   expect((await take()).json.data.access_levels.premium.expires_at.slice(0, 4)).toMatch(/^20[23]/);
 });
 
-test('the grant of another level, and of another profile, stays', async () => {
+test('the grants of other levels and other profiles stay', async () => {
   const neighbour = { 'service-customer-user-id': `${headers['service-customer-user-id']}-neighbour` };
   await createProfile(service, { customer: neighbour['service-customer-user-id'] });
   await grant(service, { access_level_id: 'premium' }, neighbour);
@@ -61,14 +61,14 @@ test('the grant of another level, and of another profile, stays', async () => {
   expect(access_levels.premium.expires_at).toBeNull();
 });
 
-test('a grant that has not begun is ended before it begins', async () => {
+test('a grant that has not begun ends before it begins', async () => {
   await give({ starts_at: '2090-01-01T00:00:00Z' });
   const { premium } = (await take()).json.data.access_levels;
   expect(premium.starts_at).toBe('2090-01-01T00:00:00.000000+0000');
   expect(premium.expires_at < premium.starts_at).toBe(true);
 });
 
-test('what a purchase gives stays, and the answer shows it', async () => {
+test('access from a purchase stays, and the answer shows it', async () => {
   const name = headers['service-customer-user-id'] as string;
   const ids = { store_transaction_id: name, store_original_transaction_id: name };
   await setTransaction(service, name, period({ ...ids, expires_at: '2098-01-01T00:00:00Z' }));
@@ -78,7 +78,7 @@ test('what a purchase gives stays, and the answer shows it', async () => {
   expect(total_revenue_usd).toBe(10);
 });
 
-test('a later grant of the level keeps the time of the first', async () => {
+test('a later grant of the level keeps the date of the first', async () => {
   const first = (await give()).json.data.access_levels.premium;
   await take();
   const again = (await give()).json.data.access_levels.premium;
@@ -87,13 +87,13 @@ test('a later grant of the level keeps the time of the first', async () => {
 });
 
 describe('400', () => {
-  test('a level that the app has not configured', async () => {
+  test('for a level that the app has not configured', async () => {
     expect(await take({ access_level_id: 'platinum' })).toMatchObject(
       refused('paid_access_level_does_not_exist', ['non_field_errors', /platinum/]),
     );
   });
 
-  test('a level of which the profile has no grant, also where a purchase gives it', async () => {
+  test('for a level that was not granted to the profile, even if a purchase gives it', async () => {
     const expected = refused('profile_paid_access_level_does_not_exist', ['non_field_errors', /premium/]);
     await grant(service, { access_level_id: 'gold' }, headers);
     expect(await take()).toMatchObject(expected);
@@ -103,14 +103,14 @@ describe('400', () => {
     expect(await take()).toMatchObject(expected);
   });
 
-  test('a moment in the past', async () => {
+  test('for a moment in the past', async () => {
     await give();
     expect(await take({ revoke_at: '2025-01-01T00:00:00Z' })).toMatchObject(
       refused('value_error', ['revoke_at', /past/]),
     );
   });
 
-  test('a moment after the end of the grant, now for one that is over', async () => {
+  test('for a moment after the end of the grant, or for now if it is over', async () => {
     const expected = refused('revocation_date_more_than_expiration_date', ['non_field_errors', /ends before/]);
     await give({ expires_at: '2090-01-01T00:00:00Z' });
     expect(await take({ revoke_at: '2090-01-01T00:00:00.000001Z' })).toMatchObject(expected);
@@ -121,20 +121,20 @@ describe('400', () => {
     expect(await take()).toMatchObject(expected);
   });
 
-  test('fields of the wrong kind', async () => {
+  test('for fields of the wrong kind', async () => {
     expect(await take({ access_level_id: null })).toMatchObject(refused('missing', ['access_level_id', /required/]));
     expect(await take({ access_level_id: 5 })).toMatchObject(refused('type_error', ['access_level_id', /string/]));
     expect(await take({ revoke_at: '2090-01-01' })).toMatchObject(refused('datetime', ['revoke_at', /ISO 8601/]));
   });
 
-  test('no header names the profile', async () => {
+  test('if no header names the profile', async () => {
     expect(await revoke(service, { access_level_id: 'premium' }, {})).toMatchObject(
       refused('profile_does_not_exist', ['non_field_errors', /service-customer-user-id/]),
     );
   });
 });
 
-test('404: no such profile, before the level is looked at', async () => {
+test('404 for a profile that does not exist, before the level is looked at', async () => {
   for (const named of [{ 'service-profile-id': randomUUID() }, { 'service-customer-user-id': 'nobody' }]) {
     expect(await revoke(service, { access_level_id: 'platinum' }, named as Record<string, string>)).toMatchObject({
       status: 404,
