@@ -36,26 +36,26 @@ function bodyOf(length: number): string {
   return `${begin}${'x'.repeat(length - begin.length - 2)}"}`;
 }
 
-describe('in chunks', () => {
+describe('a body in chunks', () => {
   test.each([
     ['of one byte each', (body: string) => [...body]],
     ['of two halves', (body: string) => [body.slice(0, 30), body.slice(30)]],
     ['of 1,000 bytes', (body: string) => body.match(/.{1,1000}/g) as string[]],
     ['as one', (body: string) => [body]],
-  ])('%s: as large as it may be, and not a byte more', async (_, cut) => {
+  ])('%s: may be as large as allowed, and not a byte larger', async (_, cut) => {
     expect(await sendInChunks(cut(bodyOf(MOST)))).toBe(201);
     expect(await sendInChunks(cut(bodyOf(MOST + 1)))).toBe(413);
   });
 });
 
-describe('with its length', () => {
+describe('a body with its length', () => {
   const announce = (length: number) => {
     const client = openRaw(service.port);
     client.send([...headOfPost(PATH, service.publicKey), `Content-Length: ${length}`, '', ''].join('\r\n'));
     return client;
   };
 
-  test('it is put together of pieces that come one after the other', async () => {
+  test('is put together from pieces that arrive one after the other', async () => {
     const client = announce(MOST);
     const body = bodyOf(MOST);
     for (const piece of [body.slice(0, 30), body.slice(30, -1), body.slice(-1)]) {
@@ -66,7 +66,7 @@ describe('with its length', () => {
     client.close();
   });
 
-  test('one that is too long is refused before it comes', async () => {
+  test('that is too long is refused before it arrives', async () => {
     const client = announce(MOST + 1);
     expect((await client.next()).status).toBe(413);
     client.close();

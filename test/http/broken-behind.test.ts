@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('those before it are answered in their order, then it is refused', async () => {
+test('the requests before broken HTTP are answered in their order, then it is refused', async () => {
   const letGo = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
   connection.send(`${rawGrant(service)}${rawGrant(service)}broken\r\n\r\n`);
@@ -30,7 +30,7 @@ test('those before it are answered in their order, then it is refused', async ()
   await expect(connection.next()).rejects.toThrow('ended without an answer');
 });
 
-test('a CONNECT waits for the answers before it, too', async () => {
+test('a CONNECT waits for the answers to the requests before it', async () => {
   const letGo = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
   connection.send(`${rawGrant(service)}${rawGrant(service)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -42,7 +42,7 @@ test('a CONNECT waits for the answers before it, too', async () => {
   await connection.ended;
 });
 
-test('a client that goes while its CONNECT waits disturbs nobody', async () => {
+test('a client that leaves while its CONNECT waits disturbs nobody', async () => {
   const letGo = await holdProfile(service, 'anna');
   const socket = connect({ port: service.port, host: '127.0.0.1' });
   socket.write(`${rawGrant(service)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -52,7 +52,7 @@ test('a client that goes while its CONNECT waits disturbs nobody', async () => {
   expect((await service.call('GET', '/healthz')).status).toBe(200);
 });
 
-test('bytes behind a last request are passed over', async () => {
+test('bytes after a last request are ignored', async () => {
   const connection = openRaw(service.port);
   connection.send(`${rawGrant(service).replace('\r\n', '\r\nConnection: close\r\n')}x`);
   expect((await connection.next()).status).toBe(200);
@@ -60,7 +60,7 @@ test('bytes behind a last request are passed over', async () => {
   await expect(connection.next()).rejects.toThrow('ended without an answer');
 });
 
-test('a body without a length, as a client of Node.js sends it with DELETE, does not hide that the profile is gone', async () => {
+test('a body without a length, as Node.js sends it with DELETE, does not hide that the profile was deleted', async () => {
   await addProfile(service, 'bert');
   const status = await new Promise((resolve, reject) => {
     const deleting = request(`${service.url}/api/v2/server-side-api/profile/`, {

@@ -20,7 +20,7 @@ test('while draining /readyz fails, and requests are still served', async () => 
   }
 });
 
-test('closing finishes the request under way and its connection; one that is complete only now gets 503 in the envelope', async () => {
+test('closing finishes the request in progress and its connection; a request completed only afterwards gets 503 in the envelope', async () => {
   const service = await startService();
   await addProfile(service, 'anna');
   await addAccessLevel(service, 'premium');
@@ -54,7 +54,7 @@ test('closing finishes the request under way and its connection; one that is com
   await service.close();
 });
 
-test('a connection over which nothing ever came does not hold up closing', async () => {
+test('a connection over which nothing ever came does not delay closing', async () => {
   const service = await startService();
   const silent = openRaw(service.port);
   expect(await service.call('GET', '/healthz')).toMatchObject({ status: 200 });

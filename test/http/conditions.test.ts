@@ -103,7 +103,7 @@ test('a client that leaves in the middle of its request disturbs nobody', async 
   expect(await post(service, record)).toMatchObject({ status: 201 });
 });
 
-test('a transaction in whose way others stand to the last may be sent again later', async () => {
+test('a transaction still blocked by others after all retries may be sent again later', async () => {
   await withService({}, async (other) => {
     await sql`create function stand_in_the_way() returns trigger language plpgsql as
       $$ begin raise serialization_failure; end $$`.execute(other.database.db);

@@ -43,7 +43,7 @@ describe('by default', () => {
     }
   });
 
-  test('it may read every answer, errors and Request-Id too', async () => {
+  test('a page of any origin may read every answer to adding attribution, including errors and Request-Id', async () => {
     const headers = { origin: ORIGIN };
     const answers = [
       await post(service, { status: 'organic', customer_user_id: 'nobody' }, { headers }),
@@ -60,7 +60,7 @@ describe('by default', () => {
     }
   });
 
-  test('what is no preflight is a method like others', async () => {
+  test('an OPTIONS request that is not a preflight is answered like any other method', async () => {
     for (const headers of [{}, { origin: ORIGIN }, { 'access-control-request-method': 'POST' }]) {
       expect(await service.call('OPTIONS', ATTRIBUTION, { headers })).toMatchObject({ status: 405 });
     }
@@ -78,7 +78,7 @@ describe('by default', () => {
     for (const answer of answers) expect(corsHeadersOf(answer)).toEqual([]);
   });
 
-  test('neither do paths that do not exist, health, nor what takes no key', async () => {
+  test('paths that do not exist, health, and operations without a key send no CORS headers', async () => {
     const answers = [
       await preflight(service, '/nothing'),
       await preflight(service, '/healthz', 'GET'),

@@ -33,7 +33,7 @@ async function expectServing(): Promise<void> {
 
 beforeEach(expectServing);
 
-test('every operation and readiness answer 503 with Retry-After, health stays; then all is served again', async () => {
+test('without a database, operations and readiness answer 503 with Retry-After and health stays; then all is served again', async () => {
   await proxy.cut();
   const answers = [
     await post(service, record),
@@ -54,7 +54,7 @@ test('every operation and readiness answer 503 with Retry-After, health stays; t
   await expectServing();
 });
 
-test('so they do while it refuses the connections of the service', async () => {
+test("operations and readiness answer 503 while the database refuses the service's connections", async () => {
   const { db } = service.database;
   const allow = (isAllowed: boolean) =>
     sql`update pg_database set datallowconn = ${isAllowed} where datname = current_database()`.execute(db);
@@ -76,14 +76,14 @@ test('so they do while it refuses the connections of the service', async () => {
   await expectServing();
 });
 
-test('what the database need not be asked for is answered meanwhile', async () => {
+test('requests that do not need the database are answered while it is away', async () => {
   await proxy.cut();
   expect(await service.call('GET', '/nothing')).toMatchObject({ status: 404 });
   expect(await service.call('GET', ATTRIBUTION)).toMatchObject({ status: 405 });
   await proxy.mend();
 });
 
-test('connections that break under load fail only the requests that were under way', async () => {
+test('connections that break under load fail only the requests in progress', async () => {
   const campaigns = Array.from({ length: 200 }, (_, i) => `c${i}`);
   const posts = campaigns.map((campaign) => post(service, { ...record, campaign }));
   setTimeout(() => proxy.cut().then(proxy.mend), 20);
@@ -100,9 +100,9 @@ function readOnly(databaseUrl: string): string {
 }
 
 test.each<[string, (databaseUrl: string) => string]>([
-  ['whose Unix socket is not there', () => 'postgres:///sps?host=/nowhere'],
-  ['that takes no writes any more, as a primary that became a replica', readOnly],
-])('a database %s: 503', async (_, throughProxy) => {
+  ['whose Unix socket does not exist', () => 'postgres:///sps?host=/nowhere'],
+  ['that is read-only, as a primary that became a replica', readOnly],
+])('a database %s gives 503', async (_, throughProxy) => {
   const other = await startService({ throughProxy });
   try {
     await addProfile(other, 'anna');
@@ -112,7 +112,7 @@ test.each<[string, (databaseUrl: string) => string]>([
   }
 });
 
-test('a database whose disk is full: 503', async () => {
+test('a database whose disk is full gives 503', async () => {
   const { db } = service.database;
   await sql`create function refuse() returns trigger language plpgsql as
     $$ begin raise exception 'No space left on device' using errcode = '53100'; end $$`.execute(db);
@@ -124,7 +124,7 @@ test('a database whose disk is full: 503', async () => {
   await sql`drop trigger refuse on access_grant`.execute(db);
 });
 
-test('the log has the cause', () => {
+test('the log has the cause of each failure', () => {
   const failures = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request failed');
   expect(failures.length).toBeGreaterThan(0);
   expect(failures[0]).toMatchObject({

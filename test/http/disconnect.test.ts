@@ -13,7 +13,7 @@ afterAll(() => service.close());
 test.each([
   ['chart', CHARTS_PATH, 'fact_transaction', { filters: { date: ['2025-01-01'] } }],
   ['page of events', '/api/v1/client-api/events/', 'webhook_event', undefined],
-])('the statement of a %s is cancelled', async (_, path, table, body) => {
+])('the statement of a %s is cancelled when its client leaves', async (_, path, table, body) => {
   const letGo = await holdTable(service, table);
   const leaving = new AbortController();
   const headers = { authorization: `Api-Key ${service.secretKey}`, 'content-type': 'application/json' };

@@ -33,7 +33,7 @@ describe('paths', () => {
     '/api/v2/web-api/attributions/',
     '//',
     '/API/V2/web-api/attribution/',
-  ])('%s is not found, with a key or without', async (path) => {
+  ])('%s is not found, with or without a key', async (path) => {
     for (const method of ['GET', 'POST', 'OPTIONS', 'PROPFIND']) {
       expect(await service.call(method, path)).toMatchObject(envelope(404, 'not_found'));
     }
@@ -60,7 +60,7 @@ describe('paths', () => {
     },
   );
 
-  test('a query does not matter to a path, malformed or not', async () => {
+  test('a query does not change the path, even if it is malformed', async () => {
     for (const query of ['?a=1', '?', '?%zz', '?a[b]=c&__proto__=1', `?${'x'.repeat(5000)}`]) {
       const answer = await service.call('POST', `${ATTRIBUTION}${query}`, { key: service.publicKey, body: record });
       expect(answer.status).toBe(201);
@@ -103,7 +103,7 @@ describe('methods', () => {
     expect(answer.headers.allow).toBe('POST');
   });
 
-  test('405 has the envelope, and is told before the key is judged', async () => {
+  test('405 has the envelope, and comes before the key is judged', async () => {
     expect(await service.call('GET', ATTRIBUTION)).toMatchObject(envelope(405, 'method_not_allowed'));
     expect(await service.call('PUT', ATTRIBUTION, { key: 'wrong', body: '{' })).toMatchObject(
       envelope(405, 'method_not_allowed'),
@@ -158,20 +158,20 @@ describe('bodies', () => {
     'application/json/x',
     ';',
     '',
-  ])('the type %s is not supported', async (type) => {
+  ])('the content type %s is not supported', async (type) => {
     expect(await post(service, JSON.stringify(record), { headers: { 'content-type': type } })).toMatchObject(
       envelope(415, 'unsupported_media_type'),
     );
   });
 
-  test('a body without a type is not supported', async () => {
+  test('a body without a content type is not supported', async () => {
     const body = JSON.stringify(record);
     const head = [`POST ${ATTRIBUTION} HTTP/1.1`, 'Host: x', `Authorization: Api-Key ${service.publicKey}`];
     const bytes = [...head, `Content-Length: ${body.length}`, '', body].join('\r\n');
     expect(await sendRaw(service.port, bytes)).toMatchObject(envelope(415, 'unsupported_media_type'));
   });
 
-  test('64 KiB are taken, a byte more is too large, with a length or in chunks', async () => {
+  test('64 KiB are accepted, a byte more is too large, with a length or in chunks', async () => {
     const empty = JSON.stringify({ ...record, padding: '' });
     const largest = JSON.stringify({ ...record, padding: 'x'.repeat(64 * 1024 - empty.length) });
     expect(largest).toHaveLength(64 * 1024);
@@ -183,7 +183,7 @@ describe('bodies', () => {
     expect(await sendRaw(service.port, chunked)).toMatchObject(envelope(413, 'request_too_large'));
   });
 
-  test('a body far too large is read and dropped, and the connection stays', async () => {
+  test('a body that is far too large is read and dropped, and the connection stays open', async () => {
     const head = headOfPost(ATTRIBUTION, service.publicKey);
     const megabytes = 'x'.repeat(8 * 1024 * 1024);
     const connection = openRaw(service.port);
@@ -197,7 +197,7 @@ describe('bodies', () => {
     connection.close();
   });
 
-  test('behind a body that is no JSON the connection stays', async () => {
+  test('after a body that is not JSON the connection stays open', async () => {
     const connection = openRaw(service.port);
     for (const body of ['{', JSON.stringify(record)]) {
       connection.send(rawPost(ATTRIBUTION, service.publicKey, body));
@@ -207,12 +207,12 @@ describe('bodies', () => {
     connection.close();
   });
 
-  test('chunks are taken, and deep nesting disturbs nobody', async () => {
+  test('chunks are accepted, and deep nesting disturbs nobody', async () => {
     const body = `{"status":"organic","customer_user_id":"anna","deep":${'['.repeat(30_000)}${']'.repeat(30_000)}}`;
     expect(await post(service, body)).toMatchObject({ status: 201 });
   });
 
-  test('members named like parts of JavaScript objects are members like others', async () => {
+  test('members named like parts of JavaScript objects are members like any others', async () => {
     const body =
       '{"status":"organic","customer_user_id":"anna","__proto__":{"channel":"x"},"constructor":1,"toString":2}';
     expect(await post(service, body)).toMatchObject({ status: 201 });
@@ -221,7 +221,7 @@ describe('bodies', () => {
   });
 });
 
-describe('HTTP that is broken', () => {
+describe('broken HTTP', () => {
   test.each([
     ['no HTTP at all', 'hello\r\n\r\n'],
     ['a method that does not exist', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n'],
@@ -232,7 +232,7 @@ describe('HTTP that is broken', () => {
     ['two Hosts of HTTP/1.0', 'GET /healthz HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n'],
     ['chunks of HTTP/1.0', 'POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['no Host', 'GET / HTTP/1.1\r\nConnection: keep-alive\r\n\r\n'],
-    ['a length that is no number', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n'],
+    ['a length that is not a number', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n'],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
     ['a length beside chunks', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n'],
     ['TLS', Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])],
@@ -257,7 +257,7 @@ describe('HTTP that is broken', () => {
       `POST ${GRANT} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`,
       'x\r\n',
     ],
-  ])('a client that reads when it has sent all of it is answered: %s', async (_words, status, begun, piece) => {
+  ])('a client that reads only after it has sent everything is answered: %s', async (_words, status, begun, piece) => {
     const socket = connect({ port: service.port, host: '127.0.0.1' });
     socket.on('error', () => {});
     socket.write(begun);
@@ -269,7 +269,7 @@ describe('HTTP that is broken', () => {
     expect(await text(socket)).toContain(`HTTP/1.1 ${status}`);
   });
 
-  test('a client that keeps its side open after that is cut off a second later', async () => {
+  test('a client that keeps its side open after broken HTTP is cut off a second later', async () => {
     const small = await startService({ env: { MAX_CONNECTIONS: '1' } });
     const lingering = connect({ port: small.port, host: '127.0.0.1', allowHalfOpen: true });
     lingering.resume().write('hello\r\n\r\n');
@@ -280,13 +280,13 @@ describe('HTTP that is broken', () => {
     await small.close();
   });
 
-  test('a chunk that is broken: 400 parse_error', async () => {
+  test('a broken chunk: 400 parse_error', async () => {
     const head = `POST ${ATTRIBUTION} HTTP/1.1\r\nHost: x\r\nAuthorization: Api-Key ${service.publicKey}\r\n`;
     const bytes = `${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`;
     expect(await sendRaw(service.port, bytes)).toMatchObject(envelope(400, 'parse_error'));
   });
 
-  test('an Expect that nobody knows and an offer to upgrade are ignored', async () => {
+  test('an unknown Expect and an offer to upgrade are ignored', async () => {
     for (const header of ['Expect: the-best', 'Connection: Upgrade\r\nUpgrade: websocket', 'Expect: 100-continue']) {
       const connection = openRaw(service.port);
       connection.send(`GET /healthz HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`);
@@ -297,7 +297,7 @@ describe('HTTP that is broken', () => {
   });
 });
 
-test('a Host that is called host is one Host', async () => {
+test('a Host whose name is host counts as one Host', async () => {
   const bytes = 'GET /healthz HTTP/1.1\r\nHost: host\r\nConnection: close\r\n\r\n';
   expect(await sendRaw(service.port, bytes)).toMatchObject({ status: 200 });
 });
@@ -306,7 +306,7 @@ test('a request from HTTP/1.0 is answered', async () => {
   expect(await sendRaw(service.port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatchObject({ status: 200 });
 });
 
-test('Request-Id is ours: another on every answer, whatever the client sends', async () => {
+test('Request-Id is chosen by the service: a new one for every answer, whatever the client sends', async () => {
   const ids = await Promise.all(
     Array.from({ length: 20 }, async () => {
       const answer = await service.call('GET', '/healthz', { headers: { 'request-id': 'mine' } });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('every request that it sent is answered, then the connection is closed', async () => {
+test('every request of a half-closed connection is answered, then it is closed', async () => {
   const connection = openRaw(service.port);
   connection.send(rawGrant(service) + rawGrant(service));
   connection.end();
@@ -24,7 +24,7 @@ test('every request that it sent is answered, then the connection is closed', as
   await connection.ended;
 });
 
-test('a request that is not whole gets 400', async () => {
+test('an incomplete request of a half-closed connection gets 400', async () => {
   const connection = openRaw(service.port);
   connection.send(rawGrant(service).slice(0, -1));
   connection.end();
@@ -32,7 +32,7 @@ test('a request that is not whole gets 400', async () => {
   await connection.ended;
 });
 
-test('what takes longer than a second is no longer answered: the client may have gone', async () => {
+test('a request that takes longer than a second is no longer answered: the client may have left', async () => {
   const letGo = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
   connection.send(rawGrant(service));

@@ -26,7 +26,7 @@ function send(method: 'GET' | 'POST', headers: readonly (readonly [string, strin
 const key = () => ['authorization', `Api-Key ${service.secretKey}`] as const;
 const ANNA = ['service-customer-user-id', 'anna'] as const;
 
-test('after a thousand others they are read as the first are', async () => {
+test('headers after a thousand others are read like the first ones', async () => {
   const filling = Array.from({ length: 1_500 }, () => ['a', '1'] as const);
   const nobody = ['service-profile-id', '00000000-0000-4000-8000-000000000000'] as const;
   expect(await send('GET', [...filling, key(), ANNA])).toMatchObject({ status: 200 });
@@ -40,7 +40,7 @@ test.each([
   ['service-customer-user-id', 'first', 'second'],
   ['service-customer-user-id', 'anna', 'anna'],
   ['service-profile-id', '00000000-0000-4000-8000-000000000000', '00000000-0000-4000-8000-000000000000'],
-])('%s that is sent twice names nobody, and makes nobody', async (name, first, second) => {
+])('%s that is sent twice names no profile, and creates none', async (name, first, second) => {
   const twice = [[name, first] as const, [name, second] as const];
   for (const method of ['GET', 'POST'] as const) {
     expect(await send(method, [key(), ...twice])).toMatchObject({
@@ -64,7 +64,7 @@ test('an Idempotency-Key that is sent twice protects nothing, and is refused', a
   });
 });
 
-test('an id with a comma is one id', async () => {
+test('a customer user id with a comma is one id', async () => {
   const commas = ['service-customer-user-id', 'Smith, Anna'] as const;
   expect(await send('POST', [key(), commas])).toMatchObject({
     status: 200,

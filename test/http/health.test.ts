@@ -20,7 +20,7 @@ test('a service that can serve is healthy and ready, without a key', async () =>
   expect(await service.call('GET', '/readyz')).toMatchObject({ status: 200, json: { status: 'ready' } });
 });
 
-test('a service all of whose connections are busy is ready: others would have its load', async () => {
+test('a service whose connections are all busy is ready: others would get its load', async () => {
   const { db } = service.database;
   const held = await Promise.all(Array.from({ length: POOL }, () => db.startTransaction().execute()));
   const answers = await Promise.all(Array.from({ length: 4 }, () => service.call('GET', '/readyz')));
@@ -28,7 +28,7 @@ test('a service all of whose connections are busy is ready: others would have it
   await Promise.all(held.map((trx) => trx.rollback().execute()));
 });
 
-test('a database that takes no writes, as a replica, is not ready; a command may look at it', async () => {
+test('a read-only database, such as a replica, is not ready; commands may still examine it', async () => {
   const readOnly = new URL(service.database.url);
   readOnly.searchParams.set('options', '-c default_transaction_read_only=on');
   const usual = service.deps.probeDb;
@@ -76,7 +76,7 @@ async function askingAsRole(
 
 const askReadiness = async () => (await service.call('GET', '/readyz')).status;
 
-test('a database that takes no new connections is not ready, though the one of the probe would live; then it is ready again', async () => {
+test("a database that accepts no new connections is not ready, although the probe's would live on; then it is ready again", async () => {
   await askingAsRole(200, async (alter) => {
     expect(await askReadiness()).toBe(200);
     await alter('nologin');
@@ -86,7 +86,7 @@ test('a database that takes no new connections is not ready, though the one of t
   });
 });
 
-test('one whose connections others have is as ready as it was', async () => {
+test('a database whose connections are taken by others stays as ready as it was', async () => {
   await askingAsRole(200, async (alter) => {
     expect(await askReadiness()).toBe(200);
     await alter('connection limit 0');
@@ -105,7 +105,7 @@ test('one whose connections others have is as ready as it was', async () => {
   });
 });
 
-test('the end of its connection fails no probe', async () => {
+test('a probe does not fail because its connection has ended', async () => {
   await askingAsRole(5, async () => {
     for (let i = 0; i < 20; i++) expect(await askReadiness()).toBe(200);
   });
@@ -122,7 +122,7 @@ test('a database that lacks a migration is not ready, but healthy', async () => 
   expect(await service.call('GET', '/healthz')).toMatchObject({ status: 200 });
 });
 
-test('nor is one that was never migrated', async () => {
+test('a database that was never migrated is not ready', async () => {
   await sql`drop table schema_migration`.execute(service.database.db);
   expect(await service.call('GET', '/readyz')).toMatchObject({
     status: 503,

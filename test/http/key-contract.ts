@@ -36,22 +36,22 @@ export function keyContract({ method, path, kind, isForCharts = false, body }: K
     expect(answer.headers['www-authenticate']).toBe('Api-Key');
   }
 
-  test('the right key is let in, the scheme in any case of letters, after one space or more', async () => {
+  test('the right key is accepted, with the scheme in upper or lower case and one space or more', async () => {
     for (const scheme of ['Api-Key', 'api-key', 'API-KEY', 'Api-Key ']) {
       const answer = await service.call(method, path, { headers: { authorization: `${scheme} ${rightKey()}` }, body });
       expect(answer.status).not.toBe(401);
     }
   });
 
-  test('no Authorization, a blank one and one without a key are refused', async () => {
+  test('a missing or blank Authorization and one without a key are refused', async () => {
     for (const authorization of [undefined, '', 'Api-Key', 'Api-Key ']) await expectRefused(authorization);
   });
 
-  test('another scheme is refused, and a key without a scheme', async () => {
+  test('another scheme is refused, and so is a key without a scheme', async () => {
     for (const scheme of ['Bearer ', 'Basic ', 'Token ', 'ApiKey ', '']) await expectRefused(`${scheme}${rightKey()}`);
   });
 
-  test('an unknown key is refused, and one that is nearly right', async () => {
+  test('an unknown key is refused, and so is one that is nearly right', async () => {
     const key = rightKey();
     const last = key.at(-1) === 'a' ? 'b' : 'a';
     const [prefix = '', secret = ''] = key.split('.');
@@ -76,13 +76,13 @@ export function keyContract({ method, path, kind, isForCharts = false, body }: K
     await expectRefused(`Api-Key ${kind === 'public' ? service.secretKey : service.publicKey}`);
   });
 
-  test(`a secret key of scope analytics is ${isForCharts ? 'let in' : 'refused'}`, async () => {
+  test(`a secret key of scope analytics is ${isForCharts ? 'accepted' : 'refused'}`, async () => {
     const { key } = await createKey(service.deps, { appId: service.appId, kind: 'secret', scope: 'analytics' });
     if (!isForCharts) return expectRefused(`Api-Key ${key}`);
     expect((await service.call(method, path, { key, body })).status).not.toBe(401);
   });
 
-  test('every key of the app works until it is revoked; then it is refused within two seconds', async () => {
+  test('every key of the app works until it is revoked, and is refused within two seconds after that', async () => {
     const { key, key_id } = await createKey(service.deps, { appId: service.appId, kind });
     expect((await service.call(method, path, { key, body })).status).not.toBe(401);
     await revokeKey(service.deps, key_id);
@@ -94,7 +94,7 @@ export function keyContract({ method, path, kind, isForCharts = false, body }: K
     expect((await service.call(method, path, { key: rightKey(), body })).status).not.toBe(401);
   });
 
-  test.skipIf(body === undefined)('a key that is revoked while the body is on its way is refused', async () => {
+  test.skipIf(body === undefined)('a key that is revoked while the body is arriving is refused', async () => {
     const { key, key_id } = await createKey(service.deps, { appId: service.appId, kind });
     const text = JSON.stringify(body);
     const headers = { authorization: `Api-Key ${key}`, 'content-type': 'application/json' };
@@ -116,7 +116,7 @@ export function keyContract({ method, path, kind, isForCharts = false, body }: K
     expect(answer.json).toEqual(REFUSAL);
   });
 
-  test('a key of another app of the same service is let in as that app', async () => {
+  test('a key of another app of the same service is accepted for that app', async () => {
     const other = await createApp(service.deps, { name: 'Other' });
     const key = kind === 'public' ? other.public_key : other.secret_key;
     expect((await service.call(method, path, { key, body })).status).not.toBe(401);

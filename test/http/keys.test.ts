@@ -57,7 +57,7 @@ afterAll(async () => {
   await service.close();
 });
 
-test('a key that is unknown, malformed, revoked or of the wrong kind is looked up and compared once, like a good one', async () => {
+test('an unknown, malformed or revoked key or one of the wrong kind is looked up and compared once, like a good one', async () => {
   const revoked = await createKey(service.deps, { appId: service.appId, kind: 'secret' });
   await revokeKey(service.deps, revoked.key_id);
   const charts = await createKey(service.deps, { appId: service.appId, kind: 'secret', scope: 'analytics' });
@@ -74,7 +74,7 @@ test('a key that is unknown, malformed, revoked or of the wrong kind is looked u
     expect(await send(authorization)).toEqual({ status: 401, lookUps: 1, comparisons: 1 });
 });
 
-test('what was found, or not, is remembered for a moment; a secret is compared each time', async () => {
+test('the result of a lookup is cached for a moment; the secret is compared each time', async () => {
   for (const key of [service.secretKey, `secret_live_${'B'.repeat(8)}.${'B'.repeat(32)}`]) {
     await send(`Api-Key ${key}`);
     expect(await send(`Api-Key ${key}`)).toMatchObject({ lookUps: 0, comparisons: 1 });
@@ -88,7 +88,7 @@ test('many requests with one key at once look it up once', async () => {
   expect(statements).toBeLessThanOrEqual(1);
 });
 
-test('a public key that was found right lets in no other of its prefix', async () => {
+test('a public key that was accepted lets in no other key of its prefix', async () => {
   const send = (key: string) => service.call('POST', ATTRIBUTION, { key, body: {} });
   expect((await send(service.publicKey)).status).toBe(400);
   const [prefix] = service.publicKey.split('.');

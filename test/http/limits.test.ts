@@ -47,7 +47,7 @@ const grantOnce = (service: TestService, key = service.secretKey) =>
   grant(service, { access_level_id: 'premium' }, { 'service-customer-user-id': 'anna' }, { key });
 
 describe('server-side operations', () => {
-  test('each key has its own limit, and the headers tell how much is left', async () => {
+  test('each key has its own limit, and the headers say how much is left', async () => {
     await withService({ RATE_LIMIT_SERVER: '3' }, async (service) => {
       const { key: otherKey } = await createKey(service.deps, { appId: service.appId, kind: 'secret' });
       for (const left of ['2', '1', '0']) {
@@ -66,7 +66,7 @@ describe('server-side operations', () => {
     });
   });
 
-  test('of a burst as many are served as the limit allows, also while its key is being looked up', async () => {
+  test('as many requests of a burst are served as the limit allows, even while its key is being looked up', async () => {
     await withService({ RATE_LIMIT_SERVER: '3' }, async (service) => {
       // The first burst opens the connections; a minute later the key is no longer cached.
       await Promise.all(Array.from({ length: 10 }, () => grantOnce(service)));
@@ -76,7 +76,7 @@ describe('server-side operations', () => {
     });
   });
 
-  test('a request without a good key is a 401, not counted', async () => {
+  test('a request without a good key is a 401, and does not count', async () => {
     await withService({ RATE_LIMIT_SERVER: '1' }, async (service) => {
       for (let i = 0; i < 3; i++) expect((await grantOnce(service, service.publicKey)).status).toBe(401);
       expect((await grantOnce(service)).status).toBe(200);
@@ -84,7 +84,7 @@ describe('server-side operations', () => {
   });
 });
 
-test('analytics and the event feed share a limit of their own, each key its own', async () => {
+test('analytics and the event feed share a limit of their own, which each key has to itself', async () => {
   await withService({ RATE_LIMIT_ANALYTICS: '2', RATE_LIMIT_SERVER: '1' }, async (service) => {
     const chart = () =>
       service.call('POST', '/api/v1/client-api/metrics/analytics/', { key: service.secretKey, body: {} });
@@ -114,7 +114,7 @@ describe('attribution', () => {
     });
   });
 
-  test('is limited by client address, whichever key; X-Forwarded-For is not believed', async () => {
+  test('is limited by client address, whichever key is used; X-Forwarded-For is not trusted', async () => {
     await withService({ RATE_LIMIT_ATTRIBUTION_PER_IP: '1' }, async (service) => {
       const { key } = await createKey(service.deps, { appId: service.appId, kind: 'public' });
       expect((await from(service, '203.0.113.1')).status).toBe(201);
@@ -123,7 +123,7 @@ describe('attribution', () => {
     });
   });
 
-  test('of a trusted proxy X-Forwarded-For is believed; an IPv6 client is its network', async () => {
+  test('trusts X-Forwarded-For from a trusted proxy, and counts an IPv6 client by its network', async () => {
     await withService({ RATE_LIMIT_ATTRIBUTION_PER_IP: '1', TRUST_PROXY: '127.0.0.0/8, ::1' }, async (service) => {
       expect((await from(service, '203.0.113.1')).status).toBe(201);
       expect((await from(service, '203.0.113.2')).status).toBe(201);
@@ -135,7 +135,7 @@ describe('attribution', () => {
     });
   });
 
-  test('a port behind an address in X-Forwarded-For makes no other client of it', async () => {
+  test('takes an address in X-Forwarded-For for the same client with or without a port', async () => {
     await withService(
       { RATE_LIMIT_ATTRIBUTION_PER_IP: '1', TRUST_PROXY: '127.0.0.1, 198.51.100.9' },
       async (service) => {

@@ -30,12 +30,12 @@ test.each([
   ['GET', '/healthz', { base: true, admin: true }],
   ['GET', '/readyz', { base: true, admin: true }],
   ['GET', '/metrics', { base: true, admin: true }],
-])('%s %s', async (method, path, expected) => {
+])('%s %s is served on the listeners to which it belongs', async (method, path, expected) => {
   expect({ base: await isServed(base, method, path), admin: await isServed(admin, method, path) }).toEqual(expected);
   expect(await isServed(both, method, path)).toBe(true);
 });
 
-test('a path of the other listener is unknown, whatever the method', async () => {
+test('a path of the other listener does not exist, whatever the method', async () => {
   expect((await base.call('GET', '/api/v1/client-api/metrics/analytics/')).status).toBe(404);
   expect((await admin.call('GET', GRANT)).status).toBe(404);
 });

@@ -93,7 +93,7 @@ test('no key, secret, Authorization value or token is in the log of a whole run'
   expect(log).not.toMatch(/_live_[0-9A-Za-z]{8}|whsec_[0-9A-Za-z+/]{8}/);
 });
 
-test('so is every other test: a service that logs a key, a webhook secret or an Authorization value fails when it closes', async () => {
+test('in every other test, a service that logs a key, a webhook secret or an Authorization value fails when it closes', async () => {
   const authorization = 'Bearer of-something-long';
   const leaks = [
     (one: TestService) => one.publicKey,

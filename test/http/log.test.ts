@@ -35,7 +35,7 @@ async function findLine(requestId: unknown) {
   return found[0];
 }
 
-test('one line per request: method, path, status, duration, app and key id, under the id of the answer', async () => {
+test('each request has one line with method, path, status, duration, app and key id, under the id of the answer', async () => {
   const { headers } = await post(service, record);
   expect(await findLine(headers['request-id'])).toMatchObject({
     method: 'POST',
@@ -47,7 +47,7 @@ test('one line per request: method, path, status, duration, app and key id, unde
   });
 });
 
-test('refused requests have theirs, even those that never became requests', async () => {
+test('refused requests have their lines, even those that never became requests', async () => {
   const answers = [
     { status: 401, answer: await service.call('POST', GRANT, { body: {} }) },
     { status: 404, answer: await service.call('GET', '/nothing?secret=1') },
@@ -61,7 +61,7 @@ test('refused requests have theirs, even those that never became requests', asyn
   }
 });
 
-test('of a path that a client made up no more than 200 characters are logged', async () => {
+test('at most 200 characters of a path that does not exist are logged', async () => {
   const { headers } = await service.call('GET', `/${'x'.repeat(5_000)}`);
   expect((await findLine(headers['request-id'])).path).toBe(`/${'x'.repeat(199)}`);
 });
@@ -78,7 +78,7 @@ const warningsSince = (before: number) =>
     .map((line) => JSON.parse(line))
     .filter(({ level }) => level > 30);
 
-test('a client that leaves before its answers has a line for each and is counted, as 499; what it asked for is done', async () => {
+test('a client that leaves before its answers has a line for each and is counted as 499; what it asked for is done', async () => {
   const letGo = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
   // The second request waits behind the first.
@@ -98,7 +98,7 @@ test('a client that leaves before its answers has a line for each and is counted
   });
 });
 
-test('a client whose connection breaks in the middle of its body has a line, too', async () => {
+test('a client whose connection breaks in the middle of its body has a line', async () => {
   const before = lines.length;
   const socket = connect(service.port, '127.0.0.1');
   socket.write(rawPost(ATTRIBUTION, service.publicKey, JSON.stringify(record), 'Expect: 100-continue').slice(0, -1));
@@ -121,12 +121,12 @@ async function leaveWhileHeld(table: string, request: string): Promise<void> {
   expect(warningsSince(before)).toEqual([]);
 }
 
-test('a client that leaves while its key is looked up is no error, though it has no address by which to limit it', async () => {
+test('a client that leaves while its key is looked up is no error, although it has no address by which to limit it', async () => {
   const { key } = await createKey(service.deps, { appId: service.appId, kind: 'public' });
   await leaveWhileHeld('api_key', rawPost(ATTRIBUTION, key, JSON.stringify(record)));
 });
 
-test('a client that leaves before any of a compressed answer was sent is no error', async () => {
+test('a client that leaves before any part of a compressed answer was sent is no error', async () => {
   const question = { chart_id: 'mrr', period_unit: 'day', filters: { date: ['2026-01-01', '2026-03-31'] } };
   await askChart(service, question);
   const request = rawPost(CHARTS_PATH, service.secretKey, JSON.stringify(question), 'Accept-Encoding: gzip');
@@ -141,7 +141,7 @@ test('a connection over which nothing comes is closed without an answer, and has
   expect(requestsSince(before)).toEqual([]);
 });
 
-test('a whole request that is followed by broken HTTP has its own line', async () => {
+test('a complete request followed by broken HTTP has a line of its own', async () => {
   const before = lines.length;
   const connection = openRaw(service.port);
   connection.send(`${rawGrant(service)}broken\r\n\r\n`);
@@ -150,7 +150,7 @@ test('a whole request that is followed by broken HTTP has its own line', async (
   await vi.waitFor(() => expect(statuses().toSorted()).toEqual([200, 400]), 5_000);
 });
 
-test('a body that comes too slowly has one line', async () => {
+test('a body that arrives too slowly has one line', async () => {
   const before = lines.length;
   expect(await sendRaw(service.port, rawGrant(service).slice(0, -1))).toMatchObject({ status: 408 });
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -161,7 +161,7 @@ test.each([
   ['does not come', ''],
   ['is broken', 'broken\r\n'],
 ])(
-  'a request that was answered before its body has one line, and no second answer, when the body %s',
+  'a request that was answered before its body has one line and no second answer if the body %s',
   async (_words, rest) => {
     const before = lines.length;
     const connection = openRaw(service.port);
@@ -174,7 +174,7 @@ test.each([
   },
 );
 
-test('what is logged while a request is answered has its id too', async () => {
+test('lines written while a request is being answered carry its id', async () => {
   await sql`alter table profile_attribution rename to elsewhere`.execute(service.database.db);
   const { status, headers } = await post(service, record);
   await sql`alter table elsewhere rename to profile_attribution`.execute(service.database.db);
@@ -209,7 +209,7 @@ test('no key is ever in the log, wherever a client puts it', async () => {
   expect(log).not.toMatch(/_live_[0-9A-Za-z]{8}/);
 });
 
-test('what is refused on purpose is no failure', async () => {
+test('a deliberate refusal is no failure', async () => {
   service.startDraining();
   const { status, headers } = await service.call('GET', '/readyz');
   expect(status).toBe(503);

@@ -19,8 +19,8 @@ afterAll(() => service.close());
 
 const read = (headers: Record<string, string> = {}) => service.call('GET', '/metrics', { headers });
 
-describe('on the public listener', () => {
-  test('it answers loopback', async () => {
+describe('metrics on the public listener', () => {
+  test('answer loopback', async () => {
     const answer = await read();
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -41,13 +41,13 @@ describe('on the public listener', () => {
     { via: '1.1 proxy' },
     { host: 'api.example' },
     { host: 'localhost.example' },
-  ])('what a proxy on this machine forwards is not loopback: %j', async (headers) => {
+  ])('do not take for loopback what a proxy on this machine forwards: %j', async (headers) => {
     const answer = await read(headers);
     expect(answer).toMatchObject({ status: 401, json: { error_code: 'not_authenticated' } });
     expect(answer.headers['www-authenticate']).toBe('Bearer');
   });
 
-  test('it is loopback by the address of the connection, whatever Host says', async () => {
+  test('judge loopback by the address of the connection, whatever Host says', async () => {
     const { app } = await buildApp(service.deps);
     const readFrom = async (remoteAddress: string) =>
       (await app.inject({ url: '/metrics', headers: { host: 'localhost' }, remoteAddress })).statusCode;
@@ -58,7 +58,7 @@ describe('on the public listener', () => {
     await app.close();
   });
 
-  test('it answers whoever has the token', async () => {
+  test('answer whoever has the token', async () => {
     const proxied = { 'x-forwarded-for': '203.0.113.1', host: 'api.example' };
     expect((await read({ ...proxied, authorization: `Bearer ${TOKEN}` })).status).toBe(200);
     for (const authorization of [`Bearer ${TOKEN}x`, 'Bearer ', TOKEN, `Api-Key ${service.secretKey}`]) {
@@ -66,7 +66,7 @@ describe('on the public listener', () => {
     }
   });
 
-  test('without METRICS_TOKEN no token is good', async () => {
+  test('accept no token if METRICS_TOKEN is not set', async () => {
     const other = await startService();
     try {
       const headers = { host: 'api.example', authorization: 'Bearer undefined' };
@@ -77,7 +77,7 @@ describe('on the public listener', () => {
   });
 });
 
-test('figures that the database does not give in time are left out', async () => {
+test('metrics leave out figures that the database does not give in time', async () => {
   const trx = await service.database.db.startTransaction().execute();
   await sql`lock table webhook`.execute(trx);
   const began = performance.now();
@@ -91,7 +91,7 @@ test('figures that the database does not give in time are left out', async () =>
   await expect.poll(async () => (await read()).text).toContain('sps_webhook_waiting');
 });
 
-test('on a listener of its own it is open', async () => {
+test('metrics are open on a listener of their own', async () => {
   const admin = await startService({ addresses: ['admin'] });
   try {
     expect((await admin.call('GET', '/metrics', { headers: { host: 'admin.internal' } })).status).toBe(200);
@@ -100,7 +100,7 @@ test('on a listener of its own it is open', async () => {
   }
 });
 
-test('requests are counted by operation and status, and their durations measured', async () => {
+test('requests are counted by operation and status, and their durations are measured', async () => {
   const count = async (labels: string) => {
     const { text } = await read();
     return Number(new RegExp(`^sps_http_requests_total\\{${labels}\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
@@ -114,7 +114,7 @@ test('requests are counted by operation and status, and their durations measured
   expect((await read()).text).toMatch(/^sps_http_request_seconds_bucket\{le="0\.1",operation="Add attribution"\} \d+/m);
 });
 
-test('no path that a client made up, and no key, becomes a label', async () => {
+test('neither a path that does not exist nor a key becomes a label', async () => {
   await service.call('GET', `/made-up/${service.secretKey}`);
   const { text } = await read();
   expect(text).not.toMatch(/made-up|_live_/);
@@ -137,7 +137,7 @@ async function growthOf(counter: string, work: () => Promise<void>): Promise<num
 test.each([
   ['GET / HTTP/7.1\r\n\r\n', 400],
   [`GET / HTTP/1.1\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-])('what never became a request is counted, too: %.20s', async (bytes, status) => {
+])('input that never became a request is counted: %.20s', async (bytes, status) => {
   const counter = `sps_http_requests_total{operation="none",status="${status}"}`;
   const growth = await growthOf(counter, async () => {
     expect((await sendRaw(service.port, bytes)).status).toBe(status);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('a hundred wait for their turn; further ones are 503 at once, and the connection is as good as before', async () => {
+test('a hundred pipelined requests wait for their turn; further ones get 503 at once, and the connection stays usable', async () => {
   const letGo = await holdTable(service, 'schema_migration');
   const connection = openRaw(service.port);
   const request = 'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -35,7 +35,7 @@ async function countOpen(file: string): Promise<number> {
   return links.filter((path) => path.endsWith(file)).length;
 }
 
-test.skipIf(process.platform !== 'linux')('a file that is asked for is opened when it is its turn', async () => {
+test.skipIf(process.platform !== 'linux')('a requested file is opened only when its turn has come', async () => {
   const socket = connect({ port: service.port, host: '127.0.0.1' });
   socket.write('GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(30));
   await sleep(500);

@@ -43,7 +43,7 @@ async function underLoad<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('a process that is far behind refuses new requests with Retry-After, and takes them again when it has caught up', async () => {
+test('a process that is far behind refuses new requests with Retry-After, and accepts them again once it has caught up', async () => {
   await expectTaken();
   const refused = await underLoad(() => vi.waitFor(expectRefused, { timeout: 15_000 }));
   expect(refused.json).toMatchObject({ error_code: 'service_unavailable', status_code: 503 });
@@ -54,7 +54,7 @@ test('a process that is far behind refuses new requests with Retry-After, and ta
   expect((await service.call('GET', '/metrics')).text).toMatch(/^sps_http_shed_total [1-9]/m);
 });
 
-test('health, readiness and metrics are answered all the same', async () => {
+test('health, readiness and metrics are answered by a process that is far behind', async () => {
   const statuses = await underLoad(async () => [
     (await service.call('GET', '/healthz')).status,
     (await service.call('GET', '/readyz')).status,
@@ -63,7 +63,7 @@ test('health, readiness and metrics are answered all the same', async () => {
   expect(statuses).toEqual([200, 200, 200]);
 });
 
-test('what has passed since the delay was to be measured counts, until it is', async () => {
+test('the time since an overdue measurement counts as delay until it is made', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   let time = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => time);

@@ -34,7 +34,7 @@ async function statuses(): Promise<number[]> {
   return answers.map(({ status }) => status);
 }
 
-test('is written to again when it no longer is, though its connections are never idle', async () => {
+test('a database is written to again when it is no longer read-only, even if its connections are never idle', async () => {
   await statuses();
   expect(await statuses()).toEqual([200, 201, 200]);
   const name = new URL(service.database.url).pathname.slice(1);

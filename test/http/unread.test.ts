@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('answers that nobody takes end with their connection', async () => {
+test('a client that does not read its answers loses its connection', async () => {
   const socket = connect({ port: service.port, host: '127.0.0.1' });
   socket.on('error', () => {});
   socket.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(REQUESTS));
@@ -32,7 +32,7 @@ test('answers that nobody takes end with their connection', async () => {
   expect(socket.closed).toBe(true);
 });
 
-test('an answer that takes longer than that comes', async () => {
+test('an answer that takes longer than a connection may be silent still arrives', async () => {
   const release = await holdProfile(service, 'anna');
   const answer = readProfile(service, { customer: 'anna' });
   await sleep(4 * REQUEST_TIMEOUT_MS);
