@@ -56,7 +56,7 @@ function sorted(profiles: readonly Profile[]): Profile[] {
     .sort((a, b) => (a.profile_id < b.profile_id ? -1 : 1));
 }
 
-test('whatever the records: at once or one by one, the same profiles', () => {
+test('a batch and its records one by one give the same profiles, whatever the records are', () => {
   fc.assert(
     fc.property(fc.array(anyRecord, { maxLength: 12 }), fc.nat(12), (records, cut) => {
       const [first, second] = [records.slice(0, cut), records.slice(cut)];
@@ -105,7 +105,7 @@ test.each<Partial<KeyedRecord>>([
   { attributes: new Map([['plan', 'pro']]) },
   { attribution: { attribution_key: 2, attribution_user_id: 'x' } },
   { attribution: { attribution_key: 1, attribution_user_id: 'y' } },
-])('a record that says one thing anew changes its profile, and again nothing: %o', (anew) => {
+])('a record that changes one thing changes its profile, and changes nothing the second time: %o', (anew) => {
   const customer_user_id = 'ann';
   const attribution = { attribution_key: 1, attribution_user_id: 'x' };
   const first = record({ customer_user_id, installed_at: NOW, country: 'US', store: 'stripe', attribution });
@@ -115,7 +115,7 @@ test.each<Partial<KeyedRecord>>([
   expect(after(known, [second, second]).verdicts).toEqual(['written', 'unchanged']);
 });
 
-test('a customer user id that a profile gave up is free for the next', () => {
+test('a customer user id that a profile gave up is free for the next profile', () => {
   const [one, other] = IDS as [string, string];
   const { profiles, verdicts } = after(NOTHING, [
     record({ profile_id: one, customer_user_id: 'ann' }),
@@ -126,7 +126,7 @@ test('a customer user id that a profile gave up is free for the next', () => {
   expect(profiles.map(({ customer_user_id }) => customer_user_id)).toEqual(['bob', 'ann']);
 });
 
-test('a profile_id that names nobody stands back behind the customer user id; one of another profile does not', () => {
+test('a profile_id that names nobody yields to the customer user id; one of another profile does not', () => {
   const [one, other] = IDS as [string, string];
   const { profiles, verdicts } = after(NOTHING, [
     record({ profile_id: one, customer_user_id: 'ann' }),

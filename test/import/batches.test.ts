@@ -20,12 +20,12 @@ test('the first batch has 1,000 records, the others have 10,000', async () => {
   expect(await sizesOf({ records: 25_000, group: 500, bytesPerGroup: 1 })).toEqual([1_000, 10_000, 10_000, 4_000]);
 });
 
-test('large records make small batches: none is of more than 16 MiB and a chunk', async () => {
+test('large records make small batches: none is larger than 16 MiB and a chunk', async () => {
   const mebibyte = 1024 * 1024;
   expect(await sizesOf({ records: 50, group: 1, bytesPerGroup: mebibyte })).toEqual([16, 16, 16, 2]);
 });
 
-test('an empty file has none', async () => {
+test('an empty file has no batches', async () => {
   expect(await sizesOf({ records: 0, group: 1, bytesPerGroup: 1 })).toEqual([]);
 });
 

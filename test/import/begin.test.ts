@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('a file that is there and cannot be opened', async () => {
+test('a file that exists but cannot be opened is reported', async () => {
   // A socket: even root cannot open it.
   const path = await world.file('socket.ndjson', '').then((file) => file.replace('socket', 'listening'));
   const server = createServer().listen(path);
@@ -28,7 +28,7 @@ test('a file that is there and cannot be opened', async () => {
   server.close();
 });
 
-test('a database that gives the first connection and refuses the second, which only a larger file needs', async () => {
+test('a database that refuses the second connection, which only a larger file needs, is reported, and no connection stays', async () => {
   const { db, url } = world.database;
   const [role, password] = [`importer_${randomBytes(4).toString('hex')}`, randomBytes(8).toString('hex')];
   await sql.raw(`create role ${role} login password '${password}' connection limit 1`).execute(db);
@@ -54,7 +54,7 @@ test('a database that gives the first connection and refuses the second, which o
   }
 });
 
-test('a file that is just being imported, whose rejects would be mixed with those of the other', async () => {
+test('a file that is already being imported is refused, as the rejects of both imports would be mixed', async () => {
   const file = await world.file('once.ndjson', toNdjson([{ customer_user_id: 'anna' }, { customer_user_id: '' }]));
   const held = await world.database.db.startTransaction().execute();
   await sql`lock table profile in share mode`.execute(held);
@@ -67,7 +67,7 @@ test('a file that is just being imported, whose rejects would be mixed with thos
   expect(await world.importAs(PROFILES, file)).toMatchObject({ unchanged: 1, rejected: 1 });
 });
 
-test('rejects that were mended are imported, whatever their file is called', async () => {
+test('mended rejects are imported, whatever their file is called', async () => {
   const lines = [JSON.stringify({ customer_user_id: 'bert', country: 'Germany' }), 'nonsense'];
   const file = await world.file('mend.ndjson', lines.join('\n'));
   expect(await world.importAs(PROFILES, file)).toMatchObject({ rejected: 2 });
@@ -80,7 +80,7 @@ test('rejects that were mended are imported, whatever their file is called', asy
   expect(await world.rejects('mended.ndjson')).toEqual([{ line: 2, reason, text: 'nonsense' }]);
 });
 
-test('rejects that were mended are kept when their file is imported again', async () => {
+test('mended rejects are kept when their file is imported again', async () => {
   const file = await world.file('again.ndjson', toNdjson([{ customer_user_id: 'again', country: 'France' }]));
   const path = `${file}.rejects.ndjson`;
   expect(await world.summaryOf(PROFILES, file)).toMatchObject({ rejects_file: path });
@@ -91,7 +91,7 @@ test('rejects that were mended are kept when their file is imported again', asyn
   expect(await readFile(`${file}.rejects.1.ndjson`, 'utf8')).toBe(mended);
 });
 
-test('a file that is cut short while it is read is not taken for all of it', async () => {
+test('a file that is cut short while it is read is not taken for the whole file', async () => {
   const lines = Array.from({ length: 30_000 }, (_, index) => ({ customer_user_id: `${index}`.padStart(40, '0') }));
   const file = await world.file('shrinking.ndjson', toNdjson(lines));
   const onProgress = () => truncateSync(file, 1_000);

@@ -25,19 +25,19 @@ test('a batch that waited too long for a lock is written again, as a whole', asy
   expect(attempts).toEqual([3, 3, 3, 3, 3]);
 });
 
-test('five times at most', async () => {
+test('a batch that waits too long for a lock is written five times at most', async () => {
   const { write, attempts } = failing(5, '55P03');
   await expect(writeDespiteCollisions([1, 2, 3], write)).rejects.toMatchObject({ code: '55P03' });
   expect(attempts).toHaveLength(5);
 });
 
-test('one that met somebody who wrote the same is written by halves', async () => {
+test('a batch that met somebody who wrote the same is written by halves', async () => {
   const { write, attempts } = failing(1, '23505');
   expect(await writeDespiteCollisions([1, 2, 3], write)).toMatchObject({ written: 3 });
   expect(attempts).toEqual([3, 2, 1]);
 });
 
-test('what is said of the records of the halves is said of the whole', async () => {
+test('what is reported about the records of the halves is reported for the whole batch', async () => {
   const write = async (records: readonly string[]) => {
     if (records.length === 5) throw failureOf('23505');
     const refused = new Map(
@@ -57,7 +57,7 @@ test('what is said of the records of the halves is said of the whole', async () 
   expect(unconfigured?.map(({ store_product_id }) => store_product_id)).toEqual(['a', 'bad b', 'c', 'd', 'bad e']);
 });
 
-test('what else fails is no collision', async () => {
+test('any other failure is not a collision', async () => {
   const { write, attempts } = failing(1, '22003');
   await expect(writeDespiteCollisions([1], write)).rejects.toMatchObject({ code: '22003' });
   expect(attempts).toEqual([1]);

@@ -10,7 +10,7 @@ function entriesOf(content: string | Buffer, size = 11) {
   return collect(content, size, (lines) => readCsv(lines, { toValue: (cells) => cells, columnOf: (name) => name }));
 }
 
-test('cells stand under the names of the header; quoted ones hold commas, quotes and line ends', async () => {
+test('cells belong to the names of the header; quoted ones hold commas, quotes and line ends', async () => {
   expect(await entriesOf('a,b\r\n1,2\r\n\r\n"x,""y""\nz",3\n4,')).toEqual([
     { line: 2, value: { a: '1', b: '2' } },
     { line: 4, value: { a: 'x,"y"\nz', b: '3' } },
@@ -18,28 +18,28 @@ test('cells stand under the names of the header; quoted ones hold commas, quotes
   ]);
 });
 
-test('blank lines are passed over, but those within quotes', async () => {
+test('blank lines are skipped, except those within quotes', async () => {
   expect(await entriesOf(' \na,b\n\t \r\n1,2\n  \n"x\n \ny",3\n ')).toEqual([
     { line: 4, value: { a: '1', b: '2' } },
     { line: 6, value: { a: 'x\n \ny', b: '3' } },
   ]);
 });
 
-test('a line end within quotes stays as it is written', async () => {
+test('a line end within quotes is kept as it is written', async () => {
   expect(await entriesOf('a,b\n"x\r\ny","p\nq"\n"\r\n","\r"\r\n')).toEqual([
     { line: 2, value: { a: 'x\r\ny', b: 'p\nq' } },
     { line: 5, value: { a: '\r\n', b: '\r' } },
   ]);
 });
 
-test('a name of the header may go on in the next line', async () => {
+test('a name in the header may continue on the next line', async () => {
   expect(await entriesOf('a,"b\nc"\n1,2\n"u\nv",3')).toEqual([
     { line: 3, value: { a: '1', 'b\nc': '2' } },
     { line: 4, value: { a: 'u\nv', 'b\nc': '3' } },
   ]);
 });
 
-test('a record with too few or too many cells is told', async () => {
+test('a record with too few or too many cells is reported', async () => {
   expect(await entriesOf('a,b\n1\n1,2,3\n5,6')).toEqual([
     { line: 2, fault: 'The record has 1 cell, the header has 2.', text: '1' },
     { line: 3, fault: 'The record has 3 cells, the header has 2.', text: '1,2,3' },
@@ -47,7 +47,7 @@ test('a record with too few or too many cells is told', async () => {
   ]);
 });
 
-test('quotes that do not fit cost one line, not the rest of the file', async () => {
+test('misplaced quotes cost one line, not the rest of the file', async () => {
   const fault = 'The quotes of the record do not fit.';
   expect(await entriesOf('a,b\n1,"x"y\n"never closed,2\n3,4\nq"uote,5\n"6",7\n')).toEqual([
     { line: 2, fault, text: '1,"x"y' },
@@ -58,14 +58,14 @@ test('quotes that do not fit cost one line, not the rest of the file', async () 
   ]);
 });
 
-test('a return by itself between quotes ends no record: nothing after it is lost', async () => {
+test('a carriage return alone between quotes ends no record: nothing after it is lost', async () => {
   expect(await entriesOf('a\n"x"\r"y"\n"z"\n')).toEqual([
     { line: 2, fault: 'The quotes of the record do not fit.', text: '"x"\r"y"' },
     { line: 3, value: { a: 'z' } },
   ]);
 });
 
-test('two quotes that do not belong together cost one line each, not those between them', async () => {
+test('two quotes that do not belong together cost one line each, not the lines between them', async () => {
   const fault = 'With its quotes the record would go on for 4 lines and have 1 cell, the header has 2.';
   expect(await entriesOf('a,b\n"u5,DE\nu6,FR\nu7,GB\nu8,x"\n"u9\nu9",IT\n')).toEqual([
     { line: 2, fault, text: '"u5,DE' },
@@ -76,7 +76,7 @@ test('two quotes that do not belong together cost one line each, not those betwe
   ]);
 });
 
-test('a quote that nothing closes within 1 MiB costs one line', async () => {
+test('a quote that is not closed within 1 MiB costs one line', async () => {
   const row = `${'x'.repeat(1000)},2\n`;
   const count = Math.ceil(LONGEST_LINE_BYTES / row.length) + 10;
   const entries = await entriesOf(`a,b\n"open,1\n${row.repeat(count)}`, 1 << 16);
@@ -94,7 +94,7 @@ test('a record of 1 MiB is read, whether it takes one line or two', async () => 
   ]);
 });
 
-test('a line of more than 1 MiB is given up by itself, with or without a quote before it', async () => {
+test('a line of more than 1 MiB is rejected by itself, with or without a quote before it', async () => {
   const long = 'x'.repeat(LONGEST_LINE_BYTES + 1);
   const fault = 'The record is longer than 1 MiB.';
   expect(await entriesOf(`a\n1\n${long}\n2\n"open\n${long}\n3\n`, 1 << 16)).toMatchObject([
@@ -107,7 +107,7 @@ test('a line of more than 1 MiB is given up by itself, with or without a quote b
   ]);
 });
 
-test('cells that are not UTF-8 are told', async () => {
+test('cells that are not UTF-8 are reported', async () => {
   const content = Buffer.concat([Buffer.from('a\n'), Buffer.from([0xe9, 0x0a]), Buffer.from('é\n')]);
   expect(await entriesOf(content)).toEqual([
     { line: 2, fault: 'The record is not text in UTF-8.', text: '\uFFFD' },
@@ -115,30 +115,30 @@ test('cells that are not UTF-8 are told', async () => {
   ]);
 });
 
-test('a column that is there twice cannot be read', async () => {
+test('a file that has a column twice is refused', async () => {
   await expect(entriesOf('a,b,a\n1,2,3')).rejects.toThrow('The CSV has the column "a" twice.');
 });
 
 test.each([
   'attribution_user_id,attribution_attribution_user_id',
   'attribution_attribution_user_id,country,attribution_user_id',
-])('a column that is there under both of its names cannot be read: %s', async (header) => {
+])('a file that has a column under both of its names is refused: %s', async (header) => {
   const read = collect(`${header}\n`, 11, (lines) => readCsv(lines, createCsvForm(ProfileRecordBody)));
   await expect(read).rejects.toThrow('The CSV has the column "attribution_attribution_user_id" twice.');
 });
 
-test('columns without a name are passed over, however many', async () => {
+test('columns without a name are skipped, however many there are', async () => {
   expect(await entriesOf('a,,\n1,2,3\n')).toMatchObject([{ line: 2, value: { a: '1' } }]);
 });
 
-test('lines that end in CR alone are told, not taken for a header', async () => {
+test('lines that end in CR alone are reported, not taken for a header', async () => {
   const message = 'The lines of the CSV end in CR alone; they must end in LF or CRLF.';
   await expect(entriesOf('a,b\r1,2\r3,2\r')).rejects.toThrow(message);
   await expect(entriesOf('a,b\r"1",2\r3,2\r')).rejects.toThrow(message);
   expect(await entriesOf('"a\r\nb",c\r\n1,2\r\n')).toMatchObject([{ value: { c: '2' } }]);
 });
 
-test('of a text that cannot be read two hundred characters are kept, whole ones', async () => {
+test('of a text that cannot be read, two hundred whole characters are kept', async () => {
   expect(await entriesOf(`a\n"${'é'.repeat(300)}\n`)).toMatchObject([{ text: `"${'é'.repeat(199)}` }]);
 });
 
@@ -146,7 +146,7 @@ test('an empty file has no records', async () => {
   expect(await entriesOf('')).toEqual([]);
 });
 
-test('nested members are columns joined by _, free members too; an empty cell is absent', () => {
+test('nested members are columns joined by _, including free members; an empty cell is absent', () => {
   const { toValue: read } = createCsvForm(ProfileRecordBody);
   expect(
     read({
@@ -177,7 +177,7 @@ test.each([
   });
 });
 
-test('numbers and booleans are read by the type of the member; what is neither stays text', () => {
+test('numbers and booleans are read according to the type of the member; anything else stays text', () => {
   const { toValue: read } = createCsvForm(NamedTransactionBody);
   expect(
     read({
@@ -207,7 +207,7 @@ test('a number that JSON could not write into the rejects stays text', () => {
 test.each([
   ['semicolons', 'customer_user_id;country\nann;DE\n', 'customer_user_id;country'],
   ['tabs', 'customer_user_id\tcountry\nann\tDE\n', 'customer_user_id\\tcountry'],
-  ['the line by which a spreadsheet tells its separator', 'sep=,\ncustomer_user_id,country\nann,DE\n', 'sep=,'],
+  ['the separator line of a spreadsheet', 'sep=,\ncustomer_user_id,country\nann,DE\n', 'sep=,'],
   ['capitals', 'CUSTOMER_USER_ID,COUNTRY\nann,DE\n', 'CUSTOMER_USER_ID,COUNTRY'],
   ['no header', 'ann,DE\nbob,DE\n', 'ann,DE'],
 ])('a header without any column that is read is refused: %s', async (_, content, shown) => {
@@ -218,12 +218,12 @@ test.each([
 test.each([
   ['LF', '\n'],
   ['CRLF', '\r\n'],
-])('UTF-16 is called so, with line ends of %s', async (_, end) => {
+])('UTF-16 is reported as UTF-16, with line ends of %s', async (_, end) => {
   const content = Buffer.from(`\ufeffcustomer_user_id,country${end}ann,DE${end}`, 'utf16le');
   await expect(entriesOf(content)).rejects.toThrow('The CSV must be in UTF-8; this is UTF-16');
 });
 
-test('columns that are passed over are told, but for those without a name', async () => {
+test('skipped columns are reported, except those without a name', async () => {
   const told: (readonly string[])[] = [];
   const form = { ...createCsvForm(ProfileRecordBody), onPassedOver: (names: readonly string[]) => told.push(names) };
   await collect('customer_user_id,created_at,,attribution_campain\nann,,,\nbob,,,\n', 11, (lines) =>

@@ -50,7 +50,7 @@ async function settle(): Promise<void> {
   for (let turns = 0; turns < 5; turns++) await turn();
 }
 
-test('two are under way at once, the third takes the connection of the first, and they are told of in order', async () => {
+test('two batches are in progress at once, the third takes the connection of the first, and they are reported in order', async () => {
   await begin('a', ['ann']);
   await begin('b', ['bob']);
   const third = begin('c', ['cid']);
@@ -82,9 +82,9 @@ test('a connection is opened when a batch finds none free', async () => {
 
 test.each([
   ['that have a name in common', ['ann', 'x'], ['x', 'bob']],
-  ['of which the first is without names', undefined, ['bob']],
-  ['of which the second is without names', ['ann'], undefined],
-])('two %s are written one after the other', async (_, first, second) => {
+  ['the first of which is without names', undefined, ['bob']],
+  ['the second of which is without names', ['ann'], undefined],
+])('two batches %s are written one after the other', async (_, first, second) => {
   await begin('a', first);
   const next = begin('b', second);
   await settle();
@@ -97,7 +97,7 @@ test.each([
   await lanes.close();
 });
 
-test('after a failure nothing more is told, and what is under way comes to its end', async () => {
+test('after a failure no more batches are reported, and those in progress are finished', async () => {
   await begin('a', ['ann']);
   await begin('b', ['bob']);
   end.get('a')?.(new Error('broken'));

@@ -8,7 +8,7 @@ async function linesOf(content: string | Buffer, size = 1 << 16) {
   return lines.map(({ number, bytes }) => [number, bytes?.toString()]);
 }
 
-test('lines end with LF or CRLF, the last one also without; wherever the chunks are cut', async () => {
+test('lines end with LF or CRLF, the last one also without, wherever the chunks are cut', async () => {
   for (const size of [1, 2, 3, 5, 100]) {
     expect(await linesOf('one\r\n\ntwö\nlast', size)).toEqual([
       [1, 'one'],
@@ -19,11 +19,11 @@ test('lines end with LF or CRLF, the last one also without; wherever the chunks 
   }
 });
 
-test('a byte order mark is no part of the first line', async () => {
+test('a byte order mark is not part of the first line', async () => {
   expect(await linesOf(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from('a\n')]))).toEqual([[1, 'a']]);
 });
 
-test('the mark later in the file is text, wherever the chunks are cut', async () => {
+test('a byte order mark later in the file is text, wherever the chunks are cut', async () => {
   for (const size of [4, 5])
     expect(await linesOf('abc\n\uFEFFd\n', size)).toEqual([
       [1, 'abc'],
@@ -31,7 +31,7 @@ test('the mark later in the file is text, wherever the chunks are cut', async ()
     ]);
 });
 
-test('a line of 1 MiB is read, a longer one is passed over, and the one after it has its number', async () => {
+test('a line of 1 MiB is read, a longer one is skipped, and the line after it keeps its number', async () => {
   const longest = 'x'.repeat(LONGEST_LINE_BYTES);
   expect(await linesOf(`${longest}\n${longest}y\nafter\n`)).toEqual([
     [1, longest],
@@ -40,7 +40,7 @@ test('a line of 1 MiB is read, a longer one is passed over, and the one after it
   ]);
 });
 
-test('NDJSON: blank lines are passed over; what is not JSON or not UTF-8 is told with its line', async () => {
+test('NDJSON: blank lines are skipped; what is not JSON or not UTF-8 is reported with its line', async () => {
   const bad = Buffer.from([0x22, 0xff, 0x22, 0x0a]);
   const entries = await collect(
     Buffer.concat([Buffer.from('{"a":1}\n\n  \n{oops\n'), bad, Buffer.from('[2]')]),

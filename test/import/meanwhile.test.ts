@@ -59,7 +59,7 @@ describe('a name that an import hands to another profile', () => {
     };
   });
 
-  test('is the next one for an attribution that waits for the import', async () => {
+  test('names the other profile for an attribution that waits for the import', async () => {
     const record = recorderOf(world);
     const posted = record(world.app, { customer_user_id: 'shared', status: 'organic' });
     await waitForBlocked(world, 2);
@@ -69,7 +69,7 @@ describe('a name that an import hands to another profile', () => {
     expect(rows).toEqual([{ profile_id: next }]);
   });
 
-  test('is the next one for an operation on the profile that waits', async () => {
+  test('names the other profile for an operation on the profile that waits', async () => {
     const identity = { customer_user_id: 'shared', profile_id: null };
     const updating = updateProfile(world.database, { app: world.app, identity, body: { country: 'DE' } });
     await waitForBlocked(world, 2);
@@ -77,7 +77,7 @@ describe('a name that an import hands to another profile', () => {
     expect(await updating).toMatchObject({ profile_id: next, country: 'DE' });
   });
 
-  test('is the next one for a request with an Idempotency-Key that waits', async () => {
+  test('names the other profile for a request with an Idempotency-Key that waits', async () => {
     const granting = createGrantor({ ...world.database, now: () => new Date() })({
       app: world.app,
       identity: { customer_user_id: 'shared', profile_id: null },
@@ -89,7 +89,7 @@ describe('a name that an import hands to another profile', () => {
     expect(JSON.parse(await granting)).toMatchObject({ data: { profile_id: next } });
   });
 
-  test('is the next one for a deletion that waits', async () => {
+  test('names the other profile for a deletion that waits', async () => {
     const identity = { customer_user_id: 'shared', profile_id: null };
     const deleting = deleteProfile(world.database, { app: world.app, identity });
     await waitForBlocked(world, 2);
@@ -100,7 +100,7 @@ describe('a name that an import hands to another profile', () => {
   });
 });
 
-test('of an app that keeps the first attribution one is kept that is posted while a batch is being written', async () => {
+test('an app that keeps the first attribution keeps one that is posted while a batch is being written', async () => {
   const first = await createWorld({ attribution_policy: 'first' });
   const { db } = first.database;
   await first.profiles({ customer_user_id: 'ann' });
@@ -120,7 +120,7 @@ test('of an app that keeps the first attribution one is kept that is posted whil
   await first.close();
 });
 
-test('profiles that requests make while a batch is being written are those of the file', async () => {
+test('profiles that requests create while a batch is being written are not created again by the import', async () => {
   const { db } = world.database;
   const names = Array.from({ length: 2_000 }, (_, i) => `person ${i}`);
   const importing = world.profiles(...names.map((customer_user_id) => ({ customer_user_id, country: 'DE' })));
@@ -145,7 +145,7 @@ test('profiles that requests make while a batch is being written are those of th
   expect(rows).toEqual([{ people: 2_000, names: 2_000, german: 2_000 }]);
 });
 
-test('an attribution that another import changed while the profile was waited for is replaced', async () => {
+test('an attribution that another import changed while its profile was locked is replaced', async () => {
   const ann = {
     customer_user_id: 'ann',
     country: 'US',
@@ -170,7 +170,7 @@ test('an attribution that another import changed while the profile was waited fo
   expect(rows).toEqual([{ country: 'US', status: 'non_organic', attribution_user_id: 'u-1' }]);
 });
 
-test('two imports of the same people at once, in opposite orders', async () => {
+test('two imports of the same people at once, in opposite orders, write each of them once', async () => {
   const people = Array.from({ length: 900 }, (_, index) => ({ customer_user_id: `user-${index}`, country: 'US' }));
   const there = await world.file('there.ndjson', toNdjson(people));
   const back = await world.file('back.ndjson', toNdjson(people.toReversed()));
@@ -180,7 +180,7 @@ test('two imports of the same people at once, in opposite orders', async () => {
   expect(await world.database.db.selectFrom('fact_install').selectAll().execute()).toHaveLength(900);
 });
 
-test('a chain of a deleted profile that a request moves meanwhile is left where it went', async () => {
+test('a chain of a deleted profile that a request moves meanwhile stays where it went', async () => {
   await world.profiles({ customer_user_id: 'gone' }, { customer_user_id: 'cid' }, { customer_user_id: 'bob' });
   await world.transactions({ ...MONTH, customer_user_id: 'gone' });
   const [gone, cid] = await Promise.all(['gone', 'cid'].map(world.profileIdOf));
@@ -196,7 +196,7 @@ test('a chain of a deleted profile that a request moves meanwhile is left where 
   expect(owners).toEqual([{ profile_id: cid }]);
 });
 
-test('a name that moves to another profile while its profile is waited for is followed', async () => {
+test('a name that moves to another profile while its profile is locked is followed', async () => {
   await world.profiles({ customer_user_id: 'moving' }, { customer_user_id: 'next' });
   const [former, next] = [await world.profileIdOf('moving'), await world.profileIdOf('next')];
   const held = await world.database.db.startTransaction().execute();

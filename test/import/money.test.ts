@@ -17,7 +17,7 @@ afterAll(() => world.close());
 
 const facts = () => listFacts(world);
 
-test('a rate of the day of purchase or one of the seven before it makes it dollars', async () => {
+test('a rate of the day of purchase or of one of the seven days before converts a price to dollars', async () => {
   const rates = await world.file('rates.csv', 'date,currency,usd_per_unit\n2025-01-02,EUR,1.5\n2025-01-10,EUR,9\n');
   await importRates(world.database, rates);
   const euros = { ...MONTH, price: { country: 'DE', currency: 'EUR', value: 10 } };
@@ -27,7 +27,7 @@ test('a rate of the day of purchase or one of the seven before it makes it dolla
   expect(await world.transactions(later)).toMatchObject({ rejected: 1 });
 });
 
-test('of several rates the last one up to the UTC day of purchase holds', async () => {
+test('of several rates, the last one up to the UTC day of purchase applies', async () => {
   const rates = '2025-01-02,CHF,1.5\n2025-01-08,CHF,1.1\n2025-01-09,CHF,7\n';
   await importRates(world.database, await world.file('rates.csv', `date,currency,usd_per_unit\n${rates}`));
   const price = { country: 'CH', currency: 'CHF', value: 10 };
@@ -37,7 +37,7 @@ test('of several rates the last one up to the UTC day of purchase holds', async 
   expect(await facts()).toMatchObject([{ revenue: 11_000_000_000n }]);
 });
 
-test('the commission of the store is taken off; money that is recorded stays as it is', async () => {
+test('the commission of the store is deducted; amounts that are recorded stay as they are', async () => {
   const stripe = { ...MONTH, store: 'stripe' };
   await world.transactions(stripe);
   await setStore(world.database, world.app.app_id, { store: 'stripe', commission: '0.15' });
@@ -50,7 +50,7 @@ test('the commission of the store is taken off; money that is recorded stays as 
   expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }, { proceeds: 8_500_000_000n }]);
 });
 
-test('and is that of no other transaction of its chain, of the same price and day', async () => {
+test('a recorded amount is not used for another transaction of its chain, even of the same price and day', async () => {
   await importRates(world.database, await world.file('rates.csv', 'date,currency,usd_per_unit\n2025-01-08,NOK,0.1\n'));
   const kroner = { ...MONTH, price: { country: 'NO', currency: 'NOK', value: 10 } };
   await world.transactions(kroner);
@@ -59,7 +59,7 @@ test('and is that of no other transaction of its chain, of the same price and da
   expect(summary).toMatchObject({ unchanged: 1, rejected: 1 });
 });
 
-test('and stays so where it would be none by the commission of today', async () => {
+test("a recorded amount stays even if it would be invalid with today's commission", async () => {
   const taxed = { ...MONTH, store: 'web', price: { ...MONTH.price, tax_usd: 9.5 } };
   const other = { ...taxed, store_transaction_id: 'w2', store_original_transaction_id: 'w2' };
   await world.transactions(taxed);
@@ -75,7 +75,7 @@ test('and stays so where it would be none by the commission of today', async () 
   expect(await facts()).toMatchObject([{ proceeds: 10_000_000_000n }]);
 });
 
-test('also where its chain comes from a deleted profile', async () => {
+test('a recorded amount stays even if its chain comes from a deleted profile', async () => {
   await world.profiles({ customer_user_id: 'gone' });
   const taxed = { ...MONTH, store: 'site', price: { ...MONTH.price, tax_usd: 9.5 } };
   await world.transactions({ ...taxed, customer_user_id: 'gone' });
@@ -90,7 +90,7 @@ test('also where its chain comes from a deleted profile', async () => {
 test.each([
   ['one batch', 'near', 0],
   ['two batches', 'far', 1_000],
-])('two states of one transaction change nothing of it the second time: in %s', async (_, store, between) => {
+])('two states of one transaction change nothing when they are imported again: in %s', async (_, store, between) => {
   const bought = { ...MONTH, store };
   const states = [bought, ...Array(between).fill({}), { ...bought, paywall_id: 'p1' }];
   await world.transactions(...states);
@@ -106,7 +106,7 @@ test.each([
   expect(await facts()).toMatchObject([{ proceeds: 5_000_000_000n, net: 4_000_000_000n }]);
 });
 
-test('a rate prices anew what is bought on another day, in UTC', async () => {
+test('a purchase that moves to another UTC day is priced again', async () => {
   const rates = async (rate: number) =>
     importRates(world.database, await world.file('rates.csv', `date,currency,usd_per_unit\n2025-01-08,NOK,${rate}\n`));
   const price = { country: 'NO', currency: 'NOK', value: 10 };

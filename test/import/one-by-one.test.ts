@@ -113,7 +113,7 @@ async function stateOf(customer: string) {
 
 let runs = 0;
 
-test('an import ends as its records over HTTP', { timeout: 120_000 }, async () => {
+test('an import has the same outcome as its records over HTTP', { timeout: 120_000 }, async () => {
   const records = fc.array(record, { minLength: 1, maxLength: 10 });
   const property = fc.asyncProperty(records, fc.nat(10), async (all, cut) => {
     runs++;

@@ -85,7 +85,7 @@ describe('a new profile', () => {
     });
   });
 
-  test('takes the profile_id that is given, in any case', async () => {
+  test('takes the profile_id that is given, in upper or lower case', async () => {
     const id = randomUUID();
     await world.profiles({ profile_id: id.toUpperCase(), customer_user_id: 'cid' });
     expect(await profileOf('cid')).toMatchObject({ profile_id: id });
@@ -98,7 +98,7 @@ describe('a new profile', () => {
 });
 
 describe('a profile that exists', () => {
-  test('keeps what a record does not say', async () => {
+  test('keeps what a record does not mention', async () => {
     await world.profiles(ANN);
     const before = await profileOf('ann');
     await world.profiles({
@@ -123,13 +123,13 @@ describe('a profile that exists', () => {
     });
   });
 
-  test('that had no attribution and gets one has its facts re-labelled', async () => {
+  test('has its facts relabelled when it gets its first attribution', async () => {
     await world.profiles({ customer_user_id: 'bob' });
     await world.profiles({ customer_user_id: 'bob', attribution: { status: 'organic' } });
     expect(await profileOf('bob')).toMatchObject({ status: 'organic', is_label_pending: true, is_labelled: false });
   });
 
-  test('is found by profile_id and gets the customer user id that comes with it; the one before is free', async () => {
+  test('is found by profile_id and gets the customer user id that comes with it; its previous one is free', async () => {
     const id = randomUUID();
     await world.profiles({ profile_id: id }, { profile_id: id, customer_user_id: 'old' });
     await world.profiles({ profile_id: id, customer_user_id: 'new' });
@@ -138,7 +138,7 @@ describe('a profile that exists', () => {
     expect((await profileOf('old')).profile_id).not.toBe(id);
   });
 
-  test('is found by customer_user_id where the profile_id that comes with it names nobody; its own stays', async () => {
+  test('is found by customer_user_id if the profile_id that comes with it names nobody; its own id stays', async () => {
     await world.profiles(ANN);
     const before = await profileOf('ann');
     const summary = await world.profiles({ profile_id: randomUUID(), customer_user_id: 'ann', country: 'DE' });
@@ -154,7 +154,7 @@ describe('a profile that exists', () => {
     expect((await profileOf('ann')).custom_attributes).toEqual({ is_new: 1, 'a.b-c_1': 0.5 });
   });
 
-  test('takes attributes as an array, too, as some services give them out', async () => {
+  test('takes attributes as an array too, as some services export them', async () => {
     await world.profiles(ANN, {
       customer_user_id: 'ann',
       custom_attributes: [
@@ -165,7 +165,7 @@ describe('a profile that exists', () => {
     expect((await profileOf('ann')).custom_attributes).toEqual({ plan: 'silver', is_new: 1 });
   });
 
-  test('moves the install date of its transactions, too', async () => {
+  test('moves the install date of its transactions too', async () => {
     await world.profiles(ANN);
     await world.transactions({
       customer_user_id: 'ann',
@@ -183,7 +183,7 @@ describe('a profile that exists', () => {
   });
 });
 
-test('the same file twice changes nothing', async () => {
+test('importing the same file twice changes nothing', async () => {
   const id = randomUUID();
   const records = [ANN, { profile_id: id, customer_user_id: 'bob' }, { customer_user_id: 'ann', country: 'DE' }];
   await world.profiles(...records);
@@ -192,7 +192,7 @@ test('the same file twice changes nothing', async () => {
   expect(await everything()).toBe(before);
 });
 
-test('an app that keeps the first attribution keeps it in imports, too', async () => {
+test('an app that keeps the first attribution keeps it in imports too', async () => {
   const first = await createWorld({ attribution_policy: 'first' });
   await first.profiles(ANN, { customer_user_id: 'ann', attribution: { status: 'organic' } });
   const row = await first.database.db
@@ -203,13 +203,13 @@ test('an app that keeps the first attribution keeps it in imports, too', async (
   await first.close();
 });
 
-describe('rejected, with line and reason, while the others are kept', () => {
+describe('rejected with line and reason, while other records are kept', () => {
   const TAKEN = randomUUID();
 
   const CASES: readonly (readonly [string, object, string])[] = [
     ['no identifier', { country: 'US' }, 'customer_user_id: Either customer_user_id or profile_id is required.'],
     ['blank identifiers', { customer_user_id: '', profile_id: null }, 'customer_user_id: Either'],
-    ['a profile_id that is no UUID', { profile_id: 'x' }, 'profile_id: Must be a UUID.'],
+    ['a profile_id that is not a UUID', { profile_id: 'x' }, 'profile_id: Must be a UUID.'],
     ['a long customer_user_id', { customer_user_id: 'x'.repeat(256) }, 'customer_user_id: Must have at most 255'],
     ['U+0000', { customer_user_id: 'a\u0000' }, 'customer_user_id: Must not contain U+0000'],
     [
@@ -268,7 +268,7 @@ describe('rejected, with line and reason, while the others are kept', () => {
     await profileOf('good');
   });
 
-  test('31 attributes by two records: the one that goes too far', async () => {
+  test('of two records with 31 attributes together, the one that goes too far', async () => {
     const attributes = (from: number, count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${from + index}`, 'v']));
     const summary = await world.profiles(
@@ -279,7 +279,7 @@ describe('rejected, with line and reason, while the others are kept', () => {
     expect(await profileOf('x')).toMatchObject({ country: null });
   });
 
-  test('a deleted profile', async () => {
+  test('records for a deleted profile', async () => {
     await world.profiles({ profile_id: TAKEN });
     await sql`update profile set deleted_at = now()`.execute(world.database.db);
     await world.profiles({ customer_user_id: 'ann' });
@@ -304,7 +304,7 @@ describe('rejected, with line and reason, while the others are kept', () => {
     ]);
   });
 
-  test('lines that are no records', async () => {
+  test('lines that are not records', async () => {
     const content = Buffer.concat([
       Buffer.from('{"customer_user_id":"a"}\nnonsense\n{"customer_user_id":"'),
       Buffer.from([0xff]),
@@ -324,14 +324,14 @@ describe('rejected, with line and reason, while the others are kept', () => {
   });
 });
 
-test('the rejects of an earlier run do not outlive a run without any', async () => {
+test('the rejects of an earlier run are removed by a run without any', async () => {
   await world.profiles({ country: 'US' });
   expect(await world.rejects('profiles.ndjson')).toHaveLength(1);
   await world.profiles(ANN);
   expect(await world.rejects('profiles.ndjson')).toEqual([]);
 });
 
-test('CSV says the same as NDJSON', async () => {
+test('CSV has the same outcome as NDJSON', async () => {
   const csv = [
     'customer_user_id,installed_at,country,store,attribution_status,attribution_campaign,attribution_user_id,custom_attributes_plan',
     'ann,2025-01-02T10:00:00.123456+02:00,us,app_store,non_organic,spring,u-1,gold',
@@ -355,7 +355,7 @@ test('CSV says the same as NDJSON', async () => {
   ]);
 });
 
-test('other apps are not touched: identifiers are those of the app', async () => {
+test('other apps are not affected: identifiers belong to an app', async () => {
   const { db } = world.database;
   await world.profiles(ANN);
   const other = await createWorld();

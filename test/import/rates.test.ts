@@ -20,7 +20,7 @@ async function take(content: string, name = 'rates.csv') {
   return importRates(world.database, await world.file(name, content));
 }
 
-test('columns may stand in any order; a rate given again is replaced, the last one counts', async () => {
+test('columns may be in any order; a repeated rate is replaced, and the last one counts', async () => {
   expect(await take('currency,usd_per_unit,date\nEUR,1.1,2025-01-01\nJPY,0.0067,2025-01-01\n')).toEqual({ read: 2 });
   expect(await take('date,currency,usd_per_unit\n2025-01-01,EUR,1.2\n2025-01-01,EUR,1.3')).toEqual({ read: 2 });
   expect(await rates()).toEqual([
@@ -30,14 +30,14 @@ test('columns may stand in any order; a rate given again is replaced, the last o
 });
 
 test.each(['999999999.999999999999', '0.000000000001'])(
-  '%s, as much and as little as one may be, stays as it is',
+  '%s, the largest or smallest rate that is permitted, is stored exactly',
   async (rate) => {
     await take(`date,currency,usd_per_unit\n2025-01-01,EUR,${rate}\n`);
     expect(await rates()).toMatchObject([{ usd_per_unit: rate }]);
   },
 );
 
-test('more rates than one statement takes', async () => {
+test('more rates can be imported than one statement takes', async () => {
   const lines = Array.from({ length: 12_000 }, (_, index) => {
     const date = new Date(Date.UTC(1990, 0, 1 + index)).toISOString().slice(0, 10);
     return `${date},EUR,1.${index}\n`;
@@ -46,7 +46,7 @@ test('more rates than one statement takes', async () => {
   expect(await rates()).toHaveLength(12_000);
 });
 
-test('two files at once whose rates stand in opposite orders: one waits for the other', async () => {
+test('of two files at once whose rates are in opposite orders, one waits for the other', async () => {
   const line = (day: number) => `${new Date(Date.UTC(1950, 0, day)).toISOString().slice(0, 10)},EUR,1\n`;
   const lines = Array.from({ length: 40_000 }, (_, index) => line(index + 1));
   const header = 'date,currency,usd_per_unit\n';
@@ -74,14 +74,14 @@ test.each([
   ['2025-02-28,EUR,-1', 'usd_per_unit must be a number above 0 and below 10^9 with at most 12 decimals, not "-1".'],
   ['2025-02-28,EUR,"1,5"', 'usd_per_unit must be a number above 0 and below 10^9 with at most 12 decimals, not "1,5".'],
   ['2025-02-28,EUR', 'The record has 2 cells, the header has 3.'],
-])('%s: nothing of the file is taken', async (line, reason) => {
+])('%s: nothing of the file is imported', async (line, reason) => {
   await expect(take(`date,currency,usd_per_unit\n2025-01-01,EUR,1\n${line}\n`)).rejects.toThrow(
     `Line 3: ${reason} Nothing was taken.`,
   );
   expect(await rates()).toEqual([]);
 });
 
-test('a file without the columns, of another form, or that is not there', async () => {
+test('a file without the columns, of another form, or that does not exist is refused', async () => {
   await expect(take('day,currency,usd_per_unit\n2025-01-01,EUR,1\n')).rejects.toThrow(
     'there is no column date. Nothing was taken.',
   );

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-test('what is written at several times stands line by line', async () => {
+test('rejects that are written at different times are lines of one file', async () => {
   const rejects = createRejects(join(folder, 'a.ndjson'));
   await rejects.write([REJECT, { ...REJECT, line: 2 }]);
   await rejects.write([]);
@@ -44,14 +44,14 @@ describe('rejects of an earlier run', () => {
   }
   const filesOf = async (name: string) => (await readdir(folder)).filter((one) => one.startsWith(name)).sort();
 
-  test('are removed where this one has them all again, as after one that was interrupted', async () => {
+  test('are removed if this run has them all again, as after a run that was interrupted', async () => {
     expect(await run('same', 1)).toEqual([]);
     expect(await run('same', 1)).toEqual([]);
     expect(await run('same', 1, 5)).toEqual([]);
     expect(await filesOf('same')).toEqual(['same.rejects.ndjson']);
   });
 
-  test('are kept where they are others, as they may have been mended', async () => {
+  test('are kept if they differ, as they may have been mended', async () => {
     await run('mended', 1, 5);
     const mended = '{"line":1,"record":{}}\n';
     const path = join(folder, 'mended.rejects.ndjson');
@@ -63,7 +63,7 @@ describe('rejects of an earlier run', () => {
     expect(await readFile(join(folder, 'mended.rejects.1.ndjson'), 'utf8')).toBe(mended);
   });
 
-  test('are named also where the run that put them aside was interrupted', async () => {
+  test('are named even if the run that put them aside was interrupted', async () => {
     await run('cut', 1, 5);
     await writeFile(join(folder, 'cut.rejects.ndjson'), 'mended');
     await (await begin('cut', 1)).close();
@@ -80,13 +80,13 @@ describe('rejects of an earlier run', () => {
   });
 });
 
-test('a folder that is not there is told', async () => {
+test('a folder that does not exist is reported', async () => {
   const gone = createRejects(join(folder, 'gone', 'b.ndjson'));
   await expect(gone.write([REJECT])).rejects.toThrow(/^Cannot write .*b\.ndjson\.rejects\.ndjson: ENOENT/);
   await gone.close();
 });
 
-test('what somebody else has put in its place is not written to', async () => {
+test('a file that somebody else has put in its place is not written to', async () => {
   const swapped = createRejects(join(folder, 'd.ndjson'));
   const elsewhere = join(folder, 'elsewhere');
   await writeFile(elsewhere, 'kept');
@@ -96,7 +96,7 @@ test('what somebody else has put in its place is not written to', async () => {
   expect(await readFile(elsewhere, 'utf8')).toBe('kept');
 });
 
-test.skipIf(!existsSync(FULL))('a disk that is full is told, every time, and the file can be closed', async () => {
+test.skipIf(!existsSync(FULL))('a full disk is reported every time, and the file can be closed', async () => {
   const full = createRejects(join(folder, 'c.ndjson'), () => open(FULL, 'w'));
   await expect(full.write([REJECT])).rejects.toThrow(/^Cannot write .*c\.ndjson\.rejects\.ndjson: ENOSPC/);
   await expect(full.write([REJECT])).rejects.toThrow('ENOSPC');

@@ -27,7 +27,7 @@ async function entriesOf({ entries }: Awaited<ReturnType<typeof openSource>>) {
   return all;
 }
 
-test('a pipe is read to its end, though nobody writes to it at first', async () => {
+test('a pipe is read to its end, even if nobody writes to it at first', async () => {
   const pipe = makePipe('late.ndjson');
   const opened = openSource(pipe, FORM);
   expect(await Promise.race([opened, sleep(100, 'waiting')])).toBe('waiting');
@@ -38,7 +38,7 @@ test('a pipe is read to its end, though nobody writes to it at first', async () 
   ]);
 });
 
-test('a pipe that nobody writes to is left on request', async () => {
+test('a pipe that nobody writes to is abandoned on request', async () => {
   const abort = new AbortController();
   const opened = openSource(makePipe('never.ndjson'), FORM, abort.signal);
   expect(await Promise.race([opened, sleep(100, 'waiting')])).toBe('waiting');

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('members that no record has are named once, those of members too, and what is free is not', async () => {
+test('members that no record has are named once, including nested ones, but not free ones', async () => {
   const ann = { customer_user_id: 'ann', country: 'us', attribution: { status: 'non_organic', campaign: 'spring' } };
   const records = [
     { ...ann, Country: 'DE', attribution: { status: 'organic', adgroup: 'a' }, custom_attributes: { Plan: 'gold' } },
@@ -32,7 +32,7 @@ test('members that no record has are named once, those of members too, and what 
   expect(passed_over).toEqual(Object.keys(many).slice(0, 100));
 });
 
-test('products that the app does not have', async () => {
+test('products that the app does not have are named', async () => {
   const of = (store_product_id: string, store: string, id: string) => ({
     ...COINS,
     ...{ customer_user_id: 'ann', store_product_id, store },

@@ -31,7 +31,7 @@ async function everything(): Promise<string> {
   return rows[0]?.state ?? '';
 }
 
-test('transactions are kept and counted, also of products that nobody configured', async () => {
+test('transactions are stored and counted, even of products that nobody configured', async () => {
   expect(await world.transactions(MONTH, RENEWAL)).toEqual({ read: 2, written: 2, unchanged: 0, rejected: 0 });
   expect(await facts()).toMatchObject([
     { purchased_at: '2025-01-09 12:00:00.000001+00', active_until: '2025-02-09 12:00:00+00', lapse_at: null },
@@ -39,14 +39,14 @@ test('transactions are kept and counted, also of products that nobody configured
   ]);
 });
 
-test('the same file twice changes nothing', async () => {
+test('importing the same file twice changes nothing', async () => {
   await world.transactions(MONTH, RENEWAL);
   const before = await everything();
   expect(await world.transactions(MONTH, RENEWAL)).toEqual({ read: 2, written: 0, unchanged: 2, rejected: 0 });
   expect(await everything()).toBe(before);
 });
 
-test('the same id again replaces the transaction as a whole; within a file the last one counts', async () => {
+test('a repeated id replaces the transaction as a whole; within a file the last one counts', async () => {
   const withOffer = { ...MONTH, offer: { category: 'introductory', type: 'pay_up_front' }, paywall_id: 'p1' };
   expect(await world.transactions(withOffer, { ...MONTH, price: { ...MONTH.price, value: 12 } })).toMatchObject({
     read: 2,
@@ -58,7 +58,7 @@ test('the same id again replaces the transaction as a whole; within a file the l
   expect(await facts()).toMatchObject([{ revenue: 12_000_000_000n }]);
 });
 
-test('of a chain that is there already, too, the last one of a file counts', async () => {
+test('the last transaction of a file counts in an existing chain too', async () => {
   await world.transactions(MONTH);
   expect(
     await world.transactions({ ...MONTH, paywall_id: 'p1' }, { ...MONTH, price: { ...MONTH.price, value: 12 } }),
@@ -67,7 +67,7 @@ test('of a chain that is there already, too, the last one of a file counts', asy
   expect(rows).toMatchObject([{ price_value: '12', paywall_id: null }]);
 });
 
-test('whatever changes of a transaction is in its fact', async () => {
+test('whatever changes in a transaction is in its fact', async () => {
   const changes: object[] = [
     { billing_issue_detected_at: '2025-02-01T00:00:00Z' },
     { grace_period_expires_at: '2025-02-20T00:00:00Z' },
@@ -94,12 +94,12 @@ test('whatever changes of a transaction is in its fact', async () => {
   }
 });
 
-test('a record in another order is the same history', async () => {
+test('records in another order make the same history', async () => {
   await world.transactions(RENEWAL, MONTH);
   expect(await facts()).toMatchObject([{ lapse_at: null }, { lapse_at: '2025-03-09 12:00:00+00' }]);
 });
 
-test('chains that were begun before go on beside new ones', async () => {
+test('chains that were begun before continue beside new ones', async () => {
   await world.transactions(MONTH);
   const own = { store_transaction_id: 'b1', store_original_transaction_id: 'b1' };
   const summary = await world.transactions({ ...MONTH, ...own, customer_user_id: 'bob' }, RENEWAL, MONTH);
@@ -115,13 +115,13 @@ test('chains that were begun before go on beside new ones', async () => {
 test.each([
   ['at the end of a grace period', '2025-02-11T12:00:00Z', null],
   ['later', '2025-02-11T12:00:00.000001Z', '2025-02-11 12:00:00+00'],
-])('whether grace ended in a billing issue: renewed %s', async (_, purchased_at, billing_issue_at) => {
+])('grace ends in a billing issue if renewal is later: renewed %s', async (_, purchased_at, billing_issue_at) => {
   const grace = { billing_issue_detected_at: MONTH.expires_at, grace_period_expires_at: '2025-02-11T12:00:00Z' };
   await world.transactions({ ...MONTH, ...grace }, { ...RENEWAL, purchased_at });
   expect(await facts()).toMatchObject([{ billing_issue_at, lapse_at: billing_issue_at }, { billing_issue_at: null }]);
 });
 
-test('chains are told apart by their store and by what they sell, though they have one id', async () => {
+test('chains with one id are told apart by their store and by what they sell', async () => {
   const month = { ...MONTH, store_transaction_id: 'm' };
   const coins = { ...RENEWAL, purchase_type: 'one_time_purchase', store_transaction_id: 'a1' };
   await world.transactions(month, coins, { ...RENEWAL, store: 'play_store' });
@@ -132,7 +132,7 @@ test('chains are told apart by their store and by what they sell, though they ha
   ]);
 });
 
-test('what is named for the first time is kept also where the rest of the record was named before', async () => {
+test('a value named for the first time is stored even if the rest of the record was named before', async () => {
   const own = (id: string) => ({ ...MONTH, store_transaction_id: id, store_original_transaction_id: id });
   await world.transactions(
     { ...own('n1'), placement_id: 'known' },
@@ -142,7 +142,7 @@ test('what is named for the first time is kept also where the rest of the record
   expect(await facts()).toHaveLength(3);
 });
 
-test('placements whose parts read the same in a row are told apart', async () => {
+test('placements whose parts read the same when joined are told apart', async () => {
   const [one, other] = [
     { paywall_id: 'a/b', audience_id: 'c' },
     { paywall_id: 'a', audience_id: 'b/c' },
@@ -154,7 +154,7 @@ test('placements whose parts read the same in a row are told apart', async () =>
   expect(rows).toEqual([one, other]);
 });
 
-test('every text is kept as it is, also where it looks like the end of something', async () => {
+test('every text is stored as it is, even if it looks like the end of something', async () => {
   const odd = { store: 'a\tb\\N', store_product_id: '\\.', store_transaction_id: 'x\ny\r', paywall_id: '\\N' };
   const id = 'x"{}\\\\,\'é\u{1f600}\u0001';
   const record = { ...MONTH, ...odd, store_original_transaction_id: id, offer: { ...OFFER, id } };
@@ -165,7 +165,7 @@ test('every text is kept as it is, also where it looks like the end of something
   expect(await world.transactions(record)).toMatchObject({ unchanged: 1 });
 });
 
-test('batches that are written at once end as if they came one after the other', async () => {
+test('batches written at once have the same outcome as one after the other', async () => {
   const coins = (id: number, customer_user_id: string, value = 1) => ({
     ...MONTH,
     customer_user_id,
@@ -190,13 +190,13 @@ test('batches that are written at once end as if they came one after the other',
   expect(rows).toEqual([{ twos: 600n, ones: 12_200n + 900n }]);
 });
 
-test('a profile may be named by profile_id', async () => {
+test('a profile can be named by profile_id', async () => {
   const { customer_user_id: _, ...nameless } = MONTH;
   await world.transactions({ ...nameless, profile_id: BOB_ID.toUpperCase() });
   expect(await facts()).toMatchObject([{ profile_id: BOB_ID }]);
 });
 
-test('no event is sent, though a webhook is there', async () => {
+test('no event is sent, even if there is a webhook', async () => {
   const { db } = world.database;
   await sql`insert into webhook (app_id, url, secret, state_changed_at, created_at)
     values (${world.app.app_id}, 'http://localhost/', 'whsec_x', now(), now())`.execute(db);
@@ -204,7 +204,7 @@ test('no event is sent, though a webhook is there', async () => {
   expect(await db.selectFrom('webhook_event').selectAll().execute()).toEqual([]);
 });
 
-describe('rejected, while the others are kept', () => {
+describe('rejected, while other records are kept', () => {
   const CASES: readonly (readonly [string, object, string])[] = [
     ['no identifier', { customer_user_id: undefined }, 'customer_user_id: Either customer_user_id or profile_id'],
     ['an unknown profile', { customer_user_id: 'zed' }, 'customer_user_id: Names no profile of the app.'],
@@ -228,7 +228,7 @@ describe('rejected, while the others are kept', () => {
       'price.value: Must have at most 6 decimal places',
     ],
     [
-      'members of members that are absent or null, in the same words',
+      'nested members that are absent or null, in the same words',
       { offer: { category: 'introductory' }, price: { ...MONTH.price, value: null } },
       'price.value: The field price.value is required. offer.type: The field offer.type is required.',
     ],
@@ -250,7 +250,7 @@ describe('rejected, while the others are kept', () => {
     expect(await facts()).toHaveLength(2);
   });
 
-  test('of two profiles that bring one chain the first has it, also where the app transfers chains', async () => {
+  test('of two profiles that bring one chain, the first has it, even if the app transfers chains', async () => {
     const bobs = { ...RENEWAL, customer_user_id: 'bob' };
     expect(await world.transactions(MONTH, bobs)).toMatchObject({ written: 1, rejected: 1 });
     expect(await world.transactions(MONTH, bobs)).toMatchObject({ unchanged: 1, rejected: 1 });
@@ -259,7 +259,7 @@ describe('rejected, while the others are kept', () => {
   });
 });
 
-test('a transaction whose chain comes from a deleted profile counts as written, though nothing else of it changed', async () => {
+test('a transaction whose chain comes from a deleted profile counts as written, even if nothing else of it changed', async () => {
   await world.profiles({ customer_user_id: 'left' });
   await world.transactions({ ...MONTH, customer_user_id: 'left' });
   await sql`update profile set deleted_at = now() where profile_id = ${await world.profileIdOf('left')}`.execute(
@@ -269,7 +269,7 @@ test('a transaction whose chain comes from a deleted profile counts as written, 
   expect(await world.transactions(MONTH, RENEWAL)).toMatchObject({ written: 0, unchanged: 2 });
 });
 
-test('a text that reads as none is another one than none', async () => {
+test('a text that reads null differs from an absent one', async () => {
   const chain = (id: string) => ({ store_transaction_id: id, store_original_transaction_id: id });
   const offer = { category: 'introductory', type: 'pay_up_front' };
   const summary = await world.transactions(
@@ -281,7 +281,7 @@ test('a text that reads as none is another one than none', async () => {
   expect(await facts()).toHaveLength(3);
 });
 
-test('CSV says the same as NDJSON', async () => {
+test('CSV has the same outcome as NDJSON', async () => {
   const csv = [
     'customer_user_id,purchase_type,store,store_product_id,store_transaction_id,store_original_transaction_id,price_country,price_currency,price_value,purchased_at,originally_purchased_at,expires_at,renew_status,offer_category,offer_type',
     'ann,subscription,app_store,monthly,c1,c1,US,USD,9.99,2025-01-09T12:00:00Z,2025-01-09T12:00:00Z,2025-02-09T12:00:00Z,true,,',
@@ -323,7 +323,7 @@ describe('what an unconfigured product sells', () => {
     [373, 'Uncategorized'],
   ];
 
-  test('is classed by the length of its period', async () => {
+  test('is classified by the length of its period', async () => {
     const begins = Date.parse(MONTH.originally_purchased_at);
     const records = LENGTHS.map(([days], i) => ({
       ...MONTH,
@@ -343,7 +343,7 @@ describe('what an unconfigured product sells', () => {
     );
   });
 
-  test('at one time has neither a billing issue nor a grace period', async () => {
+  test('has neither a billing issue nor a grace period if it is bought once', async () => {
     await world.transactions({
       ...MONTH,
       purchase_type: 'one_time_purchase',
