@@ -4,11 +4,11 @@ import { canonicalText } from '../../src/lib/canonical-text.ts';
 
 const textOf = (body: unknown) => canonicalText(body, { nullIsNone: false });
 
-test('the order of members makes no other text', () => {
+test('the order of members does not change the text', () => {
   expect(textOf({ a: 1, b: [{ c: 2, d: 3 }] })).toBe(textOf({ b: [{ d: 3, c: 2 }], a: 1 }));
 });
 
-test('nor does a member that is null where that is asked for; an element is one', () => {
+test('a member that is null does not change the text if nulls count as absent, but an element does', () => {
   const [nulls, none] = [
     { a: 1, b: null, c: { d: null } },
     { a: 1, c: {} },
@@ -18,7 +18,7 @@ test('nor does a member that is null where that is asked for; an element is one'
   expect(textOf(nulls)).not.toBe(textOf(none));
 });
 
-test('different values have different texts, also those that JSON writes alike', () => {
+test('different values have different texts, even those that JSON writes alike', () => {
   const bodies = [
     'null',
     '1e999',
@@ -39,7 +39,7 @@ test('different values have different texts, also those that JSON writes alike',
   expect(new Set(bodies.map((body) => textOf(JSON.parse(body)))).size).toBe(bodies.length);
 });
 
-test('a value nested more deeply than the stack reaches has one too', () => {
+test('a value nested more deeply than the stack reaches has a text', () => {
   const depth = 1_000_000;
   expect(textOf(JSON.parse(`${'['.repeat(5000)}1${']'.repeat(5000)}`))).toMatch(/\n1$/);
   let body: unknown = 1;
@@ -47,7 +47,7 @@ test('a value nested more deeply than the stack reaches has one too', () => {
   expect(textOf(body).split('\n')).toHaveLength(depth + 1);
 });
 
-test('a value of more members than a call has arguments has one too', () => {
+test('a value with more members than a call has arguments has a text', () => {
   const body = Array.from({ length: 200_000 }, (_, i) => i);
   expect(textOf({ body }).split('\n')).toHaveLength(body.length + 3);
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compareCodePoints } from '../../src/lib/code-points.ts';
 
-test('the order is that of the bytes in UTF-8', () => {
+test('texts are in the order of their bytes in UTF-8', () => {
   const unit = fc.constantFrom('a', 'é', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}');
   const text = fc.string({ unit, maxLength: 6 });
   fc.assert(

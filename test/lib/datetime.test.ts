@@ -32,7 +32,7 @@ test.each([
   '0000-01-01T00:00:00Z',
   '2025-01-15T10:30:00Z\n',
   ' 2025-01-15T10:30:00Z',
-])('%j is none', (text) => {
+])('%j is not a datetime', (text) => {
   expect(parseDatetime(text)).toBeUndefined();
 });
 
@@ -43,6 +43,6 @@ test.each([
   ['1969-12-31T23:59:59.123456Z', '1969-12-31T23:59:59.123455Z'],
   ['1960-03-01T00:00:00.000000Z', '1960-02-29T23:59:59.999999Z'],
   ['0001-01-01T00:00:00.000000Z', '0000-12-31T23:59:59.999999Z'],
-])('before %s is %s', (timestamp, before) => {
+])('the microsecond before %s is %s', (timestamp, before) => {
   expect(microsecondBefore(timestamp)).toBe(before);
 });

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('the first is told once, and each that comes more than two seconds after the last that was told; until nobody listens', () => {
+test('the first signal is reported once, and each later one that comes more than two seconds after the last reported one, until nobody listens', () => {
   const told: string[] = [];
   const stop = onInterrupts(['SIGHUP', 'SIGUSR2'], {
     onFirst: () => told.push(`first at ${performance.now()}`),

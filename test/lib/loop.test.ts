@@ -15,7 +15,7 @@ function start(run: (isStopped: () => boolean) => Promise<number>) {
   return { warn, loop: startLoop({ log: { warn } as unknown as Logger, name: 'work', run }) };
 }
 
-test('a round that fails is told of and tried again, later each time; one that does not makes it soon again', async () => {
+test('a failed round is logged and retried after ever longer waits; a success makes the wait short again', async () => {
   const error = new Error('failed');
   const outcomes = [error, error, error, error, 100, error, 100];
   const rounds: number[] = [];
@@ -33,7 +33,7 @@ test('a round that fails is told of and tried again, later each time; one that d
   await loop.stop();
 });
 
-test('stopping ends the rest', async () => {
+test('stopping ends a rest early', async () => {
   const run = vi.fn(async () => 60_000);
   const { loop } = start(run);
   await vi.advanceTimersByTimeAsync(1);
@@ -42,7 +42,7 @@ test('stopping ends the rest', async () => {
   expect(run).toHaveBeenCalledTimes(1);
 });
 
-test('stopping waits for the round under way, which may ask whether to end, and then for no rest', async () => {
+test('stopping waits for the round in progress, which may ask whether to end, but for no rest after it', async () => {
   let end = (_restMs: number) => {};
   let isStopped = () => false;
   const run = vi.fn((asked: () => boolean) => {

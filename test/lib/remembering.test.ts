@@ -10,7 +10,7 @@ function counting<T>(most: number, make: (text: string) => T) {
   return { made, remembered };
 }
 
-test('what was made of a text is given again, until there are too many texts', () => {
+test('the result for a text is cached until there are too many texts', () => {
   const { made, remembered } = counting(2, (text) => ({ text }));
   const one = remembered('a');
   expect([remembered('b').text, remembered('a') === one, made]).toEqual(['b', true, ['a', 'b']]);
@@ -19,7 +19,7 @@ test('what was made of a text is given again, until there are too many texts', (
   expect(made).toEqual(['a', 'b', 'c', 'a']);
 });
 
-test('undefined is not remembered, and takes no room', () => {
+test('undefined is not cached, and takes no room', () => {
   const { made, remembered } = counting(1, (text) => (text === 'a' ? 1 : undefined));
   expect(['a', 'b', 'b', 'a'].map(remembered)).toEqual([1, undefined, undefined, 1]);
   expect(made).toEqual(['a', 'b', 'b']);

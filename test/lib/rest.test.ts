@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a process is quiet when its event loop had little to do for a whole stretch, the first one since it began, too', async () => {
+test('a process is quiet when its event loop had little to do for a whole stretch, even the first one', async () => {
   const stretchMs = 200;
   /** Timers count whole milliseconds, so one may fire up to a millisecond early. */
   const aStretch = () => sleep(stretchMs + 1);
@@ -30,12 +30,12 @@ test('a process is quiet when its event loop had little to do for a whole stretc
 test.each([
   ['quiet', 1, [1_000, 60_000]],
   ['busy', -1, [9_000, 60_000]],
-])('a %s process rests as long as its work tells, a minute at most', (_, busy, rests) => {
+])('a %s process rests in proportion to its work, a minute at most', (_, busy, rests) => {
   const rest = createRest(busy);
   expect([rest(1_000), rest(120_000)]).toEqual(rests);
 });
 
-test('one that failed rests, too', async () => {
+test('a step that failed rests too', async () => {
   stopTheClock();
   const restAfter = vi.fn((workedMs: number) => 2 * workedMs);
   const step = resting(async () => {
@@ -47,7 +47,7 @@ test('one that failed rests, too', async () => {
   expect(step.restsFor()).toBe(10);
 });
 
-test('a step rests after it was run, by what it took and did', async () => {
+test('a step rests after its run, depending on how long it took and what it did', async () => {
   stopTheClock();
   const work = vi.fn(async () => {
     vi.advanceTimersByTime(5);

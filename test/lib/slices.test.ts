@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { inSlices, inTurns, sortInSlices } from '../../src/lib/slices.ts';
 
-test('items are sorted as by sort, equal ones in the order in which they came', async () => {
+test('items are sorted as by sort(), and equal ones stay in the order in which they came', async () => {
   const item = fc.record({ rank: fc.integer({ min: 0, max: 5 }), name: fc.string() });
   await fc.assert(
     fc.asyncProperty(fc.array(item, { maxLength: 40 }), fc.integer({ min: 1, max: 9 }), async (items, size) => {
@@ -27,12 +27,12 @@ async function countPerTurn(work: (step: () => void) => Promise<void>): Promise<
   return { turns, done };
 }
 
-test('between slices the event loop turns', async () => {
+test('the event loop turns between slices', async () => {
   const counted = await countPerTurn((step) => inSlices(Array.from({ length: 40 }), 10, step));
   expect(counted).toEqual({ turns: [10, 20, 30], done: 40 });
 });
 
-test('between slices that are sorted, and between those that are merged, too', async () => {
+test('the event loop turns between slices that are sorted, and between slices that are merged', async () => {
   const numbers = Array.from({ length: 40 }, (_, i) => i);
   const { turns, done } = await countPerTurn(async (step) => {
     const compare = (a: number, b: number) => {
@@ -45,7 +45,7 @@ test('between slices that are sorted, and between those that are merged, too', a
   expect([[...new Set(turns)], done]).toEqual([[9, 18, 27, 46, 56, 66, 76], 76]);
 });
 
-test('between items that are taken as fast as they come the event loop turns', async () => {
+test('the event loop turns between items that are taken as fast as they come', async () => {
   const counted = await countPerTurn(async (step) => {
     for await (const _ of inTurns(['one', 'two', 'three'])) step();
   });

@@ -4,14 +4,14 @@ import { createSteps } from '../../src/lib/steps.ts';
 
 const failing = (message: string) => Promise.reject(new Error(message));
 
-test('one that fails stops none of the others, and is what is thrown', async () => {
+test('a step that fails stops none of the others, and its error is thrown', async () => {
   const steps = createSteps();
   expect(await steps.attempt(failing('one'), 0)).toBe(0);
   expect(await steps.attempt(Promise.resolve(3), 0)).toBe(3);
   expect(() => steps.throwFailures()).toThrow('one');
 });
 
-test('of several that fail none is forgotten', async () => {
+test('if several steps fail, no error is forgotten', async () => {
   const steps = createSteps();
   for (const name of ['one', 'two']) await steps.attempt(failing(name), 0);
   expect(() => steps.throwFailures()).toThrow(
@@ -19,7 +19,7 @@ test('of several that fail none is forgotten', async () => {
   );
 });
 
-test('of many that fail the first few are told, and how many there were', async () => {
+test('if many steps fail, the first few errors are reported, and how many there were', async () => {
   const steps = createSteps();
   for (let i = 1; i <= 7; i++) await steps.attempt(failing(`${i}`), 0);
   expect(() => steps.throwFailures()).toThrow(
@@ -27,7 +27,7 @@ test('of many that fail the first few are told, and how many there were', async 
   );
 });
 
-test('where none fails nothing is thrown', async () => {
+test('if no step fails, nothing is thrown', async () => {
   const steps = createSteps();
   await steps.attempt(Promise.resolve(1), 0);
   steps.throwFailures();

@@ -30,7 +30,7 @@ test('a wake-up ends the wait at once, and leaves no timer that would keep the p
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('without one it ends after its time', async () => {
+test('without a wake-up the wait ends after its time', async () => {
   const isOver = watch(createWakeUp().wait(1_000));
   await vi.advanceTimersByTimeAsync(999);
   expect(await isOver()).toBe(false);
@@ -38,7 +38,7 @@ test('without one it ends after its time', async () => {
   expect(await isOver()).toBe(true);
 });
 
-test('those that come while nobody waits end the next wait, and no other', async () => {
+test('wake-ups that come while nobody waits end the next wait, and no other', async () => {
   const { wake, wait } = createWakeUp();
   wake();
   wake();

@@ -22,11 +22,11 @@ test.each([
   expect(starts(name, date)).toBe(expected);
 });
 
-test('a midnight that does not exist: the day starts when the clocks have jumped', () => {
+test('if midnight does not exist, the day starts when the clocks have jumped', () => {
   expect(starts('America/Santiago', '2019-09-08')).toBe('2019-09-08T01:00:00.000000-0300');
 });
 
-test('a midnight that comes twice: the day starts at the first', () => {
+test('if midnight comes twice, the day starts at the first', () => {
   expect(starts('America/Havana', '2024-11-03')).toBe('2024-11-03T00:00:00.000000-0400');
   expect(starts('America/St_Johns', '2005-10-30')).toBe('2005-10-30T00:00:00.000000-0230');
 });
@@ -58,7 +58,7 @@ test('zones are known by canonical names and aliases, and by nothing else', () =
   }
 });
 
-test('an app whose zone was chosen when ICU’s own names were taken goes on with it', () => {
+test('an app whose zone was chosen when ICU’s own names were accepted keeps it', () => {
   expect(zoneOfApp('JST').name).toBe('Asia/Tokyo');
   expect(findZone('JST')).toBeUndefined();
 });
@@ -110,7 +110,7 @@ describe.each([...ODD, 'Pacific/Kwajalein', 'Africa/Casablanca', 'America/Scores
   },
 );
 
-test('the arrays for SQL: one more offset than changes, in ascending order', () => {
+test('the arrays for SQL have one more offset than changes, in ascending order', () => {
   const { changesAt, offsetsSeconds } = zoneChanges(zone('America/New_York'));
   expect(offsetsSeconds).toHaveLength(changesAt.length + 1);
   expect(changesAt.slice(0, 2)).toEqual(['1970-04-26T07:00:00.000Z', '1970-10-25T06:00:00.000Z']);
