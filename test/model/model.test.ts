@@ -70,7 +70,7 @@ function withoutZeros(revenue: Record<string, number>) {
 }
 
 test.each(['refuse', 'transfer'] as const)(
-  'create, update, attribute, grant, revoke, set transaction, delete: an app with sharing %s',
+  'create, update, attribute, grant, revoke, set transaction and delete answer like the model in an app with sharing %s',
   async (sharing) => {
     await fc.assert(
       fc.asyncProperty(commands, async (sequence) => {
