@@ -65,7 +65,7 @@ describe('on a real database', () => {
       .execute();
   }
 
-  test('a webhook that fails is a warning, one that was suspended a problem', async () => {
+  test('a webhook that fails is a warning, a suspended one a problem', async () => {
     await addWebhook({ first_failure_at: '2025-01-01T00:00:00Z' });
     expect(await statesOf()).toMatchObject({ webhooks: 'warning' });
     await addWebhook({ state: 'suspended' });
@@ -73,14 +73,14 @@ describe('on a real database', () => {
     expect(await wordsOf('webhooks')).toMatch(/1 suspended .*, 1 failing \(see `sps webhook deliveries`\)/);
   });
 
-  test('one that was disabled, or suspended for its failures, is not failing too', async () => {
+  test('a webhook that was disabled, or suspended for its failures, does not also count as failing', async () => {
     await addWebhook({ state: 'disabled', first_failure_at: '2025-01-01T00:00:00Z' });
     expect(await wordsOf('webhooks')).toBe('0 webhooks are enabled, all is delivered.');
     await addWebhook({ state: 'suspended', first_failure_at: '2025-01-01T00:00:00Z' });
     expect(await wordsOf('webhooks')).toMatch(/^Webhooks: 1 suspended \([^)]*\)\.$/);
   });
 
-  test('dead deliveries are named while there is a webhook to replay them to', async () => {
+  test('dead deliveries are named as long as there is a webhook to replay them to', async () => {
     await addWebhook({});
     const { db } = service.database;
     await sql`
@@ -91,7 +91,7 @@ describe('on a real database', () => {
     expect(await statesOf()).toMatchObject({ webhooks: 'ok' });
   });
 
-  test('what waits is not said to be delivered', async () => {
+  test('waiting deliveries are not reported as delivered', async () => {
     await addWebhook({});
     const { db } = service.database;
     await sql`
@@ -111,7 +111,7 @@ describe('on a real database', () => {
     await db.deleteFrom('webhook').execute();
   });
 
-  test('deliveries that wait for a clock that was set back are named', async () => {
+  test('deliveries that wait because the clock was set back are named', async () => {
     await addWebhook({});
     const { db } = service.database;
     const set = (column: 'queued_at' | 'due_at', hours: number) =>
@@ -153,7 +153,7 @@ describe('on a real database', () => {
     expect(await wordsOf('webhook secrets')).toMatch(/, but altered since: .* remove the webhook/);
   });
 
-  test('a secret in clear is a warning where there is a key', async () => {
+  test('a secret in clear is a warning if there is a key', async () => {
     await addWebhook({ secret: 'whsec_abc' });
     const withKey = (SPS_ENCRYPTION_KEY: Buffer | undefined) => {
       deps = { ...deps, config: { ...deps.config, SPS_ENCRYPTION_KEY } };
@@ -182,7 +182,7 @@ describe('on a real database', () => {
     expect(await statesOf()).toMatchObject({ totals: 'ok' });
   });
 
-  test('a missing migration is a warning, one of a newer program a problem', async () => {
+  test('a missing migration is a warning, a migration of a newer program a problem', async () => {
     const { db } = service.database;
     const taken = await db
       .deleteFrom('schema_migration' as never)
@@ -200,7 +200,7 @@ describe('on a real database', () => {
   });
 });
 
-test('a role that is no superuser is enough, and counts the connections of others', async () => {
+test('a role that is not a superuser is enough, and counts the connections of others', async () => {
   const role = `sps_plain_${randomBytes(6).toString('hex')}`;
   const { db } = service.database;
   await sql`create role ${sql.ref(role)} login password 'plain'`.execute(db);
@@ -220,7 +220,7 @@ test('a role that is no superuser is enough, and counts the connections of other
   await sql`drop role ${sql.ref(role)}`.execute(db);
 });
 
-test('an empty database is told as such, and nothing of it is looked at', async () => {
+test('an empty database is reported as empty, and not examined further', async () => {
   const empty = await createTestDatabase('template template0');
   const findings = await examine({ ...deps, db: empty.db, analyticsDb: empty.db }, { charts: true });
   await empty.close();
@@ -234,7 +234,7 @@ test('an empty database is told as such, and nothing of it is looked at', async 
   expect(findings[3]?.words).toBe('The database is empty: start the service, or run `sps migrate`.');
 });
 
-test('a database that is away is a problem of every check, not an end', async () => {
+test('if the database is away, every check reports a problem and doctor goes on to the end', async () => {
   const settings = { max: 1, statementTimeoutMs: 1_000, applicationName: 'doctor' };
   const db = createDb({ ...settings, connectionString: 'postgres://postgres@127.0.0.1:9/x' }, () => {});
   const findings = await examine({ ...deps, db, analyticsDb: db }, { charts: true });
@@ -280,14 +280,14 @@ describe('judgements', () => {
     expect(judgeConnections({ ...facts, connections: 80 }, 98).state).toBe('warning');
   });
 
-  test('of the limit that is met first', () => {
+  test('of the limit that is reached first', () => {
     const words = (limits: object) => judgeConnections({ ...facts, ...limits }, 30).words;
     expect(words({})).toMatch(/takes up to 30 of 97\.$/);
     expect(words({ role_limit: 12 })).toMatch(/up to 30 of 12: .* raise the connection limit of the role\.$/);
     expect(words({ role_limit: 30, database_limit: 29 })).toMatch(/of 29: .* the connection limit of the database\.$/);
   });
 
-  test('of an encoding in which texts are lost', () => {
+  test('of an encoding that loses texts', () => {
     expect(judgeVersion({ ...facts, encoding: 'LATIN1' }).state).toBe('problem');
   });
 
@@ -310,7 +310,7 @@ describe('judgements', () => {
     expect(judgeDisk(free * 1024 ** 3, all * 1024 ** 3).state).toBe(state);
   });
 
-  test('of charts: the slowest is named', () => {
+  test('of charts name the slowest one', () => {
     const timed = [
       { app_id: 'a', chart_id: 'mrr', ms: 2_001 },
       { app_id: 'a', chart_id: 'arr', ms: 10 },

@@ -20,7 +20,7 @@ async function read(name: string): Promise<number> {
   return Number(line?.split(' ').at(-1));
 }
 
-test('what the totals lack is counted, and for how long, also where something always comes', async () => {
+test('pending facts are counted, and for how long totals have been behind, even if new facts always arrive', async () => {
   const { db } = service.database;
   const figures = async () => [await read('sps_totals_pending'), await read('sps_totals_behind_seconds')];
   const add = (from: number, to: number) =>
@@ -56,7 +56,7 @@ test('what the totals lack is counted, and for how long, also where something al
   expect(await figures()).toEqual([0, 0]);
 });
 
-test('groups of attributions are counted, and their labels until they are swept', async () => {
+test('attributions in groups are counted, and their labels until they are swept', async () => {
   const before = await read('sps_attribution_group_size_sum');
   await Promise.all(
     Array.from({ length: 5 }, () => post(service, { status: 'organic', customer_user_id: 'anna', campaign: 'x' })),
@@ -65,7 +65,7 @@ test('groups of attributions are counted, and their labels until they are swept'
   expect(await read('sps_labels_pending')).toBe(1);
 });
 
-test('pools tell their connections and who waits for one', async () => {
+test('pools report their connections and how many wait for one', async () => {
   const { text } = await service.call('GET', '/metrics');
   expect(text).toMatch(/^sps_pool_connections\{pool="sps-test",state="idle"\} \d+/m);
   expect(text).toMatch(/^sps_pool_connections_max\{pool="sps-test"\} [1-9]/m);
