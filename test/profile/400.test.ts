@@ -42,14 +42,14 @@ describe.each(Object.entries(operations))('%s', (_, send) => {
     expect(await send(service, { customer: 'anna' }, body)).toMatchObject(refused(code, [source, message]));
   });
 
-  test('every offending field is told, in the order of the request table', async () => {
+  test('reports every offending field, in the order of the request table', async () => {
     const body = { custom_attributes: 5, store: '', country: 5, installed_at: 'x' };
     expect(await send(service, { customer: 'anna' }, body)).toMatchObject(
       refused('datetime', ['installed_at', /./], ['country', /./], ['store', /./], ['custom_attributes', /./]),
     );
   });
 
-  test('one bad attribute stores none, and the limit of 30 counts what is there', async () => {
+  test('stores no attribute if one is bad, and counts those that exist towards the limit of 30', async () => {
     const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`k${index}`, index]));
     expect(await send(service, { customer: 'anna' }, { custom_attributes: many, country: 'DE' })).toMatchObject(
       refused('value_error', ['custom_attributes', /at most 30.*k29/]),
@@ -58,7 +58,7 @@ describe.each(Object.entries(operations))('%s', (_, send) => {
     expect(json.data.custom_attributes).toEqual({ kept: 'x' });
   });
 
-  test('a body that is no object, and none at all', async () => {
+  test('refuses a body that is not an object, and a missing one', async () => {
     expect(await send(service, { customer: 'anna' }, '[]')).toMatchObject(
       refused('type_error', ['non_field_errors', /./]),
     );
@@ -66,21 +66,21 @@ describe.each(Object.entries(operations))('%s', (_, send) => {
     expect(await send(service, { customer: 'anna' }, '')).toMatchObject(refused('parse_error', [null, /./]));
   });
 
-  test('a customer user id of 256 characters', async () => {
+  test('refuses a customer user id of 256 characters', async () => {
     expect(await send(service, { customer: 'x'.repeat(256) })).toMatchObject(
       refused('value_error', ['service-customer-user-id', /255/]),
     );
   });
 });
 
-test('creating with a customer user id that another profile has', async () => {
+test('creating a profile with the customer user id of another one is refused', async () => {
   const { json } = await createProfile(service, { customer: 'bert' });
   const answer = await createProfile(service, { profile: json.data.profile_id, customer: 'anna' }, { country: 'DE' });
   expect(answer).toMatchObject(refused('value_error', ['service-customer-user-id', /another profile/]));
   expect((await readProfile(service, { customer: 'bert' })).json.data.profile_id).toBe(json.data.profile_id);
 });
 
-test('it is told of the header that gave the name', async () => {
+test('a customer user id of another profile is reported under the header that gave it', async () => {
   const { json } = await createProfile(service, {});
   const answer = await service.call('POST', PROFILE, {
     key: service.secretKey,
@@ -90,7 +90,7 @@ test('it is told of the header that gave the name', async () => {
   expect(answer).toMatchObject(refused('value_error', ['acme-customer-user-id', /another profile/]));
 });
 
-test('creating by an identifier in the body, which a header has to name', async () => {
+test('creating a profile by an identifier in the body is refused, as a header has to give it', async () => {
   const count = () => service.database.db.selectFrom('profile').select('profile_id').execute();
   const before = await count();
   expect(await createProfile(service, {}, { customer_user_id: 'carl', profile_id: 'x' })).toMatchObject(
@@ -115,7 +115,7 @@ test.each(['GET', 'PATCH', 'DELETE'])('%s needs a header that names the profile'
   expect(answer).toMatchObject(refused('profile_does_not_exist', ['non_field_errors', /service-customer-user-id/]));
 });
 
-test('reading and deleting judge the headers, too', async () => {
+test('reading and deleting judge the headers too', async () => {
   for (const send of [readProfile, deleteProfile]) {
     expect(await send(service, { customer: 'x'.repeat(256) })).toMatchObject(
       refused('value_error', ['service-customer-user-id', /255/]),

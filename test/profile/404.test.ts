@@ -32,17 +32,17 @@ const operations: [string, (service: TestService, named: Named) => ReturnType<ty
 ];
 
 describe.each(operations)('%s', (_, send) => {
-  test('identifiers that match nothing, a malformed id too', async () => {
+  test('does not find identifiers that match nothing, nor a malformed id', async () => {
     for (const named of [{ customer: 'nobody' }, { customer: 'Anna' }, { profile: randomUUID() }, { profile: 'x' }]) {
       expect(await send(service, named)).toMatchObject(NOT_FOUND);
     }
   });
 
-  test('two identifiers that name different profiles', async () => {
+  test('does not find two identifiers that name different profiles', async () => {
     expect(await send(service, { customer: 'anna', profile: bert })).toMatchObject(NOT_FOUND);
   });
 
-  test('a name that an import gives up while the profile is waited for', async () => {
+  test('does not find a name that an import gives up while the profile is locked', async () => {
     const { db } = service.database;
     const { json } = await createProfile(service, { customer: 'cleo' });
     const trx = await db.startTransaction().execute();
@@ -57,7 +57,7 @@ describe.each(operations)('%s', (_, send) => {
     await deleteProfile(service, { customer: 'dora' });
   });
 
-  test('a profile of another app', async () => {
+  test('does not find a profile of another app', async () => {
     const other = await createApp(service.deps, { name: 'Other' });
     const stranger = { ...service, secretKey: other.secret_key };
     expect(await send(stranger, { profile: anna })).toMatchObject(NOT_FOUND);
@@ -65,13 +65,13 @@ describe.each(operations)('%s', (_, send) => {
   });
 });
 
-test('creating with an id that names no profile makes none', async () => {
+test('creating a profile with an id that names none creates none', async () => {
   for (const named of [{ profile: randomUUID() }, { profile: 'x' }, { profile: randomUUID(), customer: 'carl' }]) {
     expect(await createProfile(service, named)).toMatchObject(NOT_FOUND);
   }
   expect(await readProfile(service, { customer: 'carl' })).toMatchObject(NOT_FOUND);
 });
 
-test('the profile is looked for after the body is judged', async () => {
+test('the profile is looked up after the body is judged', async () => {
   expect((await updateProfile(service, { customer: 'nobody' }, { country: 5 })).status).toBe(400);
 });

@@ -73,7 +73,7 @@ function bestOf(purchases: PurchaseState[], grants: GrantState[]): AccessSource 
 const isGrant = (source: AccessSource) => 'grant' in source.opened_by;
 
 describe('a grant beside a purchase', () => {
-  test('active before future before expired, whichever of them it is', () => {
+  test('the active one is shown rather than a future one, and a future one rather than an expired one', () => {
     const active = purchase({ expires_at: '2025-07-01 00:00:00+00' });
     const expired = purchase({});
     expect(isGrant(bestOf([active], [granted('2025-07-01 00:00:00+00', null)]))).toBe(false);
@@ -93,14 +93,14 @@ describe('a grant beside a purchase', () => {
     expect(isActive(bestOf([], [never]), NOW)).toBe(false);
   });
 
-  test('both active: the later end, no end being the latest', () => {
+  test('of two active ones, the one with the later end is shown, no end being the latest', () => {
     const active = purchase({ expires_at: '2025-07-01 00:00:00+00' });
     expect(isGrant(bestOf([active], [granted(null, '2025-07-01 00:00:00.000001+00')]))).toBe(true);
     expect(isGrant(bestOf([active], [granted(null, '2025-06-30 23:59:59.999999+00')]))).toBe(false);
     expect(isGrant(bestOf([active], [granted(null, null)]))).toBe(true);
   });
 
-  test('the same end: the purchase', () => {
+  test('of two with the same end, the purchase is shown', () => {
     const active = purchase({ expires_at: '2025-07-01 00:00:00+00' });
     expect(isGrant(bestOf([active], [granted(null, '2025-07-01 00:00:00+00')]))).toBe(false);
     const lifelong = purchase({ purchase_type: 'one_time_purchase', expires_at: null });
@@ -108,7 +108,7 @@ describe('a grant beside a purchase', () => {
     expect(isGrant(bestOf([purchase({})], [granted(null, '2025-02-01 00:00:00+00')]))).toBe(false);
   });
 
-  test('the end does not count: access is active up to it, and from the start on', () => {
+  test('access is active from its start up to, but not including, its end', () => {
     expect(isActive(bestOf([], [granted(null, '2025-06-15 12:00:00+00')]), NOW)).toBe(false);
     expect(isActive(bestOf([], [granted(null, '2025-06-15 12:00:00.000001+00')]), NOW)).toBe(true);
     expect(isActive(bestOf([], [granted('2025-06-15 12:00:00+00', null)]), NOW)).toBe(true);
@@ -116,7 +116,7 @@ describe('a grant beside a purchase', () => {
   });
 });
 
-test('a grace period is from the end of the period up to, not including, its own end, or a refund', () => {
+test('a grace period lasts from the end of the period up to, but not including, its own end or a refund', () => {
   const isInGrace = (expires_at: string, grace_period_expires_at: string, refunded_at: string | null = null) =>
     isInGracePeriod(purchase({ expires_at, grace_period_expires_at, refunded_at }), NOW);
   const [now, next] = ['2025-06-15 12:00:00+00', '2025-06-15 12:00:00.000001+00'];
@@ -127,19 +127,19 @@ test('a grace period is from the end of the period up to, not including, its own
   expect(isInGrace(now, next, next)).toBe(true);
 });
 
-test('a refund ends access that is still to end, and prolongs none', () => {
+test('a refund ends access that has not ended yet, and prolongs none', () => {
   const untilOf = (refunded_at: string) => bestOf([purchase({ refunded_at })], []).until;
   expect(untilOf('2025-01-20 00:00:00+00')).toBe('2025-01-20T00:00:00.000000Z');
   expect(untilOf('2025-07-01 00:00:00+00')).toBe('2025-02-01T00:00:00.000000Z');
 });
 
-test('of several purchases with the same end the latest purchase is shown', () => {
+test('of several purchases with the same end, the latest purchase is shown', () => {
   const first = purchase({ store_transaction_id: 'a' });
   const second = purchase({ store_transaction_id: 'b' });
   expect(bestOf([first, second], []).opened_by).toEqual({ purchase: second });
 });
 
-test('property: the source shown is active whenever any source is, and nothing better is left out', () => {
+test('property: the source shown is active whenever any source is, and no better one is left out', () => {
   const moment = fc.constantFrom(
     null,
     '2025-05-01 00:00:00+00',

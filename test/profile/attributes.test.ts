@@ -24,7 +24,7 @@ describe('what is accepted', () => {
     expect(changesOf(null)).toEqual([]);
   });
 
-  it('makes floats of booleans and integers', () => {
+  it('turns booleans and integers into floats', () => {
     expect(changesOf({ yes: true, no: false, three: 3 })).toEqual([
       ['yes', 1],
       ['no', 0],
@@ -32,7 +32,7 @@ describe('what is accepted', () => {
     ]);
   });
 
-  it('deletes by an empty value or null, also where an element has no value', () => {
+  it('deletes on an empty value or null, and also if an element has no value', () => {
     expect(changesOf({ a: '', b: null })).toEqual([
       ['a', null],
       ['b', null],
@@ -45,7 +45,7 @@ describe('what is accepted', () => {
     expect(faultOf({ a: '😀'.repeat(31) }).message).toContain('at most 30 characters');
   });
 
-  it('takes keys of 30 letters, digits, dashes, points and underscores, __proto__ too', () => {
+  it('takes keys of 30 letters, digits, dashes, points and underscores, including __proto__', () => {
     expect(changesOf({ ['aZ0-._'.repeat(5)]: 'x' })).toHaveLength(1);
     const given = JSON.parse('{"__proto__": "x"}');
     expect(changesOf(given)).toEqual([['__proto__', 'x']]);
@@ -78,8 +78,8 @@ describe('what is refused, naming the key', () => {
       'plan',
     ],
     ['an element without a key', [{ value: 'a' }], 'missing', 'key'],
-    ['an element that is no object', ['plan'], 'type_error', 'array'],
-    ['a key that is no string', [{ key: 5 }], 'type_error', 'string'],
+    ['an element that is not an object', ['plan'], 'type_error', 'array'],
+    ['a key that is not a string', [{ key: 5 }], 'type_error', 'string'],
     ['text', 'plan=gold', 'type_error', 'dictionary'],
   ])('%s', (_, given, code, named) => {
     expect(faultOf(given)).toEqual({ source: 'custom_attributes', code, message: expect.stringContaining(named) });

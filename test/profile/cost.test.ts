@@ -89,7 +89,7 @@ async function countReads(work: (trx: Transaction<DB>) => Promise<void>, tables 
   return Math.max(...after.map(({ count }, i) => count - before[i]!.count));
 }
 
-test.each([1, 5])('the installs of %i profiles are written without reading those of the others', async (count) => {
+test.each([1, 5])('the installs of %i profiles are written without reading those of other profiles', async (count) => {
   const ids = await pick(count);
   const reads = await countReads((trx) =>
     writeInstalls(planningAnew(trx), small.app, sql`(select unnest(${ids}::uuid[]) as profile_id)`),
@@ -98,7 +98,7 @@ test.each([1, 5])('the installs of %i profiles are written without reading those
   expect(reads).toBeLessThan(SMALL);
 });
 
-test('an install that is there as it is draws no further number: charts count payers by pages of these', async () => {
+test('an unchanged install draws no new number: charts count payers by pages of these numbers', async () => {
   const ids = await pick(5);
   const trx = await service.database.db.startTransaction().execute();
   const write = () => writeInstalls(planningAnew(trx), small.app, sql`(select unnest(${ids}::uuid[]) as profile_id)`);
@@ -129,7 +129,7 @@ function purchasesOf(chains: readonly Chain[]) {
     select ctid, * from purchase where app_id = app.app_id and profile_id = c.profile_id offset 0) p`;
 }
 
-test.each([1, 5])('the facts of %i chains are derived, and removed, without reading the others', async (count) => {
+test.each([1, 5])('the facts of %i chains are derived, and removed, without reading other facts', async (count) => {
   const chains = await pickChains(count);
   const reads = await countReads(async (trx) => {
     const execute = planningAnew(trx);
@@ -143,7 +143,7 @@ test.each([1, 5])('the facts of %i chains are derived, and removed, without read
   expect(reads).toBeLessThan(10 * count);
 });
 
-test.each([1, 5])('%i transactions that changed are written without reading the others', async (count) => {
+test.each([1, 5])('%i transactions that changed are written without reading other transactions', async (count) => {
   const chains = await pickChains(count);
   const columns = STAGED_COLUMNS.map(([name]) => {
     if (name === 'position') return sql`0::bigint as position`;
@@ -157,14 +157,14 @@ test.each([1, 5])('%i transactions that changed are written without reading the 
   expect(reads).toBeLessThan(15 * count);
 });
 
-test('a profile is removed without reading the others', async () => {
+test('a profile is removed without reading other profiles', async () => {
   const [id] = await pick(1);
   const reads = await countReads((trx) => removeProfile(trx, small.app, id!));
   expect(reads).toBeGreaterThan(0);
   expect(reads).toBeLessThan(10);
 });
 
-test('the country of a profile and of a transaction is looked up, not looked for', async () => {
+test('the country of a profile and of a transaction is found by its key, not searched for', async () => {
   const [id] = await pick(1);
   const reads = await countReads(
     async (trx) => {

@@ -11,7 +11,7 @@ afterAll(() => service.close());
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-test('a customer user id makes a profile with an id of ours', async () => {
+test('a customer user id creates a profile, whose id the service chooses', async () => {
   const answer = await createProfile(service, { customer: 'anna' });
   expect(answer.status).toBe(200);
   expect(answer.headers['cache-control']).toBe('no-store');
@@ -31,7 +31,7 @@ test('a customer user id makes a profile with an id of ours', async () => {
   });
 });
 
-test('the same customer user id again answers the existing profile, updated', async () => {
+test('creating with the same customer user id again answers the existing profile, updated', async () => {
   const first = await createProfile(
     service,
     { customer: 'bert' },
@@ -46,7 +46,7 @@ test('the same customer user id again answers the existing profile, updated', as
   });
 });
 
-test('no identifier makes an anonymous profile, each time another one', async () => {
+test('without an identifier each request creates another anonymous profile', async () => {
   const ids = [];
   for (const headers of [{}, { 'service-customer-user-id': ' ', 'service-profile-id': '' }]) {
     const { json } = await service.call('POST', PROFILE, { key: service.secretKey, headers, body: {} });
@@ -56,14 +56,14 @@ test('no identifier makes an anonymous profile, each time another one', async ()
   expect(new Set(ids).size).toBe(2);
 });
 
-test('the profile id alone updates its profile', async () => {
+test('a profile id alone updates its profile', async () => {
   const { json } = await createProfile(service, {});
   const profile = json.data.profile_id;
   const again = await createProfile(service, { profile }, { custom_attributes: { a: 'x' } });
   expect(again.json.data).toMatchObject({ profile_id: profile, customer_user_id: null, custom_attributes: { a: 'x' } });
 });
 
-test('both identifiers give the customer user id to the profile', async () => {
+test('a request with both identifiers gives the customer user id to the profile', async () => {
   const { json } = await createProfile(service, {});
   const profile = json.data.profile_id;
   const attached = await createProfile(service, { profile, customer: 'carl' }, { country: 'fr' });
@@ -73,7 +73,7 @@ test('both identifiers give the customer user id to the profile', async () => {
   expect((await storedProfile(service, profile)).row.country).toBe('FR');
 });
 
-test('a profile that gets another customer user id loses the one before, which is free then', async () => {
+test('a profile that gets another customer user id loses the previous one, which is then free', async () => {
   const { json } = await createProfile(service, { customer: 'dora' });
   const profile = json.data.profile_id;
   await createProfile(service, { profile, customer: 'dora2' });
@@ -110,7 +110,7 @@ test('installed_at, country, store and custom_attributes are stored, and the ins
   });
 });
 
-test('without installed_at a profile is installed now; null members are absent ones', async () => {
+test('without installed_at a profile is installed now; null members count as absent', async () => {
   const body = { installed_at: null, country: null, store: null, custom_attributes: null };
   const { json } = await createProfile(service, { customer: 'fred' }, body);
   const { row, install } = await storedProfile(service, json.data.profile_id);

@@ -58,7 +58,7 @@ async function figures() {
   return { values, segments };
 }
 
-test('what names or describes the user is gone, from the profile, its events and the answers kept', async () => {
+test('everything that names or describes the user is removed from the profile, its events and the kept answers', async () => {
   const profile = await createFullProfile('anna');
   const answer = await deleteProfile(service, { customer: 'anna' });
   expect(answer).toMatchObject({ status: 204, text: '' });
@@ -91,8 +91,8 @@ test('what names or describes the user is gone, from the profile, its events and
 
 test.each([
   ['before its facts were labelled', false],
-  ['after they were', true],
-])('every chart keeps its figures: deleted %s', async (name, isLabelled) => {
+  ['after its facts were labelled', true],
+])('every chart keeps its figures when a profile is deleted %s', async (name, isLabelled) => {
   const customer = `labelled-${isLabelled}`;
   await createFullProfile(customer);
   await attribute(customer, `campaign ${name}`);
@@ -126,7 +126,7 @@ test('a deleted profile is not found by any operation', async () => {
   }
 });
 
-test('its customer user id is free for a new profile, which takes over a chain with its first transaction', async () => {
+test('the customer user id of a deleted profile is free for a new one, which takes over a chain with its first transaction', async () => {
   const old = await createFullProfile('dora');
   await deleteProfile(service, { customer: 'dora' });
   const before = await figures();
@@ -149,7 +149,7 @@ test('its customer user id is free for a new profile, which takes over a chain w
   expect(after.values.slice(2)).toEqual(before.values.slice(2));
 });
 
-test('the same transaction brought again moves its chain without telling of a purchase', async () => {
+test('sending a transaction of a deleted profile again moves its chain without reporting a purchase', async () => {
   await createFullProfile('emil');
   await deleteProfile(service, { customer: 'emil' });
   const { json } = await createProfile(service, { customer: 'emil2' });
@@ -159,7 +159,7 @@ test('the same transaction brought again moves its chain without telling of a pu
   expect(events.map(({ event_type }) => event_type)).toEqual(['access_level_updated']);
 });
 
-test('attributions that arrive meanwhile are recorded before it or not at all', async () => {
+test('attributions that arrive during a deletion are recorded before it or not at all', async () => {
   for (let round = 0; round < 20; round++) {
     const customer = `fleeting-${round}`;
     const { profile_id } = (await createProfile(service, { customer })).json.data;
@@ -184,7 +184,7 @@ test('attributions that arrive meanwhile are recorded before it or not at all', 
   }
 });
 
-test('a Content-Type without a body is no reason to refuse', async () => {
+test('a request with a Content-Type but no body is not refused', async () => {
   await createProfile(service, { customer: 'fred' });
   const headers = { 'service-customer-user-id': 'fred', 'content-type': 'application/json' };
   expect((await service.call('GET', PROFILE, { key: service.secretKey, headers })).status).toBe(200);

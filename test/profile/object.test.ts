@@ -61,7 +61,7 @@ test('timestamp is the moment of the state in whole milliseconds', () => {
   expect(renderProfile(ANNA, { profile_shape: 'dictionary' }).timestamp).toBe(Date.UTC(2025, 5, 15, 12, 0, 0, 987));
 });
 
-test('a profile without anything: null in the dictionary shape, empty in the array shape', () => {
+test('a profile without purchases has null in the dictionary shape, and empty lists in the array shape', () => {
   expect(renderProfile(ANNA, { profile_shape: 'dictionary' })).toMatchObject({
     access_levels: null,
     subscriptions: null,

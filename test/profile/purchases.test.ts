@@ -33,7 +33,7 @@ async function grantGift(home: TestService, customerUserId: string) {
 const ONE_TIME = { purchase_type: 'one_time_purchase', store_product_id: 'forever' } as const;
 const FUTURE = '2090-02-01T00:00:00.000000+0000';
 
-test('a level that is over ended with the purchase that ended last, also where that was not bought last', async () => {
+test('an expired level ended with the purchase that ended last, even if another one was bought later', async () => {
   const profileId = await addProfile(service, 'overlapping');
   await addPurchase(service, profileId, { purchased_at: '2025-01-01T00:00:00Z', expires_at: '2025-06-01T00:00:00Z' });
   await addPurchase(service, profileId, { purchased_at: '2025-02-01T00:00:00Z', expires_at: '2025-03-01T00:00:00Z' });
@@ -86,7 +86,7 @@ test('a subscription has the fields of interface 2.4, and opens the level of its
   expect(data).toMatchObject({ total_revenue_usd: 10, non_subscriptions: null });
 });
 
-test('of a product the transaction purchased last is shown, then the one whose id is greater by code point', async () => {
+test('of each product the transaction purchased last is shown, or the one whose id is greater by code point', async () => {
   const profileId = await addProfile(service, 'renewed');
   const at = '2025-03-01T00:00:00.000001Z';
   await addPurchase(service, profileId, { purchased_at: '2025-03-01T00:00:00Z', store_transaction_id: 'z-early' });
@@ -105,7 +105,7 @@ test('renewal_cancelled_at is shown only while the subscription will not renew',
   expect((await grantGift(service, 'resumed')).subscriptions.monthly.renewal_cancelled_at).toBeNull();
 });
 
-test('in grace: from the end of the period to the end of the grace, and the level lasts as long', async () => {
+test('a subscription is in grace from the end of its period to the end of the grace, and its level lasts as long', async () => {
   const profileId = await addProfile(service, 'in grace');
   const grace = { billing_issue_detected_at: '2025-02-01T00:00:00Z', grace_period_expires_at: '2090-02-01T00:00:00Z' };
   await addPurchase(service, profileId, grace);
@@ -117,7 +117,7 @@ test('in grace: from the end of the period to the end of the grace, and the leve
   expect(data.access_levels.premium).toMatchObject({ is_in_grace_period: true, expires_at: FUTURE });
 });
 
-test('a refund in its grace ends it, and the access at that moment', async () => {
+test('a refund during a grace period ends it, and the access, at that moment', async () => {
   const profileId = await addProfile(service, 'refunded in grace');
   await addPurchase(service, profileId, {
     billing_issue_detected_at: '2025-02-01T00:00:00Z',
@@ -131,7 +131,7 @@ test('a refund in its grace ends it, and the access at that moment', async () =>
   });
 });
 
-test('after its grace, or before, a period is not in grace', async () => {
+test('a subscription is not in grace before or after its grace period', async () => {
   const profileId = await addProfile(service, 'grace over');
   await addPurchase(service, profileId, { grace_period_expires_at: '2025-02-10T00:00:00Z' });
   const data = await grantGift(service, 'grace over');
@@ -184,7 +184,7 @@ test('one-time purchases are arrays per product, oldest first, with the fields o
   expect(again.non_subscriptions).toEqual(data.non_subscriptions);
 });
 
-test('a non-consumable opens its level for life, a consumable opens nothing, a product without a level nothing', async () => {
+test('a non-consumable opens its level for life; a consumable or a product without a level opens nothing', async () => {
   const profileId = await addProfile(service, 'opener');
   await addPurchase(service, profileId, ONE_TIME);
   await addPurchase(service, profileId, { ...ONE_TIME, store_product_id: 'pack' });
@@ -209,7 +209,7 @@ test('a refund ends the level when it happens', async () => {
   expect(data.subscriptions.monthly).toMatchObject({ expires_at: FUTURE, cancellation_reason: 'refund' });
 });
 
-test('total_revenue_usd: production purchases minus refunds once they have happened, at most 6 decimals', async () => {
+test('total_revenue_usd is production purchases minus refunds once they have happened, with at most 6 decimals', async () => {
   const profileId = await addProfile(service, 'payer');
   await addPurchase(service, profileId, { revenue_nano: 9_990_000_000n });
   await addPurchase(service, profileId, { revenue_nano: 123_456n });
@@ -239,7 +239,7 @@ test('sandbox and family-shared purchases are shown and open access', async () =
   expect(Object.keys((await grantGift(service, 'family')).access_levels)).toEqual(['gift', 'premium']);
 });
 
-test('an app may choose the arrays of the sample response: empty when none, attributes as key and value', async () => {
+test('an app may choose the arrays of the sample response: empty if there is nothing, attributes as key and value', async () => {
   const profileId = await addProfile(arrays, 'sample');
   const empty = await grantGift(arrays, 'sample');
   expect(empty).toMatchObject({ custom_attributes: [], subscriptions: [], non_subscriptions: [] });
@@ -263,7 +263,7 @@ test('an app may choose the arrays of the sample response: empty when none, attr
   expect(data.non_subscriptions).toMatchObject([{ store_product_id: 'forever' }, { store_product_id: 'forever' }]);
 });
 
-test('in the dictionary shape custom attributes are a dictionary; a profile that nobody identified has a null id', async () => {
+test('in the dictionary shape custom attributes are a dictionary; a profile that was never identified has a null id', async () => {
   const profileId = await addProfile(service, null);
   const { db } = service.database;
   const custom_attributes = JSON.stringify({ level: 7.5, name: 'x' });

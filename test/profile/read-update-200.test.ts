@@ -72,7 +72,7 @@ test('the segment hash changes with the source of the attribution', async () => 
   expect(hashes[2]).toBe(hashes[0]);
 });
 
-test('an app of shape array shows attributes as it takes them', async () => {
+test('an app of shape array shows attributes in the form in which it takes them', async () => {
   const other = await startService({ app: { name: 'Array', profile_shape: 'array' } });
   const custom_attributes = [
     { key: 'plan', value: 'gold' },

@@ -82,7 +82,7 @@ test('the object is the same with and without the purchases that it does not sho
   expect(leftOut).toBeGreaterThan(50);
 });
 
-test('what is left out counts as revenue', async () => {
+test('purchases that are not shown still count as revenue', async () => {
   const profileId = await addProfile(service, null);
   for (const month of ['01', '02', '03']) {
     const period = { purchased_at: `2025-${month}-01T00:00:00Z`, expires_at: `2025-${month}-28T00:00:00Z` };
