@@ -32,7 +32,7 @@ const renewed = transaction({ period: 'renewal_1' });
 const typesOf = (before: ChainTransaction[], after: ChainTransaction[]) =>
   chainChangesOf(before, after).map(({ event_type, transaction: { purchase_no } }) => [event_type, purchase_no]);
 
-test('what a new transaction is called depends on what was known of the chain', () => {
+test('the event of a new transaction depends on what was known of the chain', () => {
   expect(typesOf([], [trial])).toEqual([['trial_started', trial.purchase_no]]);
   expect(typesOf([], [paid])).toEqual([['subscription_started', paid.purchase_no]]);
   expect(typesOf([trial], [trial, paid])).toEqual([['trial_converted', paid.purchase_no]]);
@@ -54,7 +54,7 @@ test('sandbox and shared transactions of a chain do not begin or continue those 
   ]);
 });
 
-test('a member that appears is told once, with its own date', () => {
+test('a member that appears is reported once, with its own date', () => {
   const ailing = {
     ...paid,
     renew_status: false,
@@ -76,7 +76,7 @@ test('a member that appears is told once, with its own date', () => {
   expect(chainChangesOf([ailing], [paid])).toEqual([]);
 });
 
-test('a new transaction tells of what it already says', () => {
+test('a new transaction also reports what it already says', () => {
   const refunded = transaction({
     purchase_type: 'one_time_purchase',
     period: 'one_time',
@@ -89,11 +89,11 @@ test('a new transaction tells of what it already says', () => {
   ]);
 });
 
-test('a write that changed nothing, and one that took a chain over as it was, tell nothing', () => {
+test('a write that changed nothing, or took over a chain as it was, reports nothing', () => {
   expect(chainChangesOf([trial, paid], [trial, paid])).toEqual([]);
 });
 
-test('a lapse is that of a trial or of a subscription', () => {
+test('a lapse is reported as that of a trial or of a subscription', () => {
   const lapse_at = '2025-03-01 00:00:00+00';
   expect(lapseOf({ ...trial, lapse_at })).toMatchObject({ event_type: 'trial_expired', at: lapse_at });
   expect(lapseOf({ ...paid, lapse_at })).toMatchObject({ event_type: 'subscription_expired', at: lapse_at });
@@ -111,22 +111,22 @@ describe('what is watched after a write', () => {
   const FUTURE = ['2025-07-01T00:00:00.000000Z'];
   const SOON = ['2025-06-01T00:00:02.000000Z'];
 
-  test('one that is new: its lapse, or soon whether it still has lapsed', () => {
+  test('of a new period: its lapse, or, if that is past, whether it is still lapsed soon after', () => {
     expect(plan([], until(future))).toEqual(FUTURE);
     expect(plan([], until(past))).toEqual(SOON);
     expect(plan([], until(past, null))).toEqual([]);
   });
 
-  test('one that had lapsed and has, if at another moment, is told already or about to be', () => {
+  test('of a period that had lapsed and still has, even at another moment: nothing, as it was reported or is about to be', () => {
     expect(plan([until(past)], until(past))).toEqual([]);
     expect(plan([until(past)], until(earlier))).toEqual([]);
   });
 
-  test('one that goes on as before, as an import may have brought it', () => {
+  test('of a period that goes on as before: its lapse, as an import may have brought it', () => {
     expect(plan([until(future)], until(future))).toEqual(FUTURE);
   });
 
-  test('one that is shortened, extended, continued or no longer continued', () => {
+  test('of a period that is shortened, extended, continued or no longer continued: its new lapse, if any', () => {
     expect(plan([until(future)], until(past))).toEqual(SOON);
     expect(plan([until(past)], until(future))).toEqual(FUTURE);
     expect(plan([until(future)], until(past, null))).toEqual(['forgotten']);
@@ -134,7 +134,7 @@ describe('what is watched after a write', () => {
     expect(plan([until(past, null)], until(past))).toEqual(SOON);
   });
 
-  test('the first of its dates that is to come: it begins, its grace begins, it is refunded', () => {
+  test('of any period: the first of its future dates, which are its start, the start of its grace, and its refund', () => {
     expect(plan([], { ...until(later), purchased_at: future })).toEqual(FUTURE);
     expect(plan([], { ...until(future, later), grace_period_expires_at: later })).toEqual(FUTURE);
     expect(plan([], { ...until(later, future), refunded_at: future })).toEqual(FUTURE);

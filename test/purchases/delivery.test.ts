@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('a webhook gets what it asked for, in order; the feed has all', async () => {
+test('a webhook gets the events that it asked for, in order; the feed has all', async () => {
   const [all, some] = [await world.receive(), await world.receive()];
   await world.addEndpoint(all.url);
   await world.addEndpoint(some.url, { events: ['subscription_renewed', 'subscription_expired'] });

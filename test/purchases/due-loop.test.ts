@@ -50,7 +50,7 @@ async function told() {
 }
 const types = async () => (await told()).map(({ event_type }) => event_type);
 
-test('a subscription is told when it lapses, not before, once, with the access that went', async () => {
+test('a subscription is reported when it lapses, not before, once, with the access that ended', async () => {
   const expires_at = inDays(10);
   await set(period({ ...ids(), expires_at }));
   await sweep();
@@ -72,7 +72,7 @@ test('a subscription is told when it lapses, not before, once, with the access t
   });
 });
 
-test('profiles that are busy keep nobody waiting', async () => {
+test('busy profiles do not delay others', async () => {
   await set(period({ ...ids(), expires_at: inDays(1) }));
   const [busy, id] = [customer, profileId];
   customer = `customer-${++count}`;
@@ -86,7 +86,7 @@ test('profiles that are busy keep nobody waiting', async () => {
   expect(await due()).toEqual([id]);
 });
 
-test('what had lapsed when it was set is told soon after, without the access, which was told then', async () => {
+test('a period that had lapsed when it was set is reported soon after, without the access, which was reported then', async () => {
   await set(period(ids()));
   await sweep();
   expect(await types()).toEqual(['access_level_updated']);
@@ -95,7 +95,7 @@ test('what had lapsed when it was set is told soon after, without the access, wh
   expect(await types()).toEqual(['access_level_updated', 'subscription_expired']);
 });
 
-test('a history that is sent in order tells of no lapse but the last', async () => {
+test('a history that is sent in order reports no lapse but the last', async () => {
   await set(trial(ids()));
   await set(period(ids('2')));
   await set(period({ ...ids('3'), purchased_at: '2025-03-01T00:00:00Z', expires_at: '2025-04-01T00:00:00Z' }));
@@ -110,14 +110,14 @@ test('a history that is sent in order tells of no lapse but the last', async () 
   ]);
 });
 
-test('a trial is told as a trial', async () => {
+test('the lapse of a trial is reported as that of a trial', async () => {
   await set(trial({ ...ids(), expires_at: '2025-02-01T00:00:00Z' }));
   await skipGraceWait();
   await sweep();
   expect((await types()).filter((type) => type.endsWith('expired'))).toEqual(['trial_expired']);
 });
 
-test('one that was renewed in time does not lapse; the next period does', async () => {
+test('a period that was renewed in time does not lapse, but the next one does', async () => {
   const end = inDays(5);
   await set(period({ ...ids(), expires_at: end }));
   await set(period({ ...ids('2'), purchased_at: end, expires_at: inDays(35) }));
@@ -134,7 +134,7 @@ test('one that was renewed in time does not lapse; the next period does', async 
   expect((await types()).slice(1)).toEqual(['subscription_expired', 'access_level_updated']);
 });
 
-test('of a chain of which two ends are due at once both are told', async () => {
+test('if two ends of a chain are due at once, both are reported', async () => {
   const gold = { store_product_id: 'gold monthly', purchased_at: inDays(-1), expires_at: inDays(35) };
   await set(period({ ...ids(), expires_at: inDays(5) }));
   await set(period({ ...ids('2'), ...gold }));
@@ -146,7 +146,7 @@ test('of a chain of which two ends are due at once both are told', async () => {
   expect(ends.map(({ access_level_id }) => access_level_id).sort()).toEqual(['gold', 'premium']);
 });
 
-test('of a chain that came back after a lapse the next one alone is told', async () => {
+test('of a chain that came back after a lapse, only the next lapse is reported', async () => {
   await set(period({ ...ids(), expires_at: inDays(1) }));
   await pass(2);
   await sweep();
@@ -157,7 +157,7 @@ test('of a chain that came back after a lapse the next one alone is told', async
   expect(lapses.map(({ payload }) => payload.event_properties.transaction_id)).toEqual([`${customer}-2`]);
 });
 
-test('a grace period puts the lapse off to its end', async () => {
+test('a grace period postpones the lapse to its end', async () => {
   const issue = { billing_issue_detected_at: inDays(1), grace_period_expires_at: inDays(8) };
   await set(period({ ...ids(), expires_at: inDays(1), ...issue }));
   const known = (await types()).length;
@@ -174,7 +174,7 @@ test('a grace period puts the lapse off to its end', async () => {
   expect((await types()).slice(known + 1)).toEqual(['subscription_expired', 'access_level_updated']);
 });
 
-test('what was not told in time is told with the dates at which access changed', async () => {
+test('what was not reported in time is reported with the dates at which access changed', async () => {
   const issue = { billing_issue_detected_at: inDays(1), grace_period_expires_at: inDays(3) };
   await set(period({ ...ids(), expires_at: inDays(1), ...issue }));
   const other = { store_transaction_id: customer, store_original_transaction_id: customer };
@@ -198,7 +198,7 @@ test('what was not told in time is told with the dates at which access changed',
   ]);
 });
 
-test('a grant that has ended by its date, or was revoked, since a lapse is not told with it', async () => {
+test('a grant that has ended by its date or was revoked since a lapse is not reported with it', async () => {
   await set(period({ ...ids(), expires_at: inDays(1) }));
   await pass(1);
   const named = { 'service-customer-user-id': customer };
@@ -220,7 +220,7 @@ test('a grant that has ended by its date, or was revoked, since a lapse is not t
   ]);
 });
 
-test('a refund lets it lapse when the money goes', async () => {
+test('a refund makes a subscription lapse at the moment of the refund', async () => {
   const refund = { refunded_at: '2025-02-05T00:00:00Z', cancellation_reason: 'refund' };
   await set(period({ ...ids(), expires_at: inDays(10), ...refund }));
   await skipGraceWait();
@@ -229,7 +229,7 @@ test('a refund lets it lapse when the money goes', async () => {
   expect(expired?.payload.event_datetime).toBe('2025-02-05T00:00:00.000000+0000');
 });
 
-test('a lapse that was told is not told again, whatever else is said of its period', async () => {
+test('a lapse that was reported is not reported again, whatever else changes in its period', async () => {
   await set(period(ids()));
   await skipGraceWait();
   await sweep();
@@ -251,7 +251,7 @@ test('a lapse that was told is not told again, whatever else is said of its peri
   ]);
 });
 
-test('imported history tells nothing, also when a request continues its chain', async () => {
+test('imported history reports nothing, even if a request continues its chain', async () => {
   await addPurchase(service, profileId, { ...ids('0'), purchased_at: '2025-01-01T00:00:00Z' });
   await service.database.db
     .insertInto('purchase_chain')
@@ -270,7 +270,7 @@ test('imported history tells nothing, also when a request continues its chain', 
   expect(await types()).toEqual(['access_level_updated']);
 });
 
-test('one that an import brought is watched once a request has touched it', async () => {
+test('an imported period is watched once a request has touched it', async () => {
   await set(period(ids('0')));
   await skipGraceWait();
   await sweep();
@@ -285,7 +285,7 @@ test('one that an import brought is watched once a request has touched it', asyn
   expect(later).toEqual(['subscription_expired', 'access_level_updated']);
 });
 
-test('of another product that follows, the access that goes and the one that comes are told', async () => {
+test('if a period of another product follows, both the access that ends and the access that begins are reported', async () => {
   const end = inDays(5);
   await set(period({ ...ids(), expires_at: end }));
   const gold = { store_product_id: 'gold monthly', purchased_at: end, expires_at: inDays(35) };
@@ -312,7 +312,7 @@ test('a chain that an import continued is watched at its new end', async () => {
   expect(await types()).toContain('subscription_expired');
 });
 
-test('a deleted profile tells of no lapse', async () => {
+test('no lapse is reported for a deleted profile', async () => {
   await set(period({ ...ids(), expires_at: inDays(1) }));
   await pass(2);
   await deleteProfile(service, { customer });
@@ -322,7 +322,7 @@ test('a deleted profile tells of no lapse', async () => {
   );
 });
 
-test('several processes at once tell of each lapse once, of many profiles', async () => {
+test('several processes at once report each lapse of many profiles once', async () => {
   const many = Array.from({ length: 30 }, (_, index) => `${customer}-many-${index}`);
   const manyIds: string[] = [];
   for (const one of many) {
@@ -342,7 +342,7 @@ test('several processes at once tell of each lapse once, of many profiles', asyn
   expect(await service.database.db.selectFrom('lapse_watch').selectAll().where(isDue).execute()).toEqual([]);
 });
 
-test('a profile whose lapse cannot be told is tried again later, and does not keep others waiting', async () => {
+test('a profile whose lapse cannot be reported is tried again later, and does not delay others', async () => {
   const expires_at = inDays(1);
   await set(period({ ...ids(), expires_at }));
   const other = `${customer}-other`;

@@ -51,7 +51,7 @@ async function lapsed() {
   return over;
 }
 
-test('a lapse is told before the late renewal', async () => {
+test('a lapse is reported before a late renewal', async () => {
   await lapsed();
   const told = await listener();
   await set(period({ ...ids('2'), purchased_at: inDays(-0.5), expires_at: inDays(30) }));
@@ -61,7 +61,7 @@ test('a lapse is told before the late renewal', async () => {
   expect(await told()).toEqual(all);
 });
 
-test('a period that is set again after its end loses neither its lapse nor its access', async () => {
+test('a period that is set again after its end still reports its lapse and the end of its access', async () => {
   const over = await lapsed();
   const told = await listener();
   await set(period({ ...over, paywall_id: 'pw' }));
@@ -69,7 +69,7 @@ test('a period that is set again after its end loses neither its lapse nor its a
   expect(await told()).toEqual(['subscription_expired', ['access', false]]);
 });
 
-test('a lapse of another chain is told first', async () => {
+test('a lapse is reported before a transaction of another chain', async () => {
   await lapsed();
   const told = await listener();
   const own = { store_transaction_id: customer, store_original_transaction_id: customer };
@@ -78,7 +78,7 @@ test('a lapse of another chain is told first', async () => {
   expect(await told()).toEqual(['subscription_expired', ['access', false], 'non_subscription_purchase']);
 });
 
-test('a chain that goes to another profile leaves its lapse with the one that had it', async () => {
+test('a chain that moves to another profile leaves its lapse with the profile that had it', async () => {
   const over = await lapsed();
   const heir = `${customer}-heir`;
   const heirId = (await createProfile(service, { customer: heir })).json.data.profile_id;
@@ -89,7 +89,7 @@ test('a chain that goes to another profile leaves its lapse with the one that ha
   expect(await heirs()).toEqual([['access', false]]);
 });
 
-test('a lapse that is about to be told goes along with its chain', async () => {
+test('a lapse that is about to be reported moves with its chain', async () => {
   await set(period(ids()));
   const heir = `${customer}-heir`;
   const heirId = (await createProfile(service, { customer: heir })).json.data.profile_id;

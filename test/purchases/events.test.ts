@@ -55,7 +55,7 @@ async function createCustomer(customer: string) {
   };
 }
 
-test('the life of a subscription, from its trial to its refund', async () => {
+test('the life of a subscription is reported from its trial to its refund', async () => {
   const { types } = await createCustomer('anna');
   const march = { store_transaction_id: 't2', purchased_at: '2025-03-01T00:00:00Z', expires_at: FUTURE };
   const cancelled = { ...march, renew_status: false, renew_status_changed_at: '2025-03-05T00:00:00Z' };
@@ -66,7 +66,7 @@ test('the life of a subscription, from its trial to its refund', async () => {
   expect(await types(period({ ...march, ...REFUND }))).toEqual(['subscription_refunded', 'access_level_updated']);
 });
 
-test('what changes nothing, and what changes no access, says so', async () => {
+test('a repeat or a new paywall reports nothing, and a billing issue with a grace period reports a change of access', async () => {
   const { types } = await createCustomer('bert');
   expect(await types(period())).toEqual(['subscription_started', 'access_level_updated']);
   expect(await types(period())).toEqual([]);
@@ -79,13 +79,13 @@ test('what changes nothing, and what changes no access, says so', async () => {
   ]);
 });
 
-test('one-time purchases; a product without a level changes no access', async () => {
+test('one-time purchases are reported; a product without a level changes no access', async () => {
   const { types } = await createCustomer('carl');
   expect(await types(oneTime())).toEqual(['non_subscription_purchase']);
   expect(await types(oneTime(REFUND))).toEqual(['non_subscription_purchase_refunded']);
 });
 
-test('a payload says everything of profile and transaction', async () => {
+test('a payload describes the profile and the transaction completely', async () => {
   const { profileId, set } = await createCustomer('dora');
   const offer = { category: 'win_back', type: 'pay_as_you_go', id: 'back' };
   const price = { country: 'de', currency: 'EUR', value: 9.99, value_usd: 10.5, proceeds_usd: 8, tax_usd: 1.25 };
@@ -176,7 +176,7 @@ test('a payload says everything of profile and transaction', async () => {
   });
 });
 
-test('a refund ends the access that the event tells of', async () => {
+test('a refund ends the access that its event reports', async () => {
   const { set } = await createCustomer('emil');
   await set(period({ expires_at: FUTURE }));
   const [, access] = await set(period({ expires_at: FUTURE, ...REFUND }));
@@ -190,7 +190,7 @@ test('a refund ends the access that the event tells of', async () => {
   });
 });
 
-test('sandbox transactions are told as such', async () => {
+test('sandbox transactions are reported as such', async () => {
   const { set } = await createCustomer('fred');
   const [started] = await set(period({ environment: 'Sandbox' }));
   expect(started?.event_type).toBe('subscription_started');
@@ -200,7 +200,7 @@ test('sandbox transactions are told as such', async () => {
 test.each([
   ['sara', { is_family_shared: true }],
   ['sven', { environment: 'Sandbox' }],
-])('of %s: %j in a chain is told once, and neither continues nor ends what counts', async (customer, kind) => {
+])('in the chain of %s, %j is reported once, and neither continues nor ends what counts', async (customer, kind) => {
   const { types, set } = await createCustomer(customer);
   await set(period({ expires_at: FUTURE }));
   const copy = { store_transaction_id: 't2', purchased_at: '2025-02-10T00:00:00Z', expires_at: FUTURE };
@@ -208,14 +208,14 @@ test.each([
   expect(await types(period({ expires_at: FUTURE, renew_status: false }))).toEqual(['subscription_renewal_cancelled']);
 });
 
-test('a purchase that serves worse than a grant changes no access', async () => {
+test('a purchase that gives less than a grant changes no access', async () => {
   const { headers, types, news } = await createCustomer('gina');
   await grant(service, { access_level_id: 'premium' }, headers);
   expect((await news()).map(({ event_type }) => event_type)).toEqual(['access_level_updated']);
   expect(await types(period({ expires_at: FUTURE }))).toEqual(['subscription_started']);
 });
 
-test('a revoke tells of the grant that ended, whatever a purchase gives', async () => {
+test('a revoke reports the grant that ended, whatever a purchase gives', async () => {
   const { headers, set, news } = await createCustomer('hans');
   await set(period({ expires_at: FUTURE }));
   await grant(service, { access_level_id: 'premium', expires_at: FUTURE }, headers);
@@ -236,7 +236,7 @@ test('a revoke tells of the grant that ended, whatever a purchase gives', async 
   expect(ended?.payload.event_datetime).toBe(ended?.payload.event_properties.expires_at);
 });
 
-test('what is refused tells nothing', async () => {
+test('a refused request reports nothing', async () => {
   const { headers, news } = await createCustomer('ida');
   expect((await setTransaction(service, headers, period({ store: '' }))).status).toBe(400);
   expect((await revoke(service, { access_level_id: 'premium' }, headers)).status).toBe(400);

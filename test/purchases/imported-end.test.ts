@@ -57,7 +57,7 @@ const END = [
   ['access_level_updated', false],
 ];
 
-test('when an import brought it forward', async () => {
+test('an end that an import brought forward is reported when it comes', async () => {
   await setAndImport({ expires_at: inDays(5) });
   expect(await toldLater()).toEqual([]);
   await pass(service, 6, [profileId]);
@@ -66,12 +66,12 @@ test('when an import brought it forward', async () => {
   expect(await toldLater()).toEqual(END);
 });
 
-test('at once where it is past by then', async () => {
+test('an end that is past when it is imported is reported at once', async () => {
   await setAndImport({ refunded_at: inDays(-0.5), cancellation_reason: 'refund' });
   expect(await toldLater()).toEqual(END);
 });
 
-test('when it comes where an import put it off', async () => {
+test('an end that an import put off is reported when it comes', async () => {
   await setAndImport({ expires_at: inDays(20) });
   await pass(service, 11, [profileId]);
   expect(await toldLater()).toEqual([]);
@@ -79,23 +79,23 @@ test('when it comes where an import put it off', async () => {
   expect(await toldLater()).toEqual(END);
 });
 
-test('and the grace period, which begins before the end that an import brought', async () => {
+test('a grace period that begins before the end that an import brought is reported too', async () => {
   await setAndImport({ billing_issue_detected_at: inDays(-0.5), grace_period_expires_at: inDays(20) });
   await pass(service, 11, [profileId]);
   expect(await toldLater()).toEqual([['access_level_updated', true]]);
 });
 
-test('and is not taken for the beginning, which the import moves with it', async () => {
+test('an imported end is not mistaken for the start, which the import moves with it', async () => {
   await setAndImport({ purchased_at: inDays(-0.9), refunded_at: inDays(-0.5), cancellation_reason: 'refund' });
   expect(await toldLater()).toEqual(END);
 });
 
-test('nothing where the beginning alone is another', async () => {
+test('an import that changes only the start reports nothing', async () => {
   await setAndImport({ purchased_at: inDays(-2) });
   expect(await toldLater()).toEqual([]);
 });
 
-test('nothing where it is in its grace period and its own end is another', async () => {
+test('an import that changes only the end of a period in its grace period adds no report before the end of the grace', async () => {
   const grace = { billing_issue_detected_at: inDays(-1), grace_period_expires_at: inDays(3) };
   await setAndImport({ expires_at: inDays(-0.6) }, { purchased_at: inDays(-9), expires_at: inDays(-0.5), ...grace });
   const told = [
@@ -107,7 +107,7 @@ test('nothing where it is in its grace period and its own end is another', async
   expect(await toldLater()).toEqual([...told, ...END]);
 });
 
-test('of another level nothing, though it began since', async () => {
+test('an imported end reports nothing about another level, even if that began since', async () => {
   const gold = { store_transaction_id: `${customer}-g`, store_original_transaction_id: `${customer}-g` };
   const premium = current({ purchased_at: inDays(-3) });
   expect(await setTransaction(service, customer, premium)).toMatchObject({ status: 200 });
@@ -127,7 +127,7 @@ test('of another level nothing, though it began since', async () => {
 });
 
 test.each(['2025-01-09T12:00:00Z', '0001-01-01T00:00:00Z'])(
-  'at once where it is the beginning itself, %s',
+  'an imported end at the start itself, %s, is reported at once',
   async (beginning) => {
     const refund = { refunded_at: beginning, cancellation_reason: 'refund' };
     await setAndImport(refund, { purchased_at: beginning, originally_purchased_at: beginning });

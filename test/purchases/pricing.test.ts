@@ -15,7 +15,7 @@ test.each([
   ['0.0004999', 0n],
   ['0.0005', 1n],
   ['0.0015', 2n],
-])('a millionth at the rate %s', (rate, revenue_nano) => {
+])('a millionth is rounded half up at the rate %s', (rate, revenue_nano) => {
   expect(amountsOf({ value: 0.000001 }, { rate, commission: '0' })).toMatchObject({ revenue_nano });
 });
 
@@ -23,6 +23,6 @@ test.each([
   ['0.9994', 1n],
   ['0.9995', 1n],
   ['0.9996', 0n],
-])('a millionth less the commission %s', (commission, proceeds_nano) => {
+])('a millionth less the commission %s is rounded half up', (commission, proceeds_nano) => {
   expect(amountsOf({ value: 0.000001, value_usd: 0.000001 }, { commission })).toMatchObject({ proceeds_nano });
 });

@@ -44,18 +44,18 @@ async function setWhile(owner: string, chain: string) {
   return answer;
 }
 
-test('another profile’s: the request is refused, and nothing of it is written', async () => {
+test('if an import gives the chain to another profile, the request is refused, and nothing of it is written', async () => {
   const { status, json } = await setWhile('bert', 'raced-1');
   expect([status, json.errors[0].source]).toEqual([400, 'store_original_transaction_id']);
   expect(await service.database.db.selectFrom('purchase').selectAll().execute()).toEqual([]);
 });
 
-test('the same profile’s: the transaction is set, and told once', async () => {
+test('if an import gives the chain to the same profile, the transaction is set, and reported once', async () => {
   expect((await setWhile('anna', 'raced-2')).status).toBe(200);
   expect((await listEvents(service)).map(({ event_type }) => event_type)).toEqual(['subscription_started']);
 });
 
-test('a period that begins meanwhile is told as it was, and then that it has begun, each with its own date', async () => {
+test('a period that begins meanwhile is reported as it was, and then as begun, each with its own date', async () => {
   const begins = new Date(Date.now() + 2_000).toISOString();
   const chain = { store_transaction_id: 'raced-3', store_original_transaction_id: 'raced-3' };
   const coming = { ...chain, store_product_id: 'gold monthly', purchased_at: begins, originally_purchased_at: begins };

@@ -37,7 +37,7 @@ async function set(body: unknown) {
   return answer.json.data;
 }
 
-test('a subscription is shown as sections 2.3 and 2.4 have it, opens its level and counts its price', async () => {
+test('a subscription is shown as in sections 2.3 and 2.4, opens its level and counts its price', async () => {
   const data = await set(
     period(
       own({
@@ -77,7 +77,7 @@ test('a subscription is shown as sections 2.3 and 2.4 have it, opens its level a
   expect(data.total_revenue_usd).toBe(9.99);
 });
 
-test('a one-time purchase that carries members of a subscription is none', async () => {
+test('a one-time purchase with members of a subscription is not a subscription', async () => {
   const members = {
     originally_purchased_at: '2024-01-01T00:00:00Z',
     expires_at: '2025-03-01T00:00:00Z',
@@ -96,7 +96,7 @@ test('a one-time purchase that carries members of a subscription is none', async
   });
 });
 
-test('the answer is what reading the profile gives', async () => {
+test('the answer is the same as reading the profile', async () => {
   const set1 = await set(period(own()));
   const { json } = await readProfile(service, { customer });
   expect({ ...json.data, timestamp: 0 }).toEqual({ ...set1, timestamp: 0 });
@@ -142,7 +142,7 @@ test('a one-time purchase is shown with an id that never changes; a consumable o
   expect(refunded.total_revenue_usd).toBe(0);
 });
 
-test('a one-time purchase that is no consumable opens its level for life, until it is refunded', async () => {
+test('a non-consumable one-time purchase opens its level for life, until it is refunded', async () => {
   const opened = await set(ownOneTime({ store_product_id: 'lifetime' }));
   expect(opened.access_levels.forever.expires_at).toBeNull();
   const refund = { refunded_at: '2025-02-11T00:00:00Z', cancellation_reason: 'refund' };
@@ -153,7 +153,7 @@ test('a one-time purchase that is no consumable opens its level for life, until 
   });
 });
 
-test('sandbox and family-shared transactions open access and count in no money', async () => {
+test('sandbox and family-shared transactions open access but count as no revenue', async () => {
   for (const members of [{ environment: 'Sandbox' }, { is_family_shared: true }]) {
     const data = await set(period(own({ ...members, expires_at: '2099-03-01T00:00:00Z' })));
     expect(data.total_revenue_usd).toBe(0);
@@ -167,7 +167,7 @@ test('a product that is not configured is shown and opens nothing', async () => 
   expect(data.subscriptions.unknown.store_product_id).toBe('unknown');
 });
 
-test('charts count it at once: added, replaced and turned into sandbox', async () => {
+test('charts count a transaction at once: added, replaced and turned into sandbox', async () => {
   const [revenue, started] = [await chartTotal(service, 'revenue'), await chartTotal(service, 'subscriptions_new')];
   const trials = await chartTotal(service, 'trials_new');
   await set(trial(own({ store_transaction_id: `${customer}-0` })));
@@ -182,7 +182,7 @@ test('charts count it at once: added, replaced and turned into sandbox', async (
   expect(await chartTotal(service, 'subscriptions_new')).toBe(started);
 });
 
-test('who renews after all has cancelled nothing', async () => {
+test('a customer who renews after all has not cancelled', async () => {
   const countCancelled = () => chartTotal(service, 'subscriptions_renewal_cancelled');
   const before = await countCancelled();
   await set(period(own({ renew_status: false, renew_status_changed_at: '2025-02-10T00:00:00Z' })));
@@ -201,7 +201,7 @@ test('a period of a millisecond adds at most 1,000,000,000 USD to mrr', async ()
   expect(await chartTotal(service, 'mrr', 2021)).toBe(0);
 });
 
-test('a price in another currency is turned into USD by the rate of the day, or the last of the seven before', async () => {
+test('a price in another currency is converted to USD by the rate of the day, or the last of the seven days before', async () => {
   const rates = [
     ['2025-01-25', 'CHF', '1.1'],
     ['2025-01-27', 'SEK', '0.1'],
@@ -219,12 +219,12 @@ test('a price in another currency is turned into USD by the rate of the day, or 
   }
 });
 
-test('value_usd is the price where it is given, in USD too; proceeds may be all of it, and tax all of those', async () => {
+test('value_usd is the price if it is given, even in USD; proceeds may equal it, and tax may equal the proceeds', async () => {
   const price = { country: 'US', currency: 'USD', value: 8, value_usd: 10, proceeds_usd: 10, tax_usd: 10 };
   expect((await set(period(own({ price })))).total_revenue_usd).toBe(10);
 });
 
-test('a store may be called like a member of every object: it has no commission', async () => {
+test('a store named like a member of every object has no commission', async () => {
   await set(ownOneTime({ store: 'constructor' }));
   const fact = await service.database.db
     .selectFrom('purchase')
@@ -234,7 +234,7 @@ test('a store may be called like a member of every object: it has no commission'
   expect(fact.proceeds_nano).toBe(5_000_000_000n);
 });
 
-test('at the same price amounts stay, also where there would be no proceeds left by the commission of today', async () => {
+test("at the same price amounts stay, even if today's commission would leave too little proceeds", async () => {
   const taxed = ownOneTime({ store: 'web', price: { country: 'US', currency: 'USD', value: 5, tax_usd: 4.5 } });
   await set(taxed);
   await setStore(service.database, service.appId, { store: 'web', commission: '0.2' });
@@ -245,7 +245,7 @@ test('at the same price amounts stay, also where there would be no proceeds left
   expect(await setTransaction(service, customer, dearer)).toMatchObject({ status: 400 });
 });
 
-test('amounts stay with the price, and no other member of the transaction has it priced anew', async () => {
+test('amounts stay with the price, and no other member of the transaction changes them', async () => {
   const proceeds = async (body: Record<string, unknown>) => {
     await set({ ...body, store: 'shop' });
     const own = service.database.db.selectFrom('purchase').where('store', '=', 'shop');
@@ -262,7 +262,7 @@ test('amounts stay with the price, and no other member of the transaction has it
   expect(await proceeds({ ...bought, price: { ...(bought.price as object), value_usd: 5 } })).toBe(4_000_000_000n);
 });
 
-test('the same ids of another store are those of another chain, which may be another profile’s', async () => {
+test('the same ids in another store belong to another chain, which may be that of another profile', async () => {
   await set(period(own()));
   const other = `${customer}-other`;
   await createProfile(service, { customer: other });
@@ -271,7 +271,7 @@ test('the same ids of another store are those of another chain, which may be ano
   expect((await readProfile(service, { customer })).json.data.total_revenue_usd).toBe(10);
 });
 
-test('of chains with one transaction id and moment the later one is told by its own id', async () => {
+test("of chains with the same transaction id and moment, the chain's own id decides which is later", async () => {
   await addProduct(service, 'a-monthly', { access_level_id: 'premium' });
   const of = (store_product_id: string, chain: string) =>
     period(own({ store_product_id, store_original_transaction_id: `${customer}-${chain}` }));
@@ -280,7 +280,7 @@ test('of chains with one transaction id and moment the later one is told by its 
   expect(data.access_levels.premium).toMatchObject({ store_product_id: 'a-monthly' });
 });
 
-test('null and absent optional members mean the same, unknown members are ignored', async () => {
+test('null and absent optional members mean the same, and unknown members are ignored', async () => {
   const nulls = Object.fromEntries(
     [
       'environment',
@@ -304,7 +304,7 @@ test('null and absent optional members mean the same, unknown members are ignore
   expect(await stored()).toEqual(absent);
 });
 
-test('the profile may be named by its id, and the path go without its slash', async () => {
+test('the profile can be named by its id, and the path may lack its slash', async () => {
   const { json } = await createProfile(service, {});
   const answer = await service.call('POST', SET.slice(0, -1), {
     key: service.secretKey,

@@ -156,47 +156,47 @@ test.each<[string, object, string, string, RegExp]>([
     /before purchased_at/,
   ],
   ['an unknown reason', { cancellation_reason: 'bored' }, 'enum', 'cancellation_reason', /voluntarily_cancelled/],
-])('%s', async (_, members, code, source, message) => {
+])('%s is refused', async (_, members, code, source, message) => {
   expect(await setTransaction(service, 'anna', period(members as never))).toMatchObject(
     refused(code, [source, message]),
   );
 });
 
-test.each(['offer_code', 'win_back', 'retention'])('an offer of the category %s without an id', async (category) => {
+test.each(['offer_code', 'win_back', 'retention'])('an offer of %s without an id is refused', async (category) => {
   const offer = { category, type: 'pay_up_front' };
   expect(await setTransaction(service, 'anna', period({ offer }))).toMatchObject(
     refused('missing', ['offer.id', /required unless the category is introductory/]),
   );
 });
 
-test('a price that JSON can write and no number can hold', async () => {
+test('a price that JSON can write but no number can hold is refused', async () => {
   const endless = JSON.stringify(period()).replace('"value":10', '"value":1e999');
   expect(await setTransaction(service, 'anna', endless)).toMatchObject(
     refused('value_error', ['price.value', /^Must be at most/]),
   );
 });
 
-test('a one-time purchase that does not repeat its id', async () => {
+test('a one-time purchase that does not repeat its id is refused', async () => {
   expect(await setTransaction(service, 'anna', oneTime({ store_original_transaction_id: 'other' }))).toMatchObject(
     refused('value_error', ['store_original_transaction_id', /repeat store_transaction_id/]),
   );
 });
 
-test('a grace period before a one-time purchase', async () => {
+test('a grace period before a one-time purchase is refused', async () => {
   const before = { ...issue, grace_period_expires_at: '2025-02-09T23:59:59Z' };
   expect(await setTransaction(service, 'anna', oneTime(before))).toMatchObject(
     refused('value_error', ['grace_period_expires_at', /before purchased_at/]),
   );
 });
 
-test('a grace period before the purchase and the end of its period is told once', async () => {
+test('a grace period before both the purchase and the end of its period is reported once', async () => {
   const before = { ...issue, grace_period_expires_at: '2025-01-31T00:00:00Z' };
   expect(await setTransaction(service, 'anna', period(before))).toMatchObject(
     refused('value_error', ['grace_period_expires_at', /after expires_at/]),
   );
 });
 
-test('an offer and a price that break two rules each are told of both', async () => {
+test('an offer and a price that each break two rules are reported with both', async () => {
   const price = { country: 'US', currency: 'USD', value: 5, proceeds_usd: 6, tax_usd: 7 };
   const body = period({ offer: { category: 'promotional', type: 'free_trial' }, price } as never);
   expect(await setTransaction(service, 'anna', body)).toMatchObject(
@@ -210,14 +210,14 @@ test('an offer and a price that break two rules each are told of both', async ()
   );
 });
 
-test('every offending field is told at once, in the order of the table', async () => {
+test('every offending field is reported at once, in the order of the table', async () => {
   const body = period({ store: '', renew_status: null, offer: 'none', expires_at: '2024-01-01T00:00:00Z' });
   expect(await setTransaction(service, 'anna', body)).toMatchObject(
     refused('value_error', ['store', /./], ['expires_at', /./], ['renew_status', /./], ['offer', /./]),
   );
 });
 
-test('and so are the members of its objects', async () => {
+test('every offending member of the objects is reported at once', async () => {
   const price = { country: 'USA', currency: 'USD', value_usd: -1 };
   const body = period({ price, purchased_at: 'today', offer: { category: 'gift' } });
   expect(await setTransaction(service, 'anna', body)).toMatchObject(
@@ -233,13 +233,13 @@ test('and so are the members of its objects', async () => {
   );
 });
 
-test('what is missing is not also held against the other members', async () => {
+test('a missing member is not also held against the other members', async () => {
   expect(await setTransaction(service, 'anna', oneTime({ store_transaction_id: null }))).toMatchObject(
     refused('missing', ['store_transaction_id', /required/]),
   );
 });
 
-test('a chain of another living profile', async () => {
+test('a chain of another living profile is refused', async () => {
   await createProfile(service, { customer: 'bert' });
   const bert = { store_transaction_id: 'bert-1', store_original_transaction_id: 'bert' };
   expect((await setTransaction(service, 'bert', period(bert))).status).toBe(200);
@@ -250,7 +250,7 @@ test('a chain of another living profile', async () => {
   }
 });
 
-test('no header names the profile', async () => {
+test('a request whose headers name no profile is refused', async () => {
   expect(await setTransaction(service, {}, period())).toMatchObject(
     refused('profile_does_not_exist', ['non_field_errors', /service-customer-user-id/]),
   );

@@ -23,7 +23,7 @@ describe('404', () => {
     { 'service-profile-id': randomUUID() },
     { 'service-profile-id': 'no uuid' },
     { 'service-customer-user-id': 'anna', 'service-profile-id': randomUUID() },
-  ])('%j', async (headers) => {
+  ])('is the answer to %j', async (headers) => {
     expect(await setTransaction(service, headers as Record<string, string>, period())).toMatchObject({
       status: 404,
       json: { error_code: 'profile_does_not_exist', status_code: 404, errors: [{ source: null }] },
@@ -31,7 +31,7 @@ describe('404', () => {
     expect(await service.database.db.selectFrom('purchase_chain').selectAll().execute()).toEqual([]);
   });
 
-  test('the body is judged first', async () => {
+  test('comes after the body is judged', async () => {
     expect((await setTransaction(service, 'nobody', {})).status).toBe(400);
   });
 });

@@ -17,7 +17,7 @@ afterAll(() => service.close());
 
 const FUTURE = '2099-01-01T00:00:00Z';
 
-test('the chain moves with all its transactions, and both profiles are told what became of their access', async () => {
+test('a chain moves with all its transactions, and what became of their access is reported for both profiles', async () => {
   const ids = await Promise.all(
     ['anna', 'bert'].map(
       async (customer) => (await createProfile(service, { customer })).json.data.profile_id as string,
@@ -54,7 +54,7 @@ test('the chain moves with all its transactions, and both profiles are told what
   expect(watched).toEqual([{ profile_id: ids[1] }]);
 });
 
-test('access that leaves with its chain is told as ended; what is watched of other chains stays', async () => {
+test('access that leaves with its chain is reported as ended; other chains are still watched', async () => {
   const { profile_id } = (await createProfile(service, { customer: 'cleo' })).json.data;
   await createProfile(service, { customer: 'dora' });
   const lasting = (id: string) =>
@@ -74,7 +74,7 @@ test('access that leaves with its chain is told as ended; what is watched of oth
   });
 });
 
-test('it is taken over at the amounts that it had, also where there would be no proceeds left by the commission of today', async () => {
+test("a chain is taken over with the amounts that it had, even if today's commission would leave too little proceeds", async () => {
   for (const customer of ['emma', 'finn']) await createProfile(service, { customer });
   const price = { country: 'US', currency: 'USD', value: 5, tax_usd: 4.5 };
   const taxed = period({ store: 'web', store_original_transaction_id: 'taxed', price });
@@ -84,7 +84,7 @@ test('it is taken over at the amounts that it had, also where there would be no 
   expect((await readProfile(service, { customer: 'finn' })).json.data).toMatchObject({ total_revenue_usd: 5 });
 });
 
-test('a chain that goes back and forth between many profiles at once ends with one of them', async () => {
+test('a chain that moves back and forth between many profiles at once ends with one of them', async () => {
   const customers = Array.from({ length: 6 }, (_, index) => `many-${index}`);
   for (const customer of customers) await createProfile(service, { customer });
   const chain = { store_original_transaction_id: 'wanderer', store_transaction_id: 'w1' };
