@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('every operation that takes a body has an example of it, which it accepts', async () => {
+test('every operation with a body has an example of it, and accepts that', async () => {
   const taking = listRoutes(service.deps).filter(({ operation }) => operation.body);
   expect(taking.length).toBeGreaterThan(5);
   // In the order of the routes, so that what is revoked has been granted.
@@ -29,7 +29,7 @@ test('every operation that takes a body has an example of it, which it accepts',
   }
 });
 
-test('every answer with a body has an example of it, and so has the event of a grant', () => {
+test('every answer with a body has an example of it, and so does the event of a grant', () => {
   const answers = listRoutes(service.deps).flatMap(({ operation }) => Object.values(operation.answers));
   const declared = [...answers.filter((schema) => schema !== null), eventPayload('access_level_updated')];
   expect(declared.length).toBeGreaterThan(8);

@@ -12,14 +12,14 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const routes = listRoutes({ config: loadConfig({}), serverRun: ONE_RUN } as Deps);
 const document = buildOpenApi(routes, version);
 
-test('every route is in it, under its documented path', () => {
+test('the document has every route under its documented path', () => {
   const described = Object.entries(document.paths as Record<string, object>).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
   expect(described.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}/`).sort());
 });
 
-test('the chart alone is answered as CSV too', () => {
+test('only the chart operation is also answered as CSV', () => {
   const described = Object.entries(document.paths as Record<string, object>);
   const asCsv = described.filter(([, methods]) => JSON.stringify(methods).includes('text/csv'));
   expect(asCsv.map(([path]) => path)).toEqual(['/api/v1/client-api/metrics/analytics/']);
@@ -30,7 +30,7 @@ test('operation ids are unique', () => {
   expect(ids).toHaveLength(new Set(ids).size);
 });
 
-test('served apart from {base_url}, it says where the operations of that are', () => {
+test('a document served apart from {base_url} says where its operations are', () => {
   const { paths } = buildOpenApi(routes, version, 'http://localhost:8092');
   const elsewhere = Object.entries(paths as Record<string, { servers?: [{ variables: object }] }>).flatMap(
     ([path, { servers }]) => (servers ? [[path, servers[0].variables]] : []),

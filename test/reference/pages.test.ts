@@ -15,7 +15,7 @@ test('/openapi.json is docs/openapi.json', async () => {
   await expect(`${JSON.stringify(answer.json, null, 2)}\n`).toMatchFileSnapshot('../../docs/openapi.json');
 });
 
-test.each(['/docs', '/docs/'])('%s is a page under a policy that names no other host', async (path) => {
+test.each(['/docs', '/docs/'])('%s is a page whose policy names no other host', async (path) => {
   const answer = await service.call('GET', path);
   expect(answer.status).toBe(200);
   expect(answer.headers['content-type']).toMatch(/^text\/html/);
@@ -24,7 +24,7 @@ test.each(['/docs', '/docs/'])('%s is a page under a policy that names no other 
   expect(policy.match(/\S+\.\S+|https?:/g)).toBeNull();
 });
 
-test('what the page loads comes from this service', async () => {
+test('everything that the page loads comes from this service', async () => {
   const { text } = await service.call('GET', '/docs/');
   const links = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link as string);
   expect(links.length).toBeGreaterThan(3);
@@ -36,7 +36,7 @@ test('what the page loads comes from this service', async () => {
 });
 
 test.each(['..%2fpackage.json', '%2e%2e%2fx', '%5c..%5cx', 'x%00', 'none.js'])(
-  'a file that is not there is unknown: %s',
+  'a file that does not exist is a 404: %s',
   async (name) => {
     const { status, json } = await service.call('GET', `/docs/static/${name}`);
     expect([status, json.error_code]).toEqual([404, 'not_found']);

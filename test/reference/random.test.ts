@@ -20,7 +20,7 @@ afterAll(() => service.close());
 
 const names = fc.constantFrom('user-1', 'user-1', 'user-2', 'nobody', '');
 
-test('no request fails the service', { timeout: 60_000 }, async () => {
+test('no request makes the service fail', { timeout: 60_000 }, async () => {
   const statuses = new Set<number>();
   for (const { method, path, key, operation } of listRoutes(service.deps)) {
     const requests = fc.record(
