@@ -18,7 +18,7 @@ function problemsOf(env: Record<string, string>): string[] {
   }
 }
 
-test('nothing need be set', () => {
+test('no variable has to be set', () => {
   expect(loadConfig({})).toMatchObject({
     HOST: '127.0.0.1',
     PORT: 8080,
@@ -38,14 +38,14 @@ test('nothing need be set', () => {
   });
 });
 
-test('an empty or blank variable is an unset one', () => {
+test('an empty or blank variable counts as unset', () => {
   for (const blank of ['', '  ']) {
     const env = Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, blank]));
     expect(loadConfig(env)).toEqual(loadConfig({}));
   }
 });
 
-test('what is set is read into its type', () => {
+test('variables are read into their types', () => {
   const env = {
     PORT: '0',
     ADMIN_PORT: ' 65535',
@@ -74,7 +74,7 @@ test('what is set is read into its type', () => {
   });
 });
 
-test('every problem is told at once, a line each, by the name of its variable and without its value', () => {
+test('all problems are reported at once, one per line, by the name of the variable and without its value', () => {
   const env = { PORT: 'eighty', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://user:hunter2@db', METRICS_TOKEN: 'short' };
   expect(problemsOf(env)).toEqual([
     'PORT must be a whole number from 0 to 65535',
@@ -84,13 +84,13 @@ test('every problem is told at once, a line each, by the name of its variable an
   ]);
 });
 
-test('a way to prove the password that is not known is refused, not passed over', () => {
+test('an unknown way to prove the password is refused, not ignored', () => {
   const address = (method: string) => ({ DATABASE_URL: `postgres://u@db/x?require_auth=${method}` });
   expect(loadConfig(address('scram-sha-256'))).toMatchObject(address('scram-sha-256'));
   expect(() => loadConfig(address('!password'))).toThrow('DATABASE_URL has a require_auth other than scram-sha-256');
 });
 
-test('a way to use TLS that is not known is refused, too', () => {
+test('an unknown way to use TLS is refused, not ignored', () => {
   const address = (mode: string) => ({ DATABASE_URL: `postgres://u@db/x?sslmode=${mode}` });
   for (const mode of ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']) {
     expect(loadConfig(address(mode))).toMatchObject(address(mode));
@@ -100,25 +100,25 @@ test('a way to use TLS that is not known is refused, too', () => {
 });
 
 test.each(['a:1,b:2/x', 'u:p@a,b/x', 'a/x?host=a,b', 'a/x?sslmode=require&port=1,2'])(
-  'one host is wanted, not several as in %s',
+  'an address with several hosts is refused: %s',
   (address) => {
     const words = 'DATABASE_URL names several hosts: give the one that takes writes';
     expect(() => loadConfig({ DATABASE_URL: `postgres://${address}` })).toThrow(words);
   },
 );
 
-test('a comma elsewhere in the address of the database is none between hosts', () => {
+test('a comma elsewhere in the address of the database does not separate hosts', () => {
   const DATABASE_URL = 'postgresql://u:p,w@a/x,y?options=-c%20search_path%3Da,b';
   expect(loadConfig({ DATABASE_URL })).toMatchObject({ DATABASE_URL });
 });
 
-test('nothing looks for the server that takes writes', () => {
+test('asking for the server that takes writes is refused, as the service looks for none', () => {
   const address = (wanted: string) => ({ DATABASE_URL: `postgres://u@db/x?target_session_attrs=${wanted}` });
   expect(loadConfig(address('any'))).toMatchObject(address('any'));
   expect(() => loadConfig(address('read-write'))).toThrow('DATABASE_URL has a target_session_attrs other than any: ');
 });
 
-test('a certificate that the address of the database names must be there', () => {
+test('a certificate file that the address of the database names must exist', () => {
   const DATABASE_URL = 'postgres://u:hunter2@db/x?sslmode=verify-full&sslrootcert=/nowhere/ca.pem';
   const words = 'DATABASE_URL names the file /nowhere/ca.pem, which cannot be read (ENOENT)';
   expect(() => loadConfig({ DATABASE_URL })).toThrow(words);
@@ -151,12 +151,12 @@ describe.each<[string, string[]]>([
   });
 });
 
-test('the two listeners cannot share a port, unless both take a free one', () => {
+test('the two listeners cannot share a port, unless both take any free one', () => {
   expect(problemsOf({ ADMIN_PORT: '8080' })).toEqual(['ADMIN_PORT must differ from PORT']);
   expect(problemsOf({ PORT: '0', ADMIN_PORT: '0' })).toEqual([]);
 });
 
-test('the encryption key before is none by itself', () => {
+test('the previous encryption key is not enough by itself', () => {
   const SPS_ENCRYPTION_KEY_PREVIOUS = '0'.repeat(64);
   expect(problemsOf({ SPS_ENCRYPTION_KEY_PREVIOUS, SPS_ENCRYPTION_KEY: '1'.repeat(64) })).toEqual([]);
   for (const blank of ['', '  ']) {

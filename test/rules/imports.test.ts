@@ -96,7 +96,7 @@ describe('folders', () => {
     for (const folder of Object.keys(MAY_IMPORT)) visit(folder, []);
   });
 
-  test('the table has no arrow that is not used', () => {
+  test('the table has no unused arrow', () => {
     const used = new Set(
       sources.flatMap(({ path, imports }) => imports.map(({ target }) => `${folderOf(path)} → ${folderOf(target)}`)),
     );
@@ -105,7 +105,7 @@ describe('folders', () => {
     expect(present.filter((arrow) => !used.has(arrow))).toEqual([]);
   });
 
-  test('what every folder may import knows nothing of features', () => {
+  test('the folders that all others may import know nothing of features', () => {
     const wrong = sources
       .filter(({ path }) => COMMON.includes(path))
       .flatMap(({ path, imports }) => imports.map(({ target, isOwn, isType }) => ({ path, target, isOwn, isType })))
