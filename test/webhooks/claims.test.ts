@@ -49,20 +49,20 @@ describe('a claim', () => {
     await world.grant('bob');
   });
 
-  it('takes the first of each profile, once', async () => {
+  it('takes the first delivery of each profile, once', async () => {
     const { claimed, putOff } = await claim();
     expect([claimed.length, putOff]).toEqual([2, 1]);
     expect(await claim()).toEqual({ claimed: [], putOff: 0 });
   });
 
-  it('is shared out among claims at the same moment', async () => {
+  it('is divided among claims at the same moment', async () => {
     const claims = await Promise.all(Array.from({ length: 8 }, () => claim()));
     const sequences = claims.flatMap(({ claimed }) => claimed.map(({ sequence }) => sequence));
     expect(sequences.length).toBe(new Set(sequences).size);
     expect(sequences.length).toBeGreaterThanOrEqual(1);
   });
 
-  it('ends with its lease, unless that is renewed', async () => {
+  it('ends with its lease, unless the lease is renewed', async () => {
     const { claimed } = await claim();
     world.pass(29);
     const until = new Date(world.service.deps.now().getTime() + 30_000);
@@ -74,7 +74,7 @@ describe('a claim', () => {
     expect(later.claimed.map(({ sequence }) => sequence)).toEqual([claimed[1]?.sequence]);
   });
 
-  it('stands when its endpoint is disabled and enabled: what is under way is not sent twice', async () => {
+  it('stands when its endpoint is disabled and enabled: what is in progress is not sent twice', async () => {
     const { claimed } = await claim();
     const [{ webhook_id }] = claimed as [(typeof claimed)[0]];
     await disableWebhook(world.service.deps, webhook_id);
@@ -82,7 +82,7 @@ describe('a claim', () => {
     expect((await claim()).claimed).toEqual([]);
   });
 
-  it('is needed to settle: who lost it changes nothing', async () => {
+  it('is needed to settle: a process that lost it changes nothing', async () => {
     const { claimed } = await claim();
     world.pass(31);
     const again = await claim();
@@ -93,7 +93,7 @@ describe('a claim', () => {
     expect(successor?.sequence).toBe(2n);
   });
 
-  it('is over when its delivery dies of age: what the attempt ends with changes nothing', async () => {
+  it('ends when its delivery dies of age, and the result of the attempt changes nothing', async () => {
     const { claimed } = await claim();
     world.pass(91 * 86_400);
     expect(await sweepEvents(world.service.deps)).toEqual({ died: 3, pruned: 0 });
@@ -104,7 +104,7 @@ describe('a claim', () => {
     expect(rows.map(({ state }) => state)).toEqual(['dead', 'dead', 'dead']);
   });
 
-  it('stands while it is sent, however old: what follows waits for the answer', async () => {
+  it('stands while its delivery is sent, however old: what follows waits for the answer', async () => {
     world.pass(91 * 86_400);
     const { claimed } = await claim({ total: 1 });
     expect(await sweepEvents(world.service.deps)).toEqual({ died: 2, pruned: 0 });
@@ -113,7 +113,7 @@ describe('a claim', () => {
     expect(rows.map(({ state }) => state)).toEqual(['delivered', 'dead', 'dead']);
   });
 
-  it('stands when what was before it is replayed and ends: no other takes the delivery that is under way', async () => {
+  it('stands when an earlier delivery is replayed and ends: no other process takes the delivery in progress', async () => {
     const [first] = (await claim({ total: 1 })).claimed;
     await settleAs([first!], { state: 'dead' });
     expect((await claim()).claimed).toHaveLength(2);
@@ -124,7 +124,7 @@ describe('a claim', () => {
     expect((await claim()).claimed).toEqual([]);
   });
 
-  it('of what was before it, replayed, leaves the wait after an attempt of its own', async () => {
+  it('of an earlier, replayed delivery keeps the wait of a later one after an attempt of its own', async () => {
     const [first] = (await claim({ total: 1 })).claimed;
     await settleAs([first!], { state: 'dead', status: 500 });
     const [, second] = (await claim()).claimed.toSorted((a, b) => Number(b.sequence - a.sequence));
@@ -140,7 +140,7 @@ describe('a claim', () => {
     expect((await claim()).claimed.map(({ sequence }) => sequence)).toContain(2n);
   });
 
-  it('is needed to put a delivery off, too', async () => {
+  it('is also needed to put a delivery off', async () => {
     const { claimed } = await claim();
     world.pass(31);
     const again = await claim();
@@ -156,7 +156,7 @@ describe('a claim', () => {
     expect((await claim({ total: 0 })).claimed).toHaveLength(0);
   });
 
-  it('may go beyond what is sent at once, but not of an endpoint that fails', async () => {
+  it('may exceed what is sent at once, but not for an endpoint that fails', async () => {
     const { webhook_id } = await db.selectFrom('webhook').select('webhook_id').executeTakeFirstOrThrow();
     const [held, ahead] = [new Map([[webhook_id, 3]]), new Map([[webhook_id, 1]])];
     expect((await claim({ perEndpoint: 3, held, ahead })).claimed).toHaveLength(1);
@@ -165,7 +165,7 @@ describe('a claim', () => {
     expect((await claim({ perEndpoint: 3, ahead })).claimed).toHaveLength(1);
   });
 
-  it('takes what has waited longest, of what was given back too', async () => {
+  it('takes what has waited longest, including what was given back', async () => {
     const one = { perEndpoint: 1, extraRows: 0 };
     const { claimed } = await claim(one);
     await releaseClaims(db, claimed, world.service.deps.now());
@@ -173,7 +173,7 @@ describe('a claim', () => {
     expect([claimed, again.claimed].flat().map(({ sequence }) => sequence)).toEqual([1n, 1n]);
   });
 
-  it('that is given back can be had at once, and is left alone once another has it', async () => {
+  it('that is given back can be had at once, and is left alone once another process has it', async () => {
     const { claimed } = await claim();
     await releaseClaims(db, claimed, world.service.deps.now());
     const again = await claim();
@@ -183,7 +183,7 @@ describe('a claim', () => {
   });
 });
 
-it('a claim is given back for one endpoint, and stands for another that is sent the same event', async () => {
+it('a claim is given back for one endpoint, and stands for another endpoint that is sent the same event', async () => {
   for (let i = 0; i < 2; i++) await world.addEndpoint('http://127.0.0.1:9/');
   await world.grant('ann');
   const { claimed } = await claim();
@@ -194,7 +194,7 @@ it('a claim is given back for one endpoint, and stands for another that is sent 
   expect(again.claimed.map(({ webhook_id }) => webhook_id)).toEqual(given.map(({ webhook_id }) => webhook_id));
 });
 
-it('what becomes free goes to the endpoint of which the process holds fewest, however long another has waited', async () => {
+it('free places go to the endpoint of which the process holds fewest, however long another one has waited', async () => {
   const busy = [await world.addEndpoint('http://127.0.0.1:9/'), await world.addEndpoint('http://127.0.0.1:9/')];
   for (let i = 0; i < 4; i++) {
     await world.addProfile(`p${i}`);

@@ -31,7 +31,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-describe('a 2xx answer', () => {
+describe('a 2xx response', () => {
   it('is a success, and its text is kept', async () => {
     receiver.behave(answering(202, 'thank you'));
     const attempt = await sender.send(message());
@@ -39,7 +39,7 @@ describe('a 2xx answer', () => {
     expect(isDelivered(attempt)).toBe(true);
   });
 
-  it('was asked for with a signed POST', async () => {
+  it('is requested with a signed POST', async () => {
     await sender.send(message({ url: `${receiver.url}/hook?token=a%20b`, authorization: 'Bearer abc' }));
     const [{ headers, body, path } = { headers: {}, body: '', path: '' }] = receiver.received;
     expect(path).toBe('/hook?token=a%20b');
@@ -77,7 +77,7 @@ describe('a 2xx answer', () => {
 
   it.each([
     ['of 1 MiB is read to the end, and its connection used again', 1024 * 1024, 1],
-    ['that is longer takes its connection with it', 1024 * 1024 + 1, 2],
+    ['of more than that closes its connection', 1024 * 1024 + 1, 2],
   ])('%s', async (_words, length, connections) => {
     const sockets = new Set<unknown>();
     receiver.behave((response, _received, { socket }) => {
@@ -92,7 +92,7 @@ describe('a 2xx answer', () => {
     expect(sockets.size).toBe(connections);
   });
 
-  it('may be announced by an interim one', async () => {
+  it('may follow an interim response', async () => {
     receiver.behave((response) => {
       response.writeEarlyHints({ link: '</a>; rel=preload' });
       response.writeHead(202, { 'retry-after': '1' }).end('late');
@@ -100,14 +100,14 @@ describe('a 2xx answer', () => {
     expect(await sender.send(message())).toMatchObject({ status: 202, error: null, answer: 'late' });
   });
 
-  it('may hold what the database cannot', async () => {
+  it('may contain what the database cannot store', async () => {
     receiver.behave((response) => response.end(Buffer.from([0x61, 0x00, 0xff, 0x62])));
     expect((await sender.send(message())).answer).toBe('a\ufffdb');
   });
 });
 
 describe('a failure', () => {
-  it.each([300, 301, 302, 307, 400, 404, 410, 429, 500, 503])('is the answer %i', async (status) => {
+  it.each([300, 301, 302, 307, 400, 404, 410, 429, 500, 503])('is the response %i', async (status) => {
     receiver.behave(answering(status, 'no', { location: `${receiver.url}/elsewhere`, 'retry-after': '17' }));
     const attempt = await sender.send(message());
     expect(attempt).toMatchObject({ status, error: null, answer: 'no', retryAfterS: 17 });
@@ -116,9 +116,9 @@ describe('a failure', () => {
   });
 
   it.each([
-    ['no answer at all', null, hanging],
+    ['no response at all', null, hanging],
     [
-      'one that is announced and does not come',
+      'a response that is announced and does not come',
       null,
       ((response) => {
         response.writeProcessing();
@@ -144,7 +144,7 @@ describe('a failure', () => {
     expect(isDelivered(attempt)).toBe(false);
   });
 
-  it('is no complete response within 10 s, unless another deadline is set', async () => {
+  it('is a response that is not complete within 10 s, unless another deadline is set', async () => {
     await sender.close();
     useSender({ deadlineMs: undefined });
     receiver.behave(hanging);
@@ -158,7 +158,7 @@ describe('a failure', () => {
     }
   });
 
-  it('within the deadline gives its connection up', async () => {
+  it('to answer within the deadline closes the connection', async () => {
     await sender.close();
     useSender({ deadlineMs: 300 });
     let isClosed = false;
@@ -171,7 +171,7 @@ describe('a failure', () => {
     await vi.waitFor(() => expect(isClosed).toBe(true), 5_000);
   });
 
-  it('is a name that is resolved too late: then nothing is sent any more', async () => {
+  it('is a name that is resolved too late, after which nothing is sent any more', async () => {
     const late = [{ address: '127.0.0.1', family: 4 }];
     await sender.close();
     useSender({ deadlineMs: 100, resolve: () => sleep(300, late) });
@@ -190,7 +190,7 @@ describe('a failure', () => {
     });
   });
 
-  it('is a connection that nobody takes', async () => {
+  it('is a connection that nobody accepts', async () => {
     const { url } = receiver;
     await receiver.close();
     expect(await sender.send(message({ url }))).toMatchObject({

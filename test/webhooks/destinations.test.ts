@@ -134,7 +134,7 @@ describe('addresses', () => {
     expect(refusalOfAddress(address, STRICT)).toBeUndefined();
   });
 
-  it('WEBHOOK_ALLOW_PRIVATE opens private and loopback ones, never metadata or what cannot be a receiver', () => {
+  it('private and loopback ones are open with WEBHOOK_ALLOW_PRIVATE, never metadata or what cannot be a receiver', () => {
     for (const address of [
       '127.0.0.1',
       '::1',
@@ -161,7 +161,7 @@ describe('addresses', () => {
     }
   });
 
-  it('whatever is not an address is refused', () => {
+  it('anything that is not an address is refused', () => {
     expect(refusalOfAddress('unknown', PRIVATE)).toBe('unknown is not an IP address');
   });
 });
@@ -169,7 +169,7 @@ describe('addresses', () => {
 describe('URLs', () => {
   const HTTPS_ONLY: DestinationPolicy = { allowHttp: false, allowPrivate: false };
 
-  it('must be https, http only where it is allowed', () => {
+  it('must be https, or http only if it is allowed', () => {
     expect(refusalOfUrl('https://example.com/hook', HTTPS_ONLY)).toBeUndefined();
     expect(refusalOfUrl('http://example.com/hook', HTTPS_ONLY)).toBe(
       'it must begin with https:, as neither WEBHOOK_ALLOW_HTTP nor WEBHOOK_ALLOW_PRIVATE is set',

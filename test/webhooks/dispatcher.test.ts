@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 
 describe('a dispatcher', () => {
-  it('renews the lease of what takes long, so that no other sends it too', async () => {
+  it('renews the lease of a delivery that takes long, so that no other process sends it too', async () => {
     const receiver = await world.receive(hanging);
     await world.addEndpoint(receiver.url);
     await world.grant('ann');
@@ -30,7 +30,7 @@ describe('a dispatcher', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('sends what a process that died held, when its lease is over', async () => {
+  it('sends what a process that died held, once its lease is over', async () => {
     const receiver = await world.receive();
     await world.addEndpoint(receiver.url);
     await world.grant('ann');
@@ -42,7 +42,7 @@ describe('a dispatcher', () => {
     await eventually(() => expect(receiver.received).toHaveLength(1));
   });
 
-  it('looks again in a moment at what waits behind a delivery that ends unseen, whatever else it sends meanwhile', async () => {
+  it('soon checks again what waits behind a delivery that ends unseen, whatever else it sends meanwhile', async () => {
     const receiver = await world.receive();
     await world.addEndpoint(receiver.url);
     await world.grant('ann');
@@ -57,7 +57,7 @@ describe('a dispatcher', () => {
     await eventually(() => expect(receiver.received).toHaveLength(2));
   });
 
-  it('finishes what is under way when it stops, takes nothing more and leaves nothing claimed', async () => {
+  it('finishes what is in progress when it stops, takes nothing more and leaves nothing claimed', async () => {
     let letAnswer = () => {};
     const mayAnswer = new Promise<void>((resolve) => {
       letAnswer = resolve;
@@ -81,7 +81,7 @@ describe('a dispatcher', () => {
     expect(rows.filter(({ claim_id }) => claim_id !== null)).toEqual([]);
   });
 
-  it('lets the event loop turn after each hundred that it begins', async () => {
+  it('lets the event loop turn after each hundred deliveries that it begins', async () => {
     await world.addEndpoint('http://receiver.test/');
     const events = Array.from({ length: 250 }, () => ({
       event_id: randomUUID(),
@@ -105,7 +105,7 @@ describe('a dispatcher', () => {
     await eventually(() => expect(begun).toEqual([100, 100, 50]));
   });
 
-  it('holds more of an endpoint that takes them fast, never sends more at once, and gives back what waits when one fails or it stops', async () => {
+  it('holds more for an endpoint that takes them fast, never sends more at once, and gives back what waits when one fails or it stops', async () => {
     let underway = 0;
     let most = 0;
     let count = 0;
@@ -137,7 +137,7 @@ describe('a dispatcher', () => {
     expect(rows.filter(({ state }) => state === 'delivered')).toHaveLength(receiver.received.length - 1);
   });
 
-  it('sends nothing whose lease ended while it waited for its turn: another process has it', async () => {
+  it('does not send a delivery whose lease ended while it waited for its turn: another process has it', async () => {
     let answerLast = () => {};
     const receiver = await world.receive((response) => {
       if (receiver.received.length === 8) answerLast = () => response.end();
@@ -159,7 +159,7 @@ describe('a dispatcher', () => {
     expect(receiver.received).toHaveLength(8);
   });
 
-  it('is woken by a grant of any process; polling is only behind it', async () => {
+  it('is woken by a grant of any process; polling is only a fallback', async () => {
     const receiver = await world.receive();
     await world.addEndpoint(receiver.url);
     world.dispatch({ pollMs: 60_000 });

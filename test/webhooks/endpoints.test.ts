@@ -79,7 +79,7 @@ describe('add', () => {
     expect(await listWebhooks(deps)).toEqual([]);
   });
 
-  it('asks nothing with verify: false', async () => {
+  it('sends no test event with verify: false', async () => {
     receiver.behave(answering(500));
     await addWebhook(deps, { appId, url: receiver.url, verify: false });
     expect(receiver.received).toEqual([]);
@@ -118,7 +118,7 @@ describe('change', () => {
     return added;
   }
 
-  it('keeps what is not named: the secret, what waits, the state', async () => {
+  it('keeps what is not named: the secret, the waiting deliveries, the state', async () => {
     const { webhook_id: webhookId, secret } = await addFull();
     await deps.db.updateTable('webhook').set({ state: 'suspended' }).execute();
     await world.grant('ann');
@@ -142,7 +142,7 @@ describe('change', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('forgets the failures of the old target; what waited for another attempt goes out at once', async () => {
+  it('forgets the failures of the old target, and what waited for another attempt goes out at once', async () => {
     const { webhook_id: webhookId } = await addFull();
     await world.grant('ann');
     const later = new Date(deps.now().getTime() + 3_600_000).toISOString();
@@ -163,7 +163,7 @@ describe('change', () => {
     ['address', 200],
     ['Authorization value', 410],
   ])(
-    'a new %s: what is just being sent is sent again, and %i as its answer says nothing of it',
+    'with a new %s, a delivery in progress is sent again, and its answer %i says nothing about the endpoint',
     async (what, status) => {
       const { webhook_id: webhookId } = await addFull();
       const elsewhere = await world.receive();
@@ -196,7 +196,7 @@ describe('change', () => {
     expect(await only()).toMatchObject({ has_authorization: false, event_types: ['access_level_updated'] });
   });
 
-  it('sends no test event where only the events change, all of them for null', async () => {
+  it('sends no test event if only the events change, null meaning all of them', async () => {
     const { webhook_id: webhookId } = await addFull();
     const events = ['trial_started', 'trial_started'];
     expect(await changeWebhook(deps, { webhookId, events })).toMatchObject({ event_types: ['trial_started'] });
@@ -205,7 +205,7 @@ describe('change', () => {
     expect(await only()).toMatchObject({ has_authorization: true });
   });
 
-  it('changes nothing where the test event is not accepted, unless it is not sent', async () => {
+  it('changes nothing if the test event is not accepted, unless none is sent', async () => {
     const { webhook_id: webhookId } = await addFull();
     const elsewhere = await world.receive();
     const change = { webhookId, url: elsewhere.url };
@@ -232,7 +232,7 @@ describe('change', () => {
 });
 
 describe('states', () => {
-  it('disable and enable; each change is shown with its time and reason', async () => {
+  it('disable and enable show each change with its time and reason', async () => {
     const { webhook_id } = await world.addEndpoint(receiver.url);
     const { state_changed_at } = await only();
     world.pass(10);
@@ -249,7 +249,7 @@ describe('states', () => {
     await expect(resumeWebhook(deps, webhook_id)).rejects.toThrow(/a disabled webhook must be enabled, not resumed/);
   });
 
-  it('resume sends at once what waits for its next attempt, when the receiver is well again', async () => {
+  it('resume sends at once what waits for its next attempt, once the receiver is well again', async () => {
     receiver.behave(answering(503));
     const { webhook_id } = await world.addEndpoint(receiver.url);
     for (const second of [1, 2]) await world.grant('ann', { starts_at: `2025-01-01T00:00:0${second}Z` });
@@ -267,7 +267,7 @@ describe('states', () => {
     await dispatcher.stop();
   });
 
-  it('a disabled endpoint keeps what waits and gets nothing new; enabled again, what waited goes out', async () => {
+  it('a disabled endpoint keeps what waits and gets nothing new; once it is enabled again, what waited goes out', async () => {
     const other = await world.receive();
     await world.addEndpoint(other.url);
     const { webhook_id } = await world.addEndpoint(receiver.url);
@@ -283,7 +283,7 @@ describe('states', () => {
     await dispatcher.stop();
   });
 
-  it('what waits for its next attempt is due at once when the endpoint is enabled', async () => {
+  it('enable makes due at once what waits for its next attempt', async () => {
     receiver.behave(answering(503));
     const { webhook_id } = await world.addEndpoint(receiver.url);
     await world.grant('ann');
@@ -301,7 +301,7 @@ describe('states', () => {
     expect(await dueAt()).toBeLessThanOrEqual(0);
   });
 
-  it('an unknown id is a mistake, whatever is asked', async () => {
+  it('an unknown id is reported as a mistake by every command', async () => {
     for (const ask of [enableWebhook, disableWebhook, resumeWebhook, rotateWebhookSecret, testWebhook, removeWebhook]) {
       await expect(ask(deps, 'no-uuid')).rejects.toThrow('There is no webhook no-uuid');
       await expect(ask(deps, '11111111-1111-4111-8111-111111111111')).rejects.toThrow('There is no webhook 1111');
@@ -332,7 +332,7 @@ it('rotate: both secrets sign for a day, then only the new one', async () => {
   expect([await isAccepted(secret), await isAccepted(old)]).toEqual([true, false]);
 });
 
-it('test: says what came instead of 2xx, and leaves no trace in the feed', async () => {
+it('test: reports what came instead of 2xx, and leaves no trace in the feed', async () => {
   const { webhook_id } = await world.addEndpoint(receiver.url);
   const before = (await world.feed()).data.length;
   expect(await testWebhook(deps, webhook_id)).toMatchObject({ webhook_id, status: 200 });
@@ -343,7 +343,7 @@ it('test: says what came instead of 2xx, and leaves no trace in the feed', async
   expect((await world.feed()).data).toHaveLength(before);
 });
 
-it('remove: what waits is dead, the feed keeps its history, grants write no more events', async () => {
+it('remove: what waits becomes dead, the feed keeps its history, and grants write no more events', async () => {
   const { webhook_id } = await world.addEndpoint(receiver.url);
   await world.grant('ann');
   await removeWebhook(deps, webhook_id);
@@ -353,7 +353,7 @@ it('remove: what waits is dead, the feed keeps its history, grants write no more
   expect((await world.feed()).data).toHaveLength(rest.length + 1);
 });
 
-it('remove: what is settled as delivered at the same moment stays delivered', async () => {
+it('remove: a delivery that is settled as delivered at the same moment stays delivered', async () => {
   const { webhook_id } = await world.addEndpoint(receiver.url);
   await world.grant('ann');
   const settling = await deps.db.startTransaction().execute();
@@ -365,7 +365,7 @@ it('remove: what is settled as delivered at the same moment stays delivered', as
   expect((await world.feed()).data[0].deliveries).toMatchObject([{ webhook_id, state: 'delivered' }]);
 });
 
-it('remove: does not wait for a vacuum of what is delivered', async () => {
+it('remove: does not wait for a vacuum of the deliveries', async () => {
   const { webhook_id } = await world.addEndpoint(receiver.url);
   await world.grant('ann');
   const vacuuming = await deps.db.startTransaction().execute();
@@ -377,7 +377,7 @@ it('remove: does not wait for a vacuum of what is delivered', async () => {
 it.each([
   [200, { state: 'delivered', attempts: 1, last_status: 200 }, null],
   [500, { state: 'dead', attempts: 1, last_status: 500 }, 'the webhook was removed'],
-])('remove: what is just being sent is as it was answered, %i, and not sent again', async (status, ended, error) => {
+])('remove: a delivery in progress ends as answered, %i, and is not sent again', async (status, ended, error) => {
   const answers: (() => void)[] = [];
   receiver.behave((response) => answers.push(() => void response.writeHead(status).end()));
   const { webhook_id } = await world.addEndpoint(receiver.url);
@@ -396,7 +396,7 @@ it.each([
   await dispatcher.stop();
 });
 
-it('list: of one app or of all, with what waits and what is dead', async () => {
+it('list: shows the endpoints of one app or of all, with what waits and what is dead', async () => {
   await world.addEndpoint(receiver.url);
   await world.grant('ann');
   expect(await only()).toMatchObject({ waiting: 1, dead: 0 });

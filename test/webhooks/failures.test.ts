@@ -54,7 +54,7 @@ const BEHAVIOURS: [string, Behaviour, number | null, RegExp | null][] = [
 ];
 
 describe.each(BEHAVIOURS)('an endpoint that answers by %s', (_words, behaviour, status, error) => {
-  it('is tried ten times on schedule, then the delivery is dead and kept', async () => {
+  it('is tried ten times on schedule; then the delivery is dead and kept', async () => {
     receiver.behave(behaviour);
     await world.grant('ann');
     world.dispatch({ deadlineMs: behaviour === hanging ? 200 : 5_000 });
@@ -80,7 +80,7 @@ describe.each(BEHAVIOURS)('an endpoint that answers by %s', (_words, behaviour, 
   });
 });
 
-it('waits at least as long as the schedule says, with the same webhook-id and a new timestamp each time', async () => {
+it('a retry waits at least as long as the schedule says, with the same webhook-id and a new timestamp each time', async () => {
   receiver.behave(answering(500));
   await world.grant('ann');
   world.dispatch();
@@ -99,7 +99,7 @@ it('waits at least as long as the schedule says, with the same webhook-id and a 
   expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
 });
 
-it('waits longer when Retry-After says so, an hour at most', async () => {
+it('a retry waits longer if Retry-After says so, an hour at most', async () => {
   receiver.behave(answering(429, '', { 'retry-after': '600' }));
   await world.grant('ann');
   world.dispatch();
@@ -114,7 +114,7 @@ it('waits longer when Retry-After says so, an hour at most', async () => {
   await attempted(3);
 });
 
-it('410 suspends the endpoint at once; its deliveries wait, more are written, and go out when it is resumed', async () => {
+it('410 suspends the endpoint at once; its deliveries wait, more are written, and all go out when it is resumed', async () => {
   receiver.behave(answering(410));
   await world.grant('ann');
   const dispatcher = world.dispatch();

@@ -43,7 +43,7 @@ async function numbers(query: string): Promise<number[]> {
 const newestFirst = Array.from({ length: 25 }, (_, i) => 24 - i);
 
 describe('pages', () => {
-  it('have 50 events unless said otherwise', async () => {
+  it('have 50 events unless another limit is given', async () => {
     const { deps, call } = world.service;
     const { app, secret_key: key } = await createApp(deps, { name: 'Busy' });
     await world.addEndpoint('http://127.0.0.1:9/', { appId: app.app_id });
@@ -79,7 +79,7 @@ describe('pages', () => {
     expect(seen).toEqual(newestFirst);
   });
 
-  it('are not disturbed by events that come meanwhile', async () => {
+  it('are not disturbed by events that arrive meanwhile', async () => {
     const { next_cursor } = await world.feed('?limit=10');
     const { deps, app } = world.service;
     const late = {
@@ -94,7 +94,7 @@ describe('pages', () => {
   });
 });
 
-it('tells of what waits behind another delivery that it is not tried before that', async () => {
+it('a delivery that waits behind another one is shown as due no earlier than that one', async () => {
   const { deps, app } = world.service;
   const profileId = randomUUID();
   const events = ['first', 'second'].map((n) => ({
@@ -182,7 +182,7 @@ describe('what is refused', () => {
     expect(json.errors[0].errors).toEqual([message]);
   });
 
-  it('every field at once, those that are unknown last', async () => {
+  it('every field is reported at once, unknown ones last', async () => {
     const { secretKey: key } = world.service;
     const query = '?colour=red&limit=x&event_type=y&since=z';
     const { json } = await world.service.call('GET', `/api/v1/client-api/events/${query}`, { key });
@@ -190,7 +190,7 @@ describe('what is refused', () => {
     expect(sources).toEqual(['limit', 'event_type', 'since', 'colour']);
   });
 
-  it.each(['none', 'public'])('a caller with the key: %s', async (kind) => {
+  it.each(['none', 'public'])('a caller with this kind of key: %s', async (kind) => {
     const key = kind === 'public' ? { key: world.service.publicKey } : {};
     const { status, json } = await world.service.call('GET', '/api/v1/client-api/events/', key);
     expect(status).toBe(401);
@@ -207,7 +207,7 @@ describe('what is refused', () => {
   });
 });
 
-it('is no longer read for a client that has left', async () => {
+it('the feed is no longer read for a client that has left', async () => {
   const { url, secretKey } = world.service;
   const letGo = await holdTable(world.service, 'webhook_event');
   const leaving = new AbortController();
@@ -226,7 +226,7 @@ it('is no longer read for a client that has left', async () => {
   expect(await numbers('?limit=1')).toEqual([24]);
 });
 
-it('shows an app its own events only, with or without the slash, and is not stored by caches', async () => {
+it('the feed shows an app its own events only, with or without the slash, and must not be stored by caches', async () => {
   const other = await createApp(world.service.deps, { name: 'Other' });
   const { status, json, headers } = await world.service.call('GET', '/api/v1/client-api/events', {
     key: other.secret_key,

@@ -23,7 +23,7 @@ afterAll(async () => {
   await world.close();
 });
 
-it('writes no event without an endpoint, nor with a disabled one only', async () => {
+it('a grant writes no event without an endpoint, nor with only a disabled one', async () => {
   expect((await world.grant('ann')).status).toBe(200);
   expect(await world.feed()).toEqual({ data: [], next_cursor: null });
   webhook = await world.addEndpoint(`${receiver.url}/hook`, { authorization: 'Bearer token' });
@@ -33,7 +33,7 @@ it('writes no event without an endpoint, nor with a disabled one only', async ()
   await enableWebhook(world.service.deps, webhook.webhook_id);
 });
 
-it('delivers access_level_updated as decided, signed, and shows it in the feed', async () => {
+it('a grant delivers access_level_updated as decided, signed, and shows it in the feed', async () => {
   const { deps, appId } = world.service;
   await deps.db
     .updateTable('profile')
@@ -134,7 +134,7 @@ it('delivers access_level_updated as decided, signed, and shows it in the feed',
   });
 });
 
-it('tells of the grant that was made, also when it is over or not begun', async () => {
+it('an event describes the grant that was made, even if it is over or has not begun', async () => {
   const past = { starts_at: '2020-01-01T00:00:00Z', expires_at: '2020-02-01T00:00:00Z' };
   await world.grant('ann', past);
   await world.grant('ann', { starts_at: '2090-01-01T00:00:00Z' });
@@ -144,14 +144,14 @@ it('tells of the grant that was made, also when it is over or not begun', async 
   expect(future).toMatchObject({ is_active: false, is_lifetime: true, profile_has_access_level: false });
 });
 
-it('tells of a profile that nobody identified as of one without a name', async () => {
+it('the event of a profile that was never identified has no customer user id', async () => {
   const anonymous = await addProfile(world.service, null);
   await grant(world.service, { access_level_id: 'premium' }, { 'service-profile-id': anonymous });
   const [{ payload }] = (await world.feed(`?profile_id=${anonymous}`)).data;
   expect(payload).toMatchObject({ profile_id: anonymous, customer_user_id: null });
 });
 
-it('writes nothing when the grant is refused', async () => {
+it('a refused grant writes no event', async () => {
   const before = (await world.feed()).data.length;
   expect((await world.grant('ann', { access_level_id: 'nothing' })).status).toBe(400);
   expect((await world.grant('nobody')).status).toBe(404);

@@ -38,7 +38,7 @@ async function endpointAfter(outcomes: readonly AttemptOutcome[]) {
   return db.selectFrom('webhook').selectAll().where('webhook_id', '=', webhookId).executeTakeFirstOrThrow();
 }
 
-it('nine failures in five days leave it enabled, the tenth suspends it', async () => {
+it('nine failures in five days leave an endpoint enabled, and the tenth suspends it', async () => {
   const enabled = await endpointAfter(Array.from({ length: 9 }, () => outcome()));
   expect(enabled).toMatchObject({ state: 'enabled', failed_attempts: 9 });
   const suspended = await endpointAfter([outcome({ at: FIVE_DAYS_LATER })]);
@@ -49,7 +49,7 @@ it('nine failures in five days leave it enabled, the tenth suspends it', async (
   expect(isChangedNow).toEqual([false, true]);
 });
 
-it('the five days are those since the first failure, also of attempts that are recorded together', async () => {
+it('the five days begin with the first failure, even among attempts that are recorded together', async () => {
   const late = Array.from({ length: 9 }, () => outcome({ at: FIVE_DAYS_LATER }));
   const after = await endpointAfter([outcome(), ...late]);
   expect(Date.parse(after.first_failure_at as string)).toBe(BEGAN.getTime());
@@ -63,26 +63,26 @@ it.each([
   expect(summariseHealth([outcome(), outcome(other)])).toMatchObject([{ failures: 1 }, { failures: 1 }]);
 });
 
-it('a success among attempts that are recorded together begins the five days anew', async () => {
+it('a success among attempts that are recorded together begins the five days again', async () => {
   const late = Array.from({ length: 10 }, () => outcome({ at: FIVE_DAYS_LATER }));
   await endpointAfter([outcome()]);
   const after = await endpointAfter([outcome(), outcome({ succeeded: true }), ...late]);
   expect(after).toMatchObject({ state: 'enabled', failed_attempts: 10 });
 });
 
-it('its failures are forgotten when it is resumed', async () => {
+it('the failures of an endpoint are forgotten when it is resumed', async () => {
   expect(await endpointAfter(Array.from({ length: 10 }, () => outcome()))).toMatchObject({ state: 'suspended' });
   await resumeWebhook(world.service.deps, webhookId);
   const after = await endpointAfter([outcome({ at: FIVE_DAYS_LATER })]);
   expect(after).toMatchObject({ state: 'enabled', failed_attempts: 1 });
 });
 
-it('a 410 suspends it whatever else was answered at the same time', async () => {
+it('a 410 suspends an endpoint, whatever else was answered at the same time', async () => {
   const after = await endpointAfter([outcome({ status: 410 }), outcome({ succeeded: true }), outcome()]);
   expect(after).toMatchObject({ state: 'suspended', state_reason: 'answered 410 Gone' });
 });
 
-it('what the operator disabled meanwhile stays disabled', async () => {
+it('an endpoint that the operator disabled meanwhile stays disabled', async () => {
   await disableWebhook(world.service.deps, webhookId);
   const after = await endpointAfter([outcome({ status: 410 })]);
   expect(after).toMatchObject({ state: 'disabled', state_reason: 'disabled by the operator' });
@@ -91,7 +91,7 @@ it('what the operator disabled meanwhile stays disabled', async () => {
 it.each([
   ['address', { url: 'http://127.0.0.1:9/earlier' }],
   ['Authorization value', { authorization_value: 'Bearer earlier' }],
-])('what was answered to its earlier %s says nothing of it', async (_, earlier) => {
+])('a response to the earlier %s of an endpoint says nothing about it', async (_, earlier) => {
   const after = await endpointAfter([outcome({ ...earlier, status: 410 }), outcome(), outcome(earlier)]);
   expect(after).toMatchObject({ state: 'enabled', failed_attempts: 1 });
   expect(await endpointAfter([outcome({ ...earlier, succeeded: true })])).toMatchObject({ failed_attempts: 1 });

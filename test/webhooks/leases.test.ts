@@ -23,7 +23,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('counts what is held, by endpoint', () => {
+it('held deliveries are counted by endpoint', () => {
   const leases = start();
   const [first, ...others] = [delivery(1n, 'a'), delivery(2n, 'a'), delivery(3n, 'b')] as const;
   for (const one of [first, ...others]) leases.hold(one, new Date(LEASE_MS));
@@ -45,7 +45,7 @@ it('counts what is held, by endpoint', () => {
   leases.stop();
 });
 
-it('lets be sent what was claimed with more than a third of its lease ahead', () => {
+it('a delivery may be sent while more than a third of its lease is left', () => {
   const leases = start();
   const held = delivery(1n, 'a');
   leases.hold(held, new Date(LEASE_MS));
@@ -56,7 +56,7 @@ it('lets be sent what was claimed with more than a third of its lease ahead', ()
   leases.stop();
 });
 
-it('tells when it cannot be renewed, and tries again every third of it until it is stopped', async () => {
+it('a failed renewal is logged and tried again every third of a lease, until the leases are stopped', async () => {
   const leases = start();
   const told = (times: number) => expect.poll(() => warn.mock.calls.length).toBe(times);
   vi.advanceTimersByTime(LEASE_MS / 3);

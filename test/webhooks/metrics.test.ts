@@ -38,7 +38,7 @@ function expectAge(age: number | undefined, least: number, earliest: Date): void
   expect(age).toBeLessThanOrEqual((world.service.deps.now().getTime() - earliest.getTime()) / 1_000);
 }
 
-it('counts what waits, for how long, what was delivered, failed and died, and how long attempts took', async () => {
+it('what waits and for how long, what was delivered, failed and died, and the duration of attempts are counted', async () => {
   const receiver = await world.receive();
   const { webhook_id, secret } = await world.addEndpoint(receiver.url, { authorization: 'Bearer hidden' });
   const granted = world.service.deps.now();
@@ -75,7 +75,7 @@ it('counts what waits, for how long, what was delivered, failed and died, and ho
   for (const hidden of [receiver.url, '127.0.0.1', secret, 'hidden', webhook_id]) expect(text).not.toContain(hidden);
 });
 
-it('counts up to 100,000 deliveries of an endpoint, of which the oldest is known', async () => {
+it('up to 100,000 deliveries of an endpoint are counted, and the oldest of them is known', async () => {
   const { webhook_id } = await world.addEndpoint('https://example.com/hook');
   onTestFinished(async () => {
     await removeWebhook(world.service.deps, webhook_id);

@@ -26,7 +26,7 @@ function startsOf(
 
 const minute = (n: number) => ({ starts_at: `2025-01-01T00:${String(n).padStart(2, '0')}:00Z` });
 
-it('a later event waits while an earlier one is pending; other profiles and other endpoints do not', async () => {
+it('a later event waits while an earlier one is pending; those of other profiles and endpoints do not', async () => {
   const [failing, healthy] = [await world.receive(answering(500)), await world.receive()];
   await world.addEndpoint(failing.url);
   await world.addEndpoint(healthy.url);
@@ -46,7 +46,7 @@ it('a later event waits while an earlier one is pending; other profiles and othe
   await eventually(() => expect(startsOf(failing.events(), 'ann')).toEqual([0, 0, 1, 2]));
 });
 
-it('a dead one lets go', async () => {
+it('a dead delivery lets the next one go', async () => {
   const receiver = await world.receive((response, { body }) => {
     const isFirst = JSON.parse(body).event_properties.starts_at.includes('T00:00');
     response.writeHead(isFirst ? 500 : 200).end();
@@ -69,7 +69,7 @@ it('a dead one lets go', async () => {
   });
 });
 
-it('keeps a burst for one profile in order with several dispatchers, without waiting for polls', {
+it('a burst for one profile stays in order with several dispatchers, without waiting for polls', {
   timeout: 40_000,
 }, async () => {
   const receiver = await world.receive();
@@ -100,7 +100,7 @@ function gate(status: number) {
   return { waiting, behaviour, open };
 }
 
-it('sends at most so many at once to an endpoint, fewer to one that keeps failing, and so many in all', async () => {
+it('only so many are sent to an endpoint at once, fewer to one that keeps failing, and only so many in all', async () => {
   const [well, other, ailing] = [gate(200), gate(200), gate(500)];
   const gates = [well, other, ailing];
   const endpoints = [];

@@ -43,7 +43,7 @@ function event(changes: Partial<WebhookEvent> = {}): WebhookEvent {
 
 const addEndpoint = (input = {}) => world.addEndpoint('http://127.0.0.1:9/', input);
 
-it('stores the event and a delivery per endpoint, and counts the events', async () => {
+it('recording stores the event and a delivery per endpoint, and counts the events', async () => {
   const ids = [(await addEndpoint()).webhook_id, (await addEndpoint()).webhook_id];
   const { event_id, profile_id } = event();
   expect(await recordEvents(db, app, [event({ event_id, profile_id })])).toBe(1);
@@ -54,7 +54,7 @@ it('stores the event and a delivery per endpoint, and counts the events', async 
   );
 });
 
-it('stores payloads as they are, line breaks and quotes too', async () => {
+it('payloads are stored as they are, including line breaks and quotes', async () => {
   await addEndpoint();
   const payloads = [{ text: 'one\ntwo\r\n"three"\\n\u2028 4' }, { text: '' }, { text: '{},\n' }];
   await recordEvents(
@@ -66,7 +66,7 @@ it('stores payloads as they are, line breaks and quotes too', async () => {
   expect(stored.map(({ payload }) => payload)).toEqual(payloads);
 });
 
-it('several events of a profile get ascending sequences in the order given', async () => {
+it('several events of a profile get ascending sequence numbers in the given order', async () => {
   await addEndpoint();
   const profile_id = randomUUID();
   const events = Array.from({ length: 50 }, (_, n) => event({ profile_id, payload: { n } }));
@@ -76,7 +76,7 @@ it('several events of a profile get ascending sequences in the order given', asy
 });
 
 describe('which endpoints count', () => {
-  it('none: no event', async () => {
+  it('none: without an endpoint there is no event', async () => {
     expect(await recordEvents(db, app, [event()])).toBe(0);
   });
 
@@ -92,7 +92,7 @@ describe('which endpoints count', () => {
     expect(await db.selectFrom('webhook_delivery').selectAll().execute()).toHaveLength(1);
   });
 
-  it('one that does not want the type: the event is in the feed, without a delivery', async () => {
+  it('one that does not want the type does: the event is in the feed, without a delivery', async () => {
     await addEndpoint();
     await db
       .updateTable('webhook')
@@ -102,7 +102,7 @@ describe('which endpoints count', () => {
     expect(await db.selectFrom('webhook_delivery').selectAll().execute()).toEqual([]);
   });
 
-  it('those of its own app, where events of several apps are recorded together', async () => {
+  it('those of its own app do, even if events of several apps are recorded together', async () => {
     const { app: other } = await createApp(world.service.deps, { name: 'Other' });
     const webhooks = [await addEndpoint(), await addEndpoint({ appId: other.app_id })];
     const events = [event(), event()];
@@ -125,7 +125,7 @@ describe('which endpoints count', () => {
   });
 });
 
-it('leaves nothing when the transaction of the caller fails', async () => {
+it("recording leaves nothing behind if the caller's transaction fails", async () => {
   await addEndpoint();
   const failing = inTransaction(db, async (trx) => {
     await recordEvents(trx, app, [event()]);
@@ -136,7 +136,7 @@ it('leaves nothing when the transaction of the caller fails', async () => {
   expect(await db.selectFrom('webhook_delivery').selectAll().execute()).toEqual([]);
 });
 
-it('an answer that comes while its profile is being deleted is forgotten', async () => {
+it('an answer that arrives while its profile is being deleted is not kept', async () => {
   const { webhook_id } = await addEndpoint();
   const profile_id = randomUUID();
   await recordEvents(db, app, [event({ profile_id })]);
@@ -158,7 +158,7 @@ it('an answer that comes while its profile is being deleted is forgotten', async
   expect(row).toEqual({ state: 'delivered', last_answer: null });
 });
 
-it('a deleted profile is taken out of its events and of the answers to them', async () => {
+it('a deleted profile is removed from its events and from the answers to them', async () => {
   await addEndpoint();
   const [profile_id, other] = [randomUUID(), randomUUID()];
   const payload = {
@@ -200,7 +200,7 @@ async function lookedForWriters(): Promise<void> {
   });
 }
 
-it('what is recorded while its endpoint is removed is dead, not left waiting', async () => {
+it('an event recorded while its endpoint is being removed has a dead delivery, not a waiting one', async () => {
   const { webhook_id } = await addEndpoint();
   const trx = await db.startTransaction().execute();
   await recordEvents(trx, app, [event()]);
@@ -213,7 +213,7 @@ it('what is recorded while its endpoint is removed is dead, not left waiting', a
   expect(await db.selectFrom('webhook_delivery').select('state').execute()).toEqual([{ state: 'dead' }]);
 });
 
-it('what is recorded from then on does not hold the removal up', async () => {
+it('events recorded after a removal has begun do not delay it', async () => {
   const [{ webhook_id }] = [await addEndpoint(), await addEndpoint()];
   const first = await db.startTransaction().execute();
   await recordEvents(first, app, [event()]);

@@ -6,7 +6,7 @@ import { claimDue, type Settlement, settle } from '../../src/webhooks/queue.ts';
 import { openQueuePool } from '../../src/webhooks/queue-pool.ts';
 import { createWorld } from './world.ts';
 
-it('a claim and its settlement read no more than their batch, though the queue was vacuumed while it was empty', async () => {
+it('a claim and its settlement read no more than their batch, even if the queue was vacuumed while it was empty', async () => {
   const world = await createWorld();
   const { db, log, now } = world.service.deps;
   const queueDb = openQueuePool(world.service.database.url, log);

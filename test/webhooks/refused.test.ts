@@ -57,7 +57,7 @@ describe('literal forms', () => {
     '0.0.0.0',
     '10.0.0.1',
     '169.254.169.254',
-  ])('%s', async (host) => {
+  ])('%s is refused', async (host) => {
     const isNever = ['0.0.0.0', '169.254.169.254'].includes(host);
     const remedy = isNever ? '' : ', and WEBHOOK_ALLOW_PRIVATE is not set';
     expect((await attempt(host)).error).toMatch(new RegExp(`^refused destination: .* address${remedy}$`));
@@ -65,7 +65,7 @@ describe('literal forms', () => {
   });
 });
 
-it('a literal address that got past the check of the URL is cut off before a byte is sent', async () => {
+it('a literal address that passed the check of the URL is cut off before a byte is sent', async () => {
   const agent = new Agent({ connect: createConnector(STRICT, () => Promise.reject(new Error('not asked'))) });
   const sent = request(`http://127.0.0.1:${port}/hook`, { dispatcher: agent, method: 'POST', body: '{}' });
   await expect(sent).rejects.toThrow('refused destination: 127.0.0.1 is a loopback address');
@@ -84,13 +84,13 @@ describe('names', () => {
     '64:ff9b::a9fe:a9fe',
     'fd00:ec2::254',
     '100.64.0.1',
-  ])('that resolve to %s', async (address) => {
+  ])('that resolve to %s are refused', async (address) => {
     const resolve = async () => [{ address, family: address.includes(':') ? 6 : 4 }];
     expect((await attempt('hook.example', { resolve })).error).toMatch(`refused destination: ${address}`);
     expect(connections).toBe(0);
   });
 
-  it('that resolve to a public and to a refused address', async () => {
+  it('that resolve to a public and to a refused address are refused', async () => {
     const resolve = async () => [
       { address: '203.0.114.1', family: 4 },
       { address: '127.0.0.1', family: 4 },
@@ -99,7 +99,7 @@ describe('names', () => {
     expect(connections).toBe(0);
   });
 
-  it('whose answer changes: what was judged is what is connected to, and each connection is judged anew', async () => {
+  it('whose answer changes are connected to as they were judged, and judged again for each connection', async () => {
     const answers = ['127.0.0.1', '169.254.169.254'];
     let asked = 0;
     const resolve = async () => [{ address: answers[asked++] ?? '169.254.169.254', family: 4 }];
@@ -119,7 +119,7 @@ describe('names', () => {
     await sender.close();
   });
 
-  it('such as localhost, asked of the real resolver', async () => {
+  it('such as localhost are refused when the real resolver is asked', async () => {
     expect((await attempt('localhost')).error).toMatch(/refused destination: (127\.0\.0\.1|::1) is a loopback address/);
     expect(connections).toBe(0);
   });
@@ -133,14 +133,14 @@ describe('WEBHOOK_ALLOW_PRIVATE', () => {
     expect(connections).toBe(1);
   });
 
-  it('does not reach metadata addresses, also by name', async () => {
+  it('does not reach metadata addresses, even by name', async () => {
     const resolve = async () => [{ address: '169.254.169.254', family: 4 }];
     expect((await attempt('hook.example', { policy, resolve })).error).toMatch('169.254.169.254 is a metadata address');
     expect((await attempt('[::ffff:a9fe:a9fe]', { policy })).error).toMatch('metadata address');
   });
 });
 
-it('http is refused where only https is allowed', async () => {
+it('http is refused if only https is allowed', async () => {
   const { error } = await attempt('203.0.114.1', { policy: { allowHttp: false, allowPrivate: false } });
   expect(error).toBe(
     'refused destination: it must begin with https:, as neither WEBHOOK_ALLOW_HTTP nor WEBHOOK_ALLOW_PRIVATE is set',

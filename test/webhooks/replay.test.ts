@@ -33,7 +33,7 @@ afterAll(async () => {
   await world.close();
 });
 
-it('are listed newest first, by state, with the last answer', async () => {
+it('deliveries are listed newest first, by state, with the last answer', async () => {
   const dead = await listDeliveries(deps, webhookId, { state: 'dead' });
   expect(dead[0]).toEqual({
     delivery_id: expect.stringMatching(new RegExp(`^\\d+-${webhookId}$`)),
@@ -55,7 +55,7 @@ it('are listed newest first, by state, with the last answer', async () => {
   await expect(listDeliveries(deps, 'none')).rejects.toThrow('There is no webhook none');
 });
 
-it('are of their endpoint alone', async () => {
+it('deliveries are listed and replayed for their endpoint alone', async () => {
   const { webhook_id: other } = await world.addEndpoint(receiver.url);
   expect(await listDeliveries(deps, other)).toEqual([]);
   expect(await replayDeliveries(deps, { webhookId: other, since: '2020-01-01T00:00:00Z' })).toEqual({ replayed: 0 });
@@ -64,7 +64,7 @@ it('are of their endpoint alone', async () => {
   await expect(replayDeliveries(deps, { deliveryId })).rejects.toThrow('There is no delivery');
 });
 
-it('go out again from a datetime on, and one by one; with the same webhook-id', async () => {
+it('deliveries go out again from a datetime on or one by one, with the same webhook-id', async () => {
   const [newest, middle, oldest] = await listDeliveries(deps, webhookId);
   const ids = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
   receiver.behave(answering(200));
@@ -83,7 +83,7 @@ it('go out again from a datetime on, and one by one; with the same webhook-id', 
   await eventually(() => expect(receiver.received).toHaveLength(4));
 });
 
-it('mistakes are named', async () => {
+it('mistakes in a replay are named', async () => {
   await expect(replayDeliveries(deps, { webhookId, since: 'yesterday' })).rejects.toThrow(
     'yesterday is not a datetime',
   );
@@ -95,7 +95,7 @@ it('mistakes are named', async () => {
   }
 });
 
-it('keep no answer that came after their profile was deleted', async () => {
+it('deliveries keep no answer that came after their profile was deleted', async () => {
   await world.addProfile('eve');
   receiver.behave(async (response) => {
     await deleteProfile(world.service, { customer: 'eve' });

@@ -61,7 +61,7 @@ function resolveWith(names: string[]) {
   return createResolve(() => resolverOf(names));
 }
 
-it('has the addresses of both families', async () => {
+it('a name has the addresses of both families', async () => {
   expect(await resolveWith([await startServer([A, AAAA])])('hook.example.com')).toEqual([
     { address: '192.0.2.1', family: 4 },
     { address: '2001:db8::1', family: 6 },
@@ -71,7 +71,7 @@ it('has the addresses of both families', async () => {
 it.each([
   ['IPv6', A, { address: '192.0.2.1', family: 4 }],
   ['IPv4', AAAA, { address: '2001:db8::1', family: 6 }],
-])('does not wait long for servers that do not answer for %s', async (_, type, address) => {
+])('servers that do not answer for %s are not waited for long', async (_, type, address) => {
   const resolve = resolveWith([await startServer([type]), await startServer([type])]);
   const began = performance.now();
   expect(await resolve('hook.example.com')).toEqual([address]);
@@ -81,12 +81,12 @@ it.each([
 it.each([
   ['do not know', NO_SUCH_NAME],
   ['cannot find out', SERVER_FAILURE],
-])('asks the hosts file for what name servers %s', async (_, code) => {
+])('the hosts file is asked for what name servers %s', async (_, code) => {
   const addresses = await resolveWith([await startServer([A, AAAA], code)])('localhost');
   expect(addresses.map(({ address }) => address)).toContain('127.0.0.1');
 });
 
-it('fails where no name server answers, and then asks those of now', async () => {
+it('resolving fails if no name server answers, and then asks the current ones', async () => {
   const quick = { timeout: 200, tries: 1 };
   let present = [await startServer([])];
   const resolve = createResolve(() => resolverOf(present, quick));

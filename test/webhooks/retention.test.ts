@@ -60,7 +60,7 @@ async function left() {
   };
 }
 
-it('prunes finished events that are older than the days set, with their deliveries', async () => {
+it('finished events older than the configured days are pruned, with their deliveries', async () => {
   const { deps, appId } = inWorld();
   await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
   await record(30);
@@ -72,7 +72,7 @@ it('prunes finished events that are older than the days set, with their deliveri
   expect(await sweepEvents(deps)).toEqual({ died: 0, pruned: 0 });
 });
 
-it('lets die what has waited longer, and keeps it a week to be seen and replayed', async () => {
+it('a delivery that has waited longer than that dies, and is kept for a week to be seen and replayed', async () => {
   const { deps, appId, world } = inWorld();
   await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
   await record(12, { state: 'pending' });
@@ -86,7 +86,7 @@ it('lets die what has waited longer, and keeps it a week to be seen and replayed
   expect(await left()).toEqual({ events: [9], deliveries: ['dead'] });
 });
 
-it('makes due what comes next for the profile', async () => {
+it('the death of a delivery makes the next one for its profile due', async () => {
   const { deps, appId, db } = inWorld();
   await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
   const profileId = randomUUID();
@@ -110,7 +110,7 @@ it('makes due what comes next for the profile', async () => {
   ]);
 });
 
-it('makes due what comes next also where its event is old: it was replayed', async () => {
+it('the death of a delivery makes the next one due even if its event is old, because it was replayed', async () => {
   const { deps, appId, db } = inWorld();
   const { webhook_id: webhookId } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
   const profileId = randomUUID();
@@ -126,7 +126,7 @@ it('makes due what comes next also where its event is old: it was replayed', asy
   ]);
 });
 
-it('makes due what comes next for the same endpoint and profile, not what waits for others', async () => {
+it('the death of a delivery makes due the next one for the same endpoint and profile, not what waits for others', async () => {
   const { deps, appId, db } = inWorld();
   const { webhook_id: other } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
   const { webhook_id: ours } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:10/', verify: false });
@@ -147,7 +147,7 @@ it('makes due what comes next for the same endpoint and profile, not what waits 
   expect(due.rows).toEqual([{ days_ago: '7', webhook_id: ours }]);
 });
 
-it('counts the wait of a delivery that was replayed from then on', async () => {
+it('the wait of a replayed delivery counts from the replay', async () => {
   const { deps, appId } = inWorld();
   const { webhook_id: webhookId } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
   await addWebhook(deps, { appId, url: 'http://127.0.0.1:10/', verify: false });
@@ -159,7 +159,7 @@ it('counts the wait of a delivery that was replayed from then on', async () => {
   expect([events, deliveries.sort()]).toEqual([[12], ['dead', 'pending']]);
 });
 
-it('keeps an event whose delivery is replayed while it is being pruned', async () => {
+it('an event whose delivery is replayed while it is being pruned is kept', async () => {
   const { world, deps, appId, db } = inWorld();
   const { webhook_id: webhookId } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
   await record(30, { state: 'dead' });
@@ -175,7 +175,7 @@ it('keeps an event whose delivery is replayed while it is being pruned', async (
   expect(await left()).toEqual({ events: [30], deliveries: ['pending'] });
 });
 
-it('prunes an event that nobody wanted', async () => {
+it('an event that nobody wanted is pruned', async () => {
   const { deps, appId, db } = inWorld();
   await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
   await db.updateTable('webhook').set({ event_types: [] }).execute();
@@ -184,7 +184,7 @@ it('prunes an event that nobody wanted', async () => {
   expect(await left()).toEqual({ events: [], deliveries: [] });
 });
 
-it('walks in batches, also past old events that must stay, and ends after one when it is to stop', async () => {
+it('pruning works in batches, passes old events that must stay, and ends after a batch when told to stop', async () => {
   const { deps, appId } = inWorld();
   await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
   await record(25, { count: 2_500 });
@@ -196,7 +196,7 @@ it('walks in batches, also past old events that must stay, and ends after one wh
   expect((await left()).events).toEqual([1, 1, 1, 1, 1]);
 });
 
-it('keeps what was delivered no longer than that, however few the days', async () => {
+it('what was delivered is kept no longer than the configured days, however few', async () => {
   const { deps, appId, db } = inWorld();
   await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
   await record(12);
@@ -206,7 +206,7 @@ it('keeps what was delivered no longer than that, however few the days', async (
   expect(await left()).toEqual({ events: [11], deliveries: ['dead'] });
 });
 
-it('sweeps by itself, and forgets a secret that was replaced once it signs no longer', async () => {
+it('retention runs by itself, and forgets a replaced secret once it no longer signs', async () => {
   const { deps, appId, world, db } = inWorld();
   const rotate = async () => {
     const { webhook_id } = await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });

@@ -14,7 +14,7 @@ describe('the retry schedule', () => {
     expect(waitAfterFailure(10, 0.5)).toBeUndefined();
   });
 
-  it('spreads a wait by 20 % to either side, the time until it is noticed included', () => {
+  it('spreads a wait by 20 % to either side, including the time until it is noticed', () => {
     expect(waitAfterFailure(3, 0)).toBeCloseTo(96);
     expect(waitAfterFailure(3, 0.999_999)).toBeCloseTo(143, 2);
     for (const [index, wait] of RETRY_WAITS_S.entries()) {

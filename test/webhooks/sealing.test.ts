@@ -28,7 +28,7 @@ describe('a sealed text', () => {
     expect(unseal(sealed, keys(newKey, oldKey))).toBe('whsec_abc');
   });
 
-  it('does not open without its key, or when a bit of it was changed or its end is gone', () => {
+  it('does not open without its key, or if a bit of it was changed or its end is missing', () => {
     const sealed = seal('whsec_abc', oldKey);
     expect(() => unseal(sealed, keys())).toThrow(SealedError);
     expect(() => unseal(sealed, keys(wrongKey))).toThrow(/encrypted with the key [0-9a-f]{8}/);
@@ -45,7 +45,7 @@ describe('a sealed text', () => {
     }
   });
 
-  it('is told from one in clear', () => {
+  it('is told apart from one in clear', () => {
     expect(unseal('whsec_abc', keys(oldKey))).toBe('whsec_abc');
   });
 });
@@ -118,7 +118,7 @@ describe('a service', () => {
     });
   });
 
-  it('stores nothing in clear beside what is encrypted because the key is not at hand', async () => {
+  it('stores nothing in clear beside encrypted secrets when the key is not at hand', async () => {
     const { webhook_id } = await add(withKeys(oldKey));
     const before = await readStored();
     await expect(rotateWebhookSecret(withKeys(), webhook_id)).rejects.toThrow(/SPS_ENCRYPTION_KEY/);
@@ -129,7 +129,7 @@ describe('a service', () => {
     expect(await world.service.database.db.selectFrom('webhook').select('webhook_id').execute()).toHaveLength(1);
   });
 
-  it('stores nothing that no service could read because another key was at hand', async () => {
+  it('stores nothing that no service could read when another key is at hand', async () => {
     const { webhook_id } = await add(withKeys(oldKey));
     const before = await readStored();
     const refusal = `The secrets of the webhook ${webhook_id} are encrypted with the key ${keyIdOf(oldKey)}, which is neither`;
@@ -141,7 +141,7 @@ describe('a service', () => {
     expect(await world.service.database.db.selectFrom('webhook').select('webhook_id').execute()).toHaveLength(1);
   });
 
-  it('while the key is exchanged stores with the new one, or the old one until all is sealed anew', async () => {
+  it('stores with the new key while keys are exchanged, or with the old one until all secrets are sealed again', async () => {
     await add(withKeys());
     await add(withKeys(oldKey));
     await add(withKeys(newKey, oldKey));
@@ -152,7 +152,7 @@ describe('a service', () => {
     await expect(add(withKeys(oldKey))).rejects.toThrow(`the key ${keyIdOf(newKey)}`);
   });
 
-  it('without the key sends nothing, says so, counts no failure; with it the same delivery goes out', async () => {
+  it('without the key sends nothing, says so and counts no failure; with it the same delivery goes out', async () => {
     const { webhook_id, secret } = await add(withKeys(oldKey), 'Bearer hidden');
     await world.grant('ann');
     const { db } = world.service.database;
@@ -169,7 +169,7 @@ describe('a service', () => {
     await deliver(withKeys(oldKey), () => expectDelivered(secret, 'Bearer hidden'));
   });
 
-  it('exchanges the key: all secrets are sealed anew, those in clear too, and the old key opens nothing any more', async () => {
+  it('exchanges the key: all secrets are sealed again, including those in clear, and the old key opens nothing any more', async () => {
     const clear = await add(withKeys(), 'Bearer hidden');
     const sealed = await add(withKeys(oldKey));
     expect(await rotateEncryptionKey(withKeys(newKey, oldKey))).toEqual({
@@ -188,7 +188,7 @@ describe('a service', () => {
     );
   });
 
-  it('exchanges nothing when one secret cannot be opened', async () => {
+  it('exchanges nothing if one secret cannot be opened', async () => {
     await add(withKeys());
     await add(withKeys(oldKey));
     const stored = () =>
@@ -201,7 +201,7 @@ describe('a service', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('exchanges nothing when one secret was altered', async () => {
+  it('exchanges nothing if one secret was altered', async () => {
     const { db } = world.service.database;
     await add(withKeys(oldKey));
     const { webhook_id } = await add(withKeys(oldKey));

@@ -35,7 +35,7 @@ function addResult(settler: Settler, delivery: Claimed | undefined, status: numb
 }
 
 describe('a claim', () => {
-  it('is let go of also while the health of its endpoint cannot be recorded, which is made up for', async () => {
+  it('is released even while the health of its endpoint cannot be recorded, which is made up for later', async () => {
     const { deps } = world.service;
     const settled: unknown[] = [];
     // Connections of `groupDb` do not wait long for a lock.
@@ -67,7 +67,7 @@ describe('a claim', () => {
     );
   });
 
-  it('that another process has taken over says nothing of the endpoint', async () => {
+  it('that another process has taken over says nothing about the endpoint', async () => {
     const { deps } = world.service;
     const settled: unknown[] = [];
     const settler = createSettler({ ...deps, queueDb: db }, (group) => settled.push(...group));
@@ -79,7 +79,7 @@ describe('a claim', () => {
     expect(endpoints).toEqual([{ state: 'enabled', failed_attempts: 0 }]);
   });
 
-  it('that is given back is let go of once the results before it are written', async () => {
+  it('that is given back is released once the results before it are written', async () => {
     const { deps } = world.service;
     const settled: (bigint | undefined)[][] = [];
     const settler = createSettler({ ...deps, queueDb: db }, (group) =>
@@ -94,7 +94,7 @@ describe('a claim', () => {
     expect(settled).toEqual([[claimed[0]?.sequence], [claimed[1]?.sequence], [2n]]);
   });
 
-  it('is given up when the settler stops while the database is away', async () => {
+  it('is given up if the settler stops while the database is away', async () => {
     const queueDb = connectTo('postgres://127.0.0.1:9/');
     const settler = createSettler({ ...world.service.deps, queueDb }, () => {});
     const { claimed } = await claimIn(world);

@@ -54,7 +54,7 @@ async function attempt(host: string, { at = port, ...options }: Partial<SenderOp
   return result;
 }
 
-it('are reached under the name of the URL', async () => {
+it('https receivers are reached under the name of the URL', async () => {
   expect(await attempt('hook.example', { ca: CERTIFICATE })).toMatchObject({
     status: 200,
     error: null,
@@ -62,14 +62,14 @@ it('are reached under the name of the URL', async () => {
   });
 });
 
-it('are refused when nobody vouches for them', async () => {
+it('https receivers are refused if nobody vouches for them', async () => {
   expect(await attempt('hook.example')).toMatchObject({
     status: null,
     error: expect.stringContaining('SELF_SIGNED_CERT'),
   });
 });
 
-it('are refused under another name', async () => {
+it('https receivers are refused under another name', async () => {
   const { status, error } = await attempt('other.example', { ca: CERTIFICATE });
   expect({ status, error }).toMatchObject({
     status: null,
@@ -77,12 +77,12 @@ it('are refused under another name', async () => {
   });
 });
 
-it('are refused at a forbidden address', async () => {
+it('https receivers are refused at a forbidden address', async () => {
   const policy = { allowHttp: false, allowPrivate: false };
   expect((await attempt('hook.example', { policy, ca: CERTIFICATE })).error).toMatch('127.0.0.1 is a loopback address');
 });
 
-it('are told in words where they do not speak TLS', async () => {
+it('receivers that do not speak TLS are reported in words', async () => {
   const plain = createPlainServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(0, '127.0.0.1');
   await once(plain, 'listening');
   const { error } = await attempt('hook.example', { at: (plain.address() as AddressInfo).port });

@@ -30,7 +30,7 @@ function createRun() {
   return { turns, take, answer, pass, returned, sentNow: () => sent.map(({ sequence }) => sequence) };
 }
 
-it('sends an endpoint few at once, the next when one is delivered, and does not let others wait for it', async () => {
+it('an endpoint is sent few at once, the next one when one is delivered, and others do not wait for it', async () => {
   const { take, answer, sentNow } = createRun();
   for (const sequence of [1n, 2n, 3n, 4n, 5n, 6n]) take(sequence);
   take(7n, 'b');
@@ -43,7 +43,7 @@ it('sends an endpoint few at once, the next when one is delivered, and does not 
   expect(sentNow()).toEqual([1n, 2n, 7n, 3n, 4n, 5n, 6n]);
 });
 
-it('gives back what waits for an endpoint that fails, and what waits for others stays', async () => {
+it('what waits for an endpoint that fails is given back, and what waits for others stays', async () => {
   const { take, answer, sentNow, returned } = createRun();
   for (const sequence of [1n, 2n, 3n, 4n]) take(sequence);
   for (const sequence of [5n, 6n, 7n]) take(sequence, 'b');
@@ -55,7 +55,7 @@ it('gives back what waits for an endpoint that fails, and what waits for others 
   expect(sentNow()).toEqual([1n, 2n, 5n, 6n, 7n]);
 });
 
-it('gives back what has waited for a second, as its endpoint is slower than it was', async () => {
+it('what has waited for a second is given back, as its endpoint has become slower', async () => {
   const { take, answer, pass, sentNow, returned } = createRun();
   for (const sequence of [1n, 2n, 3n, 4n, 5n]) take(sequence);
   pass(1_000);
@@ -67,7 +67,7 @@ it('gives back what has waited for a second, as its endpoint is slower than it w
   expect(sentNow()).toEqual([1n, 2n, 3n]);
 });
 
-it('lets as many be claimed ahead as an endpoint has lately taken, none of one that failed, and forgets in a quarter of a second', async () => {
+it('as many may be claimed ahead as an endpoint has lately taken, none after a failure, and a quarter of a second forgets it', async () => {
   const { turns, take, answer, pass } = createRun();
   expect(turns.countAhead()).toEqual(new Map());
   take(1n);
@@ -86,7 +86,7 @@ it('lets as many be claimed ahead as an endpoint has lately taken, none of one t
   expect(turns.countAhead()).toEqual(new Map());
 });
 
-it('counts what an endpoint took in this moment and in the one before, and nothing of before a failure', async () => {
+it('what an endpoint took counts in this moment and the one before, and nothing from before a failure', async () => {
   const { turns, take, answer, pass } = createRun();
   const deliver = async (isDelivered = true) => {
     take(1n);
@@ -110,7 +110,7 @@ it('counts what an endpoint took in this moment and in the one before, and nothi
   expect(turns.countAhead()).toEqual(new Map());
 });
 
-it('sends an endpoint no more at once where it has lately taken nothing', async () => {
+it('an endpoint that has lately taken nothing is sent no more at once', async () => {
   const { turns, take, sentNow } = createRun();
   take(1n);
   take(2n);
@@ -119,7 +119,7 @@ it('sends an endpoint no more at once where it has lately taken nothing', async 
   expect(sentNow()).toEqual([1n, 2n]);
 });
 
-it('gives back what waits when it stops, and ends with what is under way', async () => {
+it('stopping gives back what waits, and ends with what is in progress', async () => {
   const { turns, take, answer, returned } = createRun();
   for (const sequence of [1n, 2n, 3n]) take(sequence);
   let isOver = false;
