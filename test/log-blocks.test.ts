@@ -39,7 +39,7 @@ test('a single line is written soon, and so are many, in their order', async () 
   await vi.waitFor(() => expect(read()).toBe(`one\n${lines.join('')}`), 2_000);
 });
 
-test('lines that nobody takes are lost beyond a bound, and counted when somebody does', async () => {
+test('lines that nobody reads are lost beyond a bound, and counted once somebody reads', async () => {
   const path = join(FOLDER, 'pipe');
   spawnSync('mkfifo', [path]);
   const told: number[] = [];

@@ -24,7 +24,7 @@ test('keys, webhook secrets, Authorization values and passwords are struck out, 
   expect(text).toContain(secretKey.split('.')[0]);
 });
 
-test('of an error of the database what quotes rows is left out, and the rest is there', async () => {
+test('a database error is logged without what quotes rows, and otherwise whole', async () => {
   const lines: string[] = [];
   const log = await createLog('info', { write: (line) => lines.push(line) });
   const quoting = { detail: 'Failing row contains (anna@example.com).', where: 'COPY purchase, line 3: "anna"' };
@@ -47,7 +47,7 @@ test('of an error of the database what quotes rows is left out, and the rest is 
   expect(lines.slice(2).map((line) => JSON.parse(line).err)).toEqual([null, 'text', 7]);
 });
 
-test('while the database is away no error has a stack, nor one of several that failed alike', async () => {
+test('an error of a database that is away has no stack, and neither has one of several that failed alike', async () => {
   const lines: string[] = [];
   const log = await createLog('info', { write: (line) => lines.push(line) });
   const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
@@ -58,7 +58,7 @@ test('while the database is away no error has a stack, nor one of several that f
   expect(lines[2]).toContain('log.test.ts');
 });
 
-test('what is no secret stays as it is', async () => {
+test('what is not secret stays as it is', async () => {
   const lines: string[] = [];
   const log = await createLog('info', { write: (line) => lines.push(line) });
   const details = { path: '/api/v2/web-api/attribution', app_id: '6f1b6f0e-0000-4000-8000-000000000000', key_id: 'k' };
