@@ -51,7 +51,7 @@ describeInBrowser('for everybody', (place) => {
       await close();
     });
 
-    test(`signing in, an open event, the menu and a filter (${name})`, async () => {
+    test(`signing in, an open event, the menu and a filter have no serious finding (${name})`, async () => {
       const { page, close } = await place.open({ ...look, key: null, view: '#/events' });
       await page.getByLabel('Secret key').waitFor();
       expect(await listFindings(page)).toEqual([]);

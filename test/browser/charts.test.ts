@@ -52,7 +52,7 @@ describeInBrowser('a chart', (place) => {
     await settle(tab.page);
   });
 
-  test.each(CHART_IDS)('%s, opened from the navigation', async (chart_id) => {
+  test.each(CHART_IDS)('%s opened from the navigation shows what the operation returns', async (chart_id) => {
     const { page, messages } = tab;
     const { metric_name } = chart(chart_id);
     await page.getByRole('navigation').getByRole('link', { name: metric_name, exact: true }).click();

@@ -46,7 +46,7 @@ describeInBrowser('signing in', (place) => {
     await close();
   });
 
-  test('a reload keeps it, signing out forgets it', async () => {
+  test('a reload keeps the key, and signing out forgets it', async () => {
     const { page, close } = await place.open();
     await settle(page);
     expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
@@ -73,7 +73,7 @@ describeInBrowser('signing in', (place) => {
       'has no room for the key',
       `Storage.prototype.setItem = () => { throw new DOMException('It is full', 'QuotaExceededError'); }`,
     ],
-  ])('a browser that %s asks for it after each reload', async (_, script) => {
+  ])('a browser that %s asks for the key after each reload', async (_, script) => {
     const { page, messages, close } = await place.open({ key: null });
     await page.addInitScript(script);
     await page.reload();

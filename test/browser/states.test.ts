@@ -5,7 +5,7 @@ import { describeInBrowser, holdCharts, passMinute, settle, signIn } from './bro
 import { CHARTS, lastDays } from './world.ts';
 
 describeInBrowser('without an answer', (place) => {
-  test('a long wait is counted and can be stopped', async () => {
+  test('a long wait shows its seconds and can be stopped', async () => {
     const { page, messages, close } = await place.open();
     await settle(page);
     let aborted = 0;
@@ -246,7 +246,7 @@ describeInBrowser('without an answer', (place) => {
   test.each([
     ['the catalogue', '#/', '**/metrics/catalog/'],
     ['the feed', '#/events', '**/client-api/events/**'],
-  ])('an answer for %s without data is reported, too', async (_, view, path) => {
+  ])('an answer for %s without data is reported', async (_, view, path) => {
     const { page, close } = await place.open({ view });
     await settle(page);
     await page.route(path, (route) => route.fulfill({ json: {} }));

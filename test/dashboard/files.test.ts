@@ -90,7 +90,7 @@ test('if {admin_url} has a port of its own, {base_url} has no page', async () =>
   }
 });
 
-test('a path that leads outside of the folder does not exist', async () => {
+test('a path that leads outside of the folder of the page does not exist', async () => {
   for (const path of ['/dashboard/..%2fcli.js', '/dashboard/%2e%2e%2fcli.js']) {
     const { status, json } = await service.call('GET', path);
     expect(status, path).toBe(404);

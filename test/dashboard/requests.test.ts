@@ -56,7 +56,7 @@ test.each<[Preset, string, string, string]>([
   ['last_quarter', '2024-05-31', '2023-10-01', '2023-12-31'],
   ['last_12_months', '2024-03-03', '2022-04-01', '2023-03-03'],
   ['this_year', '2024-02-29', '2023-01-01', '2023-02-28'],
-])('the period before %s is on %s from %s to %s', (preset, today, first, last) => {
+])('the period before %s, seen on %s, is from %s to %s', (preset, today, first, last) => {
   expect(presetBefore(preset, today)).toEqual({ first, last });
 });
 
@@ -81,7 +81,7 @@ test.each([
   expect(rangeYearBefore({ first, last })).toEqual({ first: yearBefore, last: yearEnd });
 });
 
-test('a year before 29 February is the 28th', () => {
+test('a year before 29 February is 28 February', () => {
   expect(rangeYearBefore({ first: '2024-02-29', last: '2024-03-10' })).toEqual({
     first: '2023-02-28',
     last: '2023-03-10',
@@ -113,7 +113,7 @@ test.each([
   [{ first: '2024-12-01', last: '2024-12-31' }, ['2024-12-01', '2024-12-31'], ['2024-11-01', '2024-11-30']],
   [{ first: '2024-12-01', last: '2024-12-30' }, ['2024-12-01', '2024-12-30'], ['2024-11-01', '2024-11-30']],
   [{ first: '2024-12-02', last: '2024-12-31' }, ['2024-12-02', '2024-12-31'], ['2024-11-02', '2024-12-01']],
-])('the previous period of %o', (range, date, compare_date) => {
+])('the previous period of %o: %j is compared with %j', (range, date, compare_date) => {
   const view = { ...chartView('revenue'), range, compare: 'previous' as const };
   expect(toRequest(view, '2025-01-15').filters).toEqual({ date, compare_date });
 });
