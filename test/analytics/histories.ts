@@ -19,13 +19,13 @@ export const PRODUCTS: (ProductRecord & { duration: never })[] = [
 
 const text = (at: number) => new Date(at).toISOString();
 /** Often exactly midnight, where edges are, or such that a week or a month ends around `NOW`. */
-const anywhen = fc
+const anyMoment = fc
   .tuple(fc.integer({ min: 0, max: 165 }), fc.constantFrom(0, 0, 5, 23 * 60 + 59, 300, 14 * 60 + 7))
   .map(([day, minutes]) => FROM + day * DAY_MS + minutes * 60_000);
 const aroundNow = fc
   .tuple(fc.constantFrom(0, 7, 30, 31), fc.constantFrom(-20, -1, 1, 20))
   .map(([days, hours]) => NOW - days * DAY_MS + hours * HOUR_MS);
-const moment = fc.oneof({ arbitrary: anywhen, weight: 5 }, { arbitrary: aroundNow, weight: 1 });
+const moment = fc.oneof({ arbitrary: anyMoment, weight: 5 }, { arbitrary: aroundNow, weight: 1 });
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined });
 
 const attribution = fc.record({

@@ -87,7 +87,7 @@ const MONTHS: Record<string, [bigint, bigint]> = {
 };
 
 /** Upper bound of the monthly amount of an Uncategorized period, however short, in 10^-9 USD. */
-const MOST = 10n ** 18n;
+const MAX_MONTHLY = 10n ** 18n;
 
 export function divide(a: bigint, b: bigint): bigint {
   const sign = a < 0n ? -1n : 1n;
@@ -226,7 +226,7 @@ function monthly(record: TransactionRecord, duration: string, price: bigint[]): 
   if (months) return price.map((one) => divide(one * months[1], months[0]));
   if (duration === 'Lifetime') return null;
   const exact = price.map((one) => divide(one * 365n * BigInt(DAY_MS), 12n * BigInt(lengthOf(record))));
-  return exact.map((one) => (one > MOST ? MOST : one));
+  return exact.map((one) => (one > MAX_MONTHLY ? MAX_MONTHLY : one));
 }
 
 const factsOf = new WeakMap<World, Fact[]>();

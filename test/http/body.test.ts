@@ -9,7 +9,7 @@ import { addProfile } from '../setup/world.ts';
 import { headOfPost, openRaw } from './raw.ts';
 
 const PATH = '/api/v2/web-api/attribution/';
-const MOST = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 let service: TestService;
 beforeAll(async () => {
@@ -43,8 +43,8 @@ describe('a body in chunks', () => {
     ['of 1,000 bytes', (body: string) => body.match(/.{1,1000}/g) as string[]],
     ['as one', (body: string) => [body]],
   ])('%s: may be as large as allowed, and not a byte larger', async (_, cut) => {
-    expect(await sendInChunks(cut(bodyOf(MOST)))).toBe(201);
-    expect(await sendInChunks(cut(bodyOf(MOST + 1)))).toBe(413);
+    expect(await sendInChunks(cut(bodyOf(MAX_BYTES)))).toBe(201);
+    expect(await sendInChunks(cut(bodyOf(MAX_BYTES + 1)))).toBe(413);
   });
 });
 
@@ -56,8 +56,8 @@ describe('a body with its length', () => {
   };
 
   test('is put together from pieces that arrive one after the other', async () => {
-    const client = announce(MOST);
-    const body = bodyOf(MOST);
+    const client = announce(MAX_BYTES);
+    const body = bodyOf(MAX_BYTES);
     for (const piece of [body.slice(0, 30), body.slice(30, -1), body.slice(-1)]) {
       client.send(piece);
       await sleep(50);
@@ -67,7 +67,7 @@ describe('a body with its length', () => {
   });
 
   test('that is too long is refused before it arrives', async () => {
-    const client = announce(MOST + 1);
+    const client = announce(MAX_BYTES + 1);
     expect((await client.next()).status).toBe(413);
     client.close();
   });

@@ -34,7 +34,7 @@ async function endpoint() {
 }
 
 /** Lets a failing delivery go through its whole schedule. */
-async function failToDeath(): Promise<void> {
+async function failUntilDead(): Promise<void> {
   for (const [i, wait] of RETRY_WAITS_S.entries()) {
     await attempted(i + 1);
     world.pass(wait);
@@ -62,7 +62,7 @@ describe.each(BEHAVIOURS)('an endpoint that answers by %s', (_words, behaviour, 
     const { state, last_status, next_attempt_at } = await delivery();
     expect({ state, last_status }).toEqual({ state: 'pending', last_status: status });
     expect(Date.parse(next_attempt_at.replace('+0000', 'Z')) - Date.now()).toBeGreaterThan(3_000);
-    await failToDeath();
+    await failUntilDead();
     expect(receiver.received).toHaveLength(10);
     expect(await delivery()).toMatchObject({ state: 'dead', attempts: 10, last_status: status, next_attempt_at: null });
     const row = await world.service.deps.db.selectFrom('webhook_delivery').selectAll().executeTakeFirstOrThrow();
@@ -151,7 +151,7 @@ describe('five days of nothing but failures', () => {
     receiver.behave(answering(500));
     await world.grant('ann');
     world.dispatch();
-    await failToDeath();
+    await failUntilDead();
     world.pass(4 * DAY);
     await world.grant('ann');
     await attempted(1);

@@ -188,7 +188,7 @@ it('a deleted profile is removed from its events and from the answers to them', 
 });
 
 /** Waits until a removal has checked who is writing. */
-async function lookedForWriters(): Promise<void> {
+async function waitForWriterCheck(): Promise<void> {
   const { rows } = await sql<{ now: string }>`select clock_timestamp()::text as now`.execute(db);
   await eventually(async () => {
     const looked = await sql`
@@ -205,7 +205,7 @@ it('an event recorded while its endpoint is being removed has a dead delivery, n
   const trx = await db.startTransaction().execute();
   await recordEvents(trx, app, [event()]);
   const removing = removeWebhook(world.service.deps, webhook_id).then(() => 'removed');
-  await lookedForWriters();
+  await waitForWriterCheck();
   expect(await Promise.race([removing, sleep(200, 'waits')])).toBe('waits');
   expect(await db.selectFrom('webhook').select('webhook_id').execute()).toEqual([]);
   await trx.commit().execute();
@@ -218,7 +218,7 @@ it('events recorded after a removal has begun do not delay it', async () => {
   const first = await db.startTransaction().execute();
   await recordEvents(first, app, [event()]);
   const removing = removeWebhook(world.service.deps, webhook_id);
-  await lookedForWriters();
+  await waitForWriterCheck();
   const second = await db.startTransaction().execute();
   await recordEvents(second, app, [event()]);
   await first.commit().execute();
