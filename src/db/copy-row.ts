@@ -62,26 +62,37 @@ function numberAt(text: string, place: number, digits: number): number {
   return number;
 }
 
-/** Indexed by character code: the value of a hexadecimal digit, 255 for any other ASCII character. */
+const NO_NIBBLE = 255;
+/** Indexed by character code: the value of a hexadecimal digit, NO_NIBBLE for any other ASCII character. */
 const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) => {
   const nibble = Number.parseInt(String.fromCharCode(code), 16);
-  return Number.isNaN(nibble) ? 255 : nibble;
+  return Number.isNaN(nibble) ? NO_NIBBLE : nibble;
 });
 /** Where each byte of a uuid begins in its text. */
 const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const UUID_LENGTH = 36;
+const HYPHEN = '-'.charCodeAt(0);
+const HYPHEN_PLACES = [8, 13, 18, 23];
+
+function hasUuidShape(text: string): boolean {
+  if (text.length !== UUID_LENGTH) return false;
+  for (let i = 0; i < HYPHEN_PLACES.length; i++) {
+    if (text.charCodeAt(HYPHEN_PLACES[i]!) !== HYPHEN) return false;
+  }
+  return true;
+}
 
 function writeUuid(bytes: Buffer, at: number, text: string): number {
   const begin = writeInt32(bytes, at, PLACES.length);
   let seen = 0;
   for (let i = 0; i < PLACES.length; i++) {
     const place = PLACES[i]!;
-    const high = NIBBLES[text.charCodeAt(place)]!;
-    const low = NIBBLES[text.charCodeAt(place + 1)]!;
+    const high = NIBBLES[text.charCodeAt(place)] ?? NO_NIBBLE;
+    const low = NIBBLES[text.charCodeAt(place + 1)] ?? NO_NIBBLE;
     seen |= high | low;
     bytes[begin + i] = high * 16 + low;
   }
-  if (!(seen <= 15) || text.length !== UUID_LENGTH) throw new TypeError('a value of COPY is no uuid');
+  if (seen > 15 || !hasUuidShape(text)) throw new TypeError('a value of COPY is not a UUID');
   return begin + PLACES.length;
 }
 
@@ -119,7 +130,8 @@ function daysSince2000(year: number, month: number, day: number): number {
 const TIMESTAMP_LENGTH = '2025-01-15T10:30:00.123456Z'.length;
 
 function writeTimestamp(bytes: Buffer, at: number, text: string): number {
-  if (text.length !== TIMESTAMP_LENGTH || !text.endsWith('Z')) throw new TypeError('a value of COPY is no timestamp');
+  if (text.length !== TIMESTAMP_LENGTH || !text.endsWith('Z'))
+    throw new TypeError('a value of COPY is not a timestamp');
   const days = daysSince2000(numberAt(text, 0, 4), numberAt(text, 5, 2), numberAt(text, 8, 2));
   const seconds = days * 86_400 + numberAt(text, 11, 2) * 3600 + numberAt(text, 14, 2) * 60 + numberAt(text, 17, 2);
   const micros = numberAt(text, 20, 6);
