@@ -38,7 +38,7 @@ export async function openClock(db: Kysely<DB>, log: Logger): Promise<DatabaseCl
   await clock.read();
   const aheadMs = Math.round(clock.now().getTime() - Date.now());
   if (Math.abs(aheadMs) > WORTH_TELLING_MS) {
-    log.warn({ database_ahead_ms: aheadMs }, "this machine's clock differs from the database's, which is taken");
+    log.warn({ database_ahead_ms: aheadMs }, "this machine's clock differs from the database's; using the database's");
   }
   return clock;
 }

@@ -13,14 +13,14 @@ const connections = new Gauge({
 
 const most = new Gauge({
   name: 'sps_pool_connections_max',
-  help: 'Connections that a pool may have.',
+  help: 'Maximum number of connections of a pool.',
   labelNames: ['pool'],
   registers: [registry],
 });
 
 const waiting = new Gauge({
   name: 'sps_pool_waiting',
-  help: 'Statements and transactions that wait for a connection.',
+  help: 'Statements and transactions waiting for a connection.',
   labelNames: ['pool'],
   registers: [registry],
 });

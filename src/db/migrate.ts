@@ -63,12 +63,12 @@ async function nameOldest(client: pg.Client, waitedMs: number): Promise<string> 
     order by xact_start limit 1`,
     [waitedMs],
   );
-  return rows[0] ? ` (the longest is open in ${rows[0].session})` : '';
+  return rows[0] ? ` (the oldest: ${rows[0].session})` : '';
 }
 
 /** Throws if the process is to end. */
 function heed(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new MigrationError('Interrupted: the next start goes on with the migrations.');
+  if (signal?.aborted) throw new MigrationError('Interrupted: the next start will continue the migrations.');
 }
 
 interface Waiting {
@@ -108,8 +108,8 @@ async function takeTurn(client: pg.Client, options: MigrationOptions): Promise<v
   const describe = async () => {
     const holder = await nameHolder(client);
     return {
-      waits: `waiting for another process that migrates the database${holder}`,
-      givesUp: `Another process${holder} holds the lock of migrations: end it, or wait for it and start again.`,
+      waits: `waiting for another process that is migrating the database${holder}`,
+      givesUp: `Another process${holder} holds the migration lock: stop it, or wait until it has finished, then start again.`,
     };
   };
   await tryUntilDone(() => tryToTakeTurn(client), { restMs: TURN_POLL_MS, describe }, options);
@@ -120,7 +120,7 @@ function nameExisting(migration: string, error: unknown): never {
   const { code, message } = error as pg.DatabaseError;
   if (!ALREADY_THERE.includes(code ?? '')) throw error;
   throw new MigrationError(
-    `The migration ${migration} cannot be applied (${message}): does something else use this database? Give the service one of its own.`,
+    `Migration ${migration} cannot be applied (${message}): does something else use this database? Give the service a database of its own.`,
   );
 }
 
@@ -147,8 +147,8 @@ async function apply(client: pg.Client, migration: Migration, options: Migration
   const describe = async () => {
     const others = `other transactions${await nameOldest(client, lockWaitMs)}`;
     return {
-      waits: `the migration ${name} waits for a lock that ${others} hold`,
-      givesUp: `The migration ${name} needs a lock that ${others} hold: end them, or wait for them and start again.`,
+      waits: `migration ${name} is waiting for a lock held by ${others}`,
+      givesUp: `Migration ${name} needs a lock held by ${others}: end them, or wait until they have finished, then start again.`,
     };
   };
   await tryUntilDone(() => tryToApply(client, migration, lockWaitMs), { restMs: lockWaitMs, describe }, options);

@@ -13,7 +13,7 @@ export class MigrationError extends Error {
  */
 export function refusalOfEncoding(encoding: string): string | undefined {
   if (encoding === 'UTF8') return undefined;
-  return `The database is in the encoding ${encoding}: make one with \`create database … encoding 'UTF8' template template0\`.`;
+  return `The database uses the encoding ${encoding}: create one with \`create database … encoding 'UTF8' template template0\`.`;
 }
 
 export async function refuseEncoding(client: pg.Client): Promise<void> {
@@ -28,7 +28,7 @@ export async function refuseHomeless(client: pg.Client): Promise<void> {
   const { home, path } = rows[0];
   if (home !== null) return;
   throw new MigrationError(
-    `The search_path of the role (${path}) names no schema that is there and may be used: make one, or change the path.`,
+    `The role's search_path (${path}) contains no usable schema: create one, or change the path.`,
   );
 }
 
@@ -45,7 +45,7 @@ export function refuseStrangers(
     }
     if (migration.sha256 !== sha256) {
       throw new MigrationError(
-        `The migration ${name} differs from the one that made the database: use the released files.`,
+        `Migration ${name} differs from the one that was applied to this database: use the released files.`,
       );
     }
   }
@@ -55,6 +55,6 @@ export function refuseStrangers(
 export function refuseGaps(missing: readonly Migration[], applied: readonly { name: string }[]): void {
   const [first, last] = [missing[0]?.name, applied.at(-1)?.name];
   if (first !== undefined && last !== undefined && first < last) {
-    throw new MigrationError(`The database lacks the migration ${first}, but has ${last}: use the released files.`);
+    throw new MigrationError(`The database lacks migration ${first} but has ${last}: use the released files.`);
   }
 }

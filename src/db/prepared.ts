@@ -97,7 +97,7 @@ const NONE_FREE = 'timeout exceeded when trying to connect';
 function explain(pool: pg.Pool, error: Error, inUse: number): Error {
   const { max, application_name } = pool.options;
   if (error.message !== NONE_FREE || inUse < (max ?? 0)) return error;
-  return new Error(`all ${max} connections of ${application_name} are in use, and none came free in time`);
+  return new Error(`all ${max} connections of ${application_name} are in use and none became free in time`);
 }
 
 /** Wraps a pool for Kysely: its connections name prepared statements, and none waits for ever for an answer. */

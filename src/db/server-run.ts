@@ -13,7 +13,7 @@ export const SERVER_STARTED_AT: RawBuilder<string> = sql.raw(STARTED_AT);
 
 /** Whether that server takes writes: it is not a replica and the database has not been made read-only. */
 export const TAKES_WRITES: RawBuilder<boolean> = sql.raw(`current_setting('transaction_read_only') = 'off'`);
-export const TAKES_NO_WRITES = 'The database takes no writes: it is a replica, or was made read-only.';
+export const TAKES_NO_WRITES = 'The database is read-only: it is a replica or has been made read-only.';
 
 export async function takesWrites(db: Kysely<DB>): Promise<boolean> {
   const { rows } = await sql<{ takes_writes: boolean }>`select ${TAKES_WRITES} as takes_writes`.execute(db);

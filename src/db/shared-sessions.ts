@@ -6,7 +6,7 @@ import { splitAddress } from './client.ts';
 import { createClient } from './client-class.ts';
 
 export const SHARES_SESSIONS =
-  'DATABASE_URL leads through a pooler that shares sessions (PgBouncer in transaction mode): use its session mode or the server itself.';
+  'DATABASE_URL points to a pooler that shares sessions (PgBouncer in transaction mode): use its session mode, or connect to the server directly.';
 
 /** If two processes of a pooler are behind one address, two of three clients are on the same one. */
 const CLIENTS = 3;

@@ -9,19 +9,19 @@ const registry = new Registry();
 
 const pending = new Gauge({
   name: 'sps_totals_pending',
-  help: `Facts that the totals do not contain yet; charts add them one by one. Counted up to ${MOST_BACKLOG}.`,
+  help: `Changes to facts that the totals do not contain yet; charts add them one by one. Counted up to ${MOST_BACKLOG} per table.`,
   registers: [registry],
 });
 
 const behind = new Gauge({
   name: 'sps_totals_behind_seconds',
-  help: 'For how long something has waited for the totals, at least; 0 if all that waits has come since the last look.',
+  help: 'Lower bound on how long the oldest waiting change has waited for the totals; 0 if everything that waits has arrived since /metrics was last read.',
   registers: [registry],
 });
 
 const labels = new Gauge({
   name: 'sps_labels_pending',
-  help: `Profiles whose facts wait for their new label. Counted up to ${MOST_BACKLOG}.`,
+  help: `Profiles whose facts are still to be relabelled. Counted up to ${MOST_BACKLOG}.`,
   registers: [registry],
 });
 

@@ -29,7 +29,7 @@ export function startLoop({ log, name, run }: LoopOptions): Loop {
       backoff.reset();
       return restMs;
     } catch (error) {
-      log.warn({ err: error, loop: name }, 'background work failed; trying again');
+      log.warn({ err: error, loop: name }, 'background work failed; retrying');
       return backoff.next();
     }
   }

@@ -61,7 +61,7 @@ export function findZone(name: string): Zone | undefined {
  */
 export function zoneOfApp(timezone: string): Zone {
   const zone = knownZone(timezone);
-  if (!zone) throw new Error(`This Node.js does not know the zone of the app, ${timezone}.`);
+  if (!zone) throw new Error(`This Node.js does not know the app's time zone, ${timezone}.`);
   return zone;
 }
 

@@ -101,12 +101,12 @@ test('a database in another encoding, without a schema, of another owner, withou
   };
   const latin = await createTestDatabase("template template0 encoding 'LATIN1' locale 'C'");
   expect(await reject((url) => Object.assign(url, { pathname: new URL(latin.url).pathname }))).toMatch(
-    /^The database is in the encoding LATIN1: make one with /,
+    /^The database uses the encoding LATIN1: create one with /,
   );
   await latin.close();
 
   expect(await reject((url) => url.searchParams.set('options', '-c search_path=nonesuch'))).toBe(
-    'The search_path of the role (nonesuch) names no schema that is there and may be used: make one, or change the path.',
+    "The role's search_path (nonesuch) contains no usable schema: create one, or change the path.",
   );
 
   const role = `sps_other_${randomBytes(6).toString('hex')}`;

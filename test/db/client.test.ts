@@ -136,7 +136,7 @@ test('if all connections are in use, the error says so, not that the server cann
   const db = createDb(settings, () => {});
   await db.connection().execute(async () => {
     const asked = await sql`select`.execute(db).catch((error: Error) => error);
-    expect(asked).toMatchObject({ message: 'all 1 connections of sps-test are in use, and none came free in time' });
+    expect(asked).toMatchObject({ message: 'all 1 connections of sps-test are in use and none became free in time' });
     expect(isDatabaseAway(asked)).toBe(true);
   });
   await db.destroy();

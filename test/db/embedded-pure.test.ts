@@ -59,10 +59,10 @@ describe('files of a folder', () => {
     await mkdir(join(folder, 'postgres'));
     const database = { dataDir: folder, connectionString: 'postgres://nowhere' };
     const inside = join(folder, 'postgres/cluster/backup');
-    await expect(backUp(database, inside)).rejects.toThrow('would be in the database itself');
+    await expect(backUp(database, inside)).rejects.toThrow('would be inside the database itself');
     await symlink(folder, `${folder}-link`);
     const linked = join(`${folder}-link`, 'postgres/cluster/backup');
-    await expect(backUp(database, linked)).rejects.toThrow('would be in the database itself');
+    await expect(backUp(database, linked)).rejects.toThrow('would be inside the database itself');
     await rm(`${folder}-link`);
     expect(existsSync(join(folder, 'postgres/cluster'))).toBe(false);
   });

@@ -57,7 +57,7 @@ test('a database that something else uses is refused in a sentence', async () =>
   const refused = migrateToLatest(address);
   await expect(refused).rejects.toBeInstanceOf(MigrationError);
   await expect(refused).rejects.toThrow(
-    /^The migration 0001_apps.sql cannot be applied \(relation "app" already exists\): does something else use/,
+    /^Migration 0001_apps.sql cannot be applied \(relation "app" already exists\): does something else use/,
   );
   await other.end();
 });
@@ -73,15 +73,15 @@ test('a migration that waits for a lock says for whom, lets through what queues 
   const { rows } = await holder.query(
     `select concat_ws(', ', 'pid ' || pg_backend_pid(), 'idle in transaction', 'from ' || host(inet_client_addr())) as session`,
   );
-  const others = `that other transactions (the longest is open in ${rows[0].session}) hold`;
+  const others = `held by other transactions (the oldest: ${rows[0].session})`;
   const said: string[] = [];
   const options = { say: (words: string) => said.push(words), lockWaitMs: 200 };
   await expect(migrateToLatest(address, { ...options, longestMs: 0 })).rejects.toThrow(
-    `The migration 0001_apps.sql needs a lock ${others}: end them, or wait for them and start again.`,
+    `Migration 0001_apps.sql needs a lock ${others}: end them, or wait until they have finished, then start again.`,
   );
   const migrated = migrateToLatest(address, options);
   while (said.length === 0) await passer.query(`${lock}; rollback`);
-  expect(said).toEqual([`the migration 0001_apps.sql waits for a lock ${others}`]);
+  expect(said).toEqual([`migration 0001_apps.sql is waiting for a lock ${others}`]);
   await holder.end();
   expect((await migrated).length).toBeGreaterThan(3);
   await passer.end();
@@ -104,7 +104,7 @@ test('a migration that was skipped is not applied after later ones', async () =>
   const { rows } = await client.query(`delete from schema_migration where name like '0007%' returning *`);
   const refusal = migrateToLatest(database);
   await expect(refusal).rejects.toThrow(MigrationError);
-  await expect(refusal).rejects.toThrow(/lacks the migration 0007_attribution_key\.sql, but has /);
+  await expect(refusal).rejects.toThrow(/lacks migration 0007_attribution_key\.sql but has /);
   const { name: left, sha256 } = rows[0];
   await client.query('insert into schema_migration (name, sha256) values ($1, $2)', [left, sha256]);
 });
@@ -132,9 +132,9 @@ test('a process that waits for another one names it, and gives up in the end', a
   );
   const [{ holder }] = rows;
   expect(refusal).toBe(
-    `Another process (${holder}) holds the lock of migrations: end it, or wait for it and start again.`,
+    `Another process (${holder}) holds the migration lock: stop it, or wait until it has finished, then start again.`,
   );
-  expect(said).toEqual([`waiting for another process that migrates the database (${holder})`]);
+  expect(said).toEqual([`waiting for another process that is migrating the database (${holder})`]);
   await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
 });
 
@@ -146,7 +146,7 @@ test('a process that is told to end waits neither for another one nor for a lock
     const ending = new AbortController();
     const options = { longestMs: 10_000, lockWaitMs: 200, signal: ending.signal, say: () => ending.abort() };
     await expect(migrateToLatest(address, options)).rejects.toThrow(
-      'Interrupted: the next start goes on with the migrations.',
+      'Interrupted: the next start will continue the migrations.',
     );
   };
   const ourTurn = { rows: [{ is_ours: true }] };
@@ -177,7 +177,7 @@ test('a process that is told to end cancels its current migration, which leaves 
     create event trigger linger on ddl_command_end execute function linger()`);
   const ending = new AbortController();
   const interrupted = expect(migrateToLatest(address, { signal: ending.signal })).rejects.toThrow(
-    'Interrupted: the next start goes on with the migrations.',
+    'Interrupted: the next start will continue the migrations.',
   );
   const lingering = `select from pg_stat_activity
     where application_name = 'sps-migrate' and datname = current_database() and wait_event = 'PgSleep'`;

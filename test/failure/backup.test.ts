@@ -92,9 +92,9 @@ describe('a backup', { timeout: 120_000 }, () => {
   it('is refused if something is in its place already, and leaves nothing half-made', async () => {
     const from = { dataDir: folder.path, connectionString: service.url };
     await expect(backUp({ ...from, signal: AbortSignal.abort() }, join(place, 'never'))).rejects.toThrow(
-      /nothing is kept/,
+      /the partial copy was removed/,
     );
-    await expect(backUp(from, place)).rejects.toThrow(/is there already/);
+    await expect(backUp(from, place)).rejects.toThrow(/already exists/);
     const away = { ...from, connectionString: service.url.replace(/:\d+\//, ':9/') };
     await expect(backUp(away, join(place, 'never'))).rejects.toThrow(/ECONNREFUSED/);
     expect((await readdir(place)).filter((name) => name.startsWith('never'))).toEqual([]);
@@ -145,10 +145,10 @@ describe('a backup', { timeout: 120_000 }, () => {
   });
 
   it('is not restored over a database, nor from a folder that is not a backup', async () => {
-    await expect(restore(join(place, 'first'), folder.path)).rejects.toThrow(/There is a database in .* already/);
+    await expect(restore(join(place, 'first'), folder.path)).rejects.toThrow(/already holds a database/);
     const other = await createFolder();
     await writeFile(join(other.path, 'something'), '');
-    await expect(restore(other.path, other.path)).rejects.toThrow(/is not a backup/);
+    await expect(restore(other.path, other.path)).rejects.toThrow(/is not a complete backup made by/);
     expect(await readdir(other.path)).toEqual(['something']);
     await other.remove();
   });
@@ -160,12 +160,16 @@ describe('a backup', { timeout: 120_000 }, () => {
       [
         'cluster/global/pg_control',
         (path: string) => truncate(path, 1),
-        '(%s is missing or cut short): copy it again.',
+        '(%s is missing or has the wrong size): copy it again.',
       ],
-      ['cluster/pg_xact/0000', rm, '(%s is missing or cut short): copy it again.'],
-      ['password', rm, '(%s is missing or cut short): copy it again.'],
-      ['files.json', (path: string) => truncate(path, 100), 'or not all of one: it has no whole %s'],
-      ['files.json', rm, 'or not all of one: it has no whole %s'],
+      ['cluster/pg_xact/0000', rm, '(%s is missing or has the wrong size): copy it again.'],
+      ['password', rm, '(%s is missing or has the wrong size): copy it again.'],
+      [
+        'files.json',
+        (path: string) => truncate(path, 100),
+        'is not a complete backup made by `sps backup`: its %s is missing or damaged.',
+      ],
+      ['files.json', rm, 'is not a complete backup made by `sps backup`: its %s is missing or damaged.'],
     ] as const) {
       await cp(join(place, 'first'), copy, { recursive: true });
       await cut(join(copy, name));
@@ -181,7 +185,7 @@ describe('a backup', { timeout: 120_000 }, () => {
     const twice = await Promise.allSettled([1, 2].map(() => restore(join(place, 'first'), other.path)));
     expect(twice.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect(twice.find(({ status }) => status === 'rejected')).toMatchObject({
-      reason: { message: expect.stringMatching(/There is a database in .* already/) },
+      reason: { message: expect.stringMatching(/already holds a database/) },
     });
     expect(await readdir(other.path)).toEqual(['postgres']);
     await other.remove();

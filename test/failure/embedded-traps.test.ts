@@ -69,7 +69,7 @@ describe('the embedded database', { timeout: 60_000 }, () => {
   it('says so at once if the password beside it is wrong', async () => {
     const user = await folder.use('service');
     await writeFile(join(folder.path, 'postgres/password'), 'another');
-    expect(await folder.refusal('cli')).toMatch(/but lets nobody in: password authentication failed/);
+    expect(await folder.refusal('cli')).toMatch(/but rejects the login: password authentication failed/);
     await kill(user);
   });
 
@@ -93,7 +93,7 @@ describe('the embedded database', { timeout: 60_000 }, () => {
   it('refuses the data of another major version', async () => {
     await writeFile(join(folder.path, 'postgres/cluster/PG_VERSION'), '17\n');
     const words =
-      /made by PostgreSQL 17 and this program brings 18: dump it while the release .* as docs\/operations\.md shows/;
+      /created by PostgreSQL 17, but this release comes with 18: dump it while the release .* \(docs\/operations\.md, Upgrades\)\./;
     expect(await folder.refusal('service')).toMatch(words);
   });
 
@@ -112,7 +112,7 @@ describe('the embedded database', { timeout: 60_000 }, () => {
     await writeFile(file, '');
     const user = startProgram('test/db/use-database.js', ['cli', file], {});
     expect(await user.ended).toBe(1);
-    expect(user.stdout()).toMatch(/data directory .*file cannot be made .*: set SPS_DATA_DIR/);
+    expect(user.stdout()).toMatch(/data directory .*file cannot be created .*: set SPS_DATA_DIR/);
   });
 
   it('runs if install scripts were off: the missing links of libraries are made', async () => {
@@ -162,7 +162,9 @@ describe.skipIf(!isRoot)('the embedded database of root', { timeout: 60_000 }, (
   });
 
   it.skipIf(!strangersCanRun)('cannot be opened by another user', async () => {
-    expect(await folder.refusal('cli', OTHER_USER)).toMatch(/belongs to another user .*: run as the user who made it/);
+    expect(await folder.refusal('cli', OTHER_USER)).toMatch(
+      /belongs to another user .*: run as the user who created it/,
+    );
   });
 
   it.skipIf(!strangersCanRun)('does not run as a user without an entry in /etc/passwd', async () => {

@@ -66,7 +66,7 @@ describe('the embedded database', { timeout: 60_000 }, () => {
   it('tells a second service which one is running', async () => {
     const service = await folder.use('service');
     const words = await folder.refusal('service');
-    expect(words).toContain(`Another service already runs on the data directory ${folder.path}`);
+    expect(words).toContain(`Another service is already running on the data directory ${folder.path}`);
     expect(words).toContain(`process ${service.child.pid}`);
     expect(await query(service.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
@@ -98,7 +98,7 @@ describe('the embedded database', { timeout: 60_000 }, () => {
     process.kill(pid, 'SIGKILL');
     await eventually(() => query(url, 'select 1'));
     expect(await folder.serverPid()).not.toBe(pid);
-    expect(await folder.refusal('service')).toContain('Another service already runs');
+    expect(await folder.refusal('service')).toContain('Another service is already running');
   });
 
   it('is made once if four processes begin together, and stopped once they are gone', async () => {

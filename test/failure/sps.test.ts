@@ -77,7 +77,7 @@ describe('on a given database', { timeout: 120_000 }, () => {
     const child = createSps({ DATABASE_URL: database.url }).start('app', 'list', '--json');
     const end = ended(child);
     const [said] = await once(child.stderr as Readable, 'data');
-    expect(String(said)).toMatch(/^waiting for another process that migrates the database \(pid \d+, .*\)\n$/);
+    expect(String(said)).toMatch(/^waiting for another process that is migrating the database \(pid \d+, .*\)\n$/);
     await other.end();
     expect(await end).toMatchObject({ code: 0, stdout: expect.stringContaining('Shop') });
   });
@@ -94,7 +94,7 @@ describe('on a given database', { timeout: 120_000 }, () => {
     await other.end();
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringMatching(/\nsps: Interrupted: the next start goes on with the migrations\.\n$/),
+      stderr: expect.stringMatching(/\nsps: Interrupted: the next start will continue the migrations\.\n$/),
     });
   });
 
@@ -244,13 +244,13 @@ describe('on the embedded database', { timeout: 120_000 }, () => {
         folder: monday,
         bytes: expect.any(Number),
       });
-      expectRefusal(await sps.run('backup', monday, '--json'), `${monday} is there already`);
+      expectRefusal(await sps.run('backup', monday, '--json'), `${monday} already exists`);
       const tuesday = await sps.run('backup', join(place, 'tuesday'));
       expect(tuesday).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Backed up to .*tuesday \(\d+ MiB\)/) });
       expect((await readdir(place)).sort()).toEqual(['monday', 'tuesday']);
 
-      expectRefusal(await sps.run('restore', monday, '--json'), 'There is a database in');
-      expectRefusal(await elsewhere.run('restore', place, '--json'), 'is not a backup made by');
+      expectRefusal(await sps.run('restore', monday, '--json'), `${folder.path} already holds a database`);
+      expectRefusal(await elsewhere.run('restore', place, '--json'), 'is not a complete backup made by');
       expect(answerOf(await elsewhere.run('restore', monday, '--json'))).toEqual({ data_dir: other.path });
       const restored = await serve(other);
       expect(await restored.statusWith(secret_key)).toBe(404);

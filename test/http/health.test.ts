@@ -39,7 +39,7 @@ test('a read-only database, such as a replica, is not ready; commands may still 
   try {
     expect(await service.call('GET', '/readyz')).toMatchObject({ status: 503 });
     const [database] = await checkServer({ ...service.deps, db: service.deps.probeDb });
-    expect(database).toMatchObject({ state: 'problem', words: expect.stringContaining('takes no writes') });
+    expect(database).toMatchObject({ state: 'problem', words: expect.stringContaining('database is read-only') });
     expect(await migrateToLatest(readOnly.href)).toEqual([]);
   } finally {
     await service.deps.probeDb.destroy();

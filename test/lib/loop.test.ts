@@ -29,7 +29,7 @@ test('a failed round is logged and retried after ever longer waits; a success ma
   await vi.advanceTimersByTimeAsync(20_000);
   expect(rounds).toEqual([0, 1_000, 3_000, 7_000, 12_000, 12_100, 13_100, 13_200]);
   expect(warn).toHaveBeenCalledTimes(5);
-  expect(warn).toHaveBeenCalledWith({ err: error, loop: 'work' }, 'background work failed; trying again');
+  expect(warn).toHaveBeenCalledWith({ err: error, loop: 'work' }, 'background work failed; retrying');
   await loop.stop();
 });
 

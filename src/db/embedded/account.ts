@@ -20,7 +20,7 @@ export async function chooseAccount(cluster?: string): Promise<Account> {
   if (!owner) return accountForRoot();
   if (owner.uid === 0) {
     throw new EmbeddedDatabaseError(
-      `The database in ${cluster} belongs to root, as whom PostgreSQL does not run: give it to the user postgres with chown -R.`,
+      `The database in ${cluster} belongs to root, and PostgreSQL refuses to run as root: give it to the user postgres with chown -R.`,
     );
   }
   return { name: `uid ${owner.uid}`, ids: { uid: owner.uid, gid: owner.gid } };
@@ -42,7 +42,7 @@ async function accountForRoot(): Promise<Account> {
     if (uid && gid) return { name, ids: { uid, gid } };
   }
   throw new EmbeddedDatabaseError(
-    'The embedded PostgreSQL does not run as root and there is no user postgres or nobody: add one, run as another user, or set DATABASE_URL.',
+    'The embedded PostgreSQL refuses to run as root, and there is no user postgres or nobody: add one, run as another user, or set DATABASE_URL.',
   );
 }
 

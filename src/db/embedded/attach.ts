@@ -36,7 +36,7 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
   const folder = dataFolder(cluster.home);
   let reportAt = Date.now() + REPORT_MS;
   let giveUpAt = Date.now() + SILENCE_MS;
-  const runs = (pid: number) => `The embedded database in ${cluster.home} runs (process ${pid}) but`;
+  const runs = (pid: number) => `The embedded database in ${cluster.home} is running (process ${pid}) but`;
   for (;;) {
     const postmaster = await readPostmaster(folder);
     if (postmaster?.text === '' && (await staysEmpty(folder))) {
@@ -63,14 +63,14 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
       continue;
     }
     if (attempt && 'code' in attempt && String(attempt.code).startsWith(WRONG_PASSWORD)) {
-      throw new EmbeddedDatabaseError(`${runs(postmaster.pid)} lets nobody in: ${attempt.message}.`);
+      throw new EmbeddedDatabaseError(`${runs(postmaster.pid)} rejects the login: ${attempt.message}.`);
     }
     if (postmaster.state !== 'ready') giveUpAt = Date.now() + SILENCE_MS;
     if (Date.now() > giveUpAt) {
       throw new EmbeddedDatabaseError(
         attempt instanceof pg.DatabaseError
           ? `${runs(postmaster.pid)} refuses connections: ${attempt.message}.`
-          : `${runs(postmaster.pid)} does not answer: end that process and start again.`,
+          : `${runs(postmaster.pid)} does not answer: stop that process and start again.`,
       );
     }
     if (Date.now() > reportAt) {

@@ -36,7 +36,7 @@ const CHUNK_BYTES = 256 * 1024;
 
 /** Throws if the operator has interrupted. */
 function heed(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new EmbeddedDatabaseError('Interrupted: nothing is kept of what was copied.');
+  if (signal?.aborted) throw new EmbeddedDatabaseError('Interrupted: the partial copy was removed.');
 }
 
 /**
@@ -137,7 +137,7 @@ async function copyRunning(
   const ask = async (statement: string) => (await client.query(statement)).rows[0];
   await ask(`select pg_create_physical_replication_slot('${SLOT}', true, true)`).catch((error: { code?: string }) => {
     if (error.code !== '42710') throw error;
-    throw new EmbeddedDatabaseError('Another backup of this database is running: wait until it is done.');
+    throw new EmbeddedDatabaseError('Another backup of this database is running: wait until it has finished.');
   });
   const { first } = await ask(`select pg_walfile_name(pg_backup_start('sps backup', true)) as first`);
   let bytes = await copyFolder(from, to, { signal });
@@ -162,10 +162,10 @@ export async function backUp(
   const home = await findHome(dataDir);
   if (!home) throw new EmbeddedDatabaseError(`There is no database in ${dataDir}.`);
   if (await lstat(folder).catch(() => undefined)) {
-    throw new EmbeddedDatabaseError(`${folder} is there already: name a folder that is not.`);
+    throw new EmbeddedDatabaseError(`${folder} already exists: choose a folder that does not exist yet.`);
   }
   if ((await withoutLinks(folder)).startsWith(join(home, '/'))) {
-    throw new EmbeddedDatabaseError(`${folder} would be in the database itself: name a folder elsewhere.`);
+    throw new EmbeddedDatabaseError(`${folder} would be inside the database itself: choose a folder elsewhere.`);
   }
   await mkdir(dirname(folder), { recursive: true });
   const unfinished = await mkdtemp(`${folder}.unfinished-`);

@@ -44,7 +44,7 @@ export async function provideBinaries(server: ServerPackage, account: Account, h
   const secondTrial = await tryPostgres(account, copied);
   if (secondTrial.code === 0) return copied;
   throw new EmbeddedDatabaseError(
-    `The embedded PostgreSQL does not run here (${secondTrial.output.trim()}): set SPS_DATA_DIR to a folder whose programs may run, or DATABASE_URL to a PostgreSQL of your own.`,
+    `The embedded PostgreSQL cannot run here (${secondTrial.output.trim()}): set SPS_DATA_DIR to a folder from which programs can be run, or DATABASE_URL to a PostgreSQL of your own.`,
   );
 }
 

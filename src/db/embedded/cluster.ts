@@ -45,7 +45,7 @@ export async function createCluster({ home, account, bin }: Cluster, options: re
   ]);
   if (code === 0) return;
   throw new EmbeddedDatabaseError(
-    `The embedded database could not be made (initdb: ${firstComplaint(output)}): set SPS_DATA_DIR to a folder on a local disk with room, or set DATABASE_URL.`,
+    `The embedded database could not be created (initdb: ${firstComplaint(output)}): set SPS_DATA_DIR to a folder on a local disk with enough space, or set DATABASE_URL.`,
   );
 }
 
@@ -53,14 +53,14 @@ async function readPassword(home: string): Promise<string> {
   return readFile(passwordFile(home), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') throw incomplete(home);
     throw new EmbeddedDatabaseError(
-      `The database in ${home} belongs to another user (${error.message}): run as the user who made it, or set SPS_DATA_DIR to another folder.`,
+      `The database in ${home} belongs to another user (${error.message}): run as the user who created it, or set SPS_DATA_DIR to another folder.`,
     );
   });
 }
 
 function incomplete(home: string): EmbeddedDatabaseError {
   return new EmbeddedDatabaseError(
-    `${home} is not a complete database: restore it from a backup, or move it away to begin with an empty one.`,
+    `${home} is not a complete database: restore it from a backup, or move it away to start with an empty one.`,
   );
 }
 
@@ -71,6 +71,6 @@ export async function refuseForeignCluster(home: string, server: ServerPackage):
   if (found === String(server.major)) return;
   if (found === '') throw incomplete(home);
   throw new EmbeddedDatabaseError(
-    `The database in ${home} was made by PostgreSQL ${found} and this program brings ${server.major}: dump it while the release of this program that made it runs, move the folder away, start again and load the dump, as docs/operations.md shows under Upgrades.`,
+    `The database in ${home} was created by PostgreSQL ${found}, but this release comes with ${server.major}: dump it while the release that created it is running, move the folder away, start this release and load the dump (docs/operations.md, Upgrades).`,
   );
 }

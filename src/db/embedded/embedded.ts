@@ -49,14 +49,14 @@ export async function openEmbeddedDatabase(options: EmbeddedOptions): Promise<Da
     return found;
   };
   const restart = async () => {
-    options.log.warn('the embedded PostgreSQL is gone; starting it again');
+    options.log.warn('the embedded PostgreSQL has stopped; restarting it');
     while (!isClosing) {
       try {
         current = await rejoin();
         watch();
         return;
       } catch (err) {
-        options.log.error({ err }, 'the embedded PostgreSQL does not come back');
+        options.log.error({ err }, 'the embedded PostgreSQL could not be restarted; retrying');
         await sleep(RETRY_MS);
       }
     }
@@ -76,7 +76,7 @@ async function findOrMakeCluster({ dataDir, log, mustExist }: EmbeddedOptions): 
   const found = await findHome(dataDir);
   if (!found && mustExist) {
     throw new EmbeddedDatabaseError(
-      `There is no database in ${resolve(dataDir)}: set SPS_DATA_DIR or DATABASE_URL to where it is, or make one by starting the service.`,
+      `There is no database in ${resolve(dataDir)}: set SPS_DATA_DIR or DATABASE_URL to where it is, or start the service to create one.`,
     );
   }
   const home = found ?? (await make(server, dataDir, log));
@@ -92,8 +92,8 @@ async function make(server: ServerPackage, dataDir: string, log: Logger): Promis
   });
   const home = await findHome(dataDir);
   if (!home)
-    throw new EmbeddedDatabaseError(`The database in ${dataDir} was removed while it was being made: start again.`);
-  log.info({ folder: home }, 'made the embedded database');
+    throw new EmbeddedDatabaseError(`The database in ${dataDir} was removed while it was being created: start again.`);
+  log.info({ folder: home }, 'created the embedded database');
   return home;
 }
 
@@ -108,7 +108,7 @@ async function joinServer(cluster: Cluster, { role, dataDir, log }: EmbeddedOpti
         await leaveServer(cluster, attachment.client, log);
         throw error;
       }
-      log.debug({ err: error }, 'the embedded PostgreSQL went away while we joined');
+      log.debug({ err: error }, 'the embedded PostgreSQL went away while we were joining');
     }
     await attachment.client.end();
     await sleep(POLL_MS);

@@ -20,7 +20,7 @@ async function readFileList(backup: string): Promise<Record<string, number>> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' && !(error instanceof SyntaxError)) throw error;
     throw new EmbeddedDatabaseError(
-      `${backup} is not a backup made by \`sps backup\`, or not all of one: it has no whole ${NAME}.`,
+      `${backup} is not a complete backup made by \`sps backup\`: its ${NAME} is missing or damaged.`,
     );
   }
 }
@@ -31,7 +31,7 @@ export async function refuseIncomplete(backup: string): Promise<void> {
     const found = await stat(join(backup, name)).catch(() => undefined);
     if (found?.size === bytes) continue;
     throw new EmbeddedDatabaseError(
-      `${backup} is not all of a backup (${name} is missing or cut short): copy it again.`,
+      `${backup} is not a complete backup (${name} is missing or has the wrong size): copy it again.`,
     );
   }
 }

@@ -17,7 +17,7 @@ export async function findHome(dataDir: string): Promise<string | undefined> {
   if (!found) return undefined;
   return realpath(named).catch(() => {
     throw new EmbeddedDatabaseError(
-      `${named} is a link to a folder that is gone: bring that folder back, or remove the link to begin with an empty database.`,
+      `${named} is a link to a folder that is gone: bring that folder back, or remove the link to start with an empty database.`,
     );
   });
 }
@@ -34,7 +34,7 @@ export async function makeHome(
   const parent = resolve(dataDir);
   await mkdir(parent, { recursive: true }).catch((error: Error) => {
     throw new EmbeddedDatabaseError(
-      `The data directory ${parent} cannot be made (${error.message}): set SPS_DATA_DIR to a folder that can be written.`,
+      `The data directory ${parent} cannot be created (${error.message}): set SPS_DATA_DIR to a writable folder.`,
     );
   });
   const folder = await makeFolder(parent, account);
@@ -50,7 +50,7 @@ export async function makeHome(
 async function makeFolder(parent: string, account: Account): Promise<string> {
   const near = await mkdtemp(join(parent, 'postgres.new-')).catch((error: Error) => {
     throw new EmbeddedDatabaseError(
-      `The data directory ${parent} cannot be written (${error.message}): set SPS_DATA_DIR to a folder that can.`,
+      `The data directory ${parent} is not writable (${error.message}): set SPS_DATA_DIR to a folder that is.`,
     );
   });
   if (await opensTo(account, near)) return near;
@@ -61,7 +61,7 @@ async function makeFolder(parent: string, account: Account): Promise<string> {
     if (folder) await rm(folder, { recursive: true });
   }
   throw new EmbeddedDatabaseError(
-    `The user ${account.name}, who runs the database for root, can enter neither ${parent} nor ${ELSEWHERE.join(' nor ')}: set SPS_DATA_DIR to a folder that it can.`,
+    `The user ${account.name}, who runs the database for root, can enter neither ${parent} nor ${ELSEWHERE.join(' nor ')}: set SPS_DATA_DIR to a folder that this user can enter.`,
   );
 }
 

@@ -28,7 +28,7 @@ export async function becomeService(client: pg.Client, dataDir: string): Promise
   while (!(await lock(client, 'pg_try_advisory_lock', SERVICE))) {
     if (Date.now() > giveUpAt) {
       throw new EmbeddedDatabaseError(
-        `Another service already runs on the data directory ${dataDir} (${await findService(client)}): stop it first, or set SPS_DATA_DIR and PORT to others.`,
+        `Another service is already running on the data directory ${dataDir} (${await findService(client)}): stop it first, or set a different SPS_DATA_DIR and PORT.`,
       );
     }
     await sleep(POLL_MS);
@@ -52,5 +52,5 @@ async function findService(client: pg.Client): Promise<string> {
      where l.locktype = 'advisory' and l.classid = $1 and l.objid = $2 and l.granted`,
     [CLASS, SERVICE],
   );
-  return rows[0]?.application_name ?? 'it ended this moment';
+  return rows[0]?.application_name ?? 'it has just ended';
 }

@@ -36,5 +36,5 @@ export async function insideFolder<T>(path: string, work: (path: string) => Prom
 }
 
 function isNotPlain(path: string): EmbeddedDatabaseError {
-  return new EmbeddedDatabaseError(`${path} is not a plain file, which PostgreSQL would have made: remove it.`);
+  return new EmbeddedDatabaseError(`${path} is not a plain file, so PostgreSQL did not create it: remove it.`);
 }

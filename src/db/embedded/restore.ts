@@ -23,7 +23,7 @@ async function copyAll(from: string, to: string, signal: AbortSignal | undefined
 
 function isThereAlready(dataDir: string): EmbeddedDatabaseError {
   return new EmbeddedDatabaseError(
-    `There is a database in ${dataDir} already: stop the service and move ${join(resolve(dataDir), 'postgres')} away first.`,
+    `${dataDir} already holds a database: stop the service and move ${join(resolve(dataDir), 'postgres')} away first.`,
   );
 }
 
