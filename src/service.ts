@@ -68,12 +68,12 @@ async function startParts(
   stops.push(database.close);
   ending.throwIfAborted();
   const { connectionString } = database;
-  const migrated = await migrateToLatest(connectionString, { say: (words) => log.info(words), signal: ending });
+  const migrated = await migrateToLatest(connectionString, { report: (words) => log.info(words), signal: ending });
   if (migrated.length > 0) log.info({ migrations: migrated }, 'database migrated');
   ending.throwIfAborted();
 
   const serverRun = createServerRun();
-  const pools = openPools(config, log, { connectionString, onConnect: serverRun.meet });
+  const pools = openPools(config, log, { connectionString, onConnect: serverRun.onConnect });
   stops.push(() =>
     within(
       STOPPING.poolsMs,

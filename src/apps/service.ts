@@ -1,6 +1,6 @@
 // What an operator does with an app: create it, issue and revoke its keys, configure its access levels.
 import type { Kysely } from 'kysely';
-import { inTransaction, patiently } from '../db/transactions.ts';
+import { inTransaction, withContendedLock } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { lockProducts } from '../facts/product-lock.ts';
@@ -128,7 +128,7 @@ export async function addAccessLevel(deps: Pick<Deps, 'db'>, appId: string, acce
 export async function removeAccessLevel({ db }: Pick<Deps, 'db'>, appId: string, accessLevelId: string): Promise<void> {
   const { app_id, app_key } = await getApp({ db }, appId);
   const level = { app_id, access_level_id: accessLevelId };
-  await patiently(db, async (trx) => {
+  await withContendedLock(db, async (trx) => {
     await lockProducts(trx, app_key);
     // Otherwise the foreign key would refuse a grant that is just being stored.
     await lockGrants(trx);

@@ -1,7 +1,7 @@
 // Records an attribution. The request is answered once it is committed, together with others that arrived meanwhile.
 import type { Kysely } from 'kysely';
 import { groupCalls } from '../db/group.ts';
-import { inHastyTransaction } from '../db/transactions.ts';
+import { inTransactionWithLockTimeout } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
@@ -128,17 +128,17 @@ export function createAttributionRecorder({
   function createWriter(replaces: boolean) {
     const record: RecordRows = (connection, rows) => writeAttributions(connection, rows, replaces);
     const recordIfFree: RecordRows = (connection, rows) =>
-      inHastyTransaction(connection, FREE_WITHIN_MS, (trx) => record(trx, rows));
+      inTransactionWithLockTimeout(connection, FREE_WITHIN_MS, (trx) => record(trx, rows));
     const writing = (via: Kysely<DB>, how: RecordRows) => (posts: readonly Post[]) =>
       write(via, posts, { replaces, record: how });
-    const patient = {
-      nameOf: waitingName,
+    const whenLocked = {
+      lockKeyOf: waitingName,
       writeIfFree: writing(groupDb, recordIfFree),
       write: writing(db, record),
       // Others need connections, too, and there are two such writers.
-      atOnce: Math.max(1, Math.floor(config.DATABASE_POOL_SIZE / 4)),
+      maxConcurrent: Math.max(1, Math.floor(config.DATABASE_POOL_SIZE / 4)),
     };
-    return groupCalls(writing(groupDb, record), { patient });
+    return groupCalls(writing(groupDb, record), { whenLocked });
   }
 
   const enqueue = { first: createWriter(false), last: createWriter(true) };

@@ -104,7 +104,7 @@ async function operate<T>(
   { connectionString, signal, config, log }: Surroundings,
   migrates: boolean,
 ): Promise<T> {
-  const migrated = migrates ? await migrateToLatest(connectionString, { say, signal }) : [];
+  const migrated = migrates ? await migrateToLatest(connectionString, { report: say, signal }) : [];
   const db = createDb(
     { connectionString, max: 4, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-cli' },
     (err) => log.debug({ err }, 'a database connection broke'),

@@ -11,7 +11,7 @@ import type { DB } from './types.ts';
 const BEGIN = CompiledQuery.raw('start transaction isolation level repeatable read read only');
 const END = CompiledQuery.raw('commit');
 /** Interval at which a cancellation is repeated: it is lost between two statements, even if the next is on its way. */
-const AGAIN_MS = 50;
+const REPEAT_CANCEL_MS = 50;
 
 interface Reading<First, Result> {
   /** Sends the statements that are known beforehand, together with the one that begins the snapshot. */
@@ -37,7 +37,7 @@ export async function readCancellably<First, Result>(
     let cancelling: Promise<unknown> | undefined;
     let isOver = false;
     async function cancel(): Promise<void> {
-      for (; !isOver; await sleep(AGAIN_MS)) await sql`select pg_cancel_backend(${await pid})`.execute(db);
+      for (; !isOver; await sleep(REPEAT_CANCEL_MS)) await sql`select pg_cancel_backend(${await pid})`.execute(db);
     }
     const giveUp = () => {
       cancelling = cancel().catch(() => {});

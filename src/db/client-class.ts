@@ -6,7 +6,7 @@ import pg from 'pg';
 import { PROOF_METHOD, PROOF_PARAMETER } from '../config/database-address.ts';
 
 /** The driver's handlers for the messages with which the server begins a connection. */
-interface Beginning {
+interface DriverInternals {
   connection: { stream: Duplex };
   /** Set while a proof is awaited; null once it was right. */
   saslSession: object | null | undefined;
@@ -17,17 +17,17 @@ interface Beginning {
 }
 
 const Client = pg.Client as unknown as new (config?: string | pg.ClientConfig) => pg.Client;
-const driver = pg.Client.prototype as unknown as Beginning;
+const driver = pg.Client.prototype as unknown as DriverInternals;
 
 class ProvingClient extends Client {
   #hasProven = false;
 
-  get #begun(): Beginning {
-    return this as unknown as Beginning;
+  get #internals(): DriverInternals {
+    return this as unknown as DriverInternals;
   }
 
   #refuse(): void {
-    this.#begun.connection.stream.destroy(new Error('the server does not prove that it knows the password'));
+    this.#internals.connection.stream.destroy(new Error('the server does not prove that it knows the password'));
   }
 
   _handleAuthCleartextPassword(): void {
@@ -39,9 +39,9 @@ class ProvingClient extends Client {
   }
 
   _handleAuthSASLFinal(message: unknown): void {
-    if (this.#begun.saslSession) {
+    if (this.#internals.saslSession) {
       driver._handleAuthSASLFinal.call(this, message);
-      this.#hasProven = this.#begun.saslSession === null;
+      this.#hasProven = this.#internals.saslSession === null;
     }
     if (!this.#hasProven) this.#refuse();
   }
@@ -53,7 +53,7 @@ class ProvingClient extends Client {
 }
 
 /** Creates a client that fails to connect, with this error. */
-function createFailing(error: unknown): pg.Client {
+function createFailingClient(error: unknown): pg.Client {
   const client = new Client();
   client.connect = ((done?: (error: unknown) => void) =>
     done ? process.nextTick(done, error) : Promise.reject(error)) as pg.Client['connect'];
@@ -70,7 +70,7 @@ export function clientClass(address: string): typeof Client {
     try {
       return new Chosen(config);
     } catch (error) {
-      return createFailing(error);
+      return createFailingClient(error);
     }
   }
   return make as unknown as typeof Client;

@@ -4,7 +4,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { clientClass } from './client-class.ts';
 import { watchPool } from './metrics.ts';
-import { lendPrepared } from './prepared.ts';
+import { wrapPool } from './prepared.ts';
 import type { DB } from './types.ts';
 
 const KEPT_AS_TEXT = [pg.types.builtins.TIMESTAMPTZ, pg.types.builtins.DATE, pg.types.builtins.NUMERIC];
@@ -131,5 +131,5 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
 /** Creates a pool for Kysely, through which nearly all statements are sent. */
 export function createDb(settings: PoolSettings, onError: (error: Error) => void): Kysely<DB> {
   const pool = createPool(settings, onError);
-  return new Kysely<DB>({ dialect: new PostgresDialect({ pool: lendPrepared(pool, settings.statementTimeoutMs) }) });
+  return new Kysely<DB>({ dialect: new PostgresDialect({ pool: wrapPool(pool, settings.statementTimeoutMs) }) });
 }

@@ -5,7 +5,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { DB } from './types.ts';
 
-const WORTH_TELLING_MS = 1_000;
+const WARN_ABOVE_MS = 1_000;
 
 export interface DatabaseClock {
   /** Returns the database's time; until that has been read, this process's own. */
@@ -26,8 +26,8 @@ export function createDatabaseClock(db: Kysely<DB>): DatabaseClock {
       const after = performance.now();
       const { clock_ms } = rows[0] as { clock_ms: number };
       // The clock was read some time in between, so the known offset changes only if it cannot be true.
-      const [least, most] = [clock_ms - after, clock_ms - before];
-      ahead = Math.min(Math.max(ahead ?? (least + most) / 2, least), most);
+      const [earliest, latest] = [clock_ms - after, clock_ms - before];
+      ahead = Math.min(Math.max(ahead ?? (earliest + latest) / 2, earliest), latest);
     },
   };
 }
@@ -37,7 +37,7 @@ export async function openClock(db: Kysely<DB>, log: Logger): Promise<DatabaseCl
   const clock = createDatabaseClock(db);
   await clock.read();
   const aheadMs = Math.round(clock.now().getTime() - Date.now());
-  if (Math.abs(aheadMs) > WORTH_TELLING_MS) {
+  if (Math.abs(aheadMs) > WARN_ABOVE_MS) {
     log.warn({ database_ahead_ms: aheadMs }, "this machine's clock differs from the database's; using the database's");
   }
   return clock;

@@ -161,7 +161,7 @@ export const WRITERS = {
 } as unknown as Readonly<Record<CopyType, Writer>>;
 
 /** No value takes more bytes than this plus three for each character of its text. */
-const MOST_BYTES = 20;
+const MAX_BYTES = 20;
 
 export interface Block {
   bytes: Buffer;
@@ -174,7 +174,7 @@ export function createBlock(size: number): Block {
 }
 
 function makeRoom(block: Block, at: number, value: CopyValue): Buffer {
-  const end = at + MOST_BYTES + (typeof value === 'string' ? 3 * value.length : 0);
+  const end = at + MAX_BYTES + (typeof value === 'string' ? 3 * value.length : 0);
   if (end <= block.bytes.length) return block.bytes;
   const old = block.bytes;
   block.bytes = Buffer.allocUnsafeSlow(2 * end);

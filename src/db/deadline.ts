@@ -43,13 +43,13 @@ export function streamOf(client: pg.PoolClient): Duplex {
  */
 export function boundStatements(client: pg.PoolClient, timeoutMs: number): BoundedClient {
   const began = performance.now();
-  let longestMs = timeoutMs;
+  let currentTimeoutMs = timeoutMs;
   let isOutdated = false;
   const stream = streamOf(client);
 
   async function within<T>(work: () => Promise<T>): Promise<T> {
     // Failing the statement alone would leave the next one queued behind it.
-    const timer = setTimeout(() => stream.destroy(), longestMs + MARGIN_MS);
+    const timer = setTimeout(() => stream.destroy(), currentTimeoutMs + MARGIN_MS);
     try {
       return await work();
     } catch (error) {
@@ -62,12 +62,12 @@ export function boundStatements(client: pg.PoolClient, timeoutMs: number): Bound
 
   return {
     query(statement) {
-      if (statement.text === RAISE_TIMEOUT) longestMs = Number(statement.values[0]);
+      if (statement.text === RAISE_TIMEOUT) currentTimeoutMs = Number(statement.values[0]);
       return within(() => client.query(statement));
     },
     within,
     release() {
-      longestMs = timeoutMs;
+      currentTimeoutMs = timeoutMs;
       client.release(isOutdated);
     },
   };

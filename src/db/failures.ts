@@ -30,14 +30,14 @@ const AWAY_SYSTEM_ERRORS = new Set([
   'EPIPE',
   'ETIMEDOUT',
 ]);
-const DRIVER_WORDS =
+const DRIVER_MESSAGES =
   /connection terminated|timeout expired|timeout exceeded when trying to connect|connection ended|not queryable|connection error/i;
 
 /** Whatever they say: a rejected password or an unknown certificate is not the request's fault either. */
 const failuresToConnect = new WeakSet<object>();
 
 /** Rethrows the error with which connecting failed, and remembers that the database counts as away. */
-export function failConnecting(error: unknown): never {
+export function rethrowConnectFailure(error: unknown): never {
   if (error instanceof Error) failuresToConnect.add(error);
   throw error;
 }
@@ -94,13 +94,13 @@ export function isDatabaseAway(error: unknown): boolean {
   // Steps that failed together. The AggregateError of Node.js, for several addresses, has the code of the first.
   if (error instanceof AggregateError && code === undefined)
     return error.errors.length > 0 && error.errors.every(isDatabaseAway);
-  if (typeof code !== 'string') return DRIVER_WORDS.test(error.message);
+  if (typeof code !== 'string') return DRIVER_MESSAGES.test(error.message);
   return (
     AWAY_CLASSES.test(code) ||
     AWAY_STATES.has(code) ||
     CONNECTING.has(syscall) ||
     AWAY_SYSTEM_ERRORS.has(code) ||
-    DRIVER_WORDS.test(error.message)
+    DRIVER_MESSAGES.test(error.message)
   );
 }
 

@@ -1,22 +1,22 @@
-// The held queue: items that need a row which somebody keeps locked wait beside the groups, by name. They are written
-// together once the lock is released, or all refused if that takes longer than the lock timeout.
+// The held queue: items that need a row which somebody keeps locked wait beside the groups, by the key of that row.
+// They are written together once the lock is released, or all refused if that takes longer than the lock timeout.
 import { apiError } from '../errors.ts';
 import { isLockTimeout } from './failures.ts';
 import { answer, outcomeOf, type Queued } from './queued.ts';
 
-const MOST_HELD = 1_000;
-const MOST_HELD_OF_NAME = 250;
-const MOST_AT_ONCE = 50;
+const MAX_HELD = 1_000;
+const MAX_HELD_PER_KEY = 250;
+const MAX_PER_WRITE = 50;
 
-/** How a writer handles rows that may stay locked. Items of the same name need the same row. */
-export interface Patient<Item, Result> {
-  nameOf: (item: Item) => string;
+/** How a writer handles rows that may stay locked. Items with the same key need the same row. */
+export interface HeldOptions<Item, Result> {
+  lockKeyOf: (item: Item) => string;
   /** Writes items, but waits for a lock only briefly before it fails with a lock timeout. */
   writeIfFree: (items: readonly Item[]) => Promise<readonly Result[]>;
-  /** Writes items of one name and waits for the lock to be released. */
+  /** Writes items with one key and waits for the lock to be released. */
   write: (items: readonly Item[]) => Promise<readonly Result[]>;
-  /** How many names may be waited for at once. */
-  atOnce: number;
+  /** How many locks may be waited for at once. */
+  maxConcurrent: number;
 }
 
 export interface Held<Item, Result> {
@@ -24,36 +24,40 @@ export interface Held<Item, Result> {
   add: (one: Queued<Item, Result>) => void;
 }
 
-export function createHeld<Item, Result>({ nameOf, write, atOnce }: Patient<Item, Result>): Held<Item, Result> {
+export function createHeld<Item, Result>({
+  lockKeyOf,
+  write,
+  maxConcurrent,
+}: HeldOptions<Item, Result>): Held<Item, Result> {
   const queues = new Map<string, Queued<Item, Result>[]>();
   let waiting = 0;
-  /** Names whose lock is being waited for. */
-  const awaited = new Set<string>();
+  /** Keys of the locks that are being waited for. */
+  const inFlight = new Set<string>();
 
-  /** Takes up to `most` items from the queue of a name; the rest of that queue moves behind the other names. */
-  function take(name: string, most: number): Queued<Item, Result>[] {
-    const queue = queues.get(name) ?? [];
-    const taken = queue.splice(0, most);
-    queues.delete(name);
-    if (queue.length > 0) queues.set(name, queue);
+  /** Takes up to `max` items from the queue of a key; the rest of that queue moves behind the others. */
+  function take(key: string, max: number): Queued<Item, Result>[] {
+    const queue = queues.get(key) ?? [];
+    const taken = queue.splice(0, max);
+    queues.delete(key);
+    if (queue.length > 0) queues.set(key, queue);
     waiting -= taken.length;
     return taken;
   }
 
-  async function writeHeld(name: string): Promise<void> {
-    const group = take(name, MOST_AT_ONCE);
+  async function writeHeld(key: string): Promise<void> {
+    const group = take(key, MAX_PER_WRITE);
     const outcome = await outcomeOf(write(group.map(({ item }) => item)));
-    const rest = 'error' in outcome && isLockTimeout(outcome.error) ? take(name, MOST_HELD_OF_NAME) : [];
+    const rest = 'error' in outcome && isLockTimeout(outcome.error) ? take(key, MAX_HELD_PER_KEY) : [];
     answer([...group, ...rest], outcome);
   }
 
   function work(): void {
-    for (const name of [...queues.keys()]) {
-      if (awaited.size === atOnce) return;
-      if (awaited.has(name)) continue;
-      awaited.add(name);
-      void writeHeld(name).then(() => {
-        awaited.delete(name);
+    for (const key of [...queues.keys()]) {
+      if (inFlight.size === maxConcurrent) return;
+      if (inFlight.has(key)) continue;
+      inFlight.add(key);
+      void writeHeld(key).then(() => {
+        inFlight.delete(key);
         work();
       });
     }
@@ -61,20 +65,20 @@ export function createHeld<Item, Result>({ nameOf, write, atOnce }: Patient<Item
 
   return {
     has(item) {
-      // Almost always nothing waits, and no name need be made.
-      if (awaited.size === 0) return false;
-      const name = nameOf(item);
-      return awaited.has(name) || queues.has(name);
+      // Almost always nothing waits, and no key need be computed.
+      if (inFlight.size === 0) return false;
+      const key = lockKeyOf(item);
+      return inFlight.has(key) || queues.has(key);
     },
     add(one) {
-      const name = nameOf(one.item);
-      const queue = queues.get(name) ?? [];
-      if (waiting === MOST_HELD || queue.length === MOST_HELD_OF_NAME) {
+      const key = lockKeyOf(one.item);
+      const queue = queues.get(key) ?? [];
+      if (waiting === MAX_HELD || queue.length === MAX_HELD_PER_KEY) {
         one.reject(apiError('unavailable'));
         return;
       }
       queue.push(one);
-      queues.set(name, queue);
+      queues.set(key, queue);
       waiting++;
       work();
     },

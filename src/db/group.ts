@@ -4,22 +4,22 @@
 import { apiError } from '../errors.ts';
 import { isDatabaseAway, isLockTimeout } from './failures.ts';
 import { createFairQueue } from './fair-queue.ts';
-import { createHeld, type Patient } from './group-held.ts';
+import { createHeld, type HeldOptions } from './group-held.ts';
 import { answer, type Outcome, outcomeOf, type Queued } from './queued.ts';
 
-const MOST_PER_GROUP = 200;
+const MAX_PER_GROUP = 200;
 /** A group of this size is not split: it costs hardly more than half of it would. */
-const NEVER_SPLIT = 16;
-const MOST_WRITING = 4;
+const MAX_UNSPLIT = 16;
+const MAX_GROUPS_WRITING = 4;
 const SLOW_MS = 8;
 
 interface GroupOptions<Item, Result> {
   /** For items whose row may stay locked. */
-  patient?: Patient<Item, Result>;
+  whenLocked?: HeldOptions<Item, Result>;
   /** A group that takes longer waits for a lock or a distant database, not for CPU: another is written beside it. */
   slowMs?: number;
   /** As soon as this many items are queued, they are written beside the running group. */
-  besideFrom?: number;
+  secondGroupFrom?: number;
 }
 
 function isAway(outcome: Outcome<unknown>): boolean {
@@ -32,11 +32,11 @@ function isAway(outcome: Outcome<unknown>): boolean {
  */
 export function groupCalls<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { patient, slowMs = SLOW_MS, besideFrom = Number.POSITIVE_INFINITY }: GroupOptions<Item, Result> = {},
+  { whenLocked, slowMs = SLOW_MS, secondGroupFrom = Number.POSITIVE_INFINITY }: GroupOptions<Item, Result> = {},
 ): (lane: string, item: Item) => Promise<Result> {
   const queue = createFairQueue<Queued<Item, Result>>();
-  const held = patient && createHeld(patient);
-  const writeAlone = patient?.writeIfFree ?? write;
+  const held = whenLocked && createHeld(whenLocked);
+  const writeAlone = whenLocked?.writeIfFree ?? write;
   let writing = 0;
   /** Size of the previous group. */
   let lastSize = 0;
@@ -51,12 +51,12 @@ export function groupCalls<Item, Result>(
    */
   function takeGroup(): Queued<Item, Result>[] {
     const half = Math.ceil((queue.size() + lastSize) / 2);
-    const group = queue.take(Math.min(MOST_PER_GROUP, Math.max(NEVER_SPLIT, half)));
+    const group = queue.take(Math.min(MAX_PER_GROUP, Math.max(MAX_UNSPLIT, half)));
     lastSize = group.length;
     return group;
   }
 
-  function tell(group: readonly Queued<Item, Result>[], outcome: Outcome<Result>): void {
+  function settle(group: readonly Queued<Item, Result>[], outcome: Outcome<Result>): void {
     if (held && 'error' in outcome && isLockTimeout(outcome.error)) {
       for (const one of group) held.add(one);
     } else {
@@ -65,7 +65,7 @@ export function groupCalls<Item, Result>(
   }
 
   /** Diverts the item to the held queue if the row it needs is known to be locked. Returns whether it did. */
-  function putBeside(one: Queued<Item, Result>): boolean {
+  function divertIfHeld(one: Queued<Item, Result>): boolean {
     if (!held?.has(one.item)) return false;
     held.add(one);
     return true;
@@ -73,55 +73,57 @@ export function groupCalls<Item, Result>(
 
   /** Writes a group. Returns a function that answers those members that have no answer yet. */
   async function writeGroup(taken: readonly Queued<Item, Result>[]): Promise<() => void> {
-    const group = taken.filter((one) => !putBeside(one));
+    const group = taken.filter((one) => !divertIfHeld(one));
     if (group.length === 0) return () => undefined;
     const together = await outcomeOf(write(group.map(({ item }) => item)));
-    if ('results' in together || isAway(together)) return () => tell(group, together);
+    if ('results' in together || isAway(together)) return () => settle(group, together);
     if (group.length === 1) {
       // At once, so that the next group does not run into the same lock.
-      tell(group, together);
+      settle(group, together);
       return () => undefined;
     }
     // One bad item must not fail its neighbours, so each is tried alone. If the database goes away, all that are left
     // fail at once: tried alone, they would only fail later.
     for (const [index, one] of group.entries()) {
-      if (putBeside(one)) continue;
+      if (divertIfHeld(one)) continue;
       const alone = await outcomeOf(writeAlone([one.item]));
-      if (isAway(alone)) return () => tell(group.slice(index), alone);
-      tell([one], alone);
+      if (isAway(alone)) return () => settle(group.slice(index), alone);
+      settle([one], alone);
     }
     return () => undefined;
   }
 
   /** Whether to start a group now. Otherwise queued items form a larger group, in which each costs less. */
-  function isWorthwhile(): boolean {
+  function shouldStartGroup(): boolean {
     if (queue.size() === 0) return false;
-    return writing === 0 || (isSlow && writing < MOST_WRITING) || (writing === 1 && queue.size() >= besideFrom);
+    return (
+      writing === 0 || (isSlow && writing < MAX_GROUPS_WRITING) || (writing === 1 && queue.size() >= secondGroupFrom)
+    );
   }
 
-  function noteSlow(): void {
+  function markSlow(): void {
     isSlow = true;
     work();
   }
 
   async function work(): Promise<void> {
-    while (isWorthwhile()) {
+    while (shouldStartGroup()) {
       writing++;
       isSlow = false;
       clearTimeout(timer);
-      timer = setTimeout(noteSlow, slowMs);
-      const tellGroup = await writeGroup(takeGroup());
+      timer = setTimeout(markSlow, slowMs);
+      const answerGroup = await writeGroup(takeGroup());
       writing--;
       // The next group is sent before this one is answered, because answering takes longer than sending.
-      setImmediate(tellGroup);
+      setImmediate(answerGroup);
     }
   }
 
   return (lane, item) =>
     new Promise((resolve, reject) => {
       const one = { item, resolve, reject };
-      if (putBeside(one)) return;
+      if (divertIfHeld(one)) return;
       if (!queue.add(lane, one)) reject(apiError('unavailable'));
-      else if (isWorthwhile()) setImmediate(work);
+      else if (shouldStartGroup()) setImmediate(work);
     });
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 
 /** Interval at which a cancellation is repeated: it is lost between two statements, even if the next is on its way. */
-const AGAIN_MS = 200;
+const REPEAT_CANCEL_MS = 200;
 
 interface Interruption {
   signal: AbortSignal | undefined;
@@ -13,7 +13,7 @@ interface Interruption {
 }
 
 /** Does work on a connection. Once the signal is aborted, its statements fail as cancelled. */
-export async function interruptibly<T>(
+export async function runInterruptibly<T>(
   client: pg.Client,
   { signal, connect }: Interruption,
   work: () => Promise<T>,
@@ -24,7 +24,8 @@ export async function interruptibly<T>(
   async function cancel(): Promise<void> {
     const canceller = await connect();
     try {
-      for (; !isOver; await sleep(AGAIN_MS)) await canceller.query('select pg_cancel_backend($1)', [rows[0].pid]);
+      for (; !isOver; await sleep(REPEAT_CANCEL_MS))
+        await canceller.query('select pg_cancel_backend($1)', [rows[0].pid]);
     } finally {
       await canceller.end();
     }

@@ -11,7 +11,7 @@ const connections = new Gauge({
   registers: [registry],
 });
 
-const most = new Gauge({
+const maxConnections = new Gauge({
   name: 'sps_pool_connections_max',
   help: 'Maximum number of connections of a pool.',
   labelNames: ['pool'],
@@ -33,7 +33,7 @@ export function watchPool(pool: pg.Pool, name: string): void {
 }
 
 export async function poolMetrics(): Promise<string> {
-  for (const gauge of [connections, most, waiting]) gauge.reset();
+  for (const gauge of [connections, maxConnections, waiting]) gauge.reset();
   for (const [pool, name] of pools) {
     if (pool.ended) {
       pools.delete(pool);
@@ -41,7 +41,7 @@ export async function poolMetrics(): Promise<string> {
     }
     connections.inc({ pool: name, state: 'busy' }, pool.totalCount - pool.idleCount);
     connections.inc({ pool: name, state: 'idle' }, pool.idleCount);
-    most.inc({ pool: name }, pool.options.max ?? 0);
+    maxConnections.inc({ pool: name }, pool.options.max ?? 0);
     waiting.inc({ pool: name }, pool.waitingCount);
   }
   return registry.metrics();

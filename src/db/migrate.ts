@@ -5,14 +5,20 @@ import type pg from 'pg';
 import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { applySettings, KEEP_ALIVE, splitAddress } from './client.ts';
 import { createClient } from './client-class.ts';
-import { failConnecting, isConflict, isLockTimeout } from './failures.ts';
-import { interruptibly } from './interruptible.ts';
+import { isConflict, isLockTimeout, rethrowConnectFailure } from './failures.ts';
+import { runInterruptibly } from './interruptible.ts';
 import { listMigrations, type Migration } from './migration-files.ts';
-import { MigrationError, refuseEncoding, refuseGaps, refuseHomeless, refuseStrangers } from './migration-refusals.ts';
+import {
+  MigrationError,
+  refuseEncoding,
+  refuseGaps,
+  refuseMissingSchema,
+  refuseUnknownMigrations,
+} from './migration-refusals.ts';
 import { leadsThroughPooler, SHARES_SESSIONS, sharesSessions } from './shared-sessions.ts';
 
-const LONGEST_MS = 30 * 60_000;
-const TURN_POLL_MS = 200;
+const GIVE_UP_AFTER_MS = 30 * 60_000;
+const LOCK_POLL_MS = 200;
 /**
  * While a migration waits for a lock, whatever a running service asks of the table queues behind it. So this is less
  * than the service waits before it answers 503.
@@ -33,8 +39,8 @@ const SETTINGS = {
 
 interface MigrationOptions {
   /** Is told whom the migration waits for. */
-  say?: (words: string) => void;
-  longestMs?: number;
+  report?: (words: string) => void;
+  giveUpAfterMs?: number;
   lockWaitMs?: number;
   /** When aborted, waiting ends and a migration in progress is rolled back. */
   signal?: AbortSignal;
@@ -44,7 +50,7 @@ interface MigrationOptions {
 const SESSION = `concat_ws(', ', 'pid ' || pid, nullif(application_name, ''), state, 'from ' || host(client_addr)) as session`;
 
 /** Names the session that holds the lock. */
-async function nameHolder(client: pg.Client): Promise<string> {
+async function describeLockHolder(client: pg.Client): Promise<string> {
   const { rows } = await client.query(
     `select ${SESSION} from pg_locks join pg_stat_activity using (pid)
     where locktype = 'advisory' and classid = 0 and objid = $1 and objsubid = 1 and granted
@@ -55,7 +61,7 @@ async function nameHolder(client: pg.Client): Promise<string> {
 }
 
 /** Names the session with the oldest transaction that was open throughout the wait for a lock. */
-async function nameOldest(client: pg.Client, waitedMs: number): Promise<string> {
+async function describeOldestTransaction(client: pg.Client, waitedMs: number): Promise<string> {
   const { rows } = await client.query(
     `select ${SESSION} from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and xact_start < now() - $1 * interval '1 ms'
@@ -67,7 +73,7 @@ async function nameOldest(client: pg.Client, waitedMs: number): Promise<string> 
 }
 
 /** Throws if the process is to end. */
-function heed(signal: AbortSignal | undefined): void {
+function throwIfInterrupted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new MigrationError('Interrupted: the next start will continue the migrations.');
 }
 
@@ -81,42 +87,42 @@ interface Waiting {
 async function tryUntilDone(
   attempt: () => Promise<boolean>,
   { restMs, describe }: Waiting,
-  { say, longestMs = LONGEST_MS, signal }: MigrationOptions,
+  { report, giveUpAfterMs = GIVE_UP_AFTER_MS, signal }: MigrationOptions,
 ): Promise<void> {
-  const until = performance.now() + longestMs;
-  let isTold = false;
+  const until = performance.now() + giveUpAfterMs;
+  let isReported = false;
   while (!(await attempt())) {
     const isOver = performance.now() > until;
-    if (isOver || !isTold) {
+    if (isOver || !isReported) {
       const { waits, givesUp } = await describe();
       if (isOver) throw new MigrationError(givesUp);
-      say?.(waits);
-      isTold = true;
+      report?.(waits);
+      isReported = true;
     }
     await sleep(restMs, undefined, { signal });
   }
 }
 
 /** Tries to take the lock without queueing for it: whoever waits in a statement cannot say for whom. */
-async function tryToTakeTurn(client: pg.Client): Promise<boolean> {
+async function tryToTakeLock(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query('select pg_try_advisory_lock($1) as is_taken', [MIGRATION_LOCK]);
   return rows[0].is_taken;
 }
 
 /** Takes the migration lock, as several processes may start at once. */
-async function takeTurn(client: pg.Client, options: MigrationOptions): Promise<void> {
+async function takeLock(client: pg.Client, options: MigrationOptions): Promise<void> {
   const describe = async () => {
-    const holder = await nameHolder(client);
+    const holder = await describeLockHolder(client);
     return {
       waits: `waiting for another process that is migrating the database${holder}`,
       givesUp: `Another process${holder} holds the migration lock: stop it, or wait until it has finished, then start again.`,
     };
   };
-  await tryUntilDone(() => tryToTakeTurn(client), { restMs: TURN_POLL_MS, describe }, options);
+  await tryUntilDone(() => tryToTakeLock(client), { restMs: LOCK_POLL_MS, describe }, options);
 }
 
 /** Rethrows the error, unless tables of something else are in the way: then it says so. */
-function nameExisting(migration: string, error: unknown): never {
+function rethrowExplained(migration: string, error: unknown): never {
   const { code, message } = error as pg.DatabaseError;
   if (!ALREADY_THERE.includes(code ?? '')) throw error;
   throw new MigrationError(
@@ -134,7 +140,7 @@ async function tryToApply(client: pg.Client, { name, sql, sha256 }: Migration, l
     await client.query('commit');
     return true;
   } catch (error) {
-    if (!isLockTimeout(error) && !isConflict(error)) nameExisting(name, error);
+    if (!isLockTimeout(error) && !isConflict(error)) rethrowExplained(name, error);
     await client.query('rollback');
     return false;
   }
@@ -145,7 +151,7 @@ async function apply(client: pg.Client, migration: Migration, options: Migration
   const { name } = migration;
   const { lockWaitMs = LOCK_WAIT_MS } = options;
   const describe = async () => {
-    const others = `other transactions${await nameOldest(client, lockWaitMs)}`;
+    const others = `other transactions${await describeOldestTransaction(client, lockWaitMs)}`;
     return {
       waits: `migration ${name} is waiting for a lock held by ${others}`,
       givesUp: `Migration ${name} needs a lock held by ${others}: end them, or wait until they have finished, then start again.`,
@@ -159,16 +165,16 @@ const MIGRATION_TABLE = `create table if not exists schema_migration (
 
 async function applyMissing(client: pg.Client, options: MigrationOptions): Promise<string[]> {
   const known = await listMigrations();
-  await takeTurn(client, options);
+  await takeLock(client, options);
   const { rows: made } = await client.query(`select to_regclass('schema_migration') as found`);
   // If there is nothing to do, nothing is written, so that a command can read a database that takes no writes.
   if (made[0].found === null) await client.query(MIGRATION_TABLE);
   const { rows: applied } = await client.query('select name, sha256 from schema_migration order by name');
-  refuseStrangers(known, applied);
+  refuseUnknownMigrations(known, applied);
   const missing = known.filter(({ name }) => !applied.some((one) => one.name === name));
   refuseGaps(missing, applied);
   for (const migration of missing) {
-    heed(options.signal);
+    throwIfInterrupted(options.signal);
     await apply(client, migration, options);
   }
   return missing.map(({ name }) => name);
@@ -183,7 +189,7 @@ async function connectTo(connectionString: string): Promise<pg.Client> {
   });
   // Without a listener, a broken connection would end the process. The statement in progress reports it.
   client.on('error', () => undefined);
-  await client.connect().catch(failConnecting);
+  await client.connect().catch(rethrowConnectFailure);
   return client;
 }
 
@@ -198,11 +204,11 @@ export async function migrateToLatest(connectionString: string, options: Migrati
     if (mayShare && (await sharesSessions(connectionString))) throw new MigrationError(SHARES_SESSIONS);
     await applySettings(client, SETTINGS);
     await refuseEncoding(client);
-    await refuseHomeless(client);
-    return await interruptibly(client, { signal, connect }, () => applyMissing(client, options));
+    await refuseMissingSchema(client);
+    return await runInterruptibly(client, { signal, connect }, () => applyMissing(client, options));
   } catch (error) {
     // Whatever the error says: a statement was cancelled, or a sleep cut short.
-    heed(signal);
+    throwIfInterrupted(signal);
     throw error;
   } finally {
     // Behind a pooler the session may outlive us.

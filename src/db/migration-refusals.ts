@@ -23,7 +23,7 @@ export async function refuseEncoding(client: pg.Client): Promise<void> {
 }
 
 /** Throws if the search path has no schema to put tables in: they are created in the first one that exists. */
-export async function refuseHomeless(client: pg.Client): Promise<void> {
+export async function refuseMissingSchema(client: pg.Client): Promise<void> {
   const { rows } = await client.query(`select current_schema() as home, current_setting('search_path') as path`);
   const { home, path } = rows[0];
   if (home !== null) return;
@@ -32,7 +32,7 @@ export async function refuseHomeless(client: pg.Client): Promise<void> {
   );
 }
 
-export function refuseStrangers(
+export function refuseUnknownMigrations(
   known: readonly Migration[],
   applied: readonly { name: string; sha256: string }[],
 ): void {

@@ -4,7 +4,7 @@
 import type { Duplex } from 'node:stream';
 
 /** Returns a function that holds back what is written after its call until the end of the turn. */
-export function writingAtOnce(stream: Duplex): () => void {
+export function corkPerTurn(stream: Duplex): () => void {
   let isHeld = false;
   return () => {
     if (isHeld) return;

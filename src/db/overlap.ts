@@ -27,7 +27,7 @@ function onConnection(connection: DatabaseConnection): Kysely<DB> {
   });
 }
 
-interface Face {
+interface Pipeline {
   /** Sends statements at once, until one has failed. */
   each: Kysely<DB>;
   /**
@@ -37,10 +37,10 @@ interface Face {
   errors: unknown[];
 }
 
-function createFace(connection: DatabaseConnection): Face {
+function createPipeline(connection: DatabaseConnection): Pipeline {
   const each = onConnection({
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-      const { errors } = face;
+      const { errors } = pipeline;
       // The transaction is as good as rolled back.
       if (errors.length > 0) throw errors[0];
       try {
@@ -54,11 +54,11 @@ function createFace(connection: DatabaseConnection): Face {
       throw new Error('rows cannot be streamed while other statements are under way');
     },
   });
-  const face: Face = { each, errors: [] };
-  return face;
+  const pipeline: Pipeline = { each, errors: [] };
+  return pipeline;
 }
 
-const faces = new WeakMap<DatabaseConnection, Face>();
+const pipelines = new WeakMap<DatabaseConnection, Pipeline>();
 
 /**
  * Executes statements that do not need each other's rows. Whatever `send` executes on `each` goes to the database in
@@ -67,12 +67,12 @@ const faces = new WeakMap<DatabaseConnection, Face>();
  */
 export function overlapping<T extends readonly unknown[] | []>(trx: Kysely<DB>, send: (each: Kysely<DB>) => T) {
   return trx.getExecutor().provideConnection(async (connection) => {
-    const face = faces.get(connection) ?? createFace(connection);
-    faces.set(connection, face);
-    face.errors = [];
-    const { errors } = face;
+    const pipeline = pipelines.get(connection) ?? createPipeline(connection);
+    pipelines.set(connection, pipeline);
+    pipeline.errors = [];
+    const { errors } = pipeline;
     try {
-      return await Promise.all(send(face.each));
+      return await Promise.all(send(pipeline.each));
     } catch (error) {
       // Every statement behind the failed one fails, too, and one of those may have been reported before it.
       throw errors.length > 0 ? errors[0] : error;

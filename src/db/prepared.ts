@@ -5,14 +5,14 @@
 import { CompiledQuery, type Kysely, type OperationNode, type RawBuilder, RawNode, ValueNode } from 'kysely';
 import type pg from 'pg';
 import { boundStatements, streamOf } from './deadline.ts';
-import { failConnecting } from './failures.ts';
-import { writingAtOnce } from './one-write.ts';
+import { rethrowConnectFailure } from './failures.ts';
+import { corkPerTurn } from './one-write.ts';
 import type { DB } from './types.ts';
 
 /** Maps the text of a statement to its name. */
 const names = new Map<string, string>();
 /** Upper bound. It catches texts that are built from values, which would get a new name each time. */
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 
 const KEEP_PLANS = CompiledQuery.raw('set local plan_cache_mode = force_generic_plan');
 
@@ -51,7 +51,7 @@ function findText(name: string, { sql: text, query: node }: CompiledQuery): stri
   const found = texts.find((one) => areAlike(one.node, node)) ?? texts.find((one) => one.text === text);
   if (found) return found.text;
   if (!names.has(text)) {
-    if (names.size === MOST_NAMES) throw new Error(`${name}: too many prepared statements`);
+    if (names.size === MAX_NAMES) throw new Error(`${name}: too many prepared statements`);
     names.set(text, `${name}_${names.size}`);
   }
   texts.push({ text, node });
@@ -86,7 +86,7 @@ export function planningAnew(db: Kysely<DB>): Execute {
   return async (statement) => (await statement.execute(db)).rows;
 }
 
-interface Lent {
+interface WrappedClient {
   query: (text: string, values: unknown[]) => Promise<pg.QueryResult>;
   release: () => void;
 }
@@ -94,23 +94,23 @@ interface Lent {
 const NONE_FREE = 'timeout exceeded when trying to connect';
 
 /** Tells an exhausted pool from a server that is out of reach: the driver has the same message for both. */
-function explain(pool: pg.Pool, error: Error, inUse: number): Error {
+function explainConnectFailure(pool: pg.Pool, error: Error, inUse: number): Error {
   const { max, application_name } = pool.options;
   if (error.message !== NONE_FREE || inUse < (max ?? 0)) return error;
   return new Error(`all ${max} connections of ${application_name} are in use and none became free in time`);
 }
 
 /** Wraps a pool for Kysely: its connections name prepared statements, and none waits for ever for an answer. */
-export function lendPrepared(pool: pg.Pool, timeoutMs: number) {
-  const lent = new WeakMap<pg.PoolClient, Lent>();
+export function wrapPool(pool: pg.Pool, timeoutMs: number) {
+  const wrappedClients = new WeakMap<pg.PoolClient, WrappedClient>();
   let inUse = 0;
 
-  function lend(client: pg.PoolClient): Lent {
-    const known = lent.get(client);
+  function wrap(client: pg.PoolClient): WrappedClient {
+    const known = wrappedClients.get(client);
     if (known) return known;
     const { query, release } = boundStatements(client, timeoutMs);
-    const holdBack = writingAtOnce(streamOf(client));
-    const made: Lent = {
+    const holdBack = corkPerTurn(streamOf(client));
+    const wrapped: WrappedClient = {
       query: (text, values) => {
         holdBack();
         const name = names.get(text);
@@ -121,14 +121,16 @@ export function lendPrepared(pool: pg.Pool, timeoutMs: number) {
         release();
       },
     };
-    lent.set(client, made);
-    return made;
+    wrappedClients.set(client, wrapped);
+    return wrapped;
   }
 
-  async function connect(): Promise<Lent> {
-    const client = await pool.connect().catch((error: Error) => failConnecting(explain(pool, error, inUse)));
+  async function connect(): Promise<WrappedClient> {
+    const client = await pool
+      .connect()
+      .catch((error: Error) => rethrowConnectFailure(explainConnectFailure(pool, error, inUse)));
     inUse++;
-    return lend(client);
+    return wrap(client);
   }
   return { connect: connect as never, end: () => pool.end() };
 }

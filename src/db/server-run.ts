@@ -24,7 +24,7 @@ export interface ServerRun {
   /** Increases before the first statement is sent to a server with another start time. */
   readonly number: number;
   /** To be called with every new connection before it is used. */
-  meet: (client: pg.ClientBase) => Promise<void>;
+  onConnect: (client: pg.ClientBase) => Promise<void>;
 }
 
 /** For whatever caches nothing beyond one run of a server: a command, an import. */
@@ -37,7 +37,7 @@ export function createServerRun(): ServerRun {
     get number() {
       return number;
     },
-    async meet(client) {
+    async onConnect(client) {
       const query = { text: `select ${STARTED_AT} as started_at`, query_timeout: ANSWER_MS };
       const { rows } = await client.query<{ started_at: string }>(query);
       const { started_at } = rows[0]!;

@@ -20,7 +20,7 @@ export interface Session {
 }
 
 /** Limit on waiting for the server to hang up: if it cannot be reached, we never hear that it did. */
-const LONGEST_CLOSE_MS = 5_000;
+const MAX_CLOSE_MS = 5_000;
 
 /** Connects, within 5 s. The time limit of statements is enforced by the server and, should it not answer, here. */
 export async function openSession(settings: Omit<PoolSettings, 'max' | 'takesCopy'>): Promise<Session> {
@@ -42,7 +42,7 @@ export async function openSession(settings: Omit<PoolSettings, 'max' | 'takesCop
       // Not `once` of node:events, which rejects if the connection breaks meanwhile.
       const hungUp = new Promise((resolve) => pool.once('remove', resolve));
       client.release(true);
-      await Promise.race([hungUp, sleep(LONGEST_CLOSE_MS, undefined, { ref: false })]);
+      await Promise.race([hungUp, sleep(MAX_CLOSE_MS, undefined, { ref: false })]);
       await pool.end();
     },
   };

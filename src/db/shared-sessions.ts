@@ -10,9 +10,9 @@ export const SHARES_SESSIONS =
 
 /** If two processes of a pooler are behind one address, two of three clients are on the same one. */
 const CLIENTS = 3;
-const TIMES = 2;
+const QUERIES_PER_CLIENT = 2;
 /** Limit on connecting and on each statement: a pooler may have no session left for the next client. */
-const LONGEST_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 /** Identifies a session. Process ids alone may be the same on two servers. */
 const SESSION = `select pg_backend_pid() || ' ' || pg_postmaster_start_time() as session`;
 
@@ -34,8 +34,8 @@ export async function sharesSessions(connectionString: string): Promise<boolean>
   const clients = Array.from({ length: CLIENTS }, () =>
     createClient({
       ...splitAddress(connectionString),
-      connectionTimeoutMillis: LONGEST_MS,
-      query_timeout: LONGEST_MS,
+      connectionTimeoutMillis: TIMEOUT_MS,
+      query_timeout: TIMEOUT_MS,
       application_name: 'sps-sessions',
     }).on('error', () => undefined),
   );
@@ -43,7 +43,7 @@ export async function sharesSessions(connectionString: string): Promise<boolean>
   try {
     await Promise.all(clients.map((client) => client.connect()));
     for (const [i, client] of clients.entries()) {
-      for (let time = 0; time < TIMES; time++) seen[i]?.add((await client.query(SESSION)).rows[0].session);
+      for (let time = 0; time < QUERIES_PER_CLIENT; time++) seen[i]?.add((await client.query(SESSION)).rows[0].session);
     }
   } catch {
     // What was seen up to then counts.

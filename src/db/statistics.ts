@@ -14,7 +14,7 @@ function hasOutgrown(times: number): RawBuilder<unknown> {
 }
 
 /** Those tables of the service, as `c`, that it may analyze. */
-const OURS = sql`pg_class c join pg_namespace n on n.oid = c.relnamespace
+const OWN_TABLES = sql`pg_class c join pg_namespace n on n.oid = c.relnamespace
   and n.nspname = current_schema() and c.relkind = 'r' and pg_has_role(c.relowner, 'usage')`;
 
 /** Whether the table `c` is one of the given tables; true if none are given. */
@@ -56,7 +56,7 @@ export async function analyzeKeys(db: Kysely<DB>, tables: readonly (keyof DB)[])
  */
 export async function analyzeSmallTables(db: Kysely<DB>, tables?: readonly (keyof DB)[]): Promise<void> {
   const { rows } = await sql<{ name: string }>`
-    select c.relname as name from ${OURS}
+    select c.relname as name from ${OWN_TABLES}
     where ${hasOutgrown(2)} and pg_relation_size(c.oid) <= ${SMALL_BYTES} and ${isOneOf(tables)}
     order by c.relname`.execute(db);
   for (const { name } of rows) await analyze(db, name);
@@ -66,7 +66,7 @@ export async function analyzeSmallTables(db: Kysely<DB>, tables?: readonly (keyo
  * Statistics should know of an app that has this many rows in a table or, in a large table, enough of them that ten are
  * in a sample of 30,000.
  */
-const LEAST_ROWS = 500;
+const MIN_ROWS = 500;
 const SAMPLED_TENTH = 3_000;
 /** Given more apps than this, statistics list the most common ones and have an average for the others. */
 const MOST_COMMON = 100;
@@ -78,34 +78,37 @@ const MOST_COMMON = 100;
 const AVERAGE_OF_OTHERS = sql`c.reltuples * (1 - (select sum(f) from unnest(s.most_common_freqs) f)) / greatest(
   case when s.n_distinct < 0 then -s.n_distinct * c.reltuples else s.n_distinct end - cardinality(s.most_common_freqs), 1)`;
 
-interface Unknown {
+interface UnknownApp {
   name: string;
   column: string;
   value: string;
   /** Analyzing is worthwhile if the app has this many rows. */
-  least: number;
+  min_rows: number;
 }
 
 /**
  * Lists tables, each with an app that its statistics do not know, if the planner expects few rows of such an app.
  * Considers the given tables and app, or all.
  */
-async function listUnknown(db: Kysely<DB>, { tables, appKey }: { tables?: readonly (keyof DB)[]; appKey?: number }) {
-  const { rows } = await sql<Unknown>`
-    select c.relname as name, s.attname as column, v.value, l.least
-    from ${OURS}
+async function listUnknownApps(
+  db: Kysely<DB>,
+  { tables, appKey }: { tables?: readonly (keyof DB)[]; appKey?: number },
+) {
+  const { rows } = await sql<UnknownApp>`
+    select c.relname as name, s.attname as column, v.value, l.min_rows
+    from ${OWN_TABLES}
     join pg_index i on i.indrelid = c.oid and i.indisprimary
     join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0] and a.attname in ('app_id', 'app_key')
     join pg_stats s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = a.attname
     cross join app
     cross join lateral (select case a.attname when 'app_id' then app.app_id::text else app.app_key::text end) v (value)
     cross join lateral (
-      select greatest(${LEAST_ROWS}::integer, ceil(c.reltuples / ${SAMPLED_TENTH}::float8)::integer)) l (least)
+      select greatest(${MIN_ROWS}::integer, ceil(c.reltuples / ${SAMPLED_TENTH}::float8)::integer)) l (min_rows)
     where ${isOneOf(tables)}
       and (${appKey ?? null}::integer is null or app.app_key = ${appKey ?? null})
       and cardinality(s.most_common_freqs) < ${MOST_COMMON}::integer
       and v.value <> all(s.most_common_vals::text::text[])
-      and ${AVERAGE_OF_OTHERS} < l.least
+      and ${AVERAGE_OF_OTHERS} < l.min_rows
     order by 1, 3`.execute(db);
   return rows;
 }
@@ -119,11 +122,11 @@ export async function analyzeApps(
   which: { tables?: readonly (keyof DB)[]; appKey?: number } = {},
 ): Promise<void> {
   const analyzed = new Set<string>();
-  for (const { name, column, value, least } of await listUnknown(db, which)) {
+  for (const { name, column, value, min_rows } of await listUnknownApps(db, which)) {
     if (analyzed.has(name)) continue;
     const { rows } = await sql<{ has_many: boolean }>`
-      select count(*) = ${least}::integer as has_many
-      from (select from ${sql.table(name)} where ${sql.ref(column)} = ${value} limit ${least}) found`.execute(db);
+      select count(*) = ${min_rows}::integer as has_many
+      from (select from ${sql.table(name)} where ${sql.ref(column)} = ${value} limit ${min_rows}) found`.execute(db);
     if (!rows[0]?.has_many) continue;
     await analyze(db, name, [column]);
     analyzed.add(name);

@@ -7,7 +7,7 @@ import type { DB } from './types.ts';
 const ATTEMPTS = 4;
 
 /** Retries after deadlocks and serialization failures, a few times. */
-async function despiteConflicts<T>(transact: () => Promise<T>): Promise<T> {
+async function retryConflicts<T>(transact: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await transact();
@@ -19,18 +19,18 @@ async function despiteConflicts<T>(transact: () => Promise<T>): Promise<T> {
 
 /** Runs `work` in a transaction, and retries it if others were in its way. */
 export function inTransaction<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
-  return despiteConflicts(() => db.transaction().execute(work));
+  return retryConflicts(() => db.transaction().execute(work));
 }
 
 /**
  * Like `inTransaction`, with one snapshot for all statements: if rows that they write have changed since, it retries.
  */
 export function inSnapshot<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
-  return despiteConflicts(() => db.transaction().setIsolationLevel('repeatable read').execute(work));
+  return retryConflicts(() => db.transaction().setIsolationLevel('repeatable read').execute(work));
 }
 
 /** Like `inTransaction`, but waits for no lock longer than `lockTimeoutMs`. */
-export function inHastyTransaction<T>(
+export function inTransactionWithLockTimeout<T>(
   db: Kysely<DB>,
   lockTimeoutMs: number,
   work: (trx: Transaction<DB>) => Promise<T>,
@@ -41,31 +41,31 @@ export function inHastyTransaction<T>(
   });
 }
 
-/** Like `inHastyTransaction`, but returns undefined if it would have to wait longer. */
+/** Like `inTransactionWithLockTimeout`, but returns undefined if it would have to wait longer. */
 export async function tryInTransaction<T>(
   db: Kysely<DB>,
   lockTimeoutMs: number,
   work: (trx: Transaction<DB>) => Promise<T>,
 ): Promise<T | undefined> {
   try {
-    return await inHastyTransaction(db, lockTimeoutMs, work);
+    return await inTransactionWithLockTimeout(db, lockTimeoutMs, work);
   } catch (error) {
     if (isLockTimeout(error)) return undefined;
     throw error;
   }
 }
 
-const PATIENCE = { waitMs: 100, restMs: 200, attempts: 200 };
+const CONTENDED = { waitMs: 100, restMs: 200, attempts: 200 };
 
 /**
  * Runs work that locks what everybody else needs. It waits for the lock only a moment at a time, because all who come
  * later queue behind it. Throws if it has not succeeded within a minute.
  */
-export async function patiently<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
-  for (let attempt = 1; attempt < PATIENCE.attempts; attempt++) {
-    const done = await tryInTransaction(db, PATIENCE.waitMs, async (trx) => ({ result: await work(trx) }));
+export async function withContendedLock<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
+  for (let attempt = 1; attempt < CONTENDED.attempts; attempt++) {
+    const done = await tryInTransaction(db, CONTENDED.waitMs, async (trx) => ({ result: await work(trx) }));
     if (done) return done.result;
-    await sleep(PATIENCE.restMs);
+    await sleep(CONTENDED.restMs);
   }
-  return inHastyTransaction(db, PATIENCE.waitMs, work);
+  return inTransactionWithLockTimeout(db, CONTENDED.waitMs, work);
 }

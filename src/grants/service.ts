@@ -71,7 +71,7 @@ function grantAlone(deps: Pick<Deps, 'db' | 'now'>, request: GrantRequest): Prom
  * With its five round trips, a group of grants takes longer than one of posts. Two concurrent groups are faster if they
  * need not be smaller for it.
  */
-const GROUPS = { slowMs: 40, besideFrom: 14 };
+const GROUPS = { slowMs: 40, secondGroupFrom: 14 };
 
 /** Makes `grantAccessLevel(request)`, which returns the body of the answer once the grant is committed. */
 export function createGrantor(deps: Pick<Deps, 'db' | 'now'>): (request: GrantRequest) => Promise<string> {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { giveTo } from '../../src/db/embedded/account.ts';
 import { insideFolder, readPlainFile } from '../../src/db/embedded/plain-file.ts';
-import { disownStalePid, readLastPort, readPostmaster } from '../../src/db/embedded/postmaster.ts';
+import { neutraliseStalePid, readLastPort, readPostmaster } from '../../src/db/embedded/postmaster.ts';
 import { isRoot } from './embedded-world.ts';
 
 let folder: string;
@@ -29,7 +29,7 @@ afterEach(() => rm(join(folder, '..'), { recursive: true }));
 test('nothing is read or written through a link', async () => {
   await symlink(precious, pidFile);
   await expect(readPostmaster(folder)).rejects.toThrow('postmaster.pid is not a plain file');
-  await expect(disownStalePid(folder, '1\nprecious\n')).rejects.toThrow('is not a plain file');
+  await expect(neutraliseStalePid(folder, '1\nprecious\n')).rejects.toThrow('is not a plain file');
   expect(await readFile(precious, 'utf8')).toBe('1\nprecious\n');
   await symlink(precious, join(folder, 'postmaster.opts'));
   expect(await readLastPort(folder)).toBe(0);
@@ -59,11 +59,11 @@ test.runIf(process.platform === 'linux')(
 
 test('a stale postmaster.pid is replaced by a new file with the same owner, if it is still the file that was examined', async () => {
   await writeFile(pidFile, '417\n/data/cluster\n');
-  await disownStalePid(folder, '418\n');
+  await neutraliseStalePid(folder, '418\n');
   expect(await readFile(pidFile, 'utf8')).toBe('417\n/data/cluster\n');
   if (isRoot) await giveTo({ name: 'nobody', ids: { uid: 65534, gid: 65534 } }, folder);
   const before = await stat(pidFile);
-  await disownStalePid(folder, '417\n/data/cluster\n');
+  await neutraliseStalePid(folder, '417\n/data/cluster\n');
   const { pid, text } = (await readPostmaster(folder))!;
   expect([pid, text]).toEqual([2_147_483_646, '2147483646\n/data/cluster\n']);
   const after = await stat(pidFile);
@@ -76,11 +76,11 @@ test('postmaster.pid stays if it cannot be replaced, and is replaced if an earli
   await writeFile(pidFile, '417\n/data/cluster\n');
   const fresh = `${pidFile}.stale-${process.pid}.new`;
   await mkdir(fresh);
-  await expect(disownStalePid(folder, '417\n/data/cluster\n')).rejects.toThrow();
+  await expect(neutraliseStalePid(folder, '417\n/data/cluster\n')).rejects.toThrow();
   expect(await readFile(pidFile, 'utf8')).toBe('417\n/data/cluster\n');
   await rm(fresh, { recursive: true });
   await writeFile(fresh, '2147');
-  await disownStalePid(folder, '417\n/data/cluster\n');
+  await neutraliseStalePid(folder, '417\n/data/cluster\n');
   expect(await readFile(pidFile, 'utf8')).toBe('2147483646\n/data/cluster\n');
   expect(await readdir(folder)).toEqual(['postmaster.pid']);
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { backUp } from '../../src/db/embedded/backup.ts';
 import { provideBinaries } from '../../src/db/embedded/binaries.ts';
-import { isOfAnother, parsePostmaster, readLastPort } from '../../src/db/embedded/postmaster.ts';
+import { isFromAnotherFolder, parsePostmaster, readLastPort } from '../../src/db/embedded/postmaster.ts';
 import { firstComplaint } from '../../src/db/embedded/problem.ts';
 import { serverSettings, settingArguments } from '../../src/db/embedded/settings.ts';
 
@@ -48,10 +48,10 @@ describe('files of a folder', () => {
   it('a postmaster.pid may be that of the folder of which this one is a copy', async () => {
     const of = (path: string) => parsePostmaster(`417\n${path}\n`);
     await symlink(folder, `${folder}-link`);
-    expect(await isOfAnother(of(folder), folder)).toBe(false);
-    expect(await isOfAnother(of(`${folder}-link`), folder)).toBe(false);
-    expect(await isOfAnother(of(join(folder, 'moved away')), folder)).toBe(false);
-    expect(await isOfAnother(of(tmpdir()), folder)).toBe(true);
+    expect(await isFromAnotherFolder(of(folder), folder)).toBe(false);
+    expect(await isFromAnotherFolder(of(`${folder}-link`), folder)).toBe(false);
+    expect(await isFromAnotherFolder(of(join(folder, 'moved away')), folder)).toBe(false);
+    expect(await isFromAnotherFolder(of(tmpdir()), folder)).toBe(true);
     await rm(`${folder}-link`);
   });
 

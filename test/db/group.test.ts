@@ -119,7 +119,7 @@ test('how long a group counts as fast can be set', async () => {
 });
 
 test('how many waiting items start a second group at once can be set; only one such group is written at a time', async () => {
-  const { enqueue, groups } = createSlowWriter({ besideFrom: 3 });
+  const { enqueue, groups } = createSlowWriter({ secondGroupFrom: 3 });
   const sizes = () => groups.map(({ items }) => items.length);
   const all: Promise<string>[] = [];
   for (const size of [[1], [1], [1], [1, 3], [1, 3], [1, 3], [1, 3]]) {
@@ -252,15 +252,15 @@ describe('a locked item', () => {
   }
   const createPatientWriter = () =>
     groupCalls(writeUnlessHeld, {
-      patient: {
-        nameOf: (item) => item.split(' ')[0]!,
+      whenLocked: {
+        lockKeyOf: (item) => item.split(' ')[0]!,
         writeIfFree: writeUnlessHeld,
         write: async (items) => {
           together.push(items);
           await free;
           return items.map((item) => `${item} at last`);
         },
-        atOnce: 2,
+        maxConcurrent: 2,
       },
     });
 
@@ -310,15 +310,15 @@ describe('a locked item', () => {
   test('is refused if its lock is held too long, with all that wait for it, and no others', async () => {
     let isOver = false;
     const enqueue = groupCalls(writeUnlessHeld, {
-      patient: {
-        nameOf: (item) => item.split(' ')[0]!,
+      whenLocked: {
+        lockKeyOf: (item) => item.split(' ')[0]!,
         writeIfFree: writeUnlessHeld,
         write: async (items) => {
           await free;
           if (!isOver && items[0]!.startsWith('held1')) throw Object.assign(new Error('held'), { code: '55P03' });
           return items;
         },
-        atOnce: 1,
+        maxConcurrent: 1,
       },
     });
     const of = (name: string, count: number) => Array.from({ length: count }, (_, i) => enqueue('app', `${name} ${i}`));

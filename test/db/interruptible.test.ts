@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { interruptibly } from '../../src/db/interruptible.ts';
+import { runInterruptibly } from '../../src/db/interruptible.ts';
 
 const CANCEL = 'select pg_cancel_backend($1) 7';
 
@@ -25,7 +25,7 @@ async function start(open: () => Promise<unknown> = async () => undefined) {
     new Promise<string>((resolve) => {
       end = resolve;
     });
-  const over = interruptibly(client, { signal: ending.signal, connect }, work).then(
+  const over = runInterruptibly(client, { signal: ending.signal, connect }, work).then(
     (value) => did.push(value),
     (error: Error) => did.push(error.message),
   );

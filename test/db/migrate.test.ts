@@ -75,8 +75,8 @@ test('a migration that waits for a lock says for whom, lets through what queues 
   );
   const others = `held by other transactions (the oldest: ${rows[0].session})`;
   const said: string[] = [];
-  const options = { say: (words: string) => said.push(words), lockWaitMs: 200 };
-  await expect(migrateToLatest(address, { ...options, longestMs: 0 })).rejects.toThrow(
+  const options = { report: (words: string) => said.push(words), lockWaitMs: 200 };
+  await expect(migrateToLatest(address, { ...options, giveUpAfterMs: 0 })).rejects.toThrow(
     `Migration 0001_apps.sql needs a lock ${others}: end them, or wait until they have finished, then start again.`,
   );
   const migrated = migrateToLatest(address, options);
@@ -125,8 +125,8 @@ test('a migration whose text was changed after it was applied is refused', async
 test('a process that waits for another one names it, and gives up in the end', async () => {
   await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
   const said: string[] = [];
-  const say = (words: string) => said.push(words);
-  const refusal = await migrateToLatest(database, { say, longestMs: 200 }).catch(({ message }) => message);
+  const report = (words: string) => said.push(words);
+  const refusal = await migrateToLatest(database, { report, giveUpAfterMs: 200 }).catch(({ message }) => message);
   const { rows } = await client.query(
     `select concat_ws(', ', 'pid ' || pg_backend_pid(), 'idle', 'from ' || host(inet_client_addr())) as holder`,
   );
@@ -144,7 +144,7 @@ test('a process that is told to end waits neither for another one nor for a lock
   await holder.connect();
   const interrupt = async () => {
     const ending = new AbortController();
-    const options = { longestMs: 10_000, lockWaitMs: 200, signal: ending.signal, say: () => ending.abort() };
+    const options = { giveUpAfterMs: 10_000, lockWaitMs: 200, signal: ending.signal, report: () => ending.abort() };
     await expect(migrateToLatest(address, options)).rejects.toThrow(
       'Interrupted: the next start will continue the migrations.',
     );

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { expect, test } from 'vitest';
 import { createDb } from '../../src/db/client.ts';
 import { streamOf } from '../../src/db/deadline.ts';
-import { writingAtOnce } from '../../src/db/one-write.ts';
+import { corkPerTurn } from '../../src/db/one-write.ts';
 import { overlapping } from '../../src/db/overlap.ts';
 import { executePrepared } from '../../src/db/prepared.ts';
 import { createTestDatabase } from '../setup/database.ts';
@@ -57,7 +57,7 @@ test('statements sent together reach the socket in one call, those of the next t
 
 test('a stream that ends meanwhile causes no error', async () => {
   const stream = new PassThrough();
-  const holdBack = writingAtOnce(stream);
+  const holdBack = corkPerTurn(stream);
   holdBack();
   stream.write('lost');
   stream.destroy();

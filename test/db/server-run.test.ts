@@ -9,7 +9,7 @@ test('the number grows with every server that is not the one before, even if it 
   const run = createServerRun();
   const numbers: number[] = [];
   for (const started of ['one', 'one', 'two', 'two', 'one']) {
-    await run.meet(clientOf(started));
+    await run.onConnect(clientOf(started));
     numbers.push(run.number);
   }
   expect(numbers).toEqual([0, 0, 1, 1, 2]);

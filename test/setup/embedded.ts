@@ -8,7 +8,7 @@ import { chooseAccount } from '../../src/db/embedded/account.ts';
 import { getServerPackage, provideBinaries } from '../../src/db/embedded/binaries.ts';
 import { type Cluster, connectionStringOf, createCluster, dataFolder } from '../../src/db/embedded/cluster.ts';
 import { findHome, makeHome } from '../../src/db/embedded/home.ts';
-import { isAlive, readLastPort, readPostmaster, serves } from '../../src/db/embedded/postmaster.ts';
+import { isAlive, isServerOf, readLastPort, readPostmaster } from '../../src/db/embedded/postmaster.ts';
 import { launchServer, stopServer } from '../../src/db/embedded/server.ts';
 
 const PREFIX = 'sps-test-';
@@ -72,6 +72,6 @@ async function removeIfOrphaned(folder: string): Promise<void> {
   const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(basename(folder))?.[1] ?? 0);
   if (!pid || isAlive(pid)) return;
   const postmaster = await readPostmaster(join(folder, 'postgres/cluster')).catch(() => undefined);
-  if (postmaster && (await serves(postmaster.pid, folder))) process.kill(postmaster.pid, 'SIGQUIT');
+  if (postmaster && (await isServerOf(postmaster.pid, folder))) process.kill(postmaster.pid, 'SIGQUIT');
   await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
 }

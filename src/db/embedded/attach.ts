@@ -5,13 +5,13 @@ import type { Logger } from 'pino';
 import { createClient } from '../client-class.ts';
 import { type Cluster, connectionStringOf, dataFolder } from './cluster.ts';
 import {
-  disownStalePid,
   isAlive,
-  isOfAnother,
+  isFromAnotherFolder,
+  isServerOf,
+  neutraliseStalePid,
   type Postmaster,
   readLastPort,
   readPostmaster,
-  serves,
 } from './postmaster.ts';
 import { EmbeddedDatabaseError } from './problem.ts';
 import { launchServer } from './server.ts';
@@ -36,11 +36,11 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
   const folder = dataFolder(cluster.home);
   let reportAt = Date.now() + REPORT_MS;
   let giveUpAt = Date.now() + SILENCE_MS;
-  const runs = (pid: number) => `The embedded database in ${cluster.home} is running (process ${pid}) but`;
+  const describeServer = (pid: number) => `The embedded database in ${cluster.home} is running (process ${pid}) but`;
   for (;;) {
     const postmaster = await readPostmaster(folder);
     if (postmaster?.text === '' && (await staysEmpty(folder))) {
-      await disownStalePid(folder, '');
+      await neutraliseStalePid(folder, '');
       continue;
     }
     if (!postmaster || !isAlive(postmaster.pid)) {
@@ -52,25 +52,25 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
       giveUpAt = Date.now() + SILENCE_MS;
       continue;
     }
-    if (await isOfAnother(postmaster, folder)) {
-      await disownStalePid(folder, postmaster.text);
+    if (await isFromAnotherFolder(postmaster, folder)) {
+      await neutraliseStalePid(folder, postmaster.text);
       continue;
     }
     const attempt = await tryToConnect(cluster, postmaster, applicationName);
     if (attempt && !(attempt instanceof Error)) return attempt;
-    if (!(await serves(postmaster.pid, folder))) {
-      await disownStalePid(folder, postmaster.text);
+    if (!(await isServerOf(postmaster.pid, folder))) {
+      await neutraliseStalePid(folder, postmaster.text);
       continue;
     }
     if (attempt && 'code' in attempt && String(attempt.code).startsWith(WRONG_PASSWORD)) {
-      throw new EmbeddedDatabaseError(`${runs(postmaster.pid)} rejects the login: ${attempt.message}.`);
+      throw new EmbeddedDatabaseError(`${describeServer(postmaster.pid)} rejects the login: ${attempt.message}.`);
     }
     if (postmaster.state !== 'ready') giveUpAt = Date.now() + SILENCE_MS;
     if (Date.now() > giveUpAt) {
       throw new EmbeddedDatabaseError(
         attempt instanceof pg.DatabaseError
-          ? `${runs(postmaster.pid)} refuses connections: ${attempt.message}.`
-          : `${runs(postmaster.pid)} does not answer: stop that process and start again.`,
+          ? `${describeServer(postmaster.pid)} refuses connections: ${attempt.message}.`
+          : `${describeServer(postmaster.pid)} does not answer: stop that process and start again.`,
       );
     }
     if (Date.now() > reportAt) {

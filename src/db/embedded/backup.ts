@@ -22,7 +22,7 @@ const EMPTY = new Set([
   'pg_stat_tmp',
   'pg_subtrans',
 ]);
-const LEFT_OUT =
+const EXCLUDED =
   /^(postmaster\.(pid|opts)|pgsql_tmp.*|pg_internal\.init.*|backup_label(\.old)?|tablespace_map(\.old)?)$/;
 const SEGMENT = /^[0-9A-F]{24}$/;
 const SLOT = 'sps_backup';
@@ -35,7 +35,7 @@ export interface Backup {
 const CHUNK_BYTES = 256 * 1024;
 
 /** Throws if the operator has interrupted. */
-function heed(signal: AbortSignal | undefined): void {
+function throwIfInterrupted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new EmbeddedDatabaseError('Interrupted: the partial copy was removed.');
 }
 
@@ -56,7 +56,7 @@ export async function copyDurably(from: string, to: string, signal: AbortSignal 
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       let bytes = 0;
       for (;;) {
-        heed(signal);
+        throwIfInterrupted(signal);
         const { bytesRead } = await source.read(chunk);
         if (bytesRead === 0) break;
         await target.writeFile(chunk.subarray(0, bytesRead));
@@ -82,19 +82,19 @@ async function copyFolder(from: string, to: string, { isTop = true, signal }: Co
   let bytes = 0;
   await insideFolder(from, async (inside) => {
     for (const entry of await readdir(inside, { withFileTypes: true })) {
-      if (LEFT_OUT.test(entry.name)) continue;
+      if (EXCLUDED.test(entry.name)) continue;
       const [source, target] = [join(inside, entry.name), join(to, entry.name)];
       if (entry.isFile()) bytes += await copyDurably(source, target, signal);
       else if (isTop && EMPTY.has(entry.name)) await makeEmpty(source, target);
       else if (entry.isDirectory()) bytes += await copyFolder(source, target, { isTop: false, signal });
-      else throw isNeither(await realpath(inside), entry.name);
+      else throw unsupportedEntryError(await realpath(inside), entry.name);
     }
   });
   await syncFolder(to);
   return bytes;
 }
 
-function isNeither(folder: string, name: string): EmbeddedDatabaseError {
+function unsupportedEntryError(folder: string, name: string): EmbeddedDatabaseError {
   return new EmbeddedDatabaseError(
     `${join(folder, name)} is neither a file nor a folder: back this database up with pg_dump.`,
   );
@@ -134,14 +134,18 @@ async function copyRunning(
   { home, target, signal }: { home: string; target: string; signal: AbortSignal | undefined },
 ): Promise<number> {
   const [from, to] = [dataFolder(home), dataFolder(target)];
-  const ask = async (statement: string) => (await client.query(statement)).rows[0];
-  await ask(`select pg_create_physical_replication_slot('${SLOT}', true, true)`).catch((error: { code?: string }) => {
-    if (error.code !== '42710') throw error;
-    throw new EmbeddedDatabaseError('Another backup of this database is running: wait until it has finished.');
-  });
-  const { first } = await ask(`select pg_walfile_name(pg_backup_start('sps backup', true)) as first`);
+  const queryRow = async (statement: string) => (await client.query(statement)).rows[0];
+  await queryRow(`select pg_create_physical_replication_slot('${SLOT}', true, true)`).catch(
+    (error: { code?: string }) => {
+      if (error.code !== '42710') throw error;
+      throw new EmbeddedDatabaseError('Another backup of this database is running: wait until it has finished.');
+    },
+  );
+  const { first } = await queryRow(`select pg_walfile_name(pg_backup_start('sps backup', true)) as first`);
   let bytes = await copyFolder(from, to, { signal });
-  const { last, labelfile } = await ask('select pg_walfile_name(lsn) as last, labelfile from pg_backup_stop(false)');
+  const { last, labelfile } = await queryRow(
+    'select pg_walfile_name(lsn) as last, labelfile from pg_backup_stop(false)',
+  );
   await writeFile(join(to, 'backup_label'), labelfile, { mode: 0o600, flush: true });
   bytes += await copyLog(join(from, 'pg_wal'), join(to, 'pg_wal'), { first, last, signal });
   await syncFolder(to);
@@ -149,8 +153,8 @@ async function copyRunning(
 }
 
 /** Resolves the links of a path, the end of which need not exist yet. */
-async function withoutLinks(path: string): Promise<string> {
-  return realpath(path).catch(async () => join(await withoutLinks(dirname(path)), basename(path)));
+async function resolveLinks(path: string): Promise<string> {
+  return realpath(path).catch(async () => join(await resolveLinks(dirname(path)), basename(path)));
 }
 
 /** Writes a backup to a folder that must not exist. The database may be in use. If aborted, leaves nothing behind. */
@@ -164,7 +168,7 @@ export async function backUp(
   if (await lstat(folder).catch(() => undefined)) {
     throw new EmbeddedDatabaseError(`${folder} already exists: choose a folder that does not exist yet.`);
   }
-  if ((await withoutLinks(folder)).startsWith(join(home, '/'))) {
+  if ((await resolveLinks(folder)).startsWith(join(home, '/'))) {
     throw new EmbeddedDatabaseError(`${folder} would be inside the database itself: choose a folder elsewhere.`);
   }
   await mkdir(dirname(folder), { recursive: true });
@@ -176,7 +180,7 @@ export async function backUp(
     await client.connect();
     const bytes = await copyRunning(client, { home, target: unfinished, signal });
     await writeFile(join(unfinished, 'password'), await readFile(join(home, 'password')), { mode: 0o600, flush: true });
-    heed(signal);
+    throwIfInterrupted(signal);
     await writeFileList(unfinished);
     await syncFolder(unfinished);
     await rename(unfinished, folder);

@@ -51,14 +51,14 @@ export async function createCluster({ home, account, bin }: Cluster, options: re
 
 async function readPassword(home: string): Promise<string> {
   return readFile(passwordFile(home), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw incomplete(home);
+    if (error.code === 'ENOENT') throw incompleteError(home);
     throw new EmbeddedDatabaseError(
       `The database in ${home} belongs to another user (${error.message}): run as the user who created it, or set SPS_DATA_DIR to another folder.`,
     );
   });
 }
 
-function incomplete(home: string): EmbeddedDatabaseError {
+function incompleteError(home: string): EmbeddedDatabaseError {
   return new EmbeddedDatabaseError(
     `${home} is not a complete database: restore it from a backup, or move it away to start with an empty one.`,
   );
@@ -69,7 +69,7 @@ export async function refuseForeignCluster(home: string, server: ServerPackage):
   await readPassword(home);
   const found = (await readPlainFile(join(dataFolder(home), 'PG_VERSION')).catch(() => '')).trim();
   if (found === String(server.major)) return;
-  if (found === '') throw incomplete(home);
+  if (found === '') throw incompleteError(home);
   throw new EmbeddedDatabaseError(
     `The database in ${home} was created by PostgreSQL ${found}, but this release comes with ${server.major}: dump it while the release that created it is running, move the folder away, start this release and load the dump (docs/operations.md, Upgrades).`,
   );

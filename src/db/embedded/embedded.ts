@@ -32,7 +32,7 @@ export interface EmbeddedOptions {
 }
 
 export async function openEmbeddedDatabase(options: EmbeddedOptions): Promise<Database> {
-  const cluster = await findOrMakeCluster(options);
+  const cluster = await findOrCreateCluster(options);
   let current = await joinServer(cluster, options);
   let isClosing = false;
   let restarting = Promise.resolve();
@@ -71,7 +71,7 @@ export async function openEmbeddedDatabase(options: EmbeddedOptions): Promise<Da
   return { connectionString: current.connectionString, close };
 }
 
-async function findOrMakeCluster({ dataDir, log, mustExist }: EmbeddedOptions): Promise<Cluster> {
+async function findOrCreateCluster({ dataDir, log, mustExist }: EmbeddedOptions): Promise<Cluster> {
   const server = await getServerPackage();
   const found = await findHome(dataDir);
   if (!found && mustExist) {
@@ -79,13 +79,13 @@ async function findOrMakeCluster({ dataDir, log, mustExist }: EmbeddedOptions): 
       `There is no database in ${resolve(dataDir)}: set SPS_DATA_DIR or DATABASE_URL to where it is, or start the service to create one.`,
     );
   }
-  const home = found ?? (await make(server, dataDir, log));
+  const home = found ?? (await createDatabase(server, dataDir, log));
   const account = await chooseAccount(dataFolder(home));
   await refuseForeignCluster(home, server);
   return { home, account, bin: await provideBinaries(server, account, home) };
 }
 
-async function make(server: ServerPackage, dataDir: string, log: Logger): Promise<string> {
+async function createDatabase(server: ServerPackage, dataDir: string, log: Logger): Promise<string> {
   const account = await chooseAccount();
   await makeHome(dataDir, account, async (home) => {
     await createCluster({ home, account, bin: await provideBinaries(server, account, home) });

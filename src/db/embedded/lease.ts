@@ -28,7 +28,7 @@ export async function becomeService(client: pg.Client, dataDir: string): Promise
   while (!(await lock(client, 'pg_try_advisory_lock', SERVICE))) {
     if (Date.now() > giveUpAt) {
       throw new EmbeddedDatabaseError(
-        `Another service is already running on the data directory ${dataDir} (${await findService(client)}): stop it first, or set a different SPS_DATA_DIR and PORT.`,
+        `Another service is already running on the data directory ${dataDir} (${await describeService(client)}): stop it first, or set a different SPS_DATA_DIR and PORT.`,
       );
     }
     await sleep(POLL_MS);
@@ -46,7 +46,7 @@ async function lock(client: pg.Client, call: string, object: number): Promise<bo
   return rows[0].got;
 }
 
-async function findService(client: pg.Client): Promise<string> {
+async function describeService(client: pg.Client): Promise<string> {
   const { rows } = await client.query(
     `select a.application_name from pg_locks l join pg_stat_activity a on a.pid = l.pid
      where l.locktype = 'advisory' and l.classid = $1 and l.objid = $2 and l.granted`,

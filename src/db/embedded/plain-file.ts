@@ -8,12 +8,12 @@ import { EmbeddedDatabaseError } from './problem.ts';
 export async function openPlainFile(path: string): Promise<FileHandle> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (error: NodeJS.ErrnoException) => {
-      throw error.code === 'ELOOP' ? isNotPlain(path) : error;
+      throw error.code === 'ELOOP' ? notPlainError(path) : error;
     },
   );
   if ((await file.stat()).isFile()) return file;
   await file.close();
-  throw isNotPlain(path);
+  throw notPlainError(path);
 }
 
 /** Returns the text of such a file. */
@@ -35,6 +35,6 @@ export async function insideFolder<T>(path: string, work: (path: string) => Prom
   }
 }
 
-function isNotPlain(path: string): EmbeddedDatabaseError {
+function notPlainError(path: string): EmbeddedDatabaseError {
   return new EmbeddedDatabaseError(`${path} is not a plain file, so PostgreSQL did not create it: remove it.`);
 }

@@ -52,7 +52,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Whether a process is this folder's server: after a crash, its id may belong to something else. True if unknown. */
-export async function serves(pid: number, folder: string): Promise<boolean> {
+export async function isServerOf(pid: number, folder: string): Promise<boolean> {
   const command =
     process.platform === 'linux'
       ? await readFile(`/proc/${pid}/cmdline`, 'utf8').catch((error) => (error.code === 'ENOENT' ? '' : folder))
@@ -64,7 +64,7 @@ export async function serves(pid: number, folder: string): Promise<boolean> {
  * Whether the file came from another folder, as in a copy that was made while that folder's server ran: then it names
  * the server of the original. If the folder was moved instead, none of the old name exists any more.
  */
-export async function isOfAnother({ folder }: Postmaster, own: string): Promise<boolean> {
+export async function isFromAnotherFolder({ folder }: Postmaster, own: string): Promise<boolean> {
   const [named, ours] = await Promise.all([stat(folder).catch(() => undefined), stat(own)]);
   return named !== undefined && (named.dev !== ours.dev || named.ino !== ours.ino);
 }
@@ -74,10 +74,10 @@ const NO_PROCESS = 2_147_483_646;
 /**
  * Lets PostgreSQL start when postmaster.pid names a process that is not its server; otherwise it would refuse for ever.
  * The file is kept, but made to name a process that cannot exist: then PostgreSQL still checks the shared memory that
- * the file also names (a leftover backend may be writing). `judged` is the text on which the caller decided; a newer
+ * the file also names (a leftover backend may be writing). `seen` is the text on which the caller decided; a newer
  * file is left alone.
  */
-export async function disownStalePid(folder: string, judged: string): Promise<void> {
+export async function neutraliseStalePid(folder: string, seen: string): Promise<void> {
   const named = join(folder, 'postmaster.pid');
   const aside = `${named}.stale-${process.pid}`;
   try {
@@ -89,7 +89,7 @@ export async function disownStalePid(folder: string, judged: string): Promise<vo
   }
   try {
     const text = await readPlainFile(aside);
-    if (text === judged) await replaceFile(folder, aside, text.replace(/^.*/, String(NO_PROCESS)));
+    if (text === seen) await replaceFile(folder, aside, text.replace(/^.*/, String(NO_PROCESS)));
   } finally {
     await link(aside, named).catch(() => undefined);
     await unlink(aside);

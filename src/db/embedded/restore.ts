@@ -21,7 +21,7 @@ async function copyAll(from: string, to: string, signal: AbortSignal | undefined
   await syncFolder(to);
 }
 
-function isThereAlready(dataDir: string): EmbeddedDatabaseError {
+function alreadyExistsError(dataDir: string): EmbeddedDatabaseError {
   return new EmbeddedDatabaseError(
     `${dataDir} already holds a database: stop the service and move ${join(resolve(dataDir), 'postgres')} away first.`,
   );
@@ -33,7 +33,7 @@ function isThereAlready(dataDir: string): EmbeddedDatabaseError {
  */
 export async function restore(from: string, dataDir: string, signal?: AbortSignal): Promise<void> {
   const backup = resolve(from);
-  if (await findHome(dataDir)) throw isThereAlready(dataDir);
+  if (await findHome(dataDir)) throw alreadyExistsError(dataDir);
   await refuseIncomplete(backup);
   await refuseForeignCluster(backup, await getServerPackage());
   const account = await chooseAccount();
@@ -45,5 +45,5 @@ export async function restore(from: string, dataDir: string, signal?: AbortSigna
     await syncFolder(home);
   });
   // A service that was started meanwhile made an empty one.
-  if (!isOurs) throw isThereAlready(dataDir);
+  if (!isOurs) throw alreadyExistsError(dataDir);
 }

@@ -34,8 +34,8 @@ export function serverSettings(memoryBytes: number): Record<string, string> {
   };
 }
 
-function clamp(value: number, least: number, most: number): number {
-  return Math.min(Math.max(value, least), most);
+function clamp(value: number, min: number, max: number): number {
+  return Math.min(Math.max(value, min), max);
 }
 
 /** Returns the settings as arguments of `postgres`. */
