@@ -8,7 +8,7 @@ import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { valueError } from '../errors.ts';
 import { versionOf } from '../facts/version.ts';
-import { giveWay } from '../lib/slices.ts';
+import { yieldToEventLoop } from '../lib/slices.ts';
 import { renderAnswer } from './answer.ts';
 import { createAnswerCache, questionKey } from './answer-cache.ts';
 import { countBuckets } from './calendar.ts';
@@ -64,7 +64,7 @@ async function readSeries(
       `The CSV would have more than ${MOST_CSV_ROWS} rows; filter or shorten the range.`,
     );
   }
-  if (cells.length > FEW_POINTS) await giveWay();
+  if (cells.length > FEW_POINTS) await yieldToEventLoop();
   return assembleSeries(query, cells);
 }
 
@@ -111,9 +111,9 @@ export function createChartAnswers(deps: Deps) {
       async rest(snapshot, [{ state, storeTitles }, until]) {
         const series = await readSeries(snapshot, app, { query, state, signal, readRelabelled });
         const points = series.length * countPoints(query);
-        if (points > FEW_POINTS) await giveWay();
+        if (points > FEW_POINTS) await yieldToEventLoop();
         const data = renderAnswer(query, series, storeTitles);
-        if (points > FEW_POINTS) await giveWay();
+        if (points > FEW_POINTS) await yieldToEventLoop();
         const body = Buffer.from(JSON.stringify({ data }));
         signal.throwIfAborted();
         answers.keep(key, { body, version: state.version, from: Date.parse(query.now) * 1000, until });

@@ -1,7 +1,7 @@
 // The derivation of chains (analytics.md 1, "Derived") in SQL: a series of subqueries, each reading the one before it.
 // Its slow, obvious twin is the oracle in test/analytics/. Read from the bottom: `datedFacts` is the result.
 import { type RawBuilder, sql } from 'kysely';
-import { MOST_NANO } from '../lib/money.ts';
+import { MAX_NANO } from '../lib/money.ts';
 import { DURATIONS, PERIODS, REASONS } from './codes.ts';
 
 type Duration = (typeof DURATIONS)[number];
@@ -115,7 +115,7 @@ function monthly(column: string): RawBuilder<unknown> {
   );
   const seconds = sql`extract(epoch from expires_at - purchased_at)`;
   return sql`case when paid_number > 0 then case coalesce(length_class, duration) ${sql.join(whens, sql` `)}
-    when ${durationCode('Uncategorized')} then least(round(${amount}::numeric * 365 * 86400 / (12 * ${seconds})), ${sql.lit(MOST_NANO)})::bigint end end`;
+    when ${durationCode('Uncategorized')} then least(round(${amount}::numeric * 365 * 86400 / (12 * ${seconds})), ${sql.lit(MAX_NANO)})::bigint end end`;
 }
 
 /**

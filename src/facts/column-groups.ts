@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { readByCursor } from '../db/cursor.ts';
 import type { DB } from '../db/types.ts';
 import { DAY_MS } from '../lib/datetime.ts';
-import { giveWay } from '../lib/slices.ts';
+import { yieldToEventLoop } from '../lib/slices.ts';
 import { createSteps } from '../lib/steps.ts';
 import { type ColumnChunk, encodeColumn, encodePlaces, ROWS_PER_GROUP } from './column-chunk.ts';
 import { withTotalsLocked } from './totals.ts';
@@ -95,7 +95,7 @@ export async function writeGroups(trx: Kysely<DB>, keeper: Keeper, written: Writ
       const values = group[name]!.split(',');
       chunks.push(name === 'profile_place' ? encodePlaces(values) : encodeColumn(values));
       // Let requests be answered between two columns: encoding all columns of a group takes over 100 ms.
-      await giveWay();
+      await yieldToEventLoop();
     }
     count += chunks[0]!.codes.length;
     await sql`insert into ${table} (app_key, month, row_group, name, dictionary, codes)

@@ -2,7 +2,7 @@
 // totals. These tasks run one after the other, so that none waits for another's locks. Charts wait for none of them.
 import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
-import { createQuiet, createRest, resting } from '../lib/rest.ts';
+import { createQuietCheck, createRest, createRestingStep } from '../lib/rest.ts';
 import { createSteps } from '../lib/steps.ts';
 import { createFailedMonths } from './column-groups.ts';
 import { refreshColumns, tidyColumns } from './columns.ts';
@@ -52,7 +52,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET
   const turn = { after: 0, hasMore: true };
   let movedAt = performance.now();
   /** Moved facts wait until there are many, no more are to come, or they have waited long enough. */
-  const labels = resting(async () => {
+  const labels = createRestingStep(async () => {
     const steps = createSteps();
     const count = await steps.attempt(relabelBatch(db, LABELS_BATCH, turn), 0);
     const areDue = !turn.hasMore || performance.now() - movedAt > MOVES_WAIT_MS;
@@ -62,12 +62,15 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET
     return count + moved.count;
   }, createRest(BUSY.labels));
 
-  const columns = resting(() => refreshColumns(db, {}, failed.facts), restAfterLooking('facts'));
-  const installs = resting(() => refreshInstallColumns(db, {}, failed.installs), restAfterLooking('installs'));
+  const columns = createRestingStep(() => refreshColumns(db, {}, failed.facts), restAfterLooking('facts'));
+  const installs = createRestingStep(
+    () => refreshInstallColumns(db, {}, failed.installs),
+    restAfterLooking('installs'),
+  );
 
-  const isQuiet = createQuiet(quiet);
+  const isQuiet = createQuietCheck(quiet);
   const tidyingLooked = restAfterLooking('tidying');
-  const tidying = resting(
+  const tidying = createRestingStep(
     () => tidyColumns(db),
     (workedMs, done) => Math.max(tidyingLooked(workedMs, done), TIDYING_REST * workedMs),
   );

@@ -7,12 +7,12 @@ export interface Backoff {
   reset: () => void;
 }
 
-export function createBackoff(firstMs: number, longestMs: number): Backoff {
+export function createBackoff(firstMs: number, maxMs: number): Backoff {
   let waitMs = firstMs;
   return {
     next() {
       const current = waitMs;
-      waitMs = Math.min(waitMs * 2, longestMs);
+      waitMs = Math.min(waitMs * 2, maxMs);
       return current;
     },
     reset() {

@@ -1,6 +1,6 @@
 // Datetimes are text with microseconds, end to end: JS Dates would drop the last three digits. A "timestamp" here is
 // `2025-01-15T10:30:00.123456Z`, always in UTC, so it can be compared as text and Postgres can read it. Pure.
-import { remembering } from './remembering.ts';
+import { memoize } from './memoize.ts';
 
 export const DAY_MS = 86_400_000;
 
@@ -15,10 +15,10 @@ const ZEROS = ['.000000Z', '', '00000Z', '0000Z', '000Z', '00Z', '0Z', 'Z'];
 const WHOLE_SECONDS = '2025-01-15T10:30:00'.length;
 
 /** Upper bound of the cache. Validating a record, checking its rules and taking it each parse the same few texts. */
-const MOST_REMEMBERED = 64;
+const MAX_CACHED = 64;
 
 /** Returns the timestamp of a text in the common form; undefined if the form differs or the day does not exist. */
-const parseCommon = remembering(MOST_REMEMBERED, (text): string | undefined => {
+const parseCommon = memoize(MAX_CACHED, (text): string | undefined => {
   if (!COMMON_FORM.test(text)) return undefined;
   const year = Number(text.slice(0, 4));
   if (year === 0 || !isDayOfMonth(year, Number(text.slice(5, 7)), Number(text.slice(8, 10)))) return undefined;

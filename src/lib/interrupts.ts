@@ -7,13 +7,13 @@ export function onInterrupts(
   signals: readonly NodeJS.Signals[],
   { onFirst, onAgain }: { onFirst: () => void; onAgain: () => void },
 ): () => void {
-  let heardAt: number | undefined;
+  let lastAt: number | undefined;
   const listener = () => {
     const now = performance.now();
-    if (heardAt === undefined) onFirst();
-    else if (now - heardAt > REPEAT_MS) onAgain();
+    if (lastAt === undefined) onFirst();
+    else if (now - lastAt > REPEAT_MS) onAgain();
     else return;
-    heardAt = now;
+    lastAt = now;
   };
   for (const signal of signals) process.on(signal, listener);
   return () => {

@@ -8,7 +8,7 @@ export interface Loop {
 }
 
 const REST_AFTER_FAILURE_MS = 1_000;
-const LONGEST_REST_AFTER_FAILURE_MS = 5_000;
+const MAX_REST_AFTER_FAILURE_MS = 5_000;
 
 interface LoopOptions {
   log: Logger;
@@ -19,7 +19,7 @@ interface LoopOptions {
 
 /** Starts the loop; its `stop` waits for the current round to finish. */
 export function startLoop({ log, name, run }: LoopOptions): Loop {
-  const backoff = createBackoff(REST_AFTER_FAILURE_MS, LONGEST_REST_AFTER_FAILURE_MS);
+  const backoff = createBackoff(REST_AFTER_FAILURE_MS, MAX_REST_AFTER_FAILURE_MS);
   let isStopped = false;
   const wakeUp = createWakeUp();
 

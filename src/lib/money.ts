@@ -2,7 +2,7 @@
 // rounded once, half away from zero; binary floating point appears only in the number that is sent. Pure.
 
 /** The largest possible amount (docs/decisions/0003), and the cap on the monthly share of a short period. */
-export const MOST_NANO = 10n ** 18n;
+export const MAX_NANO = 10n ** 18n;
 
 const NANO_PER_MICRO = 1000n;
 const MICRO_PER_USD = 1_000_000n;

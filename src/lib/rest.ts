@@ -4,10 +4,10 @@
 const REST_WHEN_BUSY = 9;
 const REST_WHEN_QUIET = 1;
 /** Work that would earn a longer rest was itself held up, and nobody knows how busy the process will be by then. */
-const LONGEST_REST_MS = 60_000;
+const MAX_REST_MS = 60_000;
 
 /** Makes a function that returns the event loop's utilization since the last call. */
-function watchLoop(): () => number {
+function createUtilizationMeter(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {
     const now = performance.eventLoopUtilization();
@@ -22,8 +22,8 @@ function watchLoop(): () => number {
  * most. The process counts as busy if the utilization of its event loop since the last call exceeds `busy`.
  */
 export function createRest(busy: number): (workedMs: number) => number {
-  const shareAtWork = watchLoop();
-  return (workedMs) => Math.min(workedMs * (shareAtWork() > busy ? REST_WHEN_BUSY : REST_WHEN_QUIET), LONGEST_REST_MS);
+  const utilization = createUtilizationMeter();
+  return (workedMs) => Math.min(workedMs * (utilization() > busy ? REST_WHEN_BUSY : REST_WHEN_QUIET), MAX_REST_MS);
 }
 
 /**
@@ -31,13 +31,13 @@ export function createRest(busy: number): (workedMs: number) => number {
  * `busy` over the last complete stretch of `stretchMs`. Until the first stretch is complete, the process does not count
  * as quiet.
  */
-export function createQuiet({ busy, stretchMs }: { busy: number; stretchMs: number }): () => boolean {
-  const shareAtWork = watchLoop();
+export function createQuietCheck({ busy, stretchMs }: { busy: number; stretchMs: number }): () => boolean {
+  const utilization = createUtilizationMeter();
   let from = performance.now();
   let isQuiet = false;
   return () => {
     if (performance.now() - from >= stretchMs) {
-      isQuiet = shareAtWork() <= busy;
+      isQuiet = utilization() <= busy;
       from = performance.now();
     }
     return isQuiet;
@@ -53,7 +53,7 @@ export interface RestingStep {
 }
 
 /** Makes a resting step. `restAfter` receives the milliseconds that the step took and, unless it failed, its result. */
-export function resting(
+export function createRestingStep(
   step: () => Promise<number>,
   restAfter: (workedMs: number, done?: number) => number,
 ): RestingStep {

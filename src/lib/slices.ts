@@ -5,14 +5,14 @@ import { setImmediate } from 'node:timers/promises';
 export const SLICE = 2_000;
 
 /** Lets other pending work, above all requests, run before the caller continues. */
-export function giveWay(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return setImmediate();
 }
 
 /** Does `work` on each item in order, pausing after every `size` items. */
 export async function inSlices<T>(items: readonly T[], size: number, work: (item: T) => void): Promise<void> {
   for (const [index, item] of items.entries()) {
-    if (index > 0 && index % size === 0) await giveWay();
+    if (index > 0 && index % size === 0) await yieldToEventLoop();
     work(item);
   }
 }
@@ -24,7 +24,7 @@ export async function inSlices<T>(items: readonly T[], size: number, work: (item
 export async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T> {
   for (const item of items) {
     yield item;
-    await giveWay();
+    await yieldToEventLoop();
   }
 }
 
@@ -36,7 +36,7 @@ export async function sortInSlices<T>(
 ): Promise<T[]> {
   let runs: T[][] = [];
   for (let from = 0; from < items.length; from += size) {
-    if (from > 0) await giveWay();
+    if (from > 0) await yieldToEventLoop();
     runs.push(items.slice(from, from + size).sort(compare));
   }
   while (runs.length > 1) {
@@ -56,7 +56,7 @@ async function mergeInSlices<T>(
   const merged: T[] = [];
   let [i, j] = [0, 0];
   while (merged.length < one.length + other.length) {
-    if (merged.length > 0 && merged.length % size === 0) await giveWay();
+    if (merged.length > 0 && merged.length % size === 0) await yieldToEventLoop();
     const isOne = j === other.length || (i < one.length && compare(one[i]!, other[j]!) <= 0);
     merged.push(isOne ? one[i++]! : other[j++]!);
   }

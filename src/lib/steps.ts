@@ -1,7 +1,7 @@
 // Work in steps that do not depend on each other.
 
 /** Upper bound of errors reported together: a full disk fails the steps of every app, every second. */
-const MOST_TOLD = 5;
+const MAX_REPORTED = 5;
 
 export interface Steps {
   /** Resolves to the result of the step, or to `otherwise` if it fails. */
@@ -21,7 +21,7 @@ export function createSteps(): Steps {
       }),
     throwFailures() {
       if (failures.length > 1)
-        throw new AggregateError(failures.slice(0, MOST_TOLD), `${failures.length} steps failed`);
+        throw new AggregateError(failures.slice(0, MAX_REPORTED), `${failures.length} steps failed`);
       if (failures.length === 1) throw failures[0];
     },
   };

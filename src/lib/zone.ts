@@ -47,12 +47,12 @@ function knownZone(name: string): Zone | undefined {
 }
 
 /** Zones that ICU has, and so Intl, but IANA does not. Most are not the zone one would expect: BST is that of Dhaka. */
-const OF_ICU_ALONE =
+const ICU_ONLY =
   /^(ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST|SystemV\/.*|US\/Pacific-New)$/i;
 
 /** Returns the zone with an IANA name (canonical or alias, in any case), undefined if there is none. */
 export function findZone(name: string): Zone | undefined {
-  return OF_ICU_ALONE.test(name) ? undefined : knownZone(name);
+  return ICU_ONLY.test(name) ? undefined : knownZone(name);
 }
 
 /**

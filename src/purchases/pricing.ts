@@ -1,8 +1,8 @@
 // Computes the amounts of a transaction in whole 10^-9 USD (analytics.md 1): fixed when it is recorded, integers from
 // the wire on. Pure.
 import type { FieldError } from '../errors.ts';
-import { MOST_NANO } from '../lib/money.ts';
-import { remembering } from '../lib/remembering.ts';
+import { memoize } from '../lib/memoize.ts';
+import { MAX_NANO } from '../lib/money.ts';
 import type { TransactionRecord } from './record.ts';
 
 export interface Amounts {
@@ -52,7 +52,7 @@ function powerOfTen(exponent: number): bigint {
 /** The transactions of an import have few distinct prices and even fewer commissions. */
 const MOST_REMEMBERED = 1_024;
 
-const parseDecimal = remembering(MOST_REMEMBERED, (text): Decimal => {
+const parseDecimal = memoize(MOST_REMEMBERED, (text): Decimal => {
   const [whole = '0', fraction = ''] = text.split('.');
   return { digits: BigInt(whole + fraction), decimals: fraction.length };
 });
@@ -93,7 +93,7 @@ function proceedsOf(record: PricedRecord, revenue: bigint, book: PriceBook): big
 export function priceRecord(record: PricedRecord, book: PriceBook): Amounts | FieldError {
   const revenue = revenueOf(record, book);
   if (typeof revenue !== 'bigint') return revenue;
-  if (revenue > MOST_NANO) {
+  if (revenue > MAX_NANO) {
     return { source: 'price.value', code: 'value_error', message: 'Must be at most 1000000000 USD.' };
   }
   const proceeds = proceedsOf(record, revenue, book);

@@ -2,7 +2,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { Agent } from 'undici';
 import { JSON_TYPE } from '../http/json-type.ts';
-import { remembering } from '../lib/remembering.ts';
+import { memoize } from '../lib/memoize.ts';
 import { createConnector, DestinationRefused } from './connector.ts';
 import { type DestinationPolicy, refusalOfUrl } from './destinations.ts';
 import { exchange } from './exchange.ts';
@@ -86,7 +86,7 @@ export function createSender({
   });
   const limits = { deadlineMs, keptBytes: KEPT_BYTES, maxBytes: MAX_RESPONSE_BYTES };
 
-  const checkUrl = remembering(MAX_CACHED_URLS, (url): URL | Error => {
+  const checkUrl = memoize(MAX_CACHED_URLS, (url): URL | Error => {
     const refusal = refusalOfUrl(url, policy);
     return refusal === undefined ? new URL(url) : new DestinationRefused(refusal);
   });

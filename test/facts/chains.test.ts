@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { share } from '../../src/facts/chains.ts';
-import { MOST_NANO } from '../../src/lib/money.ts';
+import { MAX_NANO } from '../../src/lib/money.ts';
 import { divide } from '../analytics/oracle-facts.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 
@@ -22,8 +22,8 @@ test.each([
   [1, 6],
   [1, 12],
 ])('%i/%i of an amount is exact to the last digit, whatever its sign', async (times, over) => {
-  const edges = [0n, 1n, 2n, 3n, 6n, 18n, MOST_NANO - 6n, MOST_NANO];
-  const amounts = [...edges, ...fc.sample(fc.bigInt({ min: 0n, max: MOST_NANO }), 200)];
+  const edges = [0n, 1n, 2n, 3n, 6n, 18n, MAX_NANO - 6n, MAX_NANO];
+  const amounts = [...edges, ...fc.sample(fc.bigInt({ min: 0n, max: MAX_NANO }), 200)];
   const { rows } = await sql<{ up: bigint; down: bigint }>`
     select ${share(sql`amount`, times, over)} as up, ${share(sql`(-amount)`, times, over)} as down
     from unnest(${amounts}::bigint[]) with ordinality t (amount, place) order by place`.execute(database.db);

@@ -1,7 +1,7 @@
 // A resting step does nothing, and says for how long; work that waits for a quiet process waits for a whole stretch.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createQuiet, createRest, resting } from '../../src/lib/rest.ts';
+import { createQuietCheck, createRest, createRestingStep } from '../../src/lib/rest.ts';
 
 const stopTheClock = () => vi.useFakeTimers({ toFake: ['performance'] });
 
@@ -13,7 +13,7 @@ test('a process is quiet when its event loop had little to do for a whole stretc
   const stretchMs = 200;
   /** Timers count whole milliseconds, so one may fire up to a millisecond early. */
   const aStretch = () => sleep(stretchMs + 1);
-  const isQuiet = createQuiet({ busy: 0.9, stretchMs });
+  const isQuiet = createQuietCheck({ busy: 0.9, stretchMs });
   expect(isQuiet()).toBe(false);
   await aStretch();
   expect(isQuiet()).toBe(true);
@@ -38,7 +38,7 @@ test.each([
 test('a step that failed rests too', async () => {
   stopTheClock();
   const restAfter = vi.fn((workedMs: number) => 2 * workedMs);
-  const step = resting(async () => {
+  const step = createRestingStep(async () => {
     vi.advanceTimersByTime(5);
     throw new Error('failed');
   }, restAfter);
@@ -54,7 +54,7 @@ test('a step rests after its run, depending on how long it took and what it did'
     return 3;
   });
   const restAfter = vi.fn((workedMs: number, done = 0) => workedMs * done);
-  const step = resting(work, restAfter);
+  const step = createRestingStep(work, restAfter);
   expect(step.restsFor()).toBeLessThanOrEqual(0);
 
   expect(await step.run()).toBe(3);

@@ -4,7 +4,7 @@ import type { DB } from '../../db/types.ts';
 import { monthAfter } from '../../facts/column-groups.ts';
 import { KIND_IS } from '../../facts/kind.ts';
 import { toQuarters } from '../../facts/quarters.ts';
-import { giveWay } from '../../lib/slices.ts';
+import { yieldToEventLoop } from '../../lib/slices.ts';
 import { appDaysOf, appToday } from '../app-days.ts';
 import type { Entries } from '../entries.ts';
 import { listKeys } from '../filter-keys.ts';
@@ -102,7 +102,7 @@ export async function* listGroups(db: Kysely<DB>, source: Source, reading: Readi
       if (i < months.length) next = read(months[i]!);
       for (const group of groups) {
         yield group;
-        await giveWay();
+        await yieldToEventLoop();
       }
     }
     await free;

@@ -3,7 +3,7 @@
 // arrives as sums by bucket and key.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
-import { giveWay } from '../../lib/slices.ts';
+import { yieldToEventLoop } from '../../lib/slices.ts';
 import { appDaysOf, appToday } from '../app-days.ts';
 import { countBuckets, cutSpan } from '../calendar.ts';
 import { isPer } from '../catalogue.ts';
@@ -48,7 +48,7 @@ export async function readColumns(
     const summed: SummedSpan[] = [];
     for (const asked of spans) summed.push(await sumSpan(db, asked, { segments, signal }));
     // Let other requests be answered first, as between groups.
-    await giveWay();
+    await yieldToEventLoop();
     return listCells(query, summed, { segments: segments.values, mostSeries });
   } catch (error) {
     if (error instanceof TooMuch) return undefined;
@@ -156,6 +156,6 @@ async function addRows(db: Kysely<DB>, segments: Segments, { sums, first, named 
       const amounts = numbers.map((list) => list[i]!);
       sums.addSums(segment, first + bucket - 1, { facts: Number(facts?.[i] ?? 1), sums: amounts });
     }
-    if (count > MANY_ROWS) await giveWay();
+    if (count > MANY_ROWS) await yieldToEventLoop();
   }
 }

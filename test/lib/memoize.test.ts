@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { remembering } from '../../src/lib/remembering.ts';
+import { memoize } from '../../src/lib/memoize.ts';
 
 function counting<T>(most: number, make: (text: string) => T) {
   const made: string[] = [];
-  const remembered = remembering(most, (text) => {
+  const remembered = memoize(most, (text) => {
     made.push(text);
     return make(text);
   });
