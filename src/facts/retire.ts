@@ -14,7 +14,7 @@ export const RETIRE_CHANGED = sql`
     on conflict (app_key, profile_id, purchase_no) do update set touched = w.touched + 1
     returning app_key, profile_id, purchase_no, touched = 0 as is_new
   ), retired as (
-    -- A fact that was not pending is in the totals as it was.
+    -- The totals contain the old state of a fact that was not pending.
     insert into fact_retired
     select old.* from fact_transaction old join awaiting using (app_key, profile_id, purchase_no) where is_new
   )`;

@@ -42,7 +42,7 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
         select ctid from fact_pending where app_key = ${appKey} limit ${limit} for update skip locked))
       returning app_key, profile_id, purchase_no
     ), retired as (
-      -- With the facts whose images they are, as most of their sums cancel out.
+      -- In the same batch as the facts they are images of, so that most sums cancel out.
       delete from fact_retired where ctid = any(array(
         select r.ctid from fact_retired r join pending using (app_key, profile_id, purchase_no) for update of r
       ) || array(
@@ -52,7 +52,7 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
         limit ${limit} for update skip locked))
       returning *
     ), retotalled as (
-      -- Whoever has the lock of the totals is alone in this, so none of them is written twice.
+      -- Only the holder of the totals lock runs this, so none is written twice.
       insert into label_retotalled (app_key, queue_no)
       select app.app_key, r.queue_no
       from (select profile_id from pending union select profile_id from retired) c
