@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { countCombined, type Numbers, selectRows } from '../../src/analytics/columns/group-rows.ts';
 import { BEFORE, bucketUntil, joinBuckets } from '../../src/analytics/columns/moments.ts';
 import { PayerCounts } from '../../src/analytics/columns/payer-counts.ts';
-import { ColumnSums, splitAmounts, TooMuch } from '../../src/analytics/columns/sums.ts';
+import { ColumnSums, splitAmounts, TooMuchToHold } from '../../src/analytics/columns/sums.ts';
 import { NO_SEGMENT } from '../../src/analytics/segments.ts';
 import { CODE_OFFSET, encodeColumn, encodePlaces, ROWS_PER_GROUP } from '../../src/facts/column-chunk.ts';
 import { toQuarters } from '../../src/facts/quarters.ts';
@@ -173,7 +173,7 @@ describe('sums', () => {
     const fill = () => {
       for (let segment = 0; segment < 3000; segment++) sums.addSums(segment, 0, { facts: 1, sums: ['1', '1', '1'] });
     };
-    expect(fill).toThrow(TooMuch);
+    expect(fill).toThrow(TooMuchToHold);
   });
 });
 
@@ -214,10 +214,10 @@ describe('payers', () => {
     const fill = () => {
       for (let i = 0; i < 2_000_000; i++) payers.add(payers.placeOf(i), 0, 0, 1);
     };
-    expect(fill).toThrow(TooMuch);
+    expect(fill).toThrow(TooMuchToHold);
     const pages = () => {
       for (let page = 0; page < 2_000; page++) payers.placeOfPage(page);
     };
-    expect(pages).toThrow(TooMuch);
+    expect(pages).toThrow(TooMuchToHold);
   });
 });

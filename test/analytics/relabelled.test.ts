@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHART_IDS, chart, segmentationsOf } from '../../src/analytics/catalogue.ts';
 import { readFactsState } from '../../src/analytics/facts-state.ts';
 import { FactMemory, REMEMBERED_AMOUNTS, REMEMBERED_DAYS, WIDTH } from '../../src/analytics/relabelled/memory.ts';
-import { type FactLists, factsByPlace, MOST_FACTS_READ } from '../../src/analytics/relabelled/reads.ts';
+import { type FactLists, factsByPlace, MAX_FACTS_READ } from '../../src/analytics/relabelled/reads.ts';
 import { createRelabelled, type ReadRelabelled, type Relabelled } from '../../src/analytics/relabelled/waiting.ts';
 import { readChartRequest } from '../../src/analytics/request.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
@@ -273,7 +273,7 @@ describe('the memory', () => {
     );
     expect(factsByPlace(listsOf([3], 2 ** 53), [3])).toEqual(new Map([[3, null]]));
     // The last place may have more facts, and the one after it was not reached.
-    const full = Array.from({ length: MOST_FACTS_READ }, (_, i) => (i < 2 ? 3 : 4));
+    const full = Array.from({ length: MAX_FACTS_READ }, (_, i) => (i < 2 ? 3 : 4));
     expect([...factsByPlace(listsOf(full, 7), [3, 4, 5]).keys()]).toEqual([3]);
     expect(factsByPlace(listsOf(full.fill(4), 7), [4, 5])).toEqual(new Map([[4, null]]));
   });

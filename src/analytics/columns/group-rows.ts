@@ -111,29 +111,30 @@ function digitOf({ codes, numbers }: Numbers): Digit {
 }
 
 /** If more combinations are possible, they are counted in a map rather than in an array. */
-const MOST_COUNTED = 2_000_000;
+const MAX_COUNTED = 2_000_000;
 
 /**
  * `combined` has the combination of each selected row, as a number, and `counts` how many rows have that number. For
  * each combination that occurs, `firsts` has its first row and `times` the number of its rows.
  */
 const combined = new Int32Array(ROWS_PER_GROUP);
-const counts = new Int32Array(MOST_COUNTED);
+const counts = new Int32Array(MAX_COUNTED);
 const firsts = new Int32Array(ROWS_PER_GROUP);
 const times = new Int32Array(ROWS_PER_GROUP);
 
 /**
- * Calls `tell` with every combination of numbers that occurs in the selected rows, and how many rows have it. The last
- * column should be the one by which rows are sorted, so that the counters of consecutive rows lie close together.
+ * Calls `onCombination` with every combination of numbers that occurs in the selected rows, and how many rows have it.
+ * The last column should be the one by which rows are sorted, so that the counters of consecutive rows lie close
+ * together.
  */
 export function countCombined(
   selected: Int32Array,
   columns: readonly Numbers[],
-  tell: (has: readonly number[], count: number) => void,
+  onCombination: (has: readonly number[], count: number) => void,
 ): void {
   const digits = columns.map(digitOf).filter(({ size }) => size > 1);
   const possible = digits.reduce((product, { size }) => product * size, 1);
-  const different = possible <= MOST_COUNTED ? countInArray(selected, digits) : countInMap(selected, digits);
+  const different = possible <= MAX_COUNTED ? countInArray(selected, digits) : countInMap(selected, digits);
   const has = columns.map(() => 0);
   for (let i = 0; i < different; i++) {
     const row = firsts[i]!;
@@ -141,7 +142,7 @@ export function countCombined(
       const { codes, numbers } = columns[c]!;
       has[c] = numbers[codes[row]! - CODE_OFFSET]!;
     }
-    tell(has, times[i]!);
+    onCombination(has, times[i]!);
   }
 }
 

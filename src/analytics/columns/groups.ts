@@ -10,8 +10,17 @@ import type { Entries } from '../entries.ts';
 import { listKeys } from '../filter-keys.ts';
 import { MOST_KEYS, type Segments } from '../segments.ts';
 import { type Source, segmentationOf } from '../sources.ts';
-import { type ColumnName, canCount, type Group, type Into, judge, listJudged, listNeeded, type Scan } from './scan.ts';
-import { TooMuch } from './sums.ts';
+import {
+  type ColumnName,
+  canCount,
+  type Group,
+  judge,
+  listJudged,
+  listNeeded,
+  type Scan,
+  type ScanTarget,
+} from './scan.ts';
+import { TooMuchToHold } from './sums.ts';
 
 /** Lists the months, of purchase or of install, that are kept in columns and whose facts can count. */
 export function listMonths(source: Source, { of, until }: Entries): number[] {
@@ -29,11 +38,11 @@ export function isInColumns(source: Source, entries: Entries): boolean {
   return source.state.usesTotals && hasEdges && isKept && listMonths(source, entries).length > 0;
 }
 
-/** Decides what is scanned and how it counts. Throws TooMuch if a filter has too many keys. */
+/** Decides what is scanned and how it counts. Throws TooMuchToHold if a filter has too many keys. */
 export async function planScan(
   db: Kysely<DB>,
   source: Source,
-  { entries, segments, into }: { entries: Entries; segments: Segments; into: Into },
+  { entries, segments, target }: { entries: Entries; segments: Segments; target: ScanTarget },
 ): Promise<Scan> {
   const { of, where, until, amount, times } = entries;
   const { query, span, filters } = source;
@@ -42,7 +51,7 @@ export async function planScan(
   const judges: Scan['judges'] = {};
   for (const filter of filters) {
     const keys = new Set(await listKeys(db, filter, MOST_KEYS));
-    if (keys.size === MOST_KEYS) throw new TooMuch();
+    if (keys.size === MOST_KEYS) throw new TooMuchToHold();
     const { column } = filter.dimension.home;
     const others = judges[column];
     judges[column] = (key) => keys.has(key) && (others?.(key) ?? true);
@@ -55,11 +64,11 @@ export async function planScan(
     edges: query.inAppZone ? span.days : toQuarters(span.instants)!,
     byQuarter: !query.inAppZone,
     isStock: until !== undefined,
-    amount: amount === 'one' || !into.sums ? undefined : amount,
+    amount: amount === 'one' || !target.sums ? undefined : amount,
     times,
     segment: segmentation?.home.column,
     segmentOf: segments.segmentOf,
-    profiles: into.payers !== undefined,
+    profiles: target.payers !== undefined,
   };
 }
 

@@ -2,16 +2,16 @@
 // segments, and each of these has one bit per bucket. Pure.
 import { CODE_OFFSET, PAGE } from '../../facts/column-chunk.ts';
 import type { Numbers } from './group-rows.ts';
-import { TooMuch } from './sums.ts';
+import { TooMuchToHold } from './sums.ts';
 
 /** The most numbers held for one span of a question: 128 MB. */
-const MOST_NUMBERS = 32_000_000;
+const MAX_NUMBERS = 32_000_000;
 
 /**
  * An entry is a row of numbers: its tag, which is its segment as a number above 0; where the profile's next entry is;
  * and, from here on, its bits.
  */
-const BITS = 2;
+const BITS_AT = 2;
 const tagOf = (segment: number) => segment + 2;
 /** The tag of a profile that is set apart: its purchases are added and taken off one by one. */
 const APART = -1;
@@ -49,13 +49,13 @@ export class PayerCounts {
 
   constructor(buckets: number, segments: number) {
     this.#buckets = buckets;
-    this.#size = BITS + Math.ceil(buckets / 32);
+    this.#size = BITS_AT + Math.ceil(buckets / 32);
     this.#more = new Int32Array(PAGE);
     this.#end = this.#size;
     this.#payers = new Int32Array(segments + 1);
   }
 
-  /** Returns the place of the first profile of a page; the others follow it in order. Throws TooMuch. */
+  /** Returns the place of the first profile of a page; the others follow it in order. Throws TooMuchToHold. */
   placeOfPage(page: number): number {
     const known = this.#places.get(page);
     if (known !== undefined) return known;
@@ -76,7 +76,10 @@ export class PayerCounts {
     this.#apart.set(place, new Map());
   }
 
-  /** Adds purchases of the profile at a place. If it is set apart, a negative number takes them off. Throws TooMuch. */
+  /**
+   * Adds purchases of the profile at a place. If it is set apart, a negative number takes them off. Throws
+   * TooMuchToHold.
+   */
   // biome-ignore lint/complexity/useMaxParams: called for every row of a scan; an object for each would be its garbage.
   add(place: number, bucket: number, segment: number, purchases: number): void {
     const first = place * this.#size;
@@ -89,7 +92,7 @@ export class PayerCounts {
     }
   }
 
-  /** Adds the selected rows of a group. Throws TooMuch. */
+  /** Adds the selected rows of a group. Throws TooMuchToHold. */
   addRows({ selected, pages, places, buckets, segments, signs }: PayerRows): void {
     const numberOf = ({ codes, numbers }: Numbers, row: number) => numbers[codes[row]! - CODE_OFFSET]!;
     for (let i = 0; i < selected.length; i++) {
@@ -166,12 +169,12 @@ export class PayerCounts {
 }
 
 function mark(entries: Int32Array, entry: number, bucket: number): void {
-  entries[entry + BITS + (bucket >> 5)]! |= 1 << (bucket & 31);
+  entries[entry + BITS_AT + (bucket >> 5)]! |= 1 << (bucket & 31);
 }
 
 function grow(old: Int32Array, size: number, others: Int32Array): Int32Array<ArrayBuffer> {
   const grown = new Int32Array(Math.max(PAGE * size, 2 * old.length));
-  if (grown.length + others.length > MOST_NUMBERS) throw new TooMuch();
+  if (grown.length + others.length > MAX_NUMBERS) throw new TooMuchToHold();
   grown.set(old);
   return grown;
 }
@@ -189,7 +192,7 @@ class BitCounter implements PayerCount {
 
   /** Adds the bits of an entry to those of the profile that is being counted. */
   merge(entries: Int32Array, entry: number): void {
-    for (let i = 0; i < this.#merged.length; i++) this.#merged[i]! |= entries[entry + BITS + i]!;
+    for (let i = 0; i < this.#merged.length; i++) this.#merged[i]! |= entries[entry + BITS_AT + i]!;
   }
 
   /** Counts that profile, if it has any bits, and clears them for the next. */

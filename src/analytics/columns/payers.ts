@@ -14,10 +14,10 @@ import type { Segments } from '../segments.ts';
 import type { Source } from '../sources.ts';
 import { listMonths } from './groups.ts';
 import { PayerCounts } from './payer-counts.ts';
-import { TooMuch } from './sums.ts';
+import { TooMuchToHold } from './sums.ts';
 
 /** With more profiles to count separately, a question would be too much to hold. */
-const MOST_CHANGED = 200_000;
+const MAX_CHANGED = 200_000;
 
 /** Parallel lists: if there are many corrections, a row for each would hold up other requests. */
 interface Corrections {
@@ -36,10 +36,10 @@ async function readCorrections(db: Kysely<DB>, source: Source): Promise<Correcti
     from (
       select c.bucket, c.key, c.n, i.profile_no from (${sql.join(parts, sql` union all `)}) c
       join fact_install i on i.app_key = ${source.owner.app_key} and i.profile_id = c.profile_id
-      limit ${MOST_CHANGED}
+      limit ${MAX_CHANGED}
     ) c`.execute(db);
   const corrections = rows[0]!;
-  if (corrections.profiles.length === MOST_CHANGED) throw new TooMuch();
+  if (corrections.profiles.length === MAX_CHANGED) throw new TooMuchToHold();
   return corrections;
 }
 
@@ -74,7 +74,7 @@ async function listTakenOff(db: Kysely<DB>, { owner }: Source, months: readonly 
 /**
  * Starts counting the payers of a span whose purchases are in columns, before these are scanned. Profiles with any
  * change since the columns were written are set apart, and corrected by what the columns lack or have too much of.
- * Throws TooMuch.
+ * Throws TooMuchToHold.
  */
 export async function startPayers(
   db: Kysely<DB>,
@@ -87,7 +87,7 @@ export async function startPayers(
     listTakenOff(each, source, listMonths(source, PURCHASES)),
   ]);
   const changed = new Set([...taken, ...profiles]);
-  if (changed.size > MOST_CHANGED) throw new TooMuch();
+  if (changed.size > MAX_CHANGED) throw new TooMuchToHold();
   for (const profile of changed) payers.setApart(profile);
   for (const [i, profile] of profiles.entries()) {
     payers.add(payers.placeOf(profile), buckets[i]! - 1, segmentOf(keys[i] ?? null), purchases[i]!);

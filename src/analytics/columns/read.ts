@@ -22,7 +22,7 @@ import { listCells, type SummedSpan } from './cells.ts';
 import { isInColumns, listGroups, listMonths, planScan } from './groups.ts';
 import { startPayers } from './payers.ts';
 import { scanGroup } from './scan.ts';
-import { ColumnSums, TooMuch } from './sums.ts';
+import { ColumnSums, TooMuchToHold } from './sums.ts';
 
 interface Reading {
   segments: Segments;
@@ -51,7 +51,7 @@ export async function readColumns(
     await yieldToEventLoop();
     return listCells(query, summed, { segments: segments.values, mostSeries });
   } catch (error) {
-    if (error instanceof TooMuch) return undefined;
+    if (error instanceof TooMuchToHold) return undefined;
     throw error;
   }
 }
@@ -67,13 +67,13 @@ function isOfOpenMonth(source: Source): boolean {
 }
 
 /** Installs that are in no columns are read in up to this many statements, each of which fits beside a month's scan. */
-const MOST_PIECES = 12;
+const MAX_PIECES = 12;
 
 /** Lists the statements that read the part of these entries that is not scanned. */
-function listBeside(asked: AskedSpan, entries: Entries): Omit<Added, 'sums'>[] {
-  if (isScanned(asked, entries)) return [{ first: 0, named: correctionsOf(asked, entries) }];
-  const pieces = cutSpan(asked.span, entries.of === 'install' ? MOST_PIECES : 1);
-  return pieces.map(({ first, span }) => ({ first, named: rowsOf({ ...asked, span }, entries) }));
+function listUnscanned(asked: AskedSpan, entries: Entries): Omit<AddedRows, 'sums'>[] {
+  if (isScanned(asked, entries)) return [{ bucketOffset: 0, named: correctionsOf(asked, entries) }];
+  const pieces = cutSpan(asked.span, entries.of === 'install' ? MAX_PIECES : 1);
+  return pieces.map(({ first, span }) => ({ bucketOffset: first, named: rowsOf({ ...asked, span }, entries) }));
 }
 
 async function sumSpan(db: Kysely<DB>, asked: AskedSpan, { segments, signal }: Reading): Promise<SummedSpan> {
@@ -88,14 +88,14 @@ async function sumSpan(db: Kysely<DB>, asked: AskedSpan, { segments, signal }: R
     ...(isPer(chart, 'installs') ? [{ one: INSTALLS, sums: installs }] : []),
   ];
   const meanwhile = summed.flatMap(({ one, sums }) =>
-    listBeside(asked, one).map((beside) => () => addRows(db, segments, { sums, ...beside })),
+    listUnscanned(asked, one).map((beside) => () => addRows(db, segments, { sums, ...beside })),
   );
   for (const { one, sums } of summed) {
-    const into = { sums: isScanned(asked, one) ? sums : undefined, payers: one === PURCHASES ? payers : undefined };
-    if (!into.sums && !into.payers) continue;
-    const scan = await planScan(db, asked, { entries: one, segments, into });
+    const target = { sums: isScanned(asked, one) ? sums : undefined, payers: one === PURCHASES ? payers : undefined };
+    if (!target.sums && !target.payers) continue;
+    const scan = await planScan(db, asked, { entries: one, segments, target });
     for await (const group of listGroups(db, asked, { entries: one, scan, signal, meanwhile }))
-      scanGroup(scan, group, into);
+      scanGroup(scan, group, target);
   }
   payers?.finish();
   for (const add of meanwhile) await add();
@@ -124,37 +124,37 @@ function correctionsOf(source: Source, entries: Entries): NamedRows | undefined 
 }
 
 /** More rows would be too much to hold. */
-const MOST_ROWS = 400_000;
+const MAX_ROWS = 400_000;
 
 /** After a bucket with more rows than this, other requests are answered first. */
 const MANY_ROWS = 1_000;
 
-interface Added {
+interface AddedRows {
   sums: ColumnSums;
   /** The number, from 0, of the bucket that is bucket 1 of the rows. */
-  first: number;
+  bucketOffset: number;
   named: NamedRows | undefined;
 }
 
 /**
  * Adds rows to sums. There may be many, so all rows of a bucket arrive as one, which has a list for each of their
- * columns. Throws TooMuch.
+ * columns. Throws TooMuchToHold.
  */
-async function addRows(db: Kysely<DB>, segments: Segments, { sums, first, named }: Added): Promise<void> {
+async function addRows(db: Kysely<DB>, segments: Segments, { sums, bucketOffset, named }: AddedRows): Promise<void> {
   if (!named) return;
   const names = ['key', ...named.names];
   const lists = names.map((name) => sql`string_agg(coalesce(${sql.ref(name)}::text, ''), ',') as ${sql.ref(name)}`);
   const { rows } = await sql<Record<string, string> & { bucket: number; count: number }>`
     select bucket, count(*)::integer as count, ${sql.join(lists)}
-    from (select * from (${named.rows}) r limit ${MOST_ROWS}) r group by bucket`.execute(db);
-  if (rows.reduce((all, { count }) => all + count, 0) === MOST_ROWS) throw new TooMuch();
+    from (select * from (${named.rows}) r limit ${MAX_ROWS}) r group by bucket`.execute(db);
+  if (rows.reduce((all, { count }) => all + count, 0) === MAX_ROWS) throw new TooMuchToHold();
   for (const { bucket, count, ...columns } of rows) {
     const [keys = [], ...numbers] = names.map((name) => columns[name]!.split(','));
     const facts = names.includes('n') ? numbers.shift() : undefined;
     for (let i = 0; i < count; i++) {
       const segment = segments.segmentOf(keys[i] === '' ? null : Number(keys[i]));
       const amounts = numbers.map((list) => list[i]!);
-      sums.addSums(segment, first + bucket - 1, { facts: Number(facts?.[i] ?? 1), sums: amounts });
+      sums.addSums(segment, bucketOffset + bucket - 1, { facts: Number(facts?.[i] ?? 1), sums: amounts });
     }
     if (count > MANY_ROWS) await yieldToEventLoop();
   }

@@ -78,13 +78,13 @@ export function listNeeded({ at, byQuarter, amount, segment, isStock, profiles }
 }
 
 /** What facts are added to. */
-export interface Into {
+export interface ScanTarget {
   sums: ColumnSums | undefined;
   payers: PayerCounts | undefined;
 }
 
-/** Adds the facts of a group that count. Throws TooMuch. */
-export function scanGroup(scan: Scan, group: Group, into: Into): void {
+/** Adds the facts of a group that count. Throws TooMuchToHold. */
+export function scanGroup(scan: Scan, group: Group, target: ScanTarget): void {
   const { segment, segmentOf } = scan;
   const columns = [...group].filter(([, { codes }]) => codes !== '');
   const read: ReadColumns = new Map(
@@ -107,7 +107,7 @@ export function scanGroup(scan: Scan, group: Group, into: Into): void {
     buckets,
     segments: segment ? numbersOf(segment, (value) => segmentOf(Number(value))) : constant(NO_SEGMENT),
   };
-  const { sums, payers } = into;
+  const { sums, payers } = target;
   if (sums) {
     const closings = scan.isStock ? closingsOf(scan, read, numbersOf) : constant(lastOf(scan));
     sumUp(scan, { ...rows, closings, numbersOf, amounts: readAmounts(scan, group) }, sums);

@@ -2,10 +2,10 @@
 import { joinMillions, splitAmount } from '../millions.ts';
 
 /** The most numbers held for the entries of one span of a question, or for its installs: 128 MB. */
-const MOST_NUMBERS = 16_000_000;
+const MAX_NUMBERS = 16_000_000;
 
 /** Thrown when a question needs more than the process may hold. */
-export class TooMuch extends Error {}
+export class TooMuchToHold extends Error {}
 
 /** Tuples of amounts, in the order of their codes. Each amount takes two numbers: its whole millions and the rest. */
 export type Amounts = Float64Array;
@@ -44,10 +44,10 @@ export class ColumnSums {
     this.#buckets = buckets;
     this.#places = new Int32Array(segments + 1);
     this.#size = 1 + 2 * amounts;
-    this.#cells = new Float64Array(Math.min((segments + 1) * buckets * this.#size, MOST_NUMBERS));
+    this.#cells = new Float64Array(Math.min((segments + 1) * buckets * this.#size, MAX_NUMBERS));
   }
 
-  /** Adds this many facts, each with the amounts that have this code. Throws TooMuch. */
+  /** Adds this many facts, each with the amounts that have this code. Throws TooMuchToHold. */
   // biome-ignore lint/complexity/useMaxParams: called for every combination of a scan; an object for each would be its garbage.
   add(segment: number, bucket: number, facts: number, amounts: Amounts, code: number): void {
     const cell = this.#cellOf(segment, bucket);
@@ -57,7 +57,7 @@ export class ColumnSums {
     for (let part = 0; part < parts; part++) cells[cell + 1 + part]! += facts * amounts[code * parts + part]!;
   }
 
-  /** Adds this many facts by their sums, in decimal. Throws TooMuch. */
+  /** Adds this many facts by their sums, in decimal. Throws TooMuchToHold. */
   addSums(segment: number, bucket: number, { facts, sums }: { facts: number; sums: readonly string[] }): void {
     const cell = this.#cellOf(segment, bucket);
     this.#cells[cell]! += facts;
@@ -130,7 +130,7 @@ export class ColumnSums {
 
   #begin(segment: number): number {
     const place = this.#segments.length * this.#buckets * this.#size;
-    if (place + this.#buckets * this.#size > this.#cells.length) throw new TooMuch();
+    if (place + this.#buckets * this.#size > this.#cells.length) throw new TooMuchToHold();
     this.#segments.push(segment);
     this.#places[segment + 1] = place + 1;
     return place;

@@ -12,9 +12,9 @@ const TEXTS = ['ad_group', 'ad_set', 'creative'] as const;
 /** Labels with keys from here on are not remembered. All others take 7 MB. */
 const KEYS_END = 250_000;
 /** For all attributes together. Once there are more, no more labels are learned. */
-const MOST_DIGESTS = 180_000;
+const MAX_DIGESTS = 180_000;
 /** The most labels that are read for one question; the rest wait for the next. */
-const MOST_READ = 20_000;
+const MAX_READ = 20_000;
 
 /** A digest stands for each text: it may have thousands of characters, and anybody with a public key can write one. */
 const DIGESTS = TEXTS.map(
@@ -48,9 +48,9 @@ export class LabelMemory {
   async learn(db: Kysely<DB>, keys: Iterable<number>): Promise<void> {
     const unknown = new Set<number>();
     for (const key of keys) {
-      if (unknown.size < MOST_READ && key < KEYS_END && !this.isKnown(key)) unknown.add(key);
+      if (unknown.size < MAX_READ && key < KEYS_END && !this.isKnown(key)) unknown.add(key);
     }
-    if (unknown.size === 0 || this.#count > MOST_DIGESTS) return;
+    if (unknown.size === 0 || this.#count > MAX_DIGESTS) return;
     const { rows } = await sql<ReadLabels>`
       select ${jsonList('attribution_key', 'keys')}, ${sql.join([...KEYS, ...TEXTS].map((name) => jsonList(name)))}
       from (

@@ -18,21 +18,21 @@ export const WIDTH = AMOUNTS_AT + REMEMBERED_AMOUNTS.length;
 export type ProfileFacts = Float64Array | null;
 
 /** The most facts remembered for all apps together: 48 MB. A profile itself takes as much as two facts. */
-const MOST_FACTS = 400_000;
-const PROFILE = 2;
+const MAX_FACTS = 400_000;
+const PROFILE_OVERHEAD = 2;
 
 /** An app that nobody has asked about for this long gives way to others. */
-const GIVES_WAY_MS = 300_000;
+const EVICT_AFTER_MS = 300_000;
 
-interface OfApp {
+interface AppFacts {
   /** By a profile's place in the queue. Its facts never change unless the database says so (docs/decisions/0019). */
   profiles: Map<number, ProfileFacts>;
   askedAt: number;
 }
 
 export class FactMemory {
-  readonly #apps = new Map<number, OfApp>();
-  #room = MOST_FACTS;
+  readonly #apps = new Map<number, AppFacts>();
+  #room = MAX_FACTS;
 
   /** How many more facts there is room for. */
   get room(): number {
@@ -53,7 +53,7 @@ export class FactMemory {
     this.#apps.set(appKey, asked);
     for (const place of asked.profiles.keys()) if (place < firstWaiting) this.#forget(asked, place);
     for (const [other, theirs] of this.#apps) {
-      if (now - theirs.askedAt < GIVES_WAY_MS) continue;
+      if (now - theirs.askedAt < EVICT_AFTER_MS) continue;
       for (const place of theirs.profiles.keys()) this.#forget(theirs, place);
       this.#apps.delete(other);
     }
@@ -67,12 +67,12 @@ export class FactMemory {
     this.#room -= sizeOf(facts);
   }
 
-  #forget({ profiles }: OfApp, place: number): void {
+  #forget({ profiles }: AppFacts, place: number): void {
     this.#room += sizeOf(profiles.get(place) ?? null);
     profiles.delete(place);
   }
 }
 
 function sizeOf(facts: ProfileFacts): number {
-  return PROFILE + (facts?.length ?? 0) / WIDTH;
+  return PROFILE_OVERHEAD + (facts?.length ?? 0) / WIDTH;
 }

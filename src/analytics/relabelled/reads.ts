@@ -15,7 +15,7 @@ import {
 } from './memory.ts';
 
 /** The most facts that one statement reads. */
-export const MOST_FACTS_READ = 40_000;
+export const MAX_FACTS_READ = 40_000;
 
 /** Parallel lists: places in the queue, and the keys of the two labels. */
 export interface LabelQueue {
@@ -24,22 +24,22 @@ export interface LabelQueue {
   later: number[];
 }
 
-/** Reads the queue of the app in the order of its places: at most the first `most` of them. */
-export async function readLabelQueue(db: Kysely<DB>, { owner }: Source, most: number): Promise<LabelQueue> {
+/** Reads the queue of the app in the order of its places: at most the first `max` of them. */
+export async function readLabelQueue(db: Kysely<DB>, { owner }: Source, max: number): Promise<LabelQueue> {
   const { rows } = await sql<LabelQueue>`
     select ${jsonList('queue_no', 'places')}, ${jsonList('earlier_key', 'earlier')}, ${jsonList('attribution_key', 'later')}
-    from (select * from label_pending where app_key = ${owner.app_key} order by queue_no limit ${most}) w`.execute(db);
+    from (select * from label_pending where app_key = ${owner.app_key} order by queue_no limit ${max}) w`.execute(db);
   return rows[0]!;
 }
 
 /**
  * Reads the places of profiles some of whose facts have changed while the profile waits: these facts are waiting for
- * the totals, or have been totalled again. If it returns `most` places, there may be more.
+ * the totals, or have been totalled again. If it returns `max` places, there may be more.
  */
 export async function readChangedPlaces(
   db: Kysely<DB>,
   { owner, state: { has } }: Source,
-  most: number,
+  max: number,
 ): Promise<Set<number>> {
   const changed = [...(has.pending ? ['fact_pending'] : []), ...(has.retired ? ['fact_retired'] : [])];
   const ofChanged = changed.map(
@@ -49,7 +49,7 @@ export async function readChangedPlaces(
   );
   const { rows } = await sql<{ places: number[] }>`
     select ${jsonList('queue_no', 'places')} from (
-      (select queue_no from label_retotalled where app_key = ${owner.app_key} limit ${most}) ${sql.join(ofChanged, sql` `)}
+      (select queue_no from label_retotalled where app_key = ${owner.app_key} limit ${max}) ${sql.join(ofChanged, sql` `)}
     ) u`.execute(db);
   return new Set(rows[0]!.places);
 }
@@ -68,7 +68,7 @@ async function readLists(db: Kysely<DB>, { owner }: Source, places: readonly num
       from unnest(${listText(places)}::bigint[]) as asked (queue_no)
       join label_pending w on w.app_key = ${owner.app_key} and w.queue_no = asked.queue_no
       join fact_transaction f on f.app_key = w.app_key and f.profile_id = w.profile_id
-      order by 1 limit ${MOST_FACTS_READ}
+      order by 1 limit ${MAX_FACTS_READ}
     ) f`.execute(db);
   return rows[0]!;
 }
@@ -94,7 +94,7 @@ export function factsByPlace(lists: FactLists, asked: readonly number[]): Map<nu
     }
     profiles.set(places[first]!, isExact ? facts : null);
   }
-  if (places.length < MOST_FACTS_READ) {
+  if (places.length < MAX_FACTS_READ) {
     for (const place of asked) if (!profiles.has(place)) profiles.set(place, new Float64Array());
   } else {
     // The last profile may have more facts, and so may those after it. One that fills a statement alone always will.

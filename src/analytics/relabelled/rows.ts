@@ -46,7 +46,7 @@ export function relabelledSince(source: Source, entries: Entries, day: number): 
 }
 
 function lookUp(labels: Sql, entries: Entries, where: readonly Sql[]): Facts {
-  return countedTwice(FEW_HAVE.includes(entries.at) ? labels : asIfFew(labels), entries, where);
+  return countedTwice(RARE_MOMENTS.includes(entries.at) ? labels : forcingLookups(labels), entries, where);
 }
 
 function countedTwice(labels: Sql, entries: Entries, where: readonly Sql[]): Facts {
@@ -60,13 +60,13 @@ function countedTwice(labels: Sql, entries: Entries, where: readonly Sql[]): Fac
  * Moments that few facts have. With 20,000 labels, reading all facts of the span by the index of such a moment took
  * half as long as looking up those of each profile.
  */
-const FEW_HAVE: readonly Moment[] = ['refunded', 'grace', 'billing_issue'];
+const RARE_MOMENTS: readonly Moment[] = ['refunded', 'grace', 'billing_issue'];
 
 /**
  * Has the planner look up each profile's facts, although it believes that reading the whole span costs less: from an
  * array it expects only ten rows.
  */
-function asIfFew(labels: Sql): Sql {
+function forcingLookups(labels: Sql): Sql {
   return onlyOnce(sql`
     select unnest(array_agg(profile_id)) as profile_id, unnest(array_agg(attribution_key)) as attribution_key from ${labels} w`);
 }

@@ -33,9 +33,9 @@ export interface Relabelled {
 }
 
 /** If this many profiles wait, all are looked up. */
-const MOST_WAITING = 50_000;
+const MAX_WAITING = 50_000;
 /** The most profiles whose facts are read for one question in order to be remembered; the rest wait for the next. */
-const MOST_READ = 2_000;
+const MAX_READ = 2_000;
 
 /** Whether what is remembered of facts answers a question. */
 function isRemembered(source: Source): boolean {
@@ -104,10 +104,10 @@ export function createRelabelled({ serverRun }: Pick<Deps, 'serverRun'>): ReadRe
     const { facts: memory, labels } = memoryOfRun();
     const { app_key } = source.owner;
     const [waiting, changed] = await overlapping(db, (each) => [
-      readLabelQueue(each, source, MOST_WAITING),
-      readChangedPlaces(each, source, MOST_WAITING),
+      readLabelQueue(each, source, MAX_WAITING),
+      readChangedPlaces(each, source, MAX_WAITING),
     ]);
-    if (waiting.places.length >= MOST_WAITING || changed.size >= MOST_WAITING) return undefined;
+    if (waiting.places.length >= MAX_WAITING || changed.size >= MAX_WAITING) return undefined;
     memory.prepare(app_key, { firstWaiting: waiting.places[0] ?? Number.POSITIVE_INFINITY, now: performance.now() });
     await labels.learn(db, [...waiting.earlier, ...waiting.later]);
 
@@ -115,7 +115,7 @@ export function createRelabelled({ serverRun }: Pick<Deps, 'serverRun'>): ReadRe
     const missing = differing.filter(
       ({ place, totalKeys }) => totalKeys && !changed.has(place) && memory.find(app_key, place) === undefined,
     );
-    const asked = missing.slice(0, Math.min(MOST_READ, memory.room)).map(({ place }) => place);
+    const asked = missing.slice(0, Math.min(MAX_READ, memory.room)).map(({ place }) => place);
     const read = await readFacts(db, source, asked);
     for (const [place, facts] of read) memory.add(app_key, place, facts);
 
