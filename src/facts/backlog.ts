@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 
 /** Counts stop at this number. */
-export const MOST_BACKLOG = 1_000_000;
+export const MAX_BACKLOG = 1_000_000;
 
 export interface Backlog {
   facts_pending: number;
@@ -13,7 +13,7 @@ export interface Backlog {
 }
 
 function count(table: keyof DB) {
-  return sql`(select count(*)::integer from (select from ${sql.table(table)} limit ${MOST_BACKLOG}) waiting)`;
+  return sql`(select count(*)::integer from (select from ${sql.table(table)} limit ${MAX_BACKLOG}) waiting)`;
 }
 
 export async function countBacklog(db: Kysely<DB>): Promise<Backlog> {

@@ -98,7 +98,7 @@ const categorized = sql`
  * Returns `amount * times / over` in whole numbers, rounded half away from zero. It divides first, because the largest
  * amount times 52 would overflow a bigint.
  */
-export function share(amount: RawBuilder<unknown>, times: number, over: number): RawBuilder<unknown> {
+export function scaleAmount(amount: RawBuilder<unknown>, times: number, over: number): RawBuilder<unknown> {
   if (times === over) return amount;
   const [t, o] = [sql.lit(times), sql.lit(over)];
   return sql`${amount} / ${o} * ${t} + (2 * ${t} * (${amount} % ${o}) + ${o} * sign(${amount})::integer) / (2 * ${o})`;
@@ -111,7 +111,7 @@ export function share(amount: RawBuilder<unknown>, times: number, over: number):
 function monthly(column: string): RawBuilder<unknown> {
   const amount = sql.ref(column);
   const whens = MONTHS.map(
-    ([duration, over, under]) => sql`when ${durationCode(duration)} then ${share(amount, under, over)}`,
+    ([duration, over, under]) => sql`when ${durationCode(duration)} then ${scaleAmount(amount, under, over)}`,
   );
   const seconds = sql`extract(epoch from expires_at - purchased_at)`;
   return sql`case when paid_number > 0 then case coalesce(length_class, duration) ${sql.join(whens, sql` `)}

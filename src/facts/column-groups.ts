@@ -11,18 +11,18 @@ import { type ColumnChunk, encodeColumn, encodePlaces, ROWS_PER_GROUP } from './
 import { withTotalsLocked } from './totals.ts';
 
 /** When more rows have been appended to a month than this share of those it had at first, its columns are rebuilt. */
-export const MOST_APPENDED = 0.5;
+export const MAX_APPENDED = 0.5;
 
 /** A month of an app; `month` is its first day, in days since 1970. */
 export interface Month {
   app_key: number;
   month: number;
-  /** Whether it has columns to which the changes can be appended without making a rebuild due (`MOST_APPENDED`). */
-  has_room: boolean;
+  /** Whether it has columns to which the changes can be appended without making a rebuild due (`MAX_APPENDED`). */
+  can_append: boolean;
 }
 
 /** Facts or installs: what is kept of them by column, and in which tables. */
-export interface Keeper {
+export interface ColumnLayout {
   /** The day that decides in which month a row is kept. */
   day: 'purchased_day' | 'installed_day';
   /** Images of what has changed since the columns were written. Whoever writes these into columns deletes them here. */
@@ -39,23 +39,27 @@ export function monthAfter(month: number): number {
 }
 
 /** Returns the condition that a row `f` is the app's and its day lies in the month. */
-export function ofMonth({ day }: Keeper, { app_key, month }: Month): RawBuilder<unknown> {
+export function isInMonth({ day }: ColumnLayout, { app_key, month }: Month): RawBuilder<unknown> {
   const name = sql.ref(`f.${day}`);
   return sql`f.app_key = ${app_key} and ${name} >= ${month} and ${name} < ${monthAfter(month)}`;
 }
 
 /** Selects the changes of a month. */
-export function selectChanges(keeper: Keeper, month: Month): RawBuilder<unknown> {
-  return sql`select * from ${sql.table(keeper.changes)} f where ${ofMonth(keeper, month)}`;
+export function selectChanges(layout: ColumnLayout, month: Month): RawBuilder<unknown> {
+  return sql`select * from ${sql.table(layout.changes)} f where ${isInMonth(layout, month)}`;
 }
 
 /** Deletes the changes of a month. The caller holds the lock of the app's totals (`withTotalsLocked`). */
-export async function removeChanges(trx: Kysely<DB>, keeper: Keeper, month: Month): Promise<void> {
-  await sql`delete from ${sql.table(keeper.changes)} f where ${ofMonth(keeper, month)}`.execute(trx);
+export async function removeChanges(trx: Kysely<DB>, layout: ColumnLayout, month: Month): Promise<void> {
+  await sql`delete from ${sql.table(layout.changes)} f where ${isInMonth(layout, month)}`.execute(trx);
 }
 
 /** Deletes the columns of a month. The caller holds the lock of the app's totals, too. */
-export async function removeChunks(trx: Kysely<DB>, { chunks }: Keeper, { app_key, month }: Month): Promise<void> {
+export async function removeChunks(
+  trx: Kysely<DB>,
+  { chunks }: ColumnLayout,
+  { app_key, month }: Month,
+): Promise<void> {
   await sql`delete from ${sql.table(chunks)} where app_key = ${app_key} and month = ${month}`.execute(trx);
 }
 
@@ -64,7 +68,7 @@ export function groupOf(order: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(row_number() over (order by ${order}) - 1) / ${sql.lit(ROWS_PER_GROUP)}`;
 }
 
-interface Written {
+interface GroupedRows {
   month: Month;
   /** A relation in which each row has its `row_group`. */
   rows: RawBuilder<unknown>;
@@ -72,7 +76,7 @@ interface Written {
 
 type Group = Record<string, string>;
 
-async function* readGroups(trx: Kysely<DB>, { columns }: Keeper, { rows }: Written): AsyncGenerator<Group> {
+async function* readGroups(trx: Kysely<DB>, { columns }: ColumnLayout, { rows }: GroupedRows): AsyncGenerator<Group> {
   const lists = Object.entries(columns).map(
     ([name, column]) => sql`string_agg(coalesce((${column})::text, ''), ',') as ${sql.ref(name)}`,
   );
@@ -81,15 +85,15 @@ async function* readGroups(trx: Kysely<DB>, { columns }: Keeper, { rows }: Writt
 }
 
 /** Adds rows to the chunks of a month, as groups of their own. Returns how many rows there were. */
-export async function writeGroups(trx: Kysely<DB>, keeper: Keeper, written: Written): Promise<number> {
-  const { app_key, month } = written.month;
-  const table = sql.table(keeper.chunks);
+export async function writeGroups(trx: Kysely<DB>, layout: ColumnLayout, grouped: GroupedRows): Promise<number> {
+  const { app_key, month } = grouped.month;
+  const table = sql.table(layout.chunks);
   const { rows } = await sql<{ next: number }>`select coalesce(max(row_group) + 1, 0) as next from ${table}
     where app_key = ${app_key} and month = ${month}`.execute(trx);
   let rowGroup = rows[0]!.next;
   let count = 0;
-  const names = Object.keys(keeper.columns);
-  for await (const group of readGroups(trx, keeper, written)) {
+  const names = Object.keys(layout.columns);
+  for await (const group of readGroups(trx, layout, grouped)) {
     const chunks: ColumnChunk[] = [];
     for (const name of names) {
       const values = group[name]!.split(',');
@@ -111,12 +115,12 @@ export async function writeGroups(trx: Kysely<DB>, keeper: Keeper, written: Writ
 /** Months whose columns could not be written. They are skipped for a while, so that others of their app come first. */
 export type FailedMonths = LRUCache<string, Month>;
 
-const MOST_FAILED = 1_000;
+const MAX_FAILED = 1_000;
 /** A month that failed is skipped for this many times as long as the attempt took, and for at least a minute. */
-const FAILED_REST = { times: 9, leastMs: 60_000 };
+const FAILED_REST = { times: 9, minMs: 60_000 };
 
 export function createFailedMonths(): FailedMonths {
-  return new LRUCache({ max: MOST_FAILED });
+  return new LRUCache({ max: MAX_FAILED });
 }
 
 /** Returns the months that are being skipped now, as a relation `(app_key, month)`. */
@@ -140,7 +144,7 @@ export async function refreshMonths(
     try {
       return await work(month, connection);
     } catch (error) {
-      const ttl = Math.max(FAILED_REST.leastMs, FAILED_REST.times * (performance.now() - began));
+      const ttl = Math.max(FAILED_REST.minMs, FAILED_REST.times * (performance.now() - began));
       failed?.set(`${month.app_key} ${month.month}`, month, { ttl });
       throw error;
     }

@@ -5,14 +5,14 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { PAGE } from './column-chunk.ts';
 import {
+  type ColumnLayout,
   createFailedMonths,
   type FailedMonths,
   failedRelation,
   groupOf,
-  type Keeper,
-  MOST_APPENDED,
+  isInMonth,
+  MAX_APPENDED,
   type Month,
-  ofMonth,
   refreshMonths,
   removeChanges,
   removeChunks,
@@ -48,7 +48,7 @@ export const FACT_COLUMNS = {
   cancellation_reason: sql`f.cancellation_reason`,
 } as const satisfies Record<string, RawBuilder<unknown>>;
 
-const FACTS: Keeper = {
+const FACTS: ColumnLayout = {
   day: 'purchased_day',
   changes: 'fact_column_change',
   chunks: 'fact_column_chunk',
@@ -56,7 +56,7 @@ const FACTS: Keeper = {
 };
 
 /** The columns of a fact `f` from which these are made. */
-const READ = sql.join(
+const IMAGE_COLUMNS = sql.join(
   [
     ...['app_key', 'profile_id', 'purchased_day', 'purchased_at', 'active_until_day', 'active_until', 'refunded_at'],
     ...['revenue', 'proceeds', 'net', 'monthly_revenue', 'monthly_proceeds', 'monthly_net'],
@@ -66,20 +66,20 @@ const READ = sql.join(
 );
 
 /** Months with fewer facts get no columns: charts read the facts. */
-const LEAST_FACTS = 3_000;
+const MIN_FACTS = 3_000;
 /** When a month has this many changes, they become a group of their own. */
-const LEAST_CHANGES = 4_096;
-/** The same as MOST_APPENDED, for when there is nothing else to do. */
-const MOST_APPENDED_AT_REST = 0.1;
+const MIN_CHANGES = 4_096;
+/** The same as MAX_APPENDED, for when there is nothing else to do. */
+const MAX_APPENDED_AT_REST = 0.1;
 /** Periods of more days than this are long. */
 const LONG_DAYS = 40;
 /** While the totals lack this many facts, columns wait, because months are about to change. */
-const MOST_PENDING = 10_000;
+const MAX_PENDING = 10_000;
 
 interface Thresholds {
-  leastFacts: number;
-  leastChanges: number;
-  mostAppended: number;
+  minFacts: number;
+  minChanges: number;
+  maxAppended: number;
 }
 
 const MONTH = sql.lit(GRAINS.indexOf('month'));
@@ -87,24 +87,24 @@ const PURCHASED = sql.lit(momentCode('purchased'));
 
 /** Returns the condition that the totals of an app lack so few facts that its months will stay as they are for now. */
 function isTotalled(appKey: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(select count(*) from (select from fact_pending w where w.app_key = ${appKey} limit ${MOST_PENDING}) w) < ${MOST_PENDING}`;
+  return sql`(select count(*) from (select from fact_pending w where w.app_key = ${appKey} limit ${MAX_PENDING}) w) < ${MAX_PENDING}`;
 }
 
 /** Lists for each app the month most in need: one without columns, or else the one with the most changes since. */
 async function listMonthsInNeed(
   db: Kysely<DB>,
-  { leastFacts, leastChanges, mostAppended }: Thresholds,
+  { minFacts, minChanges, maxAppended }: Thresholds,
   failed: FailedMonths,
 ): Promise<Month[]> {
   const { rows } = await sql<Month>`
-    select distinct on (app.app_key) app.app_key, t.day as month, coalesce(m.appended + m.changes <= ${mostAppended}::float8 * m.facts, false) as has_room
+    select distinct on (app.app_key) app.app_key, t.day as month, coalesce(m.appended + m.changes <= ${maxAppended}::float8 * m.facts, false) as can_append
     from app
     cross join lateral (
       select t.day, t.n from fact_total t
       where t.app_key = app.app_key and t.grain = ${MONTH} and t.home = 0 and t.moment = ${PURCHASED} and t.key = 0
     ) t
     left join fact_column_month m on m.app_key = app.app_key and m.month = t.day
-    where case when m.month is null then t.n >= ${leastFacts} else m.changes >= ${leastChanges} end
+    where case when m.month is null then t.n >= ${minFacts} else m.changes >= ${minChanges} end
       and ${isTotalled(sql`app.app_key`)}
       and (app.app_key, t.day) not in ${failedRelation(failed)}
     order by app.app_key, m.changes desc nulls first, t.n desc`.execute(db);
@@ -115,22 +115,22 @@ async function listMonthsInNeed(
  * Selects what the totals contain of a month. The images of moved facts cancel out, except those under the labels that
  * the totals have. If a fact was removed and came back, the totals may add one image of it twice and take off another.
  */
-function totalled(month: Month): RawBuilder<unknown> {
-  const isAsked = ofMonth(FACTS, month);
+function selectTotalled(month: Month): RawBuilder<unknown> {
+  const isAsked = isInMonth(FACTS, month);
   return sql`
-    select 1 as sign, ${READ} from fact_transaction f
+    select 1 as sign, ${IMAGE_COLUMNS} from fact_transaction f
     where ${isAsked} and not ${isIn('fact_pending')} and not ${isIn('fact_moved')}
     union all
-    select sign(times)::integer, ${READ} from (
-      select sum(sign) as times, ${READ} from (
-        select 1 as sign, purchase_no, ${READ} from fact_transaction f
+    select sign(times)::integer, ${IMAGE_COLUMNS} from (
+      select sum(sign) as times, ${IMAGE_COLUMNS} from (
+        select 1 as sign, purchase_no, ${IMAGE_COLUMNS} from fact_transaction f
         where ${isAsked} and not ${isIn('fact_pending')} and ${isIn('fact_moved')}
         union all
-        select 1, purchase_no, ${READ} from fact_retired f where ${isAsked}
+        select 1, purchase_no, ${IMAGE_COLUMNS} from fact_retired f where ${isAsked}
         union all
-        select -f.sign, purchase_no, ${READ} from fact_moved f where ${isAsked}
+        select -f.sign, purchase_no, ${IMAGE_COLUMNS} from fact_moved f where ${isAsked}
       ) f
-      group by purchase_no, ${READ}
+      group by purchase_no, ${IMAGE_COLUMNS}
     ) f
     cross join generate_series(1, abs(times))`;
 }
@@ -147,9 +147,9 @@ function writeImages(trx: Kysely<DB>, month: Month, images: RawBuilder<unknown>)
   return writeGroups(trx, FACTS, { month, rows });
 }
 
-async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
+async function rebuild(trx: Kysely<DB>, month: Month): Promise<void> {
   await removeChunks(trx, FACTS, month);
-  const facts = await writeImages(trx, month, totalled(month));
+  const facts = await writeImages(trx, month, selectTotalled(month));
   await sql`insert into fact_column_month (app_key, month, facts) values (${month.app_key}, ${month.month}, ${facts})
     on conflict (app_key, month) do update set facts = ${facts}, appended = 0, changes = 0`.execute(trx);
 }
@@ -167,7 +167,7 @@ async function append(trx: Kysely<DB>, month: Month): Promise<void> {
 function refreshMonth(month: Month, connection: Kysely<DB>): Promise<number> {
   return connection.transaction().execute(async (trx) => {
     await setLimits(trx);
-    await (month.has_room ? append(trx, month) : makeAnew(trx, month));
+    await (month.can_append ? append(trx, month) : rebuild(trx, month));
     await removeChanges(trx, FACTS, month);
     return 1;
   });
@@ -176,10 +176,10 @@ function refreshMonth(month: Month, connection: Kysely<DB>): Promise<number> {
 /** Brings the columns of one month of each app up to date, if any month needs it. Returns for how many apps it did. */
 export async function refreshColumns(
   db: Kysely<DB>,
-  { leastFacts = LEAST_FACTS, leastChanges = LEAST_CHANGES, mostAppended = MOST_APPENDED } = {},
+  { minFacts = MIN_FACTS, minChanges = MIN_CHANGES, maxAppended = MAX_APPENDED } = {},
   failed = createFailedMonths(),
 ): Promise<number> {
-  const months = await listMonthsInNeed(db, { leastFacts, leastChanges, mostAppended }, failed);
+  const months = await listMonthsInNeed(db, { minFacts, minChanges, maxAppended }, failed);
   return refreshMonths(db, { months, failed }, refreshMonth);
 }
 
@@ -191,8 +191,8 @@ export async function refreshColumns(
  */
 export async function tidyColumns(db: Kysely<DB>): Promise<number> {
   const { rows } = await sql<Month>`
-    select app_key, month, false as has_room from fact_column_month m
-    where appended > ${MOST_APPENDED_AT_REST}::float8 * facts and ${isTotalled(sql`m.app_key`)}
+    select app_key, month, false as can_append from fact_column_month m
+    where appended > ${MAX_APPENDED_AT_REST}::float8 * facts and ${isTotalled(sql`m.app_key`)}
     order by random() limit 1`.execute(db);
   return refreshMonths(db, { months: rows }, refreshMonth);
 }

@@ -5,7 +5,7 @@ import { type Execute, planningAnew } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { datedFacts } from './chains.ts';
-import { type Bought, countryOf, DIMENSIONS, ensureDimensions } from './dimensions.ts';
+import { countryOf, DIMENSIONS, type DimensionValues, ensureDimensions } from './dimensions.ts';
 import { hiddenApp } from './hidden-app.ts';
 import { RETIRE_CHANGED } from './retire.ts';
 import { zoneRelation } from './zone-relation.ts';
@@ -45,7 +45,7 @@ const DAYS = fixed(
     ),
   ),
 );
-const IS_NEW = fixed(sql`old.app_key is null
+const IS_DIFFERENT = fixed(sql`old.app_key is null
   or (${fixedColumns(DERIVED, 'old.')}) is distinct from (${fixedColumns(DERIVED, 'derived.')})`);
 
 const BOUGHT = fixedColumns(DIMENSIONS.flat(), 'p.');
@@ -62,7 +62,7 @@ function purchasesOf(app: App, touched: Chains, where = sql`true`): RawBuilder<u
       offset 0) p`;
 }
 
-function boughtIn(app: App, chains: Chains): Bought {
+function dimensionValuesOf(app: App, chains: Chains): DimensionValues {
   return sql`(select distinct ${BOUGHT} from ${purchasesOf(app, chains)})`;
 }
 
@@ -165,19 +165,19 @@ export async function deriveFacts(execute: Execute, app: App, chains: Chains): P
         select * from fact_transaction
         where app_key = derived.app_key and profile_id = derived.profile_id and purchase_no = derived.purchase_no
         offset 0) old on true
-      where ${IS_NEW}
+      where ${IS_DIFFERENT}
     ), ${removing(app, uncounted(app))}, ${RETIRE_CHANGED}
     insert into fact_transaction (app_key, profile_id, purchase_no, ${COLUMNS})
     select app_key, profile_id, purchase_no, ${COLUMNS} from changed
     on conflict (app_key, profile_id, purchase_no) do update set ${ASSIGNMENTS}`;
-  await Promise.all([ensureDimensions(execute, boughtIn(app, chains)), execute(writeFacts)]);
+  await Promise.all([ensureDimensions(execute, dimensionValuesOf(app, chains)), execute(writeFacts)]);
 }
 
 /** Writes the facts of chains that the caller has just created and that have none. `bought` has their DIMENSIONS. */
 export async function deriveNewFacts(
   trx: Kysely<DB>,
   app: App,
-  { chains, bought }: { chains: Chains; bought: Bought },
+  { chains, bought }: { chains: Chains; bought: DimensionValues },
 ): Promise<void> {
   await ensureDimensions(planningAnew(trx), bought);
   await sql`

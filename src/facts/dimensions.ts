@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Execute } from '../db/prepared.ts';
 
 /** A query in parentheses with the DIMENSIONS of transactions. */
-export type Bought = RawBuilder<unknown>;
+export type DimensionValues = RawBuilder<unknown>;
 
 /** The columns from which the dimension rows of a transaction are made, in one group per row. */
 export const DIMENSIONS = [
@@ -22,7 +22,7 @@ export function countryOf(column: string): RawBuilder<unknown> {
 }
 
 /** Writes the dimension rows that these purchases need, in a fixed order so that two writers do not deadlock. */
-export async function ensureDimensions(execute: Execute, bought: Bought): Promise<void> {
+export async function ensureDimensions(execute: Execute, bought: DimensionValues): Promise<void> {
   await execute(sql`
     with bought as ${bought}, stores as (
       insert into dim_store (store) select distinct store from bought

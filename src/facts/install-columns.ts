@@ -5,14 +5,14 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { inSnapshot } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import {
+  type ColumnLayout,
   createFailedMonths,
   type FailedMonths,
   failedRelation,
   groupOf,
-  type Keeper,
-  MOST_APPENDED,
+  isInMonth,
+  MAX_APPENDED,
   type Month,
-  ofMonth,
   refreshMonths,
   removeChanges,
   removeChunks,
@@ -33,7 +33,7 @@ export const INSTALL_COLUMNS = {
   attribution_key: sql`f.attribution_key`,
 } as const satisfies Record<string, RawBuilder<unknown>>;
 
-const INSTALLS: Keeper = {
+const INSTALLS: ColumnLayout = {
   day: 'installed_day',
   changes: 'install_column_change',
   chunks: 'install_column_chunk',
@@ -41,33 +41,33 @@ const INSTALLS: Keeper = {
 };
 
 /** Months with fewer installs get no columns: charts read the installs. */
-const LEAST_INSTALLS = 10_000;
+const MIN_INSTALLS = 10_000;
 /** When a month has this many changes, they become a group of their own; until then, charts read them one by one. */
-const LEAST_CHANGES = 1_024;
+const MIN_CHANGES = 1_024;
 
 /** Lists for each app the month with the most changes, among those that have enough of them or no columns yet. */
 async function listMonthsInNeed(
   db: Kysely<DB>,
-  { leastChanges, mostAppended }: { leastChanges: number; mostAppended: number },
+  { minChanges, maxAppended }: { minChanges: number; maxAppended: number },
   failed: FailedMonths,
 ): Promise<Month[]> {
   const { rows } = await sql<Month>`
-    select distinct on (app_key) app_key, month, coalesce(m.appended + c.changes <= ${mostAppended}::float8 * m.installs, false) as has_room
+    select distinct on (app_key) app_key, month, coalesce(m.appended + c.changes <= ${maxAppended}::float8 * m.installs, false) as can_append
     from (
       select app_key, first_of_month(installed_day) as month, count(*) as changes
       from install_column_change group by 1, 2
     ) c left join install_column_month m using (app_key, month)
-    where (m.month is null or c.changes >= ${leastChanges}) and (app_key, month) not in ${failedRelation(failed)}
+    where (m.month is null or c.changes >= ${minChanges}) and (app_key, month) not in ${failedRelation(failed)}
     order by app_key, c.changes desc`.execute(db);
   return rows;
 }
 
 /** Whether the month has columns, which another process may have written meanwhile, or enough installs to get some. */
-async function isKept(trx: Kysely<DB>, month: Month, leastInstalls: number): Promise<boolean> {
+async function isKept(trx: Kysely<DB>, month: Month, minInstalls: number): Promise<boolean> {
   const { rows } = await sql<{ is_kept: boolean }>`
-    select count(*) >= ${leastInstalls}
+    select count(*) >= ${minInstalls}
       or exists (select from install_column_month where app_key = ${month.app_key} and month = ${month.month}) as is_kept
-    from (select from fact_install f where ${ofMonth(INSTALLS, month)} limit ${leastInstalls}) f`.execute(trx);
+    from (select from fact_install f where ${isInMonth(INSTALLS, month)} limit ${minInstalls}) f`.execute(trx);
   return rows[0]!.is_kept;
 }
 
@@ -83,9 +83,9 @@ async function append(trx: Kysely<DB>, month: Month): Promise<void> {
     where app_key = ${month.app_key} and month = ${month.month}`.execute(trx);
 }
 
-async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
+async function rebuild(trx: Kysely<DB>, month: Month): Promise<void> {
   await removeChunks(trx, INSTALLS, month);
-  const images = sql`select 1 as sign, * from fact_install f where ${ofMonth(INSTALLS, month)}`;
+  const images = sql`select 1 as sign, * from fact_install f where ${isInMonth(INSTALLS, month)}`;
   const installs = await writeImages(trx, month, images);
   await sql`insert into install_column_month (app_key, month, installs) values (${month.app_key}, ${month.month}, ${installs})
     on conflict (app_key, month) do update set installs = ${installs}, appended = 0`.execute(trx);
@@ -97,15 +97,15 @@ async function makeAnew(trx: Kysely<DB>, month: Month): Promise<void> {
  */
 export async function refreshInstallColumns(
   db: Kysely<DB>,
-  { leastInstalls = LEAST_INSTALLS, leastChanges = LEAST_CHANGES, mostAppended = MOST_APPENDED } = {},
+  { minInstalls = MIN_INSTALLS, minChanges = MIN_CHANGES, maxAppended = MAX_APPENDED } = {},
   failed = createFailedMonths(),
 ): Promise<number> {
-  const months = await listMonthsInNeed(db, { leastChanges, mostAppended }, failed);
+  const months = await listMonthsInNeed(db, { minChanges, maxAppended }, failed);
   return refreshMonths(db, { months, failed }, (month, connection) =>
     inSnapshot(connection, async (trx) => {
       await setLimits(trx);
-      if (month.has_room) await append(trx, month);
-      else if (await isKept(trx, month, leastInstalls)) await makeAnew(trx, month);
+      if (month.can_append) await append(trx, month);
+      else if (await isKept(trx, month, minInstalls)) await rebuild(trx, month);
       await removeChanges(trx, INSTALLS, month);
       return 1;
     }),

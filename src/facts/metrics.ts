@@ -3,13 +3,13 @@ import { type Kysely, sql } from 'kysely';
 import { Gauge, Registry } from 'prom-client';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
-import { countBacklog, MOST_BACKLOG } from './backlog.ts';
+import { countBacklog, MAX_BACKLOG } from './backlog.ts';
 
 const registry = new Registry();
 
 const pending = new Gauge({
   name: 'sps_totals_pending',
-  help: `Changes to facts that the totals do not contain yet; charts add them one by one. Counted up to ${MOST_BACKLOG} per table.`,
+  help: `Changes to facts that the totals do not contain yet; charts add them one by one. Counted up to ${MAX_BACKLOG} per table.`,
   registers: [registry],
 });
 
@@ -21,11 +21,11 @@ const behind = new Gauge({
 
 const labels = new Gauge({
   name: 'sps_labels_pending',
-  help: `Profiles whose facts are still to be relabelled. Counted up to ${MOST_BACKLOG}.`,
+  help: `Profiles whose facts are still to be relabelled. Counted up to ${MAX_BACKLOG}.`,
   registers: [registry],
 });
 
-interface Look {
+interface Observation {
   /** The run of the server. Another one, such as an earlier copy, may count its transactions from elsewhere. */
   run: number;
   /** In milliseconds. */
@@ -35,18 +35,18 @@ interface Look {
 }
 
 /**
- * The oldest look, taken when /metrics was read, some of whose rows are still waiting. Under load something is always
- * waiting, but not for long.
+ * The oldest observation, made when /metrics was read, some of whose rows are still waiting. Under load something is
+ * always waiting, but not for long.
  */
-let since: Look | undefined;
+let oldest: Observation | undefined;
 
-/** PostgreSQL's first normal transaction id. No row is older, so it makes the first look find nothing left over. */
+/** PostgreSQL's first normal transaction id. No row is older, so the first observation finds nothing left over. */
 const FIRST_TRANSACTION = '3';
 
 const TABLES = ['fact_pending', 'fact_retired', 'fact_moved'] as const;
 
 /** Returns whether anything from before the transaction `next` is still waiting, and which transaction is next now. */
-async function look(db: Kysely<DB>, next: string): Promise<{ next: string; is_left: boolean }> {
+async function checkWaiting(db: Kysely<DB>, next: string): Promise<{ next: string; is_left: boolean }> {
   const left = TABLES.map(
     (table) => sql`exists (select from ${sql.table(table)} w where age(w.xmin) > age(${next}::text::xid8::xid))`,
   );
@@ -60,12 +60,12 @@ export async function factMetrics({ db, now, serverRun }: Pick<Deps, 'db' | 'now
   const facts = facts_pending + facts_retired + facts_moved;
   const at = now().getTime();
   const run = serverRun.number;
-  if (since?.run !== run) since = undefined;
-  const { next, is_left } = await look(db, since?.next ?? FIRST_TRANSACTION);
-  // Two requests may have read /metrics at once, the later look finishing first; or the clock may have been set back.
-  if (!since || !is_left || at < since.at) since = { run, at, next };
+  if (oldest?.run !== run) oldest = undefined;
+  const { next, is_left } = await checkWaiting(db, oldest?.next ?? FIRST_TRANSACTION);
+  // Two requests may have read /metrics at once, the later one finishing first; or the clock may have been set back.
+  if (!oldest || !is_left || at < oldest.at) oldest = { run, at, next };
   pending.set(facts);
-  behind.set((at - since.at) / 1000);
+  behind.set((at - oldest.at) / 1000);
   labels.set(labels_pending);
   return registry.metrics();
 }

@@ -11,7 +11,7 @@ import { setLimits } from './totals.ts';
 /** Kept small, because posts for the profiles of a batch wait until it is written. */
 export const LABELS_BATCH = 100;
 /** For all profiles of a batch together; a profile with more is a batch by itself. */
-const MOST_FACTS = 5_000;
+const MAX_FACTS = 5_000;
 const LOCK_TIMEOUT_MS = 500;
 
 interface Pending {
@@ -32,20 +32,20 @@ async function countTogether(trx: Kysely<DB>, appKey: number, profileIds: readon
     select facts from unnest(${profileIds}::uuid[]) with ordinality as w (profile_id, place)
     cross join lateral (
       select count(*) as facts from (
-        select from fact_transaction f where f.app_key = ${appKey} and f.profile_id = w.profile_id limit ${MOST_FACTS + 1}) f
+        select from fact_transaction f where f.app_key = ${appKey} and f.profile_id = w.profile_id limit ${MAX_FACTS + 1}) f
     ) f
     order by place`.execute(trx);
   let facts = 0;
   const first = rows.findIndex((row) => {
     facts += Number(row.facts);
-    return facts > MOST_FACTS;
+    return facts > MAX_FACTS;
   });
   return first === -1 ? rows.length : Math.max(first, 1);
 }
 
-async function listWaiting(trx: Kysely<DB>, appKey: number, most: number): Promise<string[]> {
+async function listWaiting(trx: Kysely<DB>, appKey: number, max: number): Promise<string[]> {
   const { rows } = await sql<{ profile_id: string }>`
-    select profile_id from label_pending where app_key = ${appKey} order by queue_no limit ${most}`.execute(trx);
+    select profile_id from label_pending where app_key = ${appKey} order by queue_no limit ${max}`.execute(trx);
   return rows.map(({ profile_id }) => profile_id);
 }
 
@@ -54,7 +54,7 @@ async function listWaiting(trx: Kysely<DB>, appKey: number, most: number): Promi
  * to agree. They are compared in a `case`, about which the planner knows nothing; with a plain comparison it would
  * expect a single row and scan all profiles.
  */
-async function lockPending(trx: Kysely<DB>, appKey: number, most: number): Promise<Pending[]> {
+async function lockPending(trx: Kysely<DB>, appKey: number, max: number): Promise<Pending[]> {
   const { rows } = await sql<Pending>`
     select app_key, r.queue_no, r.profile_id, r.attribution_key
     from label_pending w
@@ -63,7 +63,7 @@ async function lockPending(trx: Kysely<DB>, appKey: number, most: number): Promi
     join profile p using (app_id, profile_id)
     where w.app_key = ${appKey} and case when r.queue_no = w.queue_no then true end
     order by w.queue_no
-    limit ${most}
+    limit ${max}
     for no key update of r, p skip locked`.execute(trx);
   return rows;
 }
@@ -130,7 +130,7 @@ export async function relabelNow(trx: Kysely<DB>, { app_id, app_key }: App, prof
 }
 
 /** Deletes the marks that the totals left for profiles while these were being relabelled. */
-async function forgetRetotalled(db: Kysely<DB>): Promise<void> {
+async function deleteRetotalled(db: Kysely<DB>): Promise<void> {
   await sql`
     delete from label_retotalled r where not exists (
       select from label_pending w where w.app_key = r.app_key and w.queue_no = r.queue_no)`.execute(db);
@@ -150,27 +150,23 @@ export async function relabelBatch(
   let count = 0;
   for (const appKey of await listInTurn(db, HAS_LABELS, turn)) {
     if (count === limit) break;
-    count += await steps.attempt(relabelApp(db, appKey, { most: limit - count, turn }), 0);
+    count += await steps.attempt(relabelApp(db, appKey, { max: limit - count, turn }), 0);
     turn.after = appKey;
   }
   turn.hasMore ||= count === limit;
-  if (!turn.hasMore) await forgetRetotalled(db);
+  if (!turn.hasMore) await deleteRetotalled(db);
   steps.throwFailures();
   return count;
 }
 
 /**
- * Relabels at most `most` profiles of an app. A profile with more facts than one statement has time for, some hundreds
+ * Relabels at most `max` profiles of an app. A profile with more facts than one statement has time for, some hundreds
  * of thousands, is not skipped: the other labels of its app wait behind it.
  */
-async function relabelApp(
-  db: Kysely<DB>,
-  appKey: number,
-  { most, turn }: { most: number; turn: Turn },
-): Promise<number> {
+async function relabelApp(db: Kysely<DB>, appKey: number, { max, turn }: { max: number; turn: Turn }): Promise<number> {
   const count = await tryInTransaction(db, LOCK_TIMEOUT_MS, async (trx) => {
     await setLimits(trx);
-    const waiting = await listWaiting(trx, appKey, most);
+    const waiting = await listWaiting(trx, appKey, max);
     // The profiles that could be locked may not be the ones that were listed.
     const locked = await lockPending(trx, appKey, await countTogether(trx, appKey, waiting));
     const together = await countTogether(

@@ -11,7 +11,7 @@ import { listAppKeys, listInTurn, type Turn } from './app-keys.ts';
 
 /** The largest batch. Whoever changes one of its facts waits until the batch is written. */
 export const TOTALS_BATCH = 10_000;
-const LEAST_BATCH = 500;
+const MIN_BATCH = 500;
 /** The longest that a batch should take: requests give up waiting for a lock after 5 s. */
 const BATCH_MS = 2_000;
 /**
@@ -95,15 +95,15 @@ export interface Refreshed {
   /** What was done for the app that had the most. */
   count: number;
   /** Milliseconds that the slowest app took. */
-  longestMs: number;
+  slowestMs: number;
 }
 
-/** A round that starts no further app once it has taken `mostMs`; the next round begins with those that are left. */
+/** A round that starts no further app once it has taken `maxMs`; the next round begins with those that are left. */
 export interface Round extends Turn {
-  mostMs: number;
+  maxMs: number;
 }
 
-const wholeRound = (): Round => ({ after: 0, hasMore: false, mostMs: Number.POSITIVE_INFINITY });
+const wholeRound = (): Round => ({ after: 0, hasMore: false, maxMs: Number.POSITIVE_INFINITY });
 
 /**
  * Runs `work` on the totals of these apps, except those that another process is working on. An app whose work fails
@@ -114,13 +114,13 @@ async function refreshApps(
   { appKeys, round = wholeRound() }: { appKeys: readonly number[]; round?: Round },
   work: (trx: Kysely<DB>, appKey: number) => Promise<number>,
 ): Promise<Refreshed> {
-  const refreshed = { count: 0, longestMs: 0 };
+  const refreshed = { count: 0, slowestMs: 0 };
   const steps = createSteps();
   const from = performance.now();
   round.hasMore = false;
   for (const [served, appKey] of appKeys.entries()) {
     const began = performance.now();
-    if (served > 0 && began - from >= round.mostMs) {
+    if (served > 0 && began - from >= round.maxMs) {
       round.hasMore = true;
       break;
     }
@@ -132,7 +132,7 @@ async function refreshApps(
       }),
     );
     refreshed.count = Math.max(refreshed.count, await steps.attempt(count, 0));
-    refreshed.longestMs = Math.max(refreshed.longestMs, performance.now() - began);
+    refreshed.slowestMs = Math.max(refreshed.slowestMs, performance.now() - began);
   }
   steps.throwFailures();
   return refreshed;
@@ -151,13 +151,13 @@ export async function refreshTotals(db: Kysely<DB>, limit = TOTALS_BATCH, round 
  * Returns how many facts the next batch should take after one of `size`; `done` is undefined if that one failed. How
  * many fit depends on the machine, and on how many labels the facts have.
  */
-export function sizeOfNextBatch(size: number, done: Refreshed | undefined): number {
-  return Math.round(Math.min(TOTALS_BATCH, Math.max(LEAST_BATCH, fittingSize(size, done))));
+export function nextBatchSize(size: number, done: Refreshed | undefined): number {
+  return Math.round(Math.min(TOTALS_BATCH, Math.max(MIN_BATCH, adaptedSize(size, done))));
 }
 
-function fittingSize(size: number, done: Refreshed | undefined): number {
+function adaptedSize(size: number, done: Refreshed | undefined): number {
   if (!done) return size / 2;
-  return done.count < size ? 2 * size : Math.min(2 * size, (size * BATCH_MS) / done.longestMs);
+  return done.count < size ? 2 * size : Math.min(2 * size, (size * BATCH_MS) / done.slowestMs);
 }
 
 /** Adds all moved facts of an app to the totals at once, as the two images of a fact must not be separated. */
@@ -171,8 +171,8 @@ async function addMoves(trx: Kysely<DB>, appKey: number): Promise<number> {
 }
 
 /** Adds the moved facts of every app that has at least this many images of them to the totals. */
-export async function refreshMoves(db: Kysely<DB>, least = 1): Promise<Refreshed> {
+export async function refreshMoves(db: Kysely<DB>, min = 1): Promise<Refreshed> {
   const hasMoves = sql`(
-    select count(*) from (select from fact_moved m where m.app_key = app.app_key limit ${least}) m) = ${least}`;
+    select count(*) from (select from fact_moved m where m.app_key = app.app_key limit ${min}) m) = ${min}`;
   return refreshApps(db, { appKeys: await listAppKeys(db, hasMoves) }, addMoves);
 }

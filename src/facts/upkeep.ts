@@ -8,7 +8,7 @@ import { createFailedMonths } from './column-groups.ts';
 import { refreshColumns, tidyColumns } from './columns.ts';
 import { refreshInstallColumns } from './install-columns.ts';
 import { LABELS_BATCH, relabelBatch } from './relabel.ts';
-import { MOVES_BATCH, type Refreshed, refreshMoves, refreshTotals, sizeOfNextBatch, TOTALS_BATCH } from './totals.ts';
+import { MOVES_BATCH, nextBatchSize, type Refreshed, refreshMoves, refreshTotals, TOTALS_BATCH } from './totals.ts';
 
 const IDLE_MS = 500;
 /**
@@ -22,9 +22,9 @@ const ROUND_MS = 2_000;
  * After a check that finds nothing, rest for this many times as long as the check took: checking installs counts every
  * pending change, checking facts visits every month of every app.
  */
-const LOOKING_REST = 100;
+const IDLE_CHECK_REST = 100;
 /** The longest such rests. Facts have the shortest, because charts of new facts are slow until their columns exist. */
-const LONGEST_LOOKING_REST_MS = { facts: 5_000, installs: 60_000, tidying: 60_000 };
+const MAX_IDLE_CHECK_REST_MS = { facts: 5_000, installs: 60_000, tidying: 60_000 };
 /** While labels keep coming, moved facts wait no longer than this for others to join them. */
 const MOVES_WAIT_MS = 5 * 60_000;
 /**
@@ -34,18 +34,18 @@ const MOVES_WAIT_MS = 5 * 60_000;
 const TIDYING_REST = 9;
 const QUIET = { busy: 0.2, stretchMs: 60_000 };
 
-const NOTHING: Refreshed = { count: 0, longestMs: 0 };
+const NOTHING: Refreshed = { count: 0, slowestMs: 0 };
 
 /** Makes a step rest only after a check that found nothing; a check that failed had found something. */
-function restAfterLooking(at: keyof typeof LONGEST_LOOKING_REST_MS) {
+function restAfterIdleCheck(at: keyof typeof MAX_IDLE_CHECK_REST_MS) {
   return (workedMs: number, done?: number) =>
-    done === 0 ? Math.min(LOOKING_REST * workedMs, LONGEST_LOOKING_REST_MS[at]) : 0;
+    done === 0 ? Math.min(IDLE_CHECK_REST * workedMs, MAX_IDLE_CHECK_REST_MS[at]) : 0;
 }
 
 export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET): Loop {
   const rest = createRest(BUSY.facts);
   let batch = TOTALS_BATCH;
-  const round = { after: 0, hasMore: false, mostMs: ROUND_MS };
+  const round = { after: 0, hasMore: false, maxMs: ROUND_MS };
 
   const failed = { facts: createFailedMonths(), installs: createFailedMonths() };
   /** Labels of an app that cannot be relabelled do not count as work left to do, so columns are tidied regardless. */
@@ -62,17 +62,17 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET
     return count + moved.count;
   }, createRest(BUSY.labels));
 
-  const columns = createRestingStep(() => refreshColumns(db, {}, failed.facts), restAfterLooking('facts'));
+  const columns = createRestingStep(() => refreshColumns(db, {}, failed.facts), restAfterIdleCheck('facts'));
   const installs = createRestingStep(
     () => refreshInstallColumns(db, {}, failed.installs),
-    restAfterLooking('installs'),
+    restAfterIdleCheck('installs'),
   );
 
   const isQuiet = createQuietCheck(quiet);
-  const tidyingLooked = restAfterLooking('tidying');
+  const restAfterTidyingCheck = restAfterIdleCheck('tidying');
   const tidying = createRestingStep(
     () => tidyColumns(db),
-    (workedMs, done) => Math.max(tidyingLooked(workedMs, done), TIDYING_REST * workedMs),
+    (workedMs, done) => Math.max(restAfterTidyingCheck(workedMs, done), TIDYING_REST * workedMs),
   );
 
   return startLoop({
@@ -84,7 +84,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET
       const totalled = await steps.attempt(refreshTotals(db, batch, round), undefined);
       const added = totalled?.count ?? 0;
       const isFull = added >= batch;
-      batch = sizeOfNextBatch(batch, totalled);
+      batch = nextBatchSize(batch, totalled);
       const made = await steps.attempt(columns.run(), 0);
       const installed = await steps.attempt(installs.run(), 0);
       // Relabelling has a rest of its own, which is much longer: new facts do not wait for it.

@@ -19,8 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const refreshMonth = () =>
-  refreshInstallColumns(service.deps.db, { leastInstalls: 3, leastChanges: 2, mostAppended: 2 });
+const refreshMonth = () => refreshInstallColumns(service.deps.db, { minInstalls: 3, minChanges: 2, maxAppended: 2 });
 
 function install(id: string, installed_at: string, channel: string): object {
   return { customer_user_id: id, installed_at, country: 'DE', attribution: { status: 'non_organic', channel } };
@@ -190,7 +189,7 @@ test('a month whose columns cannot be built is left alone for a while, and the n
   const isPossible = sql`app_key <> ${sql.lit(home.app.app_key)} or month <> date '2025-03-01' - date '1970-01-01'`;
   await sql`alter table install_column_chunk add constraint no_march check (${isPossible}) not valid`.execute(db);
   const failed = createFailedMonths();
-  const refresh = () => refreshInstallColumns(db, { leastInstalls: 3, leastChanges: 2, mostAppended: 2 }, failed);
+  const refresh = () => refreshInstallColumns(db, { minInstalls: 3, minChanges: 2, maxAppended: 2 }, failed);
   await expect(refresh()).rejects.toThrow('no_march');
   expect(await refresh()).toBe(1);
   const { rows } = await sql`

@@ -116,7 +116,7 @@ describe('at most 500 series', () => {
   test('of arppu are the same when counted in columns', async () => {
     const { db } = service.deps;
     while ((await refreshTotals(db)).count > 0);
-    while ((await refreshColumns(db, { leastFacts: 1 })) > 0);
+    while ((await refreshColumns(db, { minFacts: 1 })) > 0);
     // Another range, for which no answer is kept.
     const series = await ask({ chart_id: 'arppu', filters: { date: ['2025-01-02', '2025-03-31'] } });
     expect(series).toHaveLength(500);

@@ -129,11 +129,11 @@ test('a round that has used up its time leaves the remaining apps to the next ro
   const [first, second] = homes.map(({ app }) => app.app_key) as [number, number];
   // The update moves its row behind that of the second in the table.
   await sql`update app set name = name where app_key = ${first}`.execute(db);
-  const round = { after: broken.app.app_key, hasMore: false, mostMs: 0 };
+  const round = { after: broken.app.app_key, hasMore: false, maxMs: 0 };
   await refreshTotals(db, 1, round);
-  expect([await waiting(), round]).toEqual([[first, second], { after: first, hasMore: true, mostMs: 0 }]);
+  expect([await waiting(), round]).toEqual([[first, second], { after: first, hasMore: true, maxMs: 0 }]);
   await refreshTotals(db, 3, round);
-  expect([await waiting(), round]).toEqual([[first], { after: second, hasMore: true, mostMs: 0 }]);
+  expect([await waiting(), round]).toEqual([[first], { after: second, hasMore: true, maxMs: 0 }]);
   await refreshTotals(db, 3, { ...round, after: broken.app.app_key });
   expect(await waiting()).toEqual([]);
   // The last round leaves no app out.
@@ -146,7 +146,7 @@ test('columns with many appended changes are rebuilt when the process is idle fo
   const home = await addApp(service, { name: 'Columns' });
   const refresh = async () => {
     await totalAll(db).catch(() => undefined);
-    await refreshColumns(db, { leastFacts: 1, leastChanges: 1, mostAppended: 3 });
+    await refreshColumns(db, { minFacts: 1, minChanges: 1, maxAppended: 3 });
   };
   await importProfiles(home, labelled('organic'));
   await importTransactions(home, coins());
@@ -201,7 +201,7 @@ async function appendTo(home: Home, months: readonly string[]): Promise<void> {
   }
 }
 
-const ANY_MONTH = { leastFacts: 1, leastChanges: 1, mostAppended: 3 };
+const ANY_MONTH = { minFacts: 1, minChanges: 1, maxAppended: 3 };
 
 /** Returns, for each month of an app in order, how much has been appended since its columns were built. */
 async function listAppended({ app }: Home): Promise<number[]> {

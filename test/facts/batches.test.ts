@@ -1,6 +1,6 @@
 // Batches of the totals are as large as can be written while a request waits for one of their facts.
 import { expect, test } from 'vitest';
-import { sizeOfNextBatch } from '../../src/facts/totals.ts';
+import { nextBatchSize } from '../../src/facts/totals.ts';
 
 test.each([
   ['a quick batch is followed by one of the largest size', 10_000, { count: 10_000, longestMs: 900 }, 10_000],
@@ -10,5 +10,5 @@ test.each([
   ['a failed batch is followed by half of it, so that it cannot fail for its size for ever', 10_000, undefined, 5_000],
   ['a batch has at least the smallest size, however slow it is', 600, { count: 600, longestMs: 60_000 }, 500],
 ])('%s', (_, size, refreshed, next) => {
-  expect(sizeOfNextBatch(size, refreshed)).toBe(next);
+  expect(nextBatchSize(size, refreshed)).toBe(next);
 });

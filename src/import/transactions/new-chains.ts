@@ -9,7 +9,7 @@ import type { Session } from '../../db/session.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import { deriveNewFacts } from '../../facts/derive.ts';
-import { type Bought, DIMENSIONS } from '../../facts/dimensions.ts';
+import { DIMENSIONS, type DimensionValues } from '../../facts/dimensions.ts';
 import { fromDatabase } from '../../lib/datetime.ts';
 import { AMOUNT_COLUMNS, PURCHASE_COLUMNS, RECORD_COLUMNS } from '../../purchases/columns.ts';
 import type { Amounts } from '../../purchases/pricing.ts';
@@ -49,7 +49,7 @@ function lastOfEach(priced: readonly Priced[]): readonly Priced[] {
 }
 
 /** Returns a few of the records, which name every store, product, offer and placement that any of them names. */
-function boughtIn(priced: readonly Priced[]): Bought {
+function boughtIn(priced: readonly Priced[]): DimensionValues {
   const groups = DIMENSIONS.map((names) => ({ names, met: new Set<string>() }));
   const naming = priced.filter(({ transaction }, index) => {
     const before = priced[index - 1]?.transaction;
