@@ -38,7 +38,7 @@ async function bringLabels(): Promise<void> {
 }
 
 /** Low limits, as if every month had many facts and changes; some changes are appended, some cause a rebuild. */
-const SOON = { minFacts: 1, minInstalls: 1, minChanges: 1, maxAppended: 2 };
+const LOW_LIMITS = { minFacts: 1, minInstalls: 1, minChanges: 1, maxAppended: 2 };
 /** Brings the columns of one month up to date. */
 const refreshMonth = () => refreshColumns(service.deps.db, LOW_LIMITS);
 const refreshInstallMonth = () => refreshInstallColumns(service.deps.db, LOW_LIMITS);
