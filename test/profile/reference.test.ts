@@ -1,5 +1,5 @@
-// docs/profile-object.md and docs/events.md show what the service really answers and reports: the life of one profile,
-// in both shapes. `npm run docs` writes them again.
+// Checks docs/profile-object.md and docs/events.md against what the service returns and sends for one profile's life, in
+// both shapes. `npm run docs` rewrites them.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EVENT_TYPES } from '../../src/webhooks/catalogue.ts';
 import { grant, revoke } from '../grants/world.ts';
@@ -91,17 +91,29 @@ test('docs/profile-object.md shows the profile in both shapes', async () => {
   );
   const text = `# The profile object
 
-What every server-side operation answers: \`POST|GET|PATCH /api/v2/server-side-api/profile/\`, grant, revoke and set transaction.
-This profile bought \`monthly\`, renewed it at a win-back price and then switched its renewal off; bought \`gems\`; bought \`yearly\`
-and got its money back; was granted \`vip\` and \`premium\`, and both grants were revoked. \`premium\` is still there: the
-subscription gives it.
+Every server-side operation returns it: \`POST|GET|PATCH /api/v2/server-side-api/profile/\`, grant, revoke and set transaction.
 
-**An access level is open** while \`starts_at\`, or where it is null \`purchased_at\`, is not after now, and \`expires_at\` is null or after now. Levels that have
-ended and that begin later are listed, too: that a level is there says nothing. In a grace period \`expires_at\` is its end, after a refund
-the moment of it; \`environment\` tells access that a sandbox purchase opens. Compare with the clock whenever
-access is checked: of a grant that ends by its date no event tells.
+## The example
 
-This file is made of real answers by a test; ids and the time of the request are replaced.
+The profile in the examples below
+
+- bought \`monthly\`, renewed it at a win-back price and then switched its renewal off;
+- bought \`gems\`;
+- bought \`yearly\` and had it refunded;
+- was granted \`vip\` and \`premium\`, and both grants were revoked. \`premium\` is still there because the subscription provides it.
+
+A test writes this file from real answers; only ids and the time of the request are replaced.
+
+## When an access level is open
+
+An access level is open while both of these hold:
+
+- \`starts_at\`, or \`purchased_at\` if \`starts_at\` is null, is not in the future;
+- \`expires_at\` is null or in the future.
+
+Compare with the clock whenever you check access, because no event is sent when a grant ends by its date. The presence of a level proves
+nothing: levels that have ended or begin later are listed, too. In a grace period \`expires_at\` is the end of that period, and after a refund
+it is the moment of the refund. \`environment\` identifies access that a sandbox purchase opens.
 
 ## Dictionary (default)
 
@@ -120,42 +132,64 @@ test('docs/events.md has every type, and a payload of each kind', async () => {
   const rows = Object.entries(EVENT_TYPES).map(([type, words]) => `| \`${type}\` | ${words} |`);
   const text = `# Events
 
-What webhooks are told and the event feed shows. \`sps webhook add --events a,b\` chooses types, \`sps webhook change\` others; the default is all. Nothing
-is written while an app has no endpoint or all of them are disabled, and importing history tells nothing. The end of a subscription
-that was set over HTTP is told when it comes, also where an import brought it forward.
+Webhooks deliver these events, and the event feed lists them. \`sps webhook add --events a,b\` chooses the types a webhook receives;
+\`sps webhook change\` chooses others. The default is all types.
+
+No event is written while an app has no endpoint or all of them are disabled, and importing history writes none. The end of a subscription
+that was set over HTTP is reported when it comes, even if an import brought it forward.
 
 | type | when |
 |---|---|
 ${rows.join('\n')}
 
-- A transaction is told by what it adds to what was known of its chain: the same transaction again tells nothing.
-- Billing issues, grace periods, cancelled renewals and refunds are told when a transaction first has them. A transaction
-  that begins with several of them tells each.
-- \`access_level_updated\` follows when the profile shows one of its levels differently: other dates, another source, active or
-  not. It describes what serves the level now; after a grant or a revoke, that grant.
-- \`subscription_expired\` and \`trial_expired\` come once for each lapse, of subscriptions that were set over HTTP. These lapse as in
-  charts: at the end of the period or of its grace, or with the refund. It is told within about a second; where the lapse was past
-  when it was set, as a refund's is, within about three, as a renewal may follow and take it back. The events of one that follows
-  and does not take it back come first: go by \`event_datetime\` and \`profile_has_access_level\`. A grant that ends by its date tells nothing.
-- \`event_datetime\` is the moment at which charts count it: of a purchase \`purchased_at\`, of a refund \`refunded_at\`. That of
-  \`billing_issue_detected\` is always \`billing_issue_detected_at\`; with a grace period charts count it at the end of that. That of
-  \`subscription_renewal_cancelled\` without \`renew_status_changed_at\` is the moment of the request; charts do not count it. Of
-  \`access_level_updated\` it is the moment of the change, or, where time alone changed the access, the date at which it did.
-- Sandbox and family-shared transactions are told too; \`environment\` and \`is_family_shared\` say so.
+## What each event means
+
+### Transactions
+
+- An event reports what a transaction adds to what was known of its chain. Sending the same transaction again causes no event.
+- Billing issues, grace periods, cancelled renewals and refunds are reported when a transaction first has them. A transaction that begins
+  with several of them causes an event for each.
+- Sandbox and family-shared transactions cause events too; \`environment\` and \`is_family_shared\` identify them.
+
+### Access levels
+
+- \`access_level_updated\` is sent when the profile shows one of its levels differently: other dates, another source, active or not.
+- It describes what now provides the level; after a grant or a revoke, that grant.
+- A grant that ends by its date causes no event.
+
+### Lapses
+
+- \`subscription_expired\` and \`trial_expired\` are sent once for each lapse of a subscription that was set over HTTP.
+- A subscription lapses as it does in charts: at the end of its period or grace period, or with the refund.
+- The event follows within about a second. If the lapse was already past when it was set, as a refund's is, the event follows within about
+  three seconds, because a renewal may still arrive and take the lapse back.
+- The events of a transaction that arrives in that time and does not take the lapse back come first. Go by \`event_datetime\` and
+  \`profile_has_access_level\`.
+
+### \`event_datetime\`
+
+It is the moment at which charts count the event: \`purchased_at\` for a purchase, \`refunded_at\` for a refund. The exceptions:
+
+- For \`billing_issue_detected\` it is always \`billing_issue_detected_at\`. If there is a grace period, charts count the issue at the end of it.
+- For \`subscription_renewal_cancelled\` without \`renew_status_changed_at\` it is the moment of the request. Charts do not count that event.
+- For \`access_level_updated\` it is the moment of the change. If time alone changed the access, it is the date at which that happened.
 
 ## Receiving them
 
-- Answer 2xx within 10 s; a redirect, another status or a late answer is a failure, and the delivery is tried again (README, Webhooks).
-  A \`Retry-After\` of up to an hour is kept to.
-- Delivery is at least once, in order per profile and webhook: pass over a \`webhook-id\` that you have had. Check the signature and
-  the time ([receiver](examples/webhook-receiver.js)).
-- A 410 suspends the webhook at once; so do five days of nothing but failures, with ten of them or more. \`sps webhook list\` shows it. Its events
-  wait until \`sps webhook resume\`, which also sends at once what waits for its next attempt, when a receiver is well again.
-- A delivery that failed ten times is dead: \`sps webhook replay $WEBHOOK --since 2026-01-15T10:30:00Z\` sends those of events from then on again.
-- \`sps webhook add\`, \`sps webhook change\` to another address or Authorization value, and \`sps webhook test\` send an event of the type \`test\`, with
-  \`webhook_id\` among its properties and no profile. It must be answered 2xx, too (\`--no-verify\` leaves it out), and is not in the feed.
+- **Answer 2xx within 10 s.** A redirect, another status or a late answer is a failure, and the delivery is retried (README, Webhooks).
+  A \`Retry-After\` of up to an hour is respected.
+- **De-duplicate.** Delivery is at least once, in order per profile and webhook: ignore a \`webhook-id\` that you have already received.
+- **Verify** the signature and the time ([receiver](examples/webhook-receiver.js)).
+- **Suspension.** A 410 suspends the webhook at once; so do five days with nothing but failures, at least ten of them. \`sps webhook list\`
+  shows it. The webhook's events wait until \`sps webhook resume\`. Run it, too, once a receiver has recovered: it immediately
+  sends deliveries that are waiting for their next attempt.
+- **Dead deliveries.** A delivery that failed ten times is dead. \`sps webhook replay $WEBHOOK --since 2026-01-15T10:30:00Z\` resends the
+  dead deliveries of events from that time on.
+- **Test events.** \`sps webhook add\`, \`sps webhook change\` to another address or Authorization value, and \`sps webhook test\` send an event of
+  type \`test\`, with \`webhook_id\` among its properties and no profile. It too must be answered 2xx; \`--no-verify\` skips it. It is not in the
+  feed.
 
-Some members have other names than in requests:
+## Names that differ from requests
 
 | in events | in requests |
 |---|---|
@@ -169,7 +203,7 @@ Some members have other names than in requests:
 
 ## A transaction
 
-All types but \`access_level_updated\`. \`price_local\` is in \`currency\`; the other amounts are in USD.
+Every type except \`access_level_updated\`. \`price_local\` is in \`currency\`; the other amounts are in USD.
 
 ${block(payloadOf('subscription_renewed'))}
 
