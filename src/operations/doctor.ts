@@ -18,7 +18,7 @@ async function look(name: string, check: Check): Promise<Finding[]> {
   try {
     return [await check()].flat();
   } catch (error) {
-    const words = `It could not be looked at: ${(error as Error).message || (error as { code?: string }).code}.`;
+    const words = `The check failed: ${(error as Error).message || (error as { code?: string }).code}.`;
     return [{ check: name, state: 'problem', words }];
   }
 }

@@ -26,7 +26,7 @@ export interface ServerFacts {
 async function readOne<T>(db: Kysely<DB>, statement: ReturnType<typeof sql<T>>): Promise<T> {
   const { rows } = await statement.execute(db);
   const [row] = rows;
-  if (!row) throw new Error('a statement that gives one row gave none');
+  if (!row) throw new Error('expected one row, got none');
   return row;
 }
 

@@ -53,7 +53,7 @@ export function judgeVersion({
     state: isKnown ? 'ok' : 'warning',
     words: isKnown
       ? `PostgreSQL ${version}, ${size}.`
-      : `PostgreSQL ${version} was never tried: use ${OLDEST_MAJOR} to ${NEWEST_MAJOR}.`,
+      : `PostgreSQL ${version} is untested: use ${OLDEST_MAJOR} to ${NEWEST_MAJOR}.`,
     figures,
   };
 }
@@ -90,7 +90,7 @@ export function judgeClock(skewMs: number, roundTripMs: number): Finding {
     words:
       state === 'ok'
         ? 'The clocks of the database and of this machine agree.'
-        : `The database's clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this machine's: let both follow a time server.`,
+        : `The database's clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this machine's: synchronise both with a time server.`,
     figures: { skew_ms: Math.round(skewMs), round_trip_ms: roundTripMs },
   };
 }
@@ -103,7 +103,7 @@ export async function checkMigrations(db: Kysely<DB>): Promise<Finding> {
     return { check: 'migrations', state: 'problem', words, figures };
   }
   if (missing.length > 0) {
-    const words = `The database lacks ${figures.missing}: back it up, then start this version or run \`sps migrate\`.`;
+    const words = `Migrations not yet applied: ${figures.missing}. Back up the database, then start this version or run \`sps migrate\`.`;
     return { check: 'migrations', state: 'warning', words, figures };
   }
   return { check: 'migrations', state: 'ok', words: `All ${applied.length} migrations are applied.`, figures };
@@ -112,7 +112,7 @@ export async function checkMigrations(db: Kysely<DB>): Promise<Finding> {
 /** Checks the disk of the embedded database. `folder` is undefined if the database is on a server of its own. */
 export async function checkDisk(folder: string | undefined): Promise<Finding> {
   if (folder === undefined) {
-    return { check: 'disk', state: 'unknown', words: 'The disk of the database server cannot be seen from here.' };
+    return { check: 'disk', state: 'unknown', words: 'The disk of the database server cannot be checked from here.' };
   }
   const { bavail, blocks, bsize } = await statfs(folder);
   return judgeDisk(bavail * bsize, blocks * bsize);
@@ -125,7 +125,7 @@ export function judgeDisk(free: number, all: number): Finding {
   return {
     check: 'disk',
     state,
-    words: state === 'ok' ? `${words}.` : `${words}: make room before the database stops.`,
+    words: state === 'ok' ? `${words}.` : `${words}: free up space before the database stops.`,
     figures: { free_bytes: free, all_bytes: all },
   };
 }

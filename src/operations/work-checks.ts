@@ -33,7 +33,7 @@ export async function checkWebhooks({ db, config, now }: Deps): Promise<Finding[
       return [`those of ${row.webhook_id} are ${error.message}`];
     }
   });
-  const lockedWords = `The secrets of ${counted(locked.length, 'webhook', 'webhooks')} cannot be read; ${locked[0]}: give the service the key that it lacks, or remove the webhook, then add it again.`;
+  const lockedWords = `The secrets of ${counted(locked.length, 'webhook', 'webhooks')} cannot be read; ${locked[0]}: configure the missing key, or remove the webhook and add it again.`;
   const clearWords = `The secrets of ${counted(clear.length, 'webhook', 'webhooks')} are stored in clear: \`sps secrets rotate\` encrypts them.`;
   const secrets = (state: Finding['state'], words: string): Finding => ({ check: 'webhook secrets', state, words });
   return [
@@ -45,7 +45,7 @@ export async function checkWebhooks({ db, config, now }: Deps): Promise<Finding[
 
 function judgeWebhooks(facts: WebhookFacts): Finding {
   const { enabled, suspended, failing, waiting, oldest_waiting_seconds: oldest, ahead_of_clock: ahead, dead } = facts;
-  const waits = counted(waiting, 'delivery waits', 'deliveries wait');
+  const waits = counted(waiting, 'delivery is waiting', 'deliveries are waiting');
   const faults = [
     ...(suspended > 0 ? [`${suspended} suspended (see \`sps webhook list\`, then \`sps webhook resume\`)`] : []),
     ...(failing > 0 ? [`${failing} failing (see \`sps webhook deliveries\`)`] : []),
@@ -54,7 +54,7 @@ function judgeWebhooks(facts: WebhookFacts): Finding {
       : []),
     ...(ahead > 0
       ? [
-          `${counted(ahead, 'delivery is', 'deliveries are')} of a time that is still to come, as the database's clock was set back (\`sps webhook resume\` makes them due)`,
+          `${counted(ahead, 'delivery is', 'deliveries are')} scheduled in the future because the database's clock was set back (\`sps webhook resume\` makes them due now)`,
         ]
       : []),
     ...(dead > 0 ? [`${counted(dead, 'dead delivery', 'dead deliveries')} (\`sps webhook replay\`)`] : []),
@@ -65,7 +65,7 @@ function judgeWebhooks(facts: WebhookFacts): Finding {
     words:
       faults.length > 0
         ? `Webhooks: ${faults.join(', ')}.`
-        : `${counted(enabled, 'webhook is', 'webhooks are')} enabled, ${waiting === 0 ? 'all is delivered' : waits}.`,
+        : `${counted(enabled, 'webhook is', 'webhooks are')} enabled; ${waiting === 0 ? 'everything is delivered' : waits}.`,
     figures: { ...facts },
   };
 }
@@ -73,15 +73,15 @@ function judgeWebhooks(facts: WebhookFacts): Finding {
 export async function checkBacklog({ db }: Deps): Promise<Finding[]> {
   const { labels_pending, ...facts } = await countBacklog(db);
   const pending = facts.facts_pending + facts.facts_retired + facts.facts_moved;
-  const factsWait = `${counted(pending, 'fact waits', 'facts wait')} to be added to the totals`;
-  const labelsWait = `The facts of ${counted(labels_pending, 'profile', 'profiles')} wait for their new label`;
+  const factsWait = `${counted(pending, 'fact is', 'facts are')} waiting to be added to the totals`;
+  const labelsWait = `The facts of ${counted(labels_pending, 'profile', 'profiles')} are waiting for their new label`;
   return [
     {
       check: 'totals',
       state: pending > BACKLOG_WARNING ? 'warning' : 'ok',
       words:
         pending > BACKLOG_WARNING
-          ? `${factsWait}; charts are exact but slower meanwhile: does a service run?`
+          ? `${factsWait}; charts stay exact but are slower until then: is a service running?`
           : `${factsWait}.`,
       figures: facts,
     },
@@ -90,7 +90,7 @@ export async function checkBacklog({ db }: Deps): Promise<Finding[]> {
       state: labels_pending > BACKLOG_WARNING ? 'warning' : 'ok',
       words:
         labels_pending > BACKLOG_WARNING
-          ? `${labelsWait}; charts are exact meanwhile: does a service run?`
+          ? `${labelsWait}; charts stay exact until then: is a service running?`
           : `${labelsWait}.`,
       figures: { labels_pending },
     },
@@ -138,7 +138,7 @@ export async function checkCharts(deps: Deps, budgetMs = CHARTS_BUDGET_MS): Prom
 
 export function judgeCharts(timed: readonly Timed[], all: number): Finding {
   const slowest = timed.toSorted((a, b) => b.ms - a.ms)[0];
-  if (!slowest) return { check: 'charts', state: 'unknown', words: `None of ${all} charts was drawn.` };
+  if (!slowest) return { check: 'charts', state: 'unknown', words: `0 of ${all} charts were drawn in the time given.` };
   const slow = timed.filter(({ ms }) => ms > SLOW_CHART_MS);
   const seen = timed.length < all ? ` Only ${timed.length} of ${all} were drawn in the time given.` : '';
   const worst = `the slowest, ${slowest.chart_id} of the app ${slowest.app_id}, took ${slowest.ms} ms`;

@@ -47,7 +47,10 @@ describe('on a real database', () => {
       charts: 'ok',
     });
     expect(await checkCharts(deps)).toMatchObject({ figures: { drawn: CHART_IDS.length, slow: 0 } });
-    expect(await checkCharts(deps, 0)).toMatchObject({ state: 'unknown', words: 'None of 19 charts was drawn.' });
+    expect(await checkCharts(deps, 0)).toMatchObject({
+      state: 'unknown',
+      words: '0 of 19 charts were drawn in the time given.',
+    });
   });
 
   async function addWebhook(values: object): Promise<void> {
@@ -75,7 +78,7 @@ describe('on a real database', () => {
 
   test('a webhook that was disabled, or suspended for its failures, does not also count as failing', async () => {
     await addWebhook({ state: 'disabled', first_failure_at: '2025-01-01T00:00:00Z' });
-    expect(await wordsOf('webhooks')).toBe('0 webhooks are enabled, all is delivered.');
+    expect(await wordsOf('webhooks')).toBe('0 webhooks are enabled; everything is delivered.');
     await addWebhook({ state: 'suspended', first_failure_at: '2025-01-01T00:00:00Z' });
     expect(await wordsOf('webhooks')).toMatch(/^Webhooks: 1 suspended \([^)]*\)\.$/);
   });
@@ -98,16 +101,16 @@ describe('on a real database', () => {
       insert into webhook_delivery (sequence, webhook_id, profile_id) select 2, webhook_id, gen_random_uuid() from webhook`.execute(
       db,
     );
-    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled, 1 delivery waits.');
+    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is waiting.');
     await sql`update webhook_delivery set queued_at = now() - interval '1 hour' where sequence = 2`.execute(db);
     expect(await wordsOf('webhooks')).toMatch(
-      /1 delivery waits, the oldest for 60 min \(see `sps webhook deliveries`\)/,
+      /1 delivery is waiting, the oldest for 60 min \(see `sps webhook deliveries`\)/,
     );
     await db
       .deleteFrom('webhook_delivery')
       .where('sequence', '=', '2' as never)
       .execute();
-    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled, all is delivered.');
+    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled; everything is delivered.');
     await db.deleteFrom('webhook').execute();
   });
 
@@ -123,17 +126,17 @@ describe('on a real database', () => {
       db,
     );
     await set('queued_at', 1);
-    expect(await wordsOf('webhooks')).toMatch(/1 delivery is of a time that is still to come, .*`sps webhook resume`/);
+    expect(await wordsOf('webhooks')).toMatch(/1 delivery is scheduled in the future because .*`sps webhook resume`/);
     await set('queued_at', 0);
     await set('due_at', 9);
-    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled, 1 delivery waits.');
+    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is waiting.');
     await set('due_at', 10);
     expect(await statesOf()).toMatchObject({ webhooks: 'warning' });
 
     await set('queued_at', 10);
     const { webhook_id } = await db.selectFrom('webhook').select('webhook_id').executeTakeFirstOrThrow();
     await resumeWebhook(deps, webhook_id);
-    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled, 1 delivery waits.');
+    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is waiting.');
     await sql`delete from webhook_delivery where sequence = 3`.execute(db);
   });
 
@@ -144,7 +147,7 @@ describe('on a real database', () => {
     expect(await statesOf()).toMatchObject({ 'webhook secrets': 'problem' });
     expect(await wordsOf('webhook secrets')).toMatch(
       new RegExp(
-        `those of ${webhook_id} are encrypted with the key [0-9a-f]{8}, which is neither .*: give the service`,
+        `those of ${webhook_id} are encrypted with the key [0-9a-f]{8}, which is neither .*: configure the missing key`,
       ),
     );
     deps = { ...deps, config: { ...deps.config, ...keys } };
@@ -189,7 +192,7 @@ describe('on a real database', () => {
       .where('name' as never, '=', '0006_totals.sql' as never)
       .returningAll()
       .execute();
-    expect(await wordsOf('migrations')).toContain('lacks 0006_totals.sql');
+    expect(await wordsOf('migrations')).toContain('not yet applied: 0006_totals.sql');
     await db
       .insertInto('schema_migration' as never)
       .values(taken as never)
