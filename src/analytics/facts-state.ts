@@ -45,7 +45,7 @@ export async function readFactsState(db: Kysely<DB>, { app_key }: Owner, query: 
       exists (select from fact_transaction where app_key = ${app_key}
         and refunded_day >= ${appToday(query)} and refunded_at > ${query.now}::timestamptz) as "refundsToCome",
       exists (select from label_pending where app_key = ${app_key}) as "pendingLabels"
-    -- Counted once.
+    -- "offset 0" keeps the counts from being evaluated twice.
     from (select ${few('fact_pending')} as pending, ${few('fact_retired')} as retired offset 0) lacking`.execute(db);
   const { version, usesTotals, transaction, install, ...has } = rows[0]!;
   return { version, usesTotals, months: { transaction, install }, has };

@@ -65,7 +65,7 @@ function totalRows(source: Source, entries: Entries, { at, sign }: Counted): Sql
       select * from fact_total t where t.app_key = ${owner.app_key} and t.grain = r.grain and t.home = ${sql.lit(homeCode(home))}
       and t.moment = ${sql.lit(momentCode(at))}
       and t.day >= r.since and t.day < r.until
-      -- Else it would be a hash join, that holds every range against the days of all years.
+      -- Prevents a hash join, which would compare every range with the days of all years.
       offset 0
     ) t
     ${isAsked.length > 0 ? sql`where ${and(isAsked)}` : sql``}

@@ -37,13 +37,13 @@ export function readServerFacts(db: Kysely<DB>): Promise<ServerFacts> {
       select current_setting('server_version_num')::integer as version_number, current_setting('server_version') as version,
         extract(epoch from clock_timestamp())::float8 * 1000 as clock_ms,
         (select count(*)::integer from pg_stat_activity
-          -- The kinds of other roles' backends are not told to everybody.
+          -- backend_type is null for other roles' backends if the user may not see it.
           where datid is not null and coalesce(backend_type, 'client backend') = 'client backend') as connections,
         current_setting('max_connections')::integer as most_connections,
-        -- PostgreSQL 15 has no second kind.
+        -- PostgreSQL 15 has no reserved_connections.
         current_setting('superuser_reserved_connections')::integer
           + coalesce(current_setting('reserved_connections', true), '0')::integer as reserved_connections,
-        -- Superusers are not held to theirs.
+        -- Superusers are exempt from their limit.
         (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user and not rolsuper) as role_limit,
         (select nullif(datconnlimit, -1) from pg_database where datname = current_database()) as database_limit,
         current_setting('server_encoding') as encoding,

@@ -12,7 +12,7 @@ from fact_total t
 where t.app_key = $5 and t.grain = r.grain and t.home = 1
 and t.moment = 0
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 group by 1, 2
@@ -46,7 +46,7 @@ from fact_total t
 where t.app_key = $21 and t.grain = r.grain and t.home = 1
 and t.moment = 3
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 group by 1, 2
@@ -108,7 +108,7 @@ from fact_total t
 where t.app_key = $5 and t.grain = r.grain and t.home = 11
 and t.moment = 0
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 group by 1, 2
@@ -123,7 +123,7 @@ from fact_total t
 where t.app_key = $10 and t.grain = r.grain and t.home = 11
 and t.moment = 1
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 group by 1, 2
@@ -199,7 +199,7 @@ from fact_total t
 where t.app_key = $5 and t.grain = r.grain and t.home = 2
 and t.moment = 0
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 where case when t.key = any($6::integer[]) then true end
@@ -215,7 +215,7 @@ from fact_total t
 where t.app_key = $11 and t.grain = r.grain and t.home = 2
 and t.moment = 1
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 where case when t.key = any($12::integer[]) then true end
@@ -267,7 +267,7 @@ from fact_total t
 where t.app_key = $39 and t.grain = r.grain and t.home = 2
 and t.moment = 0
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 where case when t.key = any($40::integer[]) then true end
@@ -283,7 +283,7 @@ from fact_total t
 where t.app_key = $45 and t.grain = r.grain and t.home = 2
 and t.moment = 1
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 where case when t.key = any($46::integer[]) then true end
@@ -358,7 +358,7 @@ from fact_total t
 where t.app_key = $5 and t.grain = r.grain and t.home = 3
 and t.moment = 0
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 group by 1, 2
@@ -392,7 +392,7 @@ from fact_total t
 where t.app_key = $21 and t.grain = r.grain and t.home = 3
 and t.moment = 3
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 group by 1, 2

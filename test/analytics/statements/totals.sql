@@ -12,7 +12,7 @@ from fact_total t
 where t.app_key = $5 and t.grain = r.grain and t.home = 1
 and t.moment = 0
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 group by 1, 2
@@ -34,7 +34,7 @@ from fact_total t
 where t.app_key = $15 and t.grain = r.grain and t.home = 1
 and t.moment = 3
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 group by 1, 2
@@ -84,7 +84,7 @@ from fact_total t
 where t.app_key = $5 and t.grain = r.grain and t.home = 11
 and t.moment = 0
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 group by 1, 2
@@ -99,7 +99,7 @@ from fact_total t
 where t.app_key = $10 and t.grain = r.grain and t.home = 11
 and t.moment = 1
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 group by 1, 2
@@ -171,7 +171,7 @@ from fact_total t
 where t.app_key = $5 and t.grain = r.grain and t.home = 2
 and t.moment = 0
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 where case when t.key = any($6::integer[]) then true end
@@ -187,7 +187,7 @@ from fact_total t
 where t.app_key = $11 and t.grain = r.grain and t.home = 2
 and t.moment = 1
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 where case when t.key = any($12::integer[]) then true end
@@ -223,7 +223,7 @@ from fact_total t
 where t.app_key = $31 and t.grain = r.grain and t.home = 2
 and t.moment = 0
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 where case when t.key = any($32::integer[]) then true end
@@ -239,7 +239,7 @@ from fact_total t
 where t.app_key = $37 and t.grain = r.grain and t.home = 2
 and t.moment = 1
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 where case when t.key = any($38::integer[]) then true end
@@ -302,7 +302,7 @@ from fact_total t
 where t.app_key = $5 and t.grain = r.grain and t.home = 3
 and t.moment = 0
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 group by 1, 2
@@ -324,7 +324,7 @@ from fact_total t
 where t.app_key = $15 and t.grain = r.grain and t.home = 3
 and t.moment = 3
 and t.day >= r.since and t.day < r.until
--- Else it would be a hash join, that holds every range against the days of all years.
+-- Prevents a hash join, which would compare every range with the days of all years.
 offset 0
 ) t
 group by 1, 2
