@@ -46,7 +46,7 @@ export function readFilters(problems: FieldError[], value: unknown, { chart, uni
   const members = value as Record<string, unknown>;
   const { dimensions, compares } = chart ? filtersOf(chart) : FILTERS.C;
   const allowed: readonly string[] = ['date', ...(compares ? ['compare_date'] : []), ...dimensions];
-  const words = `This chart has no such filter; it has: ${allowed.join(', ')}.`;
+  const words = `This chart does not support this filter; it supports: ${allowed.join(', ')}.`;
   const refuse = (name: string) => note(name, 'value_error', words);
   const refuseGiven = (name: string) => (isGiven(members, name) ? refuse(name) : undefined);
 
@@ -84,10 +84,10 @@ function readRange(
   const texts = readTexts(note, members, name);
   if (!texts) return undefined;
   if (texts.length < 1 || texts.length > 2)
-    return note(name, 'value_error', 'Must hold one day, or a first and a last day.');
+    return note(name, 'value_error', 'Must be one day, or a first and a last day.');
   const [first, last] = [parseDate(texts[0]!), parseDate(texts.at(-1)!)];
   if (first === undefined || last === undefined) {
-    return note(name, 'datetime', 'Must hold dates of the form YYYY-MM-DD.');
+    return note(name, 'datetime', 'Must be dates of the form YYYY-MM-DD.');
   }
   if (first > last) return note(name, 'value_error', 'The first day must not be after the last.');
   if (last > lastDayOfYears(first, MOST_YEARS)) {
@@ -112,5 +112,5 @@ function readDimension(note: Note, members: Record<string, unknown>, name: Dimen
   if (isKnown) return { dimension: asked, values };
   return asked.closed
     ? note(name, 'enum', `Must be one of: ${[...asked.closed, ...(asked.spellings?.keys() ?? [])].join(', ')}.`)
-    : note(name, 'value_error', 'Must be codes of two letters (ISO 3166-1).');
+    : note(name, 'value_error', 'Must be two-letter country codes (ISO 3166-1).');
 }

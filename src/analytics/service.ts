@@ -61,7 +61,7 @@ async function readSeries(
   if (query.format === 'csv' && cells.some(({ place }) => place === 'other')) {
     throw valueError(
       'segmentation',
-      `The CSV would have more than ${MOST_CSV_ROWS} rows; filter or shorten the range.`,
+      `The CSV would have more than ${MOST_CSV_ROWS} rows; add a filter or shorten the range.`,
     );
   }
   if (cells.length > FEW_POINTS) await yieldToEventLoop();

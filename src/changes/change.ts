@@ -88,7 +88,7 @@ async function runOnce<First>(
   if (!(await takeAnswerKey(trx, key))) throw apiError('idempotency_in_flight');
   const kept = await findAnswer(trx, key, now);
   if (kept && !kept.body_sha256.equals(once.body_sha256)) {
-    throw valueError(IDEMPOTENCY_KEY, 'This key was used with another body.');
+    throw valueError(IDEMPOTENCY_KEY, 'This key was already used with a different body.');
   }
   if (kept) return { answer: kept.answer, stored: 0 };
   return runChange(trx, request, {

@@ -80,7 +80,7 @@ describe.each<[string, string, () => object, () => object]>([
       status: 400,
       json: {
         error_code: 'value_error',
-        errors: [{ source: 'idempotency-key', errors: [expect.stringMatching(/another body/)] }],
+        errors: [{ source: 'idempotency-key', errors: [expect.stringMatching(/different body/)] }],
       },
     });
   });
