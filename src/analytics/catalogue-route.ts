@@ -14,13 +14,13 @@ const ChartRecord = Type.Object({
   chart_id: Type.String(),
   metric_name: Type.String(),
   description: Type.String(),
-  group: Type.String({ description: 'Under which it is listed.' }),
+  group: Type.String({ description: 'Heading under which it is listed.' }),
   kind: OneOf(['flow', 'stock', 'ratio']),
   unit: OneOf(['USD', 'count']),
-  keys: Names('The members of `data` in an answer.'),
-  segmentations: Names('Values that `segmentation` takes.'),
-  filters: Names('Members of `filters` beside the dates.'),
-  compares: Type.Boolean({ description: 'Whether it takes `filters.compare_date`.' }),
+  keys: Names('Members of `data` in the response.'),
+  segmentations: Names('Values that `segmentation` accepts.'),
+  filters: Names('Members of `filters` apart from the dates.'),
+  compares: Type.Boolean({ description: 'Whether it accepts `filters.compare_date`.' }),
 });
 
 const DimensionRecord = Type.Object({
@@ -29,7 +29,7 @@ const DimensionRecord = Type.Object({
   values: Type.Unsafe<{ value: string; title: string }[] | null>({
     type: ['array', 'null'],
     items: Type.Object({ value: Type.String(), title: Type.String() }),
-    description: 'All values there are; null where they are whatever was recorded.',
+    description: 'All possible values; null if any recorded value is possible.',
   }),
 });
 
@@ -68,7 +68,7 @@ export function describeCatalogueRoute() {
   const answer = Buffer.from(JSON.stringify({ data }));
   return operation({
     summary: 'Describe the charts',
-    description: 'The chart catalogue: which charts there are, and which segmentations and filters each takes. No key.',
+    description: 'The chart catalogue: the charts, and the segmentations and filters that each accepts. Needs no key.',
     answers: { 200: CatalogueAnswer },
     errors: [],
     handle: async ({ reply }) => reply.type(JSON_TYPE).send(answer),

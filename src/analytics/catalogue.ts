@@ -151,7 +151,7 @@ const CHARTS = {
   trials_expired: {
     metric_name: 'Expired trials',
     group: 'Trials',
-    description: 'Trials after which nothing is bought in time, at the lapse.',
+    description: 'Trials that no purchase follows in time, at the lapse.',
     kind: 'flow',
     entries: events('lapse', 'trial'),
     segmentations: 'expiry',
@@ -170,7 +170,7 @@ const CHARTS = {
     metric_name: 'Billing issues',
     group: 'Billing and refunds',
     description:
-      'Billing issues at their detection; with a grace period at its end, unless the subscription went on by then.',
+      'Billing issues at their detection; with a grace period, at its end unless the subscription continued by then.',
     kind: 'flow',
     entries: events('billing_issue'),
     segmentations: 'purchase',

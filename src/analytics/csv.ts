@@ -14,8 +14,8 @@ const COMPARE_COLUMNS = ['compare_period_start', 'compare_value'];
 
 /** For the API reference. */
 export const CSV_WORDS =
-  `A row per point: ${COLUMNS.join(', ')}; with compare_date also ${COMPARE_COLUMNS.join(', ')}. ` +
-  `Where it would have more than ${MOST_CSV_ROWS} rows the request is refused.`;
+  `One row per point: ${COLUMNS.join(', ')}; with compare_date also ${COMPARE_COLUMNS.join(', ')}. ` +
+  `A request whose CSV would have more than ${MOST_CSV_ROWS} rows is refused.`;
 
 export function csvFileName({ chart, span }: ChartQuery): string {
   return `${chart.chart_id}_${formatDate(span.range.first)}_${formatDate(span.range.last)}.csv`;

@@ -5,8 +5,8 @@ import { dimension, valuesOf } from './dimensions.ts';
 
 const KIND_WORDS = {
   flow: 'what happened in the bucket; the value of a range is the sum',
-  stock: 'what is so at the end of the bucket; the value of a range is that of its last bucket',
-  ratio: 'computed anew for each bucket, each series and the whole range',
+  stock: 'the state at the end of the bucket; the value of a range is that of its last bucket',
+  ratio: 'recomputed for each bucket, each series and the whole range',
 } as const;
 
 function code(names: readonly string[]): string {
@@ -36,22 +36,26 @@ function describeValues(): string {
 export function renderReference(): string {
   return `# Charts
 
-What \`POST {admin_url}/api/v1/client-api/metrics/analytics/\` answers. Printed from the chart catalogue
-(\`src/analytics/catalogue.ts\`); \`npx vitest run test/analytics/catalogue.test.ts -u\` prints it again.
+The charts that \`POST {admin_url}/api/v1/client-api/metrics/analytics/\` returns. Generated from the chart catalogue
+(\`src/analytics/catalogue.ts\`); \`npx vitest run test/analytics/catalogue.test.ts -u\` regenerates it.
 
 ## Values of the closed dimensions
 
 ${describeValues()}
 
-A fact without a value has the empty one, which a filter selects as \`""\`. Filters of closed dimensions match in any case,
-and take \`-\` for \`_\`, \`winback\` for \`win_back\` and \`no_offer\` for no offer; countries match in any case.
+A missing value counts as the empty string: filter for it with \`""\`. Filters of closed dimensions and of countries ignore case. Filters of
+closed dimensions also accept \`-\` for \`_\`, \`winback\` for \`win_back\` and \`no_offer\` for no offer.
 
 ## Money
 
-In USD, fixed when a transaction is recorded, until another price or day of purchase is given. \`revenue\` is the price: \`value_usd\`, or \`value\` at the imported rate of the day of purchase or of
-one of the seven before. \`proceeds\` is \`proceeds_usd\`, or the price less the store's commission (\`sps store set\`; 30 % of
-\`app_store\` and \`play_store\` unless set, else 0). \`net_revenue\` is the proceeds less \`tax_usd\`, which is 0 where none was given. An Uncategorized period adds at most 10⁹ USD to \`mrr\`, however short
-it is.
+Amounts are in USD. They are fixed when a transaction is recorded and change only if it is given another price or day of purchase.
+
+- \`revenue\` is the price: \`value_usd\`, or \`value\` at the imported rate of the day of purchase or of one of the seven days before.
+- \`proceeds\` is \`proceeds_usd\`, or the price less the store's commission (\`sps store set\`; 30 % for \`app_store\` and \`play_store\` unless set,
+  else 0).
+- \`net_revenue\` is the proceeds less \`tax_usd\`, which is 0 if none was given.
+
+An Uncategorized period adds at most 10⁹ USD to \`mrr\`, however short it is.
 
 ## The charts
 

@@ -18,7 +18,7 @@ export function retrieveAnalyticsRoute(deps: Deps) {
   const charts = createChartAnswers(deps);
   return operation({
     summary: 'Retrieve analytics data',
-    description: 'A chart with filters and segmentation. What each chart takes: docs/charts.md.',
+    description: 'Returns a chart, filtered and segmented. docs/charts.md says what each chart accepts.',
     headers: ChartHeaders,
     body: ChartBody,
     validatesBody: true,

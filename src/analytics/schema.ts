@@ -23,7 +23,7 @@ const NullableTexts = (options: SchemaOptions) =>
 /** Lists the values of a closed dimension, in words rather than as an enum: they match in any case (analytics.md 3). */
 function valueWords(name: DimensionName): string {
   const values = valuesOf(dimension(name));
-  return values ? `: ${values.join(', ')}` : '';
+  return values ? ` (${values.join(', ')})` : '';
 }
 
 const COUNTRY_OR_NONE = '^(?:[A-Za-z]{2})?$';
@@ -34,7 +34,7 @@ const dimensionFilters = Object.fromEntries(
     NullableTexts({
       items: Type.String({ maxLength: MOST_CHARACTERS, ...(name === 'country' && { pattern: COUNTRY_OR_NONE }) }),
       maxItems: MOST_VALUES,
-      description: `Values of ${name}, "" for none${valueWords(name)}.`,
+      description: `Values of ${name}${valueWords(name)}; "" for facts without one.`,
     }),
   ]),
 );
@@ -46,15 +46,15 @@ export const ChartBody = Type.Object(
         date: Type.Unsafe<string[]>({
           type: 'array',
           ...DAYS,
-          description: `One day, or the first and the last day: at most ${MOST_YEARS} years, and ${MOST_BUCKETS} buckets of the period_unit.`,
+          description: `One day, or the first and the last day; at most ${MOST_YEARS} years and ${MOST_BUCKETS} buckets of the period_unit.`,
         }),
         compare_date: NullableTexts({
           ...DAYS,
-          description: 'A day or range to compare with, wherever it lies and however long it is.',
+          description: 'The day or range to compare with. It may lie anywhere and have another length.',
         }),
         ...dimensionFilters,
       },
-      { additionalProperties: false, description: 'Which of them a chart takes: docs/charts.md.' },
+      { additionalProperties: false, description: 'docs/charts.md says which of them each chart accepts.' },
     ),
     chart_id: Type.Optional(NullableOneOf(CHART_IDS, { default: 'revenue' })),
     period_unit: Type.Optional(NullableOneOf([...PERIOD_UNITS, ...PLURALS.keys()], { default: 'month' })),
@@ -70,7 +70,7 @@ export const ChartBody = Type.Object(
 
 export const ChartHeaders = Type.Object({
   'service-tz': Type.Optional(
-    Type.String({ description: "IANA zone of days and buckets; the app's reporting zone unless given." }),
+    Type.String({ description: "IANA time zone of days and buckets; by default the app's reporting zone." }),
   ),
 });
 
@@ -150,7 +150,7 @@ const EXAMPLE: ChartMetric = {
 export const ChartAnswer = Type.Object(
   {
     data: Type.Object(Object.fromEntries(METRIC_KEYS.map((key) => [key, Type.Optional(ChartMetric)])), {
-      description: 'revenue, proceeds and net_revenue of a chart in USD, else common.',
+      description: 'revenue, proceeds and net_revenue for a chart in USD, otherwise common.',
     }),
   },
   { examples: [{ data: { common: EXAMPLE } }] },

@@ -8,7 +8,9 @@ export function describeCharts(): string {
     const filters = [...(compares ? ['compare_date'] : []), ...dimensions].join(', ');
     return `| \`${id}\` | ${one.kind} | ${unitOf(one)} | ${one.description} | ${segmentationsOf(one).join(', ')} | ${filters} |`;
   });
-  return ['| chart_id | kind | unit | what | segmentations | filters |', '|---|---|---|---|---|---|', ...rows].join(
-    '\n',
-  );
+  return [
+    '| chart_id | kind | unit | definition | segmentations | filters |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
 }

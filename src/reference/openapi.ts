@@ -13,14 +13,17 @@ type Json = Record<string, unknown>;
 
 const TAGS = {
   base: { name: 'Profiles and server-side', description: 'At `{base_url}`.' },
-  admin: { name: 'Analytics and events', description: 'At `{admin_url}`, which is `{base_url}` unless set apart.' },
+  admin: {
+    name: 'Analytics and events',
+    description: 'At `{admin_url}`, which is `{base_url}` unless configured separately.',
+  },
 };
 
 const INFO = `Profiles, marketing attribution, access levels, webhooks and charts for apps that sell subscriptions.
 
-Datetimes are ISO 8601 with microseconds and a numeric offset without a colon; in requests also with \`Z\`, an offset with a colon, or none, which is UTC.
+Datetimes are ISO 8601 with microseconds and a numeric offset without a colon. Requests may also use \`Z\`, an offset with a colon, or no offset, which means UTC.
 Texts must not contain U+0000 or unpaired surrogates. Every error has the envelope \`Error\`;
-clients branch on \`error_code\`. A trailing slash makes no difference.`;
+clients should branch on \`error_code\`. A trailing slash makes no difference.`;
 
 function parametersOf(schema: TSchema | undefined, place: 'header' | 'query', named: Named): Json[] {
   const { properties = {}, required = [] } = (schema ?? {}) as { properties?: Json; required?: string[] };
@@ -66,7 +69,7 @@ function describeOperation(route: Route, named: Named): Json {
 
 /** Describes where the operations of `{base_url}` are, for a document served at a separate `{admin_url}`. */
 function describeBaseUrl(baseUrl: string): Json {
-  const description = '`{base_url}` as its clients know it.';
+  const description = 'The `{base_url}` that clients use.';
   return { url: '{base_url}', description, variables: { base_url: { default: baseUrl, description } } };
 }
 
@@ -88,12 +91,12 @@ function describeEvents(named: Named): Json {
     ...EVENT_TYPE_NAMES.map((name) => ({
       name,
       summary: EVENT_TYPES[name],
-      delivery: 'delivered at least once, in order per profile',
+      delivery: 'delivered at least once, in order per profile; a failed delivery is retried',
       payload: eventPayload(name),
     })),
     {
       name: 'test',
-      summary: 'A webhook is added, changed or tested.',
+      summary: 'A webhook was added, changed or tested.',
       delivery: 'sent once, and not in the event feed',
       payload: TestEvent,
     },
@@ -104,7 +107,7 @@ function describeEvents(named: Named): Json {
       post: {
         operationId: name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
         summary,
-        description: `Signed by the Standard Webhooks specification; ${delivery}.`,
+        description: `Signed according to the Standard Webhooks specification; ${delivery}.`,
         tags: ['Events'],
         security: [],
         parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((header) => ({
@@ -117,7 +120,7 @@ function describeEvents(named: Named): Json {
           required: true,
           content: { 'application/json': { schema: toJsonSchema(payload, named) } },
         },
-        responses: { '2XX': { description: 'Received. Anything else is tried again later.' } },
+        responses: { '2XX': { description: 'Received. Any other response counts as a failure.' } },
       },
     },
   ]);
@@ -139,7 +142,7 @@ const ERROR_SCHEMA = {
         },
       },
     },
-    error_code: { type: 'string', description: 'Short error name, that of the first of the errors.' },
+    error_code: { type: 'string', description: 'Short error name: that of the first entry in `errors`.' },
     status_code: { type: 'integer', description: 'HTTP status.' },
   },
 };
@@ -167,7 +170,7 @@ export function buildOpenApi(routes: readonly Route[], version: string, baseUrl?
     servers: [{ url: '/', description: 'This service' }],
     tags: [
       ...Object.values(TAGS),
-      { name: 'Events', description: 'What the service sends to webhooks.' },
+      { name: 'Events', description: 'Events that the service sends to webhooks.' },
       { name: 'Charts', description: describeCharts() },
     ],
     security: [],
