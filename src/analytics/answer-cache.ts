@@ -7,10 +7,10 @@ import type { App } from '../deps.ts';
 import { canonicalText } from '../lib/canonical-text.ts';
 import type { ChartRequest } from './request.ts';
 
-const MOST_BYTES = 32 * 1024 * 1024;
-const MOST_BYTES_OF_ONE = 8 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_ENTRY_BYTES = 8 * 1024 * 1024;
 /** What an entry takes in addition to its body. */
-const ENTRY_BYTES = 500;
+const ENTRY_OVERHEAD_BYTES = 500;
 
 export interface CachedAnswer {
   /** The body of the answer: JSON, as the bytes that are sent. */
@@ -40,9 +40,9 @@ function lastMicro(now: Date): number {
 
 export function createAnswerCache() {
   const kept = new LRUCache<string, CachedAnswer>({
-    maxSize: MOST_BYTES,
-    maxEntrySize: MOST_BYTES_OF_ONE,
-    sizeCalculation: ({ body }) => body.length + ENTRY_BYTES,
+    maxSize: MAX_BYTES,
+    maxEntrySize: MAX_ENTRY_BYTES,
+    sizeCalculation: ({ body }) => body.length + ENTRY_OVERHEAD_BYTES,
   });
   return {
     keep: (key: string, answer: CachedAnswer): void => {

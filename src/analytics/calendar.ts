@@ -85,10 +85,10 @@ export function countBuckets(span: Span): number {
   return Math.max(span.instants.length - 1, 0);
 }
 
-/** Cuts a span into at most `mostPieces` pieces, each with the index (from 0) of its first bucket. */
-export function cutSpan(span: Span, mostPieces: number): { first: number; span: Span }[] {
+/** Cuts a span into at most `maxPieces` pieces, each with the index (from 0) of its first bucket. */
+export function cutSpan(span: Span, maxPieces: number): { first: number; span: Span }[] {
   const buckets = countBuckets(span);
-  const size = Math.ceil(buckets / mostPieces);
+  const size = Math.ceil(buckets / maxPieces);
   const firsts = Array.from({ length: buckets }, (_, bucket) => bucket).filter((bucket) => bucket % size === 0);
   return firsts.map((first) => {
     const end = Math.min(first + size, buckets);

@@ -230,7 +230,7 @@ const COUNT_KEYS = ['common'] as const;
 export const METRIC_KEYS = [...MONEY_KEYS, ...COUNT_KEYS];
 
 /** Whether a chart divides by the number of installs, or of payers. */
-export function isPer(chart: Chart, per: 'installs' | 'payers'): boolean {
+export function dividesBy(chart: Chart, per: 'installs' | 'payers'): boolean {
   return chart.kind === 'ratio' && chart.per === per;
 }
 

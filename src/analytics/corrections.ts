@@ -9,7 +9,7 @@ import {
   asLabelled,
   asWritten,
   type Counted,
-  countOnce,
+  countedInOneRead,
   type Facts,
   factRows,
   listCounted,
@@ -42,22 +42,22 @@ export interface Baseline extends RowForm {
  * columns also of their changes and of months that they lack.
  */
 export function correctionRows(source: Source, entries: Entries, baseline: Baseline): Sql[] {
-  const counted = countOnce(entries);
+  const counted = countedInOneRead(entries);
   const contained = containedIn(entries, counted, baseline);
-  const which = stillOpen(source, entries, baseline);
-  const once = foundOnce(source, entries, { baseline, contained });
+  const openConditions = stillOpen(source, entries, baseline);
+  const readOnce = factsReadOnce(source, entries, { baseline, contained });
   // Later days are found by an index on the moment, so each moment is selected separately.
   const later = appDaysOf(source).end > baseline.horizon ? listCounted(entries) : [];
-  const isTotalled = [...contained.refunds, ...notPending(source), ...which];
+  const totalledConditions = [...contained.refunds, ...notPending(source), ...openConditions];
   return [
-    ...once.map(({ where, ...facts }) =>
-      factRows(source, entries, { counted, facts: { ...facts, where: [...where, ...which] }, form: baseline }),
+    ...readOnce.map(({ where, ...facts }) =>
+      factRows(source, entries, { counted, facts: { ...facts, where: [...where, ...openConditions] }, form: baseline }),
     ),
-    ...relabelledBefore(source, entries, { ...baseline, where: isTotalled }),
+    ...relabelledBefore(source, entries, { ...baseline, where: totalledConditions }),
     ...later.map((each) =>
       factRows(source, entries, {
         counted: each,
-        facts: recent(source, entries, { ...baseline, ...contained, at: each.at }),
+        facts: laterFacts(source, entries, { ...baseline, ...contained, at: each.at }),
         form: baseline,
       }),
     ),
@@ -72,7 +72,7 @@ function stillOpen(source: Source, { until }: Entries, { horizon }: Baseline): S
   return until ? [sql`(${dayOf(until)} >= ${sql.lit(Math.min(appDaysOf(source).first, horizon))}) is not false`] : [];
 }
 
-function foundOnce(
+function factsReadOnce(
   source: Source,
   entries: Entries,
   { baseline, contained }: { baseline: Baseline; contained: Contained },
@@ -119,19 +119,29 @@ function pending(source: Source): Facts {
 }
 
 function retired(contained: Contained, months: Baseline['months']): Facts {
-  return { relation: sql`fact_retired f`, where: isContained(contained, months), weight: sql`-1`, label: OWN_LABEL };
+  return {
+    relation: sql`fact_retired f`,
+    where: containedConditions(contained, months),
+    weight: sql`-1`,
+    label: OWN_LABEL,
+  };
 }
 
 /** Facts that were totalled under a label other than the one they carry now. */
 function moved(contained: Contained, months: Baseline['months']): Facts {
-  return { relation: sql`fact_moved f`, where: isContained(contained, months), weight: sql`f.sign`, label: OWN_LABEL };
+  return {
+    relation: sql`fact_moved f`,
+    where: containedConditions(contained, months),
+    weight: sql`f.sign`,
+    label: OWN_LABEL,
+  };
 }
 
-function isContained({ days, refunds }: Contained, months: Baseline['months']): Sql[] {
+function containedConditions({ days, refunds }: Contained, months: Baseline['months']): Sql[] {
   return [days, ...refunds, ...(months ? [isInRanges(dayOf('purchased'), rangesOfMonths(months))] : [])];
 }
 
-function recent(
+function laterFacts(
   source: Source,
   entries: Entries,
   { at, horizon, refunds }: Pick<Counted, 'at'> & Baseline & Contained,

@@ -7,7 +7,7 @@ import type { ChartQuery } from './request.ts';
 import type { Series } from './series.ts';
 import { type StoreTitles, titleOfSeries } from './titles.ts';
 
-export const MOST_CSV_ROWS = 1_000_000;
+export const MAX_CSV_ROWS = 1_000_000;
 
 const COLUMNS = ['chart_id', 'metric', 'series', 'segment', 'segment_title', 'period_start', 'value'];
 const COMPARE_COLUMNS = ['compare_period_start', 'compare_value'];
@@ -15,7 +15,7 @@ const COMPARE_COLUMNS = ['compare_period_start', 'compare_value'];
 /** For the API reference. */
 export const CSV_WORDS =
   `One row per point: ${COLUMNS.join(', ')}; with compare_date also ${COMPARE_COLUMNS.join(', ')}. ` +
-  `A request whose CSV would have more than ${MOST_CSV_ROWS} rows is refused.`;
+  `A request whose CSV would have more than ${MAX_CSV_ROWS} rows is refused.`;
 
 export function csvFileName({ chart, span }: ChartQuery): string {
   return `${chart.chart_id}_${formatDate(span.range.first)}_${formatDate(span.range.last)}.csv`;

@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import { appDaysOf, appToday, wholeDaysOf } from './app-days.ts';
 import type { Entries, Moment } from './entries.ts';
-import { asWritten, countOnce, factRows } from './fact-rows.ts';
+import { asWritten, countedInOneRead, factRows } from './fact-rows.ts';
 import { relabelledBefore, relabelledSince } from './relabelled/rows.ts';
 import { dayOf, readsPendingLabels, type Source, type Sql } from './sources.ts';
 
@@ -35,7 +35,7 @@ function cutAtEdges(source: Source, at: Moment): Piece[] {
 /** Returns the parts that make up the entries, with columns `bucket, key, n, a0 …`. */
 export function eventParts(source: Source, entries: Entries): Sql[] {
   const { of, at } = entries;
-  const counted = countOnce(entries);
+  const counted = countedInOneRead(entries);
   const written = cutAtEdges(source, at).map(({ source: piece, where }) =>
     factRows(piece, entries, { counted, facts: asWritten(of, where) }),
   );

@@ -3,11 +3,11 @@ import { sql } from 'kysely';
 import type { TotalHome } from '../facts/totals-schema.ts';
 import { AMOUNTS, type Entries } from './entries.ts';
 import {
+  type AnyMoment,
   and,
   beforeEnd,
   bothMoments,
   bucketOf,
-  type Counting,
   conditions,
   currentLabel,
   labelledFacts,
@@ -22,7 +22,7 @@ import {
 
 /** A moment at which facts count. For a stock, openings count 1 and closings -1. */
 export interface Counted {
-  at: Counting;
+  at: AnyMoment;
   sign: Sql;
 }
 
@@ -32,7 +32,7 @@ export function listCounted({ at, until }: Entries): Counted[] {
 }
 
 /** Like `listCounted`, but for facts that are read once and counted at each of their moments. */
-export function countOnce({ at, until }: Entries): Counted {
+export function countedInOneRead({ at, until }: Entries): Counted {
   return until ? { at: 'either', sign: sql`either.sign` } : { at, sign: sql`1` };
 }
 
@@ -82,7 +82,7 @@ function keyIn(source: Source, key: Sql, home: RowForm['home']): { key: Sql; joi
 }
 
 /** Matches facts whose moment is in the span; for a stock, also before it. */
-function inSpan(source: Source, { until }: Entries, at: Counting): Sql[] {
+function inSpan(source: Source, { until }: Entries, at: AnyMoment): Sql[] {
   if (!until) return [...beforeEnd(source, at), ...sinceStart(source, at)];
   return [...beforeEnd(source, at), ...openedBeforeNow(source, at)];
 }

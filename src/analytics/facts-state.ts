@@ -8,7 +8,7 @@ import type { ChartQuery } from './request.ts';
 import type { Owner } from './sources.ts';
 
 /** If the totals lack this many facts, adding them one by one costs more than the totals save. */
-const MOST_PENDING = 50_000;
+const MAX_PENDING = 50_000;
 
 export interface FactsState {
   version: string;
@@ -32,10 +32,10 @@ export interface FactsState {
 }
 
 export async function readFactsState(db: Kysely<DB>, { app_key }: Owner, query: ChartQuery): Promise<FactsState> {
-  const few = (table: string) =>
-    sql`(select count(*) from (select from ${sql.table(table)} where app_key = ${app_key} limit ${MOST_PENDING}) w)`;
+  const countUpToLimit = (table: string) =>
+    sql`(select count(*) from (select from ${sql.table(table)} where app_key = ${app_key} limit ${MAX_PENDING}) w)`;
   const { rows } = await sql<Pick<FactsState, 'version' | 'usesTotals'> & FactsState['months'] & FactsState['has']>`
-    select ${versionOf(app_key)} as version, lacking.pending + lacking.retired < ${MOST_PENDING} as "usesTotals",
+    select ${versionOf(app_key)} as version, lacking.pending + lacking.retired < ${MAX_PENDING} as "usesTotals",
       array(select month from fact_column_month where app_key = ${app_key} order by 1) as transaction,
       array(select month from install_column_month where app_key = ${app_key} order by 1) as install,
       lacking.pending > 0 as pending, lacking.retired > 0 as retired,
@@ -46,7 +46,9 @@ export async function readFactsState(db: Kysely<DB>, { app_key }: Owner, query: 
         and refunded_day >= ${appToday(query)} and refunded_at > ${query.now}::timestamptz) as "refundsToCome",
       exists (select from label_pending where app_key = ${app_key}) as "pendingLabels"
     -- "offset 0" keeps the counts from being evaluated twice.
-    from (select ${few('fact_pending')} as pending, ${few('fact_retired')} as retired offset 0) lacking`.execute(db);
+    from (select ${countUpToLimit('fact_pending')} as pending, ${countUpToLimit('fact_retired')} as retired offset 0) lacking`.execute(
+    db,
+  );
   const { version, usesTotals, transaction, install, ...has } = rows[0]!;
   return { version, usesTotals, months: { transaction, install }, has };
 }

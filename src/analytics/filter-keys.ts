@@ -5,7 +5,7 @@ import type { DB } from '../db/types.ts';
 import type { Filter } from './filters.ts';
 
 /** The most keys that a statement lists. */
-const MOST_LISTED = 1000;
+const MAX_LISTED = 1000;
 
 /** A filter with the keys that stand for its values, or without them if they are too many to list. */
 export interface KeyedFilter extends Filter {
@@ -23,22 +23,22 @@ function matchingKeys({ dimension: { home }, values, keys }: KeyedFilter): numbe
 }
 
 /**
- * Reads the keys that stand for the values of a filter, at most `most` of them. They come as one list: with many
+ * Reads the keys that stand for the values of a filter, at most `limit` of them. They come as one list: with many
  * labels, a row for each would hold other requests up.
  */
-export async function listKeys(db: Kysely<DB>, filter: KeyedFilter, most: number): Promise<number[]> {
+export async function listKeys(db: Kysely<DB>, filter: KeyedFilter, limit: number): Promise<number[]> {
   const keys = matchingKeys(filter);
   if (Array.isArray(keys)) return keys;
   const { rows } = await sql<{ keys: number[] }>`
-    select ${jsonList('key', 'keys')} from (${keys} limit ${most}) k`.execute(db);
+    select ${jsonList('key', 'keys')} from (${keys} limit ${limit}) k`.execute(db);
   return rows[0]!.keys;
 }
 
 export async function withKeys(db: Kysely<DB>, filters: readonly Filter[]): Promise<KeyedFilter[]> {
   const keyed: KeyedFilter[] = [];
   for (const filter of filters) {
-    const keys = await listKeys(db, filter, MOST_LISTED + 1);
-    keyed.push(keys.length > MOST_LISTED ? filter : { ...filter, keys });
+    const keys = await listKeys(db, filter, MAX_LISTED + 1);
+    keyed.push(keys.length > MAX_LISTED ? filter : { ...filter, keys });
   }
   return keyed;
 }

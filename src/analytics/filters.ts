@@ -24,10 +24,10 @@ interface ChartChoice {
   unit: PeriodUnit;
 }
 
-export const MOST_YEARS = 10;
-export const MOST_BUCKETS = 1000;
-export const MOST_VALUES = 1000;
-export const MOST_CHARACTERS = 500;
+export const MAX_YEARS = 10;
+export const MAX_BUCKETS = 1000;
+export const MAX_VALUES = 1000;
+export const MAX_CHARACTERS = 500;
 const NO_RANGE: DateRange = { first: 0, last: 0 };
 
 /** Notes a problem with a member or, if the name is null, with all of `filters`. */
@@ -90,11 +90,11 @@ function readRange(
     return note(name, 'datetime', 'Must be dates of the form YYYY-MM-DD.');
   }
   if (first > last) return note(name, 'value_error', 'The first day must not be after the last.');
-  if (last > lastDayOfYears(first, MOST_YEARS)) {
-    return note(name, 'value_error', `Must not be longer than ${MOST_YEARS} years.`);
+  if (last > lastDayOfYears(first, MAX_YEARS)) {
+    return note(name, 'value_error', `Must not be longer than ${MAX_YEARS} years.`);
   }
-  if (listEdges({ first, last }, unit).length - 1 > MOST_BUCKETS) {
-    return note(name, 'value_error', `Must not have more than ${MOST_BUCKETS} buckets of the period_unit.`);
+  if (listEdges({ first, last }, unit).length - 1 > MAX_BUCKETS) {
+    return note(name, 'value_error', `Must not have more than ${MAX_BUCKETS} buckets of the period_unit.`);
   }
   return { first, last };
 }
@@ -102,9 +102,9 @@ function readRange(
 function readDimension(note: Note, members: Record<string, unknown>, name: DimensionName): Filter | undefined {
   const texts = readTexts(note, members, name);
   if (!texts || texts.length === 0) return undefined;
-  if (texts.length > MOST_VALUES) return note(name, 'value_error', `Must have at most ${MOST_VALUES} values.`);
-  if (texts.some((text) => lengthOf(text) > MOST_CHARACTERS)) {
-    return note(name, 'value_error', `Values must have at most ${MOST_CHARACTERS} characters.`);
+  if (texts.length > MAX_VALUES) return note(name, 'value_error', `Must have at most ${MAX_VALUES} values.`);
+  if (texts.some((text) => lengthOf(text) > MAX_CHARACTERS)) {
+    return note(name, 'value_error', `Values must have at most ${MAX_CHARACTERS} characters.`);
   }
   const asked = dimension(name);
   const values = texts.map((text) => readFilterValue(asked, text));

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { appDaysOf } from './app-days.ts';
 import { type Baseline, isInRanges, rangesWithout } from './corrections.ts';
 import { INSTALLS } from './entries.ts';
-import { asLabelled, asWritten, countOnce, type Facts, factRows } from './fact-rows.ts';
+import { asLabelled, asWritten, countedInOneRead, type Facts, factRows } from './fact-rows.ts';
 import { rangesOfMonths } from './month-ranges.ts';
 import { relabelledBefore } from './relabelled/rows.ts';
 import { dayOf, OWN_LABEL, type Source, type Sql } from './sources.ts';
@@ -25,7 +25,7 @@ export function installCorrectionRows(
     ...(appDaysOf(source).end > horizon ? [asLabelled(source, INSTALLS, [sql`${day} >= ${sql.lit(horizon)}`])] : []),
   ];
   return [
-    ...parts.map((facts) => factRows(source, INSTALLS, { counted: countOnce(INSTALLS), facts })),
+    ...parts.map((facts) => factRows(source, INSTALLS, { counted: countedInOneRead(INSTALLS), facts })),
     ...relabelledBefore(source, INSTALLS, { horizon }),
   ];
 }

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { inSlices } from '../lib/slices.ts';
 import { countBuckets } from './calendar.ts';
-import { isPer, unitOf } from './catalogue.ts';
+import { dividesBy, unitOf } from './catalogue.ts';
 import { CELLS_AT_ONCE, type Cell } from './cells.ts';
 import { readColumns } from './columns/read.ts';
 import { INSTALLS } from './entries.ts';
@@ -21,7 +21,7 @@ export interface CellsRequest {
   signal: AbortSignal;
   owner: Owner;
   /** Includes the total and "other". */
-  mostSeries: number;
+  maxSeries: number;
   state: FactsState;
   readRelabelled: ReadRelabelled;
 }
@@ -60,12 +60,12 @@ function listSpans({ query, owner, state }: CellsRequest, filters: readonly Keye
 async function queryCells(
   db: Kysely<DB>,
   spans: readonly AskedSpan[],
-  { query, mostSeries }: CellsRequest,
+  { query, maxSeries }: CellsRequest,
 ): Promise<Cell[]> {
-  const payers = isPer(query.chart, 'payers') ? queryPayers(spans) : undefined;
+  const payers = dividesBy(query.chart, 'payers') ? queryPayers(spans) : undefined;
   const cells = [entryCte(query, spans), cellCte(query), ...(payers?.ctes ?? [])];
   const statement = query.segmentation
-    ? sql`with ${list([...cells, ...rankingCtes(query, mostSeries, payers)])} ${totalCells(query, payers)} union all ${segmentCells(query, payers)}`
+    ? sql`with ${list([...cells, ...rankingCtes(query, maxSeries, payers)])} ${totalCells(query, payers)} union all ${segmentCells(query, payers)}`
     : sql`with ${list(cells)} ${totalCells(query, payers)}`;
   const { rows } = await sql<Omit<Cell, 'sums'> & { sums: string[] }>`${statement}`.execute(db);
   const read: Cell[] = [];
@@ -86,7 +86,7 @@ function entryCte({ chart }: ChartQuery, spans: readonly AskedSpan[]): Sql {
     const side = (name: Cell['side'], values: Sql, rows: Sql) =>
       sql`select ${sql.lit(name)} as side, ${sql.lit(asked.index)} as span, bucket, key, ${values} from (${rows}) r`;
     const entries = chart.entries.map((one) => side('entries', sums, entryRows(asked, one)));
-    if (!isPer(chart, 'installs')) return entries;
+    if (!dividesBy(chart, 'installs')) return entries;
     const installs = list([sql`a0`, ...Array.from({ length: width - 1 }, () => sql`0`)]);
     return [...entries, side('per', installs, entryRows(asked, INSTALLS))];
   });
@@ -102,9 +102,9 @@ function cellCte(query: ChartQuery): Sql {
 
 /**
  * Ranks segments in the order of the answer: by the value shown under the first key, then by code point. Materialized
- * for the same reason as `onlyOnce`: for an app that has just started, the planner expects a single cell.
+ * for the same reason as `materialized`: for an app that has just started, the planner expects a single cell.
  */
-function rankingCtes(query: ChartQuery, mostSeries: number, payers: PayerQueries | undefined): Sql[] {
+function rankingCtes(query: ChartQuery, maxSeries: number, payers: PayerQueries | undefined): Sql[] {
   const sum = (side: Cell['side']) => sql`sum(a0) filter (where side = ${sql.lit(side)} and span = 0)`;
   const shownUnit = unitOf(query.chart) === 'USD' ? sql`1000.0` : sql`1`;
   const divided = sql`divided as (select segment, coalesce(${sum('entries')}, 0) as value,
@@ -114,9 +114,9 @@ function rankingCtes(query: ChartQuery, mostSeries: number, payers: PayerQueries
     ...(payers ? [sql`paying as materialized (${payers.bySegment})`] : []),
     divided,
     sql`ranked as materialized (select segment,
-        count(*) over () < ${mostSeries} or row_number() over (
+        count(*) over () < ${maxSeries} or row_number() over (
           order by round(coalesce(value / nullif(${payers ? sql`paying.per` : sql`divided.per`}, 0), 0) / ${shownUnit}) desc,
-            segment collate "C") <= ${mostSeries - 2} as kept
+            segment collate "C") <= ${maxSeries - 2} as kept
       from divided ${payers ? sql`left join paying using (segment)` : sql``})`,
   ];
 }

@@ -28,9 +28,11 @@ function split(bucket: number, from: number, to: number): Range[] {
  * Returns the ranges of the buckets with these edges, up to `end`. With `history`, the first bucket includes all
  * earlier days.
  */
-export function listRanges(edges: readonly number[], end: number, history: boolean): Range[] {
+export function listRanges(edges: readonly number[], end: number, includesHistory: boolean): Range[] {
   return edges
     .slice(0, -1)
-    .flatMap((day, i) => split(i + 1, history && i === 0 ? BEGINNING : day, Math.min(edges[i + 1] as number, end)))
+    .flatMap((day, i) =>
+      split(i + 1, includesHistory && i === 0 ? BEGINNING : day, Math.min(edges[i + 1] as number, end)),
+    )
     .filter(({ from, to }) => from < to);
 }

@@ -6,7 +6,7 @@ import { PERIOD_UNITS } from './calendar.ts';
 import { CHART_IDS, METRIC_KEYS } from './catalogue.ts';
 import { EVERY_SEGMENTATION, FILTERS } from './chart-options.ts';
 import { type DimensionName, dimension, valuesOf } from './dimensions.ts';
-import { MOST_BUCKETS, MOST_CHARACTERS, MOST_VALUES, MOST_YEARS } from './filters.ts';
+import { MAX_BUCKETS, MAX_CHARACTERS, MAX_VALUES, MAX_YEARS } from './filters.ts';
 import { DATE_TYPES, FORMATS, PLURALS } from './request.ts';
 
 const DAYS = {
@@ -32,8 +32,8 @@ const dimensionFilters = Object.fromEntries(
   FILTERS.C.dimensions.map((name) => [
     name,
     NullableTexts({
-      items: Type.String({ maxLength: MOST_CHARACTERS, ...(name === 'country' && { pattern: COUNTRY_OR_NONE }) }),
-      maxItems: MOST_VALUES,
+      items: Type.String({ maxLength: MAX_CHARACTERS, ...(name === 'country' && { pattern: COUNTRY_OR_NONE }) }),
+      maxItems: MAX_VALUES,
       description: `Values of ${name}${valueWords(name)}; "" for facts without one.`,
     }),
   ]),
@@ -46,7 +46,7 @@ export const ChartBody = Type.Object(
         date: Type.Unsafe<string[]>({
           type: 'array',
           ...DAYS,
-          description: `One day, or the first and the last day; at most ${MOST_YEARS} years and ${MOST_BUCKETS} buckets of the period_unit.`,
+          description: `One day, or the first and the last day; at most ${MAX_YEARS} years and ${MAX_BUCKETS} buckets of the period_unit.`,
         }),
         compare_date: NullableTexts({
           ...DAYS,

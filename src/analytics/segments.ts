@@ -20,7 +20,7 @@ export interface Segments {
  * The most keys that are held in memory; if there are more, the database groups by segment. All apps share their
  * labels, and anybody with a public key can make more.
  */
-export const MOST_KEYS = 200_000;
+export const MAX_KEYS = 200_000;
 /** This many keys arrive at a time; other requests are answered in between. */
 const KEYS_AT_ONCE = 10_000;
 
@@ -37,7 +37,7 @@ async function readKeys(db: Kysely<DB>, segmentation: Dimension): Promise<KeyOfV
   const values = segmentValues(segmentation);
   const { rows } = await sql<{ highest: number | null }>`select max(key) as highest from ${values}`.execute(db);
   const highest = rows[0]?.highest ?? 0;
-  if (highest > MOST_KEYS) return undefined;
+  if (highest > MAX_KEYS) return undefined;
   const pages = await overlapping(db, (each) =>
     Array.from({ length: Math.ceil((highest + 1) / KEYS_AT_ONCE) }, (_, i) => {
       const from = i * KEYS_AT_ONCE;

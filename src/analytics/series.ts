@@ -3,7 +3,7 @@
 import { toMicros } from '../lib/money.ts';
 import { inSlices, SLICE } from '../lib/slices.ts';
 import { countBuckets, type Span } from './calendar.ts';
-import { isPer, metricKeysOf, unitOf } from './catalogue.ts';
+import { dividesBy, metricKeysOf, unitOf } from './catalogue.ts';
 import type { Cell } from './cells.ts';
 import { type ChartQuery, countPoints } from './request.ts';
 import { sortSegments } from './segment-order.ts';
@@ -46,16 +46,16 @@ export async function assembleSeries(query: ChartQuery, cells: readonly Cell[]):
     const name = `${cell.place}:${cell.segment}`;
     const group = groups.get(name) ?? newGroup(query, cell);
     groups.set(name, group);
-    put(group.spans.get(cell.span)!, cell);
+    addCell(group.spans.get(cell.span)!, cell);
   });
   const { chart, segmentation } = query;
-  const isUnsplit = isPer(chart, 'installs') && segmentation?.ofInstalls === false;
+  const isUnsplit = dividesBy(chart, 'installs') && segmentation?.ofInstalls === false;
   const series: Series[] = [];
   const atOnce = Math.ceil(SLICE / Math.max(countPoints(query), 1));
   await inSlices([...groups.values()], atOnce, ({ place, segment, spans }) => {
     const lineOf = (span: Cell['span'], key: number) => {
       const sums = spans.get(span);
-      return sums ? drawLine(query, sums, { key, per: isUnsplit ? total.spans.get(span)! : sums }) : null;
+      return sums ? computeLine(query, sums, { key, per: isUnsplit ? total.spans.get(span)! : sums }) : null;
     };
     const lines = metricKeysOf(chart).map((_, key) => ({ main: lineOf(0, key)!, compared: lineOf(1, key) }));
     series.push({ place, segment, lines });
@@ -65,23 +65,23 @@ export async function assembleSeries(query: ChartQuery, cells: readonly Cell[]):
 }
 
 function newGroup(query: ChartQuery, { place, segment }: Pick<Series, 'place' | 'segment'>): Group {
-  const spans: Group['spans'] = new Map([[0, noSums(query, query.span)]]);
-  if (query.compared) spans.set(1, noSums(query, query.compared));
+  const spans: Group['spans'] = new Map([[0, zeroSums(query, query.span)]]);
+  if (query.compared) spans.set(1, zeroSums(query, query.compared));
   return { place, segment, spans };
 }
 
-function noSums({ chart }: ChartQuery, span: Span): Sums {
+function zeroSums({ chart }: ChartQuery, span: Span): Sums {
   const zeros = () => new Array<bigint>(countBuckets(span)).fill(0n);
   return { entries: metricKeysOf(chart).map(zeros), per: zeros(), perWhole: null };
 }
 
-function put(sums: Sums, { side, bucket, sums: values }: Cell): void {
+function addCell(sums: Sums, { side, bucket, sums: values }: Cell): void {
   if (bucket === null) sums.perWhole = values[0]!;
   else if (side === 'per') sums.per[bucket - 1] = values[0]!;
   else for (const [key, value] of values.entries()) sums.entries[key]![bucket - 1] = value;
 }
 
-function drawLine(query: ChartQuery, { entries }: Sums, { key, per }: { key: number; per: Sums }): Line {
+function computeLine(query: ChartQuery, { entries }: Sums, { key, per }: { key: number; per: Sums }): Line {
   const { chart, dateType } = query;
   const isMoney = unitOf(chart) === 'USD';
   const show = (sum: bigint, count?: bigint) => (isMoney ? toMicros(sum, count) : sum);

@@ -13,7 +13,7 @@ import { renderAnswer } from './answer.ts';
 import { createAnswerCache, questionKey } from './answer-cache.ts';
 import { countBuckets } from './calendar.ts';
 import { metricKeysOf } from './catalogue.ts';
-import { MOST_CSV_ROWS } from './csv.ts';
+import { MAX_CSV_ROWS } from './csv.ts';
 import { type FactsState, readFactsState } from './facts-state.ts';
 import { readCells, readStoreTitles } from './queries.ts';
 import { createRelabelled, type ReadRelabelled } from './relabelled/waiting.ts';
@@ -22,8 +22,8 @@ import { assembleSeries, type Series } from './series.ts';
 import type { StoreTitles } from './titles.ts';
 import { readValidUntil } from './validity.ts';
 
-const MOST_SERIES = 500;
-const MOST_POINTS = 50_000;
+const MAX_SERIES = 500;
+const MAX_POINTS = 50_000;
 
 /** What an answer is rendered from. */
 interface Plot {
@@ -33,12 +33,12 @@ interface Plot {
 }
 
 /** What is read of the app before its facts. */
-interface Known {
+interface AppState {
   state: FactsState;
   storeTitles: StoreTitles;
 }
 
-async function readKnown(each: Kysely<DB>, app: App, query: ChartQuery): Promise<Known> {
+async function readAppState(each: Kysely<DB>, app: App, query: ChartQuery): Promise<AppState> {
   const isByStore = query.segmentation?.name === 'store';
   const [state, storeTitles] = await Promise.all([
     readFactsState(each, app, query),
@@ -57,11 +57,11 @@ async function readSeries(
 ): Promise<Series[]> {
   const { query, signal } = asked;
   signal.throwIfAborted();
-  const cells = await readCells(snapshot, { ...asked, owner: app, mostSeries: mostSeriesOf(query) });
+  const cells = await readCells(snapshot, { ...asked, owner: app, maxSeries: maxSeriesOf(query) });
   if (query.format === 'csv' && cells.some(({ place }) => place === 'other')) {
     throw valueError(
       'segmentation',
-      `The CSV would have more than ${MOST_CSV_ROWS} rows; add a filter or shorten the range.`,
+      `The CSV would have more than ${MAX_CSV_ROWS} rows; add a filter or shorten the range.`,
     );
   }
   if (cells.length > FEW_POINTS) await yieldToEventLoop();
@@ -87,7 +87,7 @@ export function createChartAnswers(deps: Deps) {
   }
 
   /** Returns the cached body for the same request; undefined if anything has changed since. */
-  async function find(app: App, key: string, now: Date): Promise<Buffer | undefined> {
+  async function findCached(app: App, key: string, now: Date): Promise<Buffer | undefined> {
     const kept = answers.find(key, now);
     return kept && kept.version === (await readVersion(app)) ? kept.body : undefined;
   }
@@ -95,7 +95,7 @@ export function createChartAnswers(deps: Deps) {
   /** Computes a chart without caching it. Throws `value_error` if a CSV would be too long. */
   async function plotChart(app: App, { query, signal }: Question): Promise<Plot> {
     return readCancellably(deps, signal, {
-      first: (each) => readKnown(each, app, query),
+      first: (each) => readAppState(each, app, query),
       rest: async (snapshot, { state, storeTitles }) => ({
         query,
         series: await readSeries(snapshot, app, { query, state, signal, readRelabelled }),
@@ -107,7 +107,7 @@ export function createChartAnswers(deps: Deps) {
   /** Computes the body of the answer and caches it under the key. */
   async function compute(app: App, key: string, { query, signal }: Question): Promise<Buffer> {
     return readCancellably(deps, signal, {
-      first: (each) => Promise.all([readKnown(each, app, query), readValidUntil(each, app, query)]),
+      first: (each) => Promise.all([readAppState(each, app, query), readValidUntil(each, app, query)]),
       async rest(snapshot, [{ state, storeTitles }, until]) {
         const series = await readSeries(snapshot, app, { query, state, signal, readRelabelled });
         const points = series.length * countPoints(query);
@@ -134,11 +134,11 @@ export function createChartAnswers(deps: Deps) {
       departure: AbortSignal,
     ): Promise<{ json: Buffer } | Plot> {
       // A large body is validated first: hashing it for the lookup costs twice as much as finding out that it is wrong.
-      const judged = asked.isSmall ? undefined : readChartRequest(asked);
+      const validated = asked.isSmall ? undefined : readChartRequest(asked);
       const key = questionKey(app, asked);
-      const kept = await find(app, key, asked.now);
+      const kept = await findCached(app, key, asked.now);
       if (kept) return { json: kept };
-      const query = judged ?? readChartRequest(asked);
+      const query = validated ?? readChartRequest(asked);
       // The pool's timeout applies to each statement separately.
       const signal = AbortSignal.any([departure, AbortSignal.timeout(deps.config.ANALYTICS_TIMEOUT_MS)]);
       return query.format === 'json'
@@ -149,10 +149,10 @@ export function createChartAnswers(deps: Deps) {
 }
 
 /** Returns how many series an answer has room for, including the total and "other". */
-function mostSeriesOf(query: ChartQuery): number {
+function maxSeriesOf(query: ChartQuery): number {
   if (query.format === 'csv') {
     const rows = Math.max(...[query.span, query.compared].map((span) => (span ? countBuckets(span) : 0)), 1);
-    return Math.floor(MOST_CSV_ROWS / metricKeysOf(query.chart).length / rows);
+    return Math.floor(MAX_CSV_ROWS / metricKeysOf(query.chart).length / rows);
   }
-  return Math.min(MOST_SERIES, Math.floor(MOST_POINTS / Math.max(countPoints(query), 1)));
+  return Math.min(MAX_SERIES, Math.floor(MAX_POINTS / Math.max(countPoints(query), 1)));
 }

@@ -37,9 +37,9 @@ export interface AskedSpan extends Source {
 }
 
 /** A moment of the facts `f`, or `either` of the two moments that `bothMoments` joins to each fact. */
-export type Counting = Moment | 'either';
+export type AnyMoment = Moment | 'either';
 
-const MOMENTS: Record<Counting, { at: string; day: string }> = {
+const MOMENTS: Record<AnyMoment, { at: string; day: string }> = {
   installed: { at: 'f.installed_at', day: 'f.installed_day' },
   purchased: { at: 'f.purchased_at', day: 'f.purchased_day' },
   refunded: { at: 'f.refunded_at', day: 'f.refunded_day' },
@@ -51,7 +51,7 @@ const MOMENTS: Record<Counting, { at: string; day: string }> = {
   either: { at: 'either.at', day: 'either.day' },
 };
 
-function isSo(name: Condition, now: Sql): Sql {
+function conditionSql(name: Condition, now: Sql): Sql {
   const is = sql.raw(FACT_IS[name]);
   // A future refund has not happened yet.
   return name === 'not_refunded' ? sql`(${is} or f.refunded_at > ${now})` : is;
@@ -63,12 +63,12 @@ export const ATTRIBUTION_COLUMN = 'attribution_key';
 /** The start of the year 1, the first there is (Date.UTC takes 1 for 1901). */
 const EARLIEST_S = new Date(0).setUTCFullYear(1, 0, 1) / 1000;
 
-export function moment(name: Counting): Sql {
+export function moment(name: AnyMoment): Sql {
   return sql.ref(MOMENTS[name].at);
 }
 
 /** Returns the day of a moment, in the app's zone. */
-export function dayOf(name: Counting): Sql {
+export function dayOf(name: AnyMoment): Sql {
   return sql.ref(MOMENTS[name].day);
 }
 
@@ -83,7 +83,7 @@ export function nowOf(query: ChartQuery): Sql {
 }
 
 /** Returns the value of a moment to compare with the edges of the span, and those edges. */
-function scale({ query, span }: Source, name: Counting): { value: Sql; edges: Sql; first: Sql; end: Sql } {
+function edgeComparison({ query, span }: Source, name: AnyMoment): { value: Sql; edges: Sql; first: Sql; end: Sql } {
   if (query.inAppZone) {
     const edges = sql`${[...span.days]}::integer[]`;
     const value = dayOf(name);
@@ -95,8 +95,8 @@ function scale({ query, span }: Source, name: Counting): { value: Sql; edges: Sq
 }
 
 /** Returns the bucket of a moment, from 1: 0 is before the span, and the number of buckets plus one after it. */
-export function bucketOf(source: Source, name: Counting): Sql {
-  const { value, edges } = scale(source, name);
+export function bucketOf(source: Source, name: AnyMoment): Sql {
+  const { value, edges } = edgeComparison(source, name);
   return sql`width_bucket(${value}, ${edges})`;
 }
 
@@ -173,7 +173,7 @@ function labelsDiffer(query: ChartQuery): Sql {
 export function changedLabels(source: Source): Sql {
   const { query, owner, relabelled } = source;
   if (relabelled) return labelsAt(source, relabelled.places);
-  return onlyOnce(sql`
+  return materialized(sql`
     select w.profile_id, w.attribution_key from label_pending w
     join dim_attribution later on later.attribution_key = w.attribution_key
     join dim_attribution earlier on earlier.attribution_key = w.earlier_key
@@ -182,13 +182,13 @@ export function changedLabels(source: Source): Sql {
 
 /** Selects the pending labels at these places in the queue. */
 export function labelsAt({ owner }: Source, places: readonly number[]): Sql {
-  return onlyOnce(sql`
+  return materialized(sql`
     select w.profile_id, w.attribution_key from unnest(${listText(places)}::bigint[]) as asked (queue_no)
     join label_pending w on w.app_key = ${owner.app_key} and w.queue_no = asked.queue_no`);
 }
 
 /** Computes a relation once. A planner that wrongly expects a single joined fact would recompute it for each one. */
-export function onlyOnce(relation: Sql): Sql {
+export function materialized(relation: Sql): Sql {
   return sql`(with computed as materialized (${relation}) select * from computed)`;
 }
 
@@ -212,26 +212,26 @@ export function conditions(source: Source, { where }: Entries, label = currentLa
   const now = nowOf(query);
   return [
     sql`f.app_key = ${owner.app_key}`,
-    ...where.map((name) => isSo(name, now)),
+    ...where.map((name) => conditionSql(name, now)),
     ...filters.map((filter) => hasValue(keyOf(filter.dimension, label), filter)),
   ];
 }
 
 /** Requires the moment to be before the end of the span, and not after now. */
-export function beforeEnd(source: Source, name: Counting): Sql[] {
-  const { value, end } = scale(source, name);
-  const inSpan = withDay(source, sql`${value} < ${end}`, sql`${dayOf(name)} < ${sql.lit(appDaysOf(source).end)}`);
+export function beforeEnd(source: Source, name: AnyMoment): Sql[] {
+  const { value, end } = edgeComparison(source, name);
+  const inSpan = withDayTest(source, sql`${value} < ${end}`, sql`${dayOf(name)} < ${sql.lit(appDaysOf(source).end)}`);
   return source.span.reachesNow ? [...inSpan, sql`${moment(name)} <= ${nowOf(source.query)}`] : inSpan;
 }
 
 /** Requires an opening before now: in the bucket that contains now, a stock is that of just before. */
-export function openedBeforeNow({ span, query }: Source, name: Counting): Sql[] {
+export function openedBeforeNow({ span, query }: Source, name: AnyMoment): Sql[] {
   return span.reachesNow ? [sql`${moment(name)} < ${nowOf(query)}`] : [];
 }
 
-export function sinceStart(source: Source, name: Counting): Sql[] {
-  const { value, first } = scale(source, name);
-  return withDay(source, sql`${value} >= ${first}`, sql`${dayOf(name)} >= ${sql.lit(appDaysOf(source).first)}`);
+export function sinceStart(source: Source, name: AnyMoment): Sql[] {
+  const { value, first } = edgeComparison(source, name);
+  return withDayTest(source, sql`${value} >= ${first}`, sql`${dayOf(name)} >= ${sql.lit(appDaysOf(source).first)}`);
 }
 
 /**
@@ -239,7 +239,7 @@ export function sinceStart(source: Source, name: Counting): Sql[] {
  * planner would take the two tests for independent and, for a rare moment, expect hardly any rows. A `case` tells it
  * nothing.
  */
-function withDay({ query }: Source, test: Sql, ofDay: Sql): Sql[] {
+function withDayTest({ query }: Source, test: Sql, ofDay: Sql): Sql[] {
   return query.inAppZone ? [test] : [ofDay, sql`case when ${test} then true end`];
 }
 

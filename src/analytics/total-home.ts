@@ -16,11 +16,11 @@ export function homeOf({ query }: Source): TotalHome | null | undefined {
   if (columns.size > 1) return undefined;
   const [column] = columns;
   const [attribute, ...others] = new Set(labelAttributes(query));
-  if (others.length === 0 && isOneOf(TOTALLED_ATTRIBUTES, attribute)) return `${attribute}_key`;
-  return isOneOf(TOTAL_HOMES, column) ? column : undefined;
+  if (others.length === 0 && includesName(TOTALLED_ATTRIBUTES, attribute)) return `${attribute}_key`;
+  return includesName(TOTAL_HOMES, column) ? column : undefined;
 }
 
-function isOneOf<T extends string>(names: readonly T[], name: string | undefined): name is T {
+function includesName<T extends string>(names: readonly T[], name: string | undefined): name is T {
   return (names as readonly string[]).includes(name ?? '');
 }
 

@@ -6,7 +6,7 @@ import type { App } from '../deps.ts';
 import { dayStart, type Zone } from '../lib/zone.ts';
 import { appToday } from './app-days.ts';
 import { todayIn } from './calendar.ts';
-import { isPer } from './catalogue.ts';
+import { dividesBy } from './catalogue.ts';
 import { type Entries, INSTALLS, type Moment } from './entries.ts';
 import type { ChartQuery } from './request.ts';
 import { dayOf, moment, nowOf, tableOf } from './sources.ts';
@@ -22,7 +22,7 @@ function nextMidnight(zone: Zone, now: string): number {
 function listMoments({ chart, dateType, span, compared }: ChartQuery): { of: Entries['of']; at: Moment }[] {
   const byInstall = dateType === 'profile_install_date';
   const reachesNow = byInstall || span.reachesNow || compared?.reachesNow === true;
-  const entries = byInstall || isPer(chart, 'installs') ? [...chart.entries, INSTALLS] : chart.entries;
+  const entries = byInstall || dividesBy(chart, 'installs') ? [...chart.entries, INSTALLS] : chart.entries;
   return entries.flatMap(({ of, at, until, where }) => {
     const refund = where.includes('not_refunded') ? (['refunded'] as const) : [];
     const passing = reachesNow ? [at, ...(until ? [until] : [])] : [];

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dimension } from '../../src/analytics/dimensions.ts';
 import { listKeys } from '../../src/analytics/filter-keys.ts';
-import { MOST_KEYS, numberSegments } from '../../src/analytics/segments.ts';
+import { MAX_KEYS, numberSegments } from '../../src/analytics/segments.ts';
 import { createPool } from '../../src/db/client.ts';
 import type { DB } from '../../src/db/types.ts';
 import { refreshColumns } from '../../src/facts/columns.ts';
@@ -180,12 +180,12 @@ describe('at most 500 series', () => {
     expect((await numberSegments(deps.db, { segmentation }))?.values).toContain('c520');
     await deps.db
       .insertInto('dim_attribution')
-      .values({ attribution_key: MOST_KEYS + 1, tuple_hash: Buffer.from('more'), campaign: 'theirs' })
+      .values({ attribution_key: MAX_KEYS + 1, tuple_hash: Buffer.from('more'), campaign: 'theirs' })
       .execute();
     await raiseVersion(deps.db, app.app_key);
     expect(await numberSegments(deps.db, { segmentation })).toBeUndefined();
     expect(await askAll()).toEqual(before);
-    await deps.db.deleteFrom('dim_attribution').where('attribution_key', '>', MOST_KEYS).execute();
+    await deps.db.deleteFrom('dim_attribution').where('attribution_key', '>', MAX_KEYS).execute();
   });
 
   test('with a filter that matches hundreds of labels: they arrive as one row, so the driver creates one object', async () => {
@@ -198,9 +198,9 @@ describe('at most 500 series', () => {
       },
     });
     const filter = { dimension: dimension('attribution_channel'), values: ['even', 'odd'] };
-    expect(new Set(await listKeys(db, filter, MOST_KEYS)).size).toBe(CAMPAIGNS);
+    expect(new Set(await listKeys(db, filter, MAX_KEYS)).size).toBe(CAMPAIGNS);
     expect(await listKeys(db, filter, 3)).toHaveLength(3);
-    expect(await listKeys(db, { ...filter, values: ['none'] }, MOST_KEYS)).toEqual([]);
+    expect(await listKeys(db, { ...filter, values: ['none'] }, MAX_KEYS)).toEqual([]);
     expect(arrived).toEqual([1, 1, 1]);
   });
 

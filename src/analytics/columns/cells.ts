@@ -21,19 +21,19 @@ export interface SummedSpan {
 interface Shown {
   /** The values of segments, by number. */
   segments: readonly string[];
-  mostSeries: number;
+  maxSeries: number;
 }
 
 export async function listCells(
   query: ChartQuery,
   spans: readonly SummedSpan[],
-  { segments, mostSeries }: Shown,
+  { segments, maxSeries }: Shown,
 ): Promise<Cell[]> {
   const seen = new Set(spans.flatMap(({ entries, installs }) => [...entries.listSeen(), ...installs.listSeen()]));
   seen.delete(NO_SEGMENT);
   const named = [...seen].map((number) => ({ number, segment: segments[number]! }));
   const ranked = await sortSegments(named, shownBy(query, spans));
-  const kept = ranked.length < mostSeries ? ranked : ranked.slice(0, mostSeries - 2);
+  const kept = ranked.length < maxSeries ? ranked : ranked.slice(0, maxSeries - 2);
   const others = ranked.slice(kept.length);
   const numbersOf = (some: typeof ranked) => some.map(({ number }) => number);
   const cells: Cell[] = [];

@@ -8,7 +8,7 @@ import { yieldToEventLoop } from '../../lib/slices.ts';
 import { appDaysOf, appToday } from '../app-days.ts';
 import type { Entries } from '../entries.ts';
 import { listKeys } from '../filter-keys.ts';
-import { MOST_KEYS, type Segments } from '../segments.ts';
+import { MAX_KEYS, type Segments } from '../segments.ts';
 import { type Source, segmentationOf } from '../sources.ts';
 import {
   type ColumnName,
@@ -50,8 +50,8 @@ export async function planScan(
   const days = appDaysOf(source);
   const judges: Scan['judges'] = {};
   for (const filter of filters) {
-    const keys = new Set(await listKeys(db, filter, MOST_KEYS));
-    if (keys.size === MOST_KEYS) throw new TooMuchToHold();
+    const keys = new Set(await listKeys(db, filter, MAX_KEYS));
+    if (keys.size === MAX_KEYS) throw new TooMuchToHold();
     const { column } = filter.dimension.home;
     const others = judges[column];
     judges[column] = (key) => keys.has(key) && (others?.(key) ?? true);

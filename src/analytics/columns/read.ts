@@ -6,7 +6,7 @@ import type { DB } from '../../db/types.ts';
 import { yieldToEventLoop } from '../../lib/slices.ts';
 import { appDaysOf, appToday } from '../app-days.ts';
 import { countBuckets, cutSpan } from '../calendar.ts';
-import { isPer } from '../catalogue.ts';
+import { dividesBy } from '../catalogue.ts';
 import type { Cell } from '../cells.ts';
 import { correctionRows } from '../corrections.ts';
 import { type Entries, INSTALLS, PURCHASES } from '../entries.ts';
@@ -33,12 +33,12 @@ interface Reading {
 export async function readColumns(
   db: Kysely<DB>,
   spans: readonly AskedSpan[],
-  { mostSeries, signal }: Pick<CellsRequest, 'mostSeries' | 'signal'>,
+  { maxSeries, signal }: Pick<CellsRequest, 'maxSeries' | 'signal'>,
 ): Promise<Cell[] | undefined> {
   const { query } = spans[0]!;
   const { chart } = query;
-  const entries = isPer(chart, 'installs') ? [...chart.entries, INSTALLS] : chart.entries;
-  const isRead = isPer(chart, 'payers')
+  const entries = dividesBy(chart, 'installs') ? [...chart.entries, INSTALLS] : chart.entries;
+  const isRead = dividesBy(chart, 'payers')
     ? spans.every((asked) => isInColumns(asked, PURCHASES))
     : spans.some((asked) => entries.some((one) => isScanned(asked, one)));
   if (!isRead) return undefined;
@@ -49,7 +49,7 @@ export async function readColumns(
     for (const asked of spans) summed.push(await sumSpan(db, asked, { segments, signal }));
     // Let other requests be answered first, as between groups.
     await yieldToEventLoop();
-    return listCells(query, summed, { segments: segments.values, mostSeries });
+    return listCells(query, summed, { segments: segments.values, maxSeries });
   } catch (error) {
     if (error instanceof TooMuchToHold) return undefined;
     throw error;
@@ -82,10 +82,10 @@ async function sumSpan(db: Kysely<DB>, asked: AskedSpan, { segments, signal }: R
     new ColumnSums(countBuckets(asked.span), widthOf(entries), segments.values.length);
   const entries = newSums(chart.entries);
   const installs = newSums([INSTALLS]);
-  const payers = isPer(chart, 'payers') ? await startPayers(db, asked, segments) : undefined;
+  const payers = dividesBy(chart, 'payers') ? await startPayers(db, asked, segments) : undefined;
   const summed = [
     ...chart.entries.map((one) => ({ one, sums: entries })),
-    ...(isPer(chart, 'installs') ? [{ one: INSTALLS, sums: installs }] : []),
+    ...(dividesBy(chart, 'installs') ? [{ one: INSTALLS, sums: installs }] : []),
   ];
   const meanwhile = summed.flatMap(({ one, sums }) =>
     listUnscanned(asked, one).map((beside) => () => addRows(db, segments, { sums, ...beside })),

@@ -3,12 +3,12 @@
 import { sql } from 'kysely';
 import { listText } from '../../db/lists.ts';
 import { AMOUNTS, type Entries, type Moment } from '../entries.ts';
-import { countOnce, type Facts, factRows, isTotalKey, type RowForm } from '../fact-rows.ts';
+import { countedInOneRead, type Facts, factRows, isTotalKey, type RowForm } from '../fact-rows.ts';
 import {
   changedLabels,
   dayOf,
   labelsAt,
-  onlyOnce,
+  materialized,
   readsPendingLabels,
   type Source,
   type Sql,
@@ -26,7 +26,7 @@ interface Before extends RowForm {
 /** Selects `bucket, key, n, a0 …` of what happened before a day; nothing if no waiting label makes a difference. */
 export function relabelledBefore(source: Source, entries: Entries, { horizon, where = [], ...form }: Before): Sql[] {
   if (!readsPendingLabels(source)) return [];
-  const counted = countOnce(entries);
+  const counted = countedInOneRead(entries);
   const days = sql`${dayOf(counted.at)} < ${sql.lit(horizon)}`;
   const lookedUp = (labels: Sql) =>
     factRows(source, entries, { counted, facts: lookUp(labels, entries, [days, ...where]), form });
@@ -42,7 +42,7 @@ export function relabelledBefore(source: Source, entries: Entries, { horizon, wh
 export function relabelledSince(source: Source, entries: Entries, day: number): Sql {
   const where = [sql`${dayOf(entries.at)} >= ${sql.lit(day)}`];
   const facts = countedTwice(changedLabels(source), entries, where);
-  return factRows(source, entries, { counted: countOnce(entries), facts });
+  return factRows(source, entries, { counted: countedInOneRead(entries), facts });
 }
 
 function lookUp(labels: Sql, entries: Entries, where: readonly Sql[]): Facts {
@@ -67,7 +67,7 @@ const RARE_MOMENTS: readonly Moment[] = ['refunded', 'grace', 'billing_issue'];
  * array it expects only ten rows.
  */
 function forcingLookups(labels: Sql): Sql {
-  return onlyOnce(sql`
+  return materialized(sql`
     select unnest(array_agg(profile_id)) as profile_id, unnest(array_agg(attribution_key)) as attribution_key from ${labels} w`);
 }
 

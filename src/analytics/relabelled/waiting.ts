@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import { overlapping } from '../../db/overlap.ts';
 import type { DB } from '../../db/types.ts';
 import type { Deps } from '../../deps.ts';
-import { isPer } from '../catalogue.ts';
+import { dividesBy } from '../catalogue.ts';
 import { ATTRIBUTION_COLUMN, labelAttributes, readsPendingLabels, type Source } from '../sources.ts';
 import { homeOf } from '../total-home.ts';
 import { LabelMemory } from './labels.ts';
@@ -41,7 +41,7 @@ const MAX_READ = 2_000;
 function isRemembered(source: Source): boolean {
   const { query, filters, state } = source;
   const isOfDays = query.inAppZone && query.dateType === 'purchase_date';
-  const isSummed = query.chart.entries.some(({ of }) => of === 'transaction') && !isPer(query.chart, 'payers');
+  const isSummed = query.chart.entries.some(({ of }) => of === 'transaction') && !dividesBy(query.chart, 'payers');
   return state.usesTotals && isOfDays && isSummed && filters.length === 0 && readsPendingLabels(source);
 }
 
