@@ -14,7 +14,7 @@ import { revenueOf } from '../profile/object.ts';
 import type { GrantState, ProfileState, PurchaseState } from '../profile/state.ts';
 import { buildEvent, type WebhookEvent } from '../webhooks/events.ts';
 
-function tellGrant(grant: GrantState) {
+function grantProperties(grant: GrantState) {
   return {
     is_lifetime: grant.expires_at === null,
     is_refund: false,
@@ -33,7 +33,7 @@ function tellGrant(grant: GrantState) {
   };
 }
 
-function tellPurchase(purchase: PurchaseState, until: string | null, now: string) {
+function purchaseProperties(purchase: PurchaseState, until: string | null, now: string) {
   return {
     is_lifetime: until === null,
     is_refund: isRefunded(purchase, now),
@@ -78,7 +78,7 @@ export function accessEvent({ event_id, at, now, state, source, isGone = false }
   const properties = {
     access_level_id,
     is_active: !isGone && isActive(source, now),
-    ...('grant' in opened_by ? tellGrant(opened_by.grant) : tellPurchase(opened_by.purchase, until, now)),
+    ...('grant' in opened_by ? grantProperties(opened_by.grant) : purchaseProperties(opened_by.purchase, until, now)),
     ...profileTotals(state, now),
   };
   return buildEvent({ event_id, event_type: 'access_level_updated', at, profile: state, properties });

@@ -13,7 +13,7 @@ export function handleChange<Body>(
 ): (call: Call<Body>) => Promise<unknown> {
   return async ({ app, body, request, reply }) => {
     const identity = requireIdentity(request.raw, config.HEADER_ALIASES);
-    const once = readOnce(request.raw, body);
-    return reply.type(JSON_TYPE).send(await change({ app, identity, once, body }));
+    const idempotency = readOnce(request.raw, body);
+    return reply.type(JSON_TYPE).send(await change({ app, identity, idempotency, body }));
   };
 }

@@ -21,7 +21,7 @@ export interface ChangeRequest {
   app: App;
   identity: ProfileIdentity;
   /** Set if the request carries an Idempotency-Key. */
-  once: Once | undefined;
+  idempotency: Once | undefined;
 }
 
 export interface Changed {
@@ -60,7 +60,7 @@ export function renderAnswer(state: ProfileState, app: App): string {
 
 async function runChange<First>(
   trx: Kysely<DB>,
-  { app, identity }: Omit<ChangeRequest, 'once'>,
+  { app, identity }: Omit<ChangeRequest, 'idempotency'>,
   { change, lock = lockProfile, keep }: { change: Change<First>; lock?: typeof lockProfile; keep?: Keep },
 ): Promise<Committed> {
   const first = (await change.lockFirst?.(trx)) as First;
@@ -79,15 +79,25 @@ async function runChange<First>(
 /** Returns the answer kept under the key, or else does the work and keeps its answer. */
 async function runOnce<First>(
   trx: Transaction<DB>,
-  { request, once, change, now }: { request: ChangeRequest; once: Once; change: Change<First>; now: Date },
+  {
+    request,
+    idempotency,
+    change,
+    now,
+  }: { request: ChangeRequest; idempotency: Once; change: Change<First>; now: Date },
 ): Promise<Committed> {
   const { app, identity } = request;
   const profileId = await findProfile(trx, app.app_id, identity);
   if (profileId === undefined) throw apiError('profile_not_found');
-  const key = { app_id: app.app_id, profile_id: profileId, operation: change.operation, idempotency_key: once.key };
+  const key = {
+    app_id: app.app_id,
+    profile_id: profileId,
+    operation: change.operation,
+    idempotency_key: idempotency.key,
+  };
   if (!(await takeAnswerKey(trx, key))) throw apiError('idempotency_in_flight');
   const kept = await findAnswer(trx, key, now);
-  if (kept && !kept.body_sha256.equals(once.body_sha256)) {
+  if (kept && !kept.body_sha256.equals(idempotency.body_sha256)) {
     throw valueError(IDEMPOTENCY_KEY, 'This key was already used with a different body.');
   }
   if (kept) return { answer: kept.answer, stored: 0 };
@@ -95,7 +105,7 @@ async function runOnce<First>(
     change,
     // Locks the profile that the key was taken for, or none: until it is locked, it may be deleted or renamed.
     lock: (each, appId) => lockProfile(each, appId, { ...identity, profile_id: profileId }),
-    keep: (each, answer) => keepAnswer(each, { ...key, body_sha256: once.body_sha256, answer }, now),
+    keep: (each, answer) => keepAnswer(each, { ...key, body_sha256: idempotency.body_sha256, answer }, now),
   });
 }
 
@@ -105,9 +115,9 @@ export async function changeProfile<First = undefined>(
   request: ChangeRequest,
   change: Change<First>,
 ): Promise<string> {
-  const { once } = request;
+  const { idempotency } = request;
   const { answer, stored } = await inTransaction(db, (trx) =>
-    once ? runOnce(trx, { request, once, change, now: now() }) : runChange(trx, request, { change }),
+    idempotency ? runOnce(trx, { request, idempotency, change, now: now() }) : runChange(trx, request, { change }),
   );
   if (stored > 0) nudgeDispatchers(db);
   return answer;

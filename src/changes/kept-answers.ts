@@ -21,7 +21,7 @@ const KEPT_MS = 24 * 3_600_000;
 const PRUNE_BATCH = 1_000;
 const PRUNE_EVERY_MS = 10 * 60_000;
 
-function oldest(now: Date): string {
+function expiryCutoff(now: Date): string {
   return new Date(now.getTime() - KEPT_MS).toISOString();
 }
 
@@ -46,7 +46,7 @@ export async function findAnswer(trx: Kysely<DB>, key: AnswerKey, now: Date): Pr
     .where('profile_id', '=', key.profile_id)
     .where('operation', '=', key.operation)
     .where('idempotency_key', '=', key.idempotency_key)
-    .where('kept_at', '>', oldest(now))
+    .where('kept_at', '>', expiryCutoff(now))
     .executeTakeFirst();
 }
 
@@ -67,7 +67,7 @@ export async function keepAnswer(trx: Kysely<DB>, kept: AnswerKey & KeptAnswer, 
 export async function pruneAnswers(db: Kysely<DB>, now: Date): Promise<number> {
   const { numAffectedRows } = await sql`
     with old as (
-      select ctid from kept_answer where kept_at <= ${oldest(now)} order by kept_at limit ${PRUNE_BATCH}
+      select ctid from kept_answer where kept_at <= ${expiryCutoff(now)} order by kept_at limit ${PRUNE_BATCH}
       for update skip locked
     )
     delete from kept_answer using old where kept_answer.ctid = old.ctid`.execute(db);

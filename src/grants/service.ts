@@ -79,7 +79,7 @@ export function createGrantor(deps: Pick<Deps, 'db' | 'now'>): (request: GrantRe
   const enqueue = groupCalls(write, GROUPS);
   return async (request) => {
     // With an Idempotency-Key, the answer is stored in the transaction of the grant, which then has one to itself.
-    const answer = request.once ? undefined : await enqueue(request.app.app_id, request);
+    const answer = request.idempotency ? undefined : await enqueue(request.app.app_id, request);
     return answer ?? grantAlone(deps, request);
   };
 }

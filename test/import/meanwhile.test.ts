@@ -81,7 +81,7 @@ describe('a name that an import hands to another profile', () => {
     const granting = createGrantor({ ...world.database, now: () => new Date() })({
       app: world.app,
       identity: { customer_user_id: 'shared', profile_id: null },
-      once: { key: 'once', body_sha256: Buffer.alloc(32) },
+      idempotency: { key: 'once', body_sha256: Buffer.alloc(32) },
       body: { access_level_id: 'premium' },
     });
     await waitForBlocked(world, 2);
