@@ -8,13 +8,13 @@ import { checkBacklog, checkCharts, checkWebhooks } from './work-checks.ts';
 
 type Check = () => Promise<Finding | Finding[]>;
 
-const EMPTY: Finding = {
+const EMPTY_DATABASE: Finding = {
   check: 'migrations',
   state: 'warning',
   words: 'The database is empty: start the service, or run `sps migrate`.',
 };
 
-async function look(name: string, check: Check): Promise<Finding[]> {
+async function runCheck(name: string, check: Check): Promise<Finding[]> {
   try {
     return [await check()].flat();
   } catch (error) {
@@ -30,12 +30,12 @@ export async function examine(deps: Deps, { charts }: { charts: boolean }): Prom
   const hasTables = await isMigrated(db).catch(() => true);
   const checks: Record<string, Check> = {
     database: () => checkServer(deps),
-    migrations: async () => (hasTables ? checkMigrations(db) : EMPTY),
+    migrations: async () => (hasTables ? checkMigrations(db) : EMPTY_DATABASE),
     disk: async () => checkDisk(config.DATABASE_URL ? undefined : await findHome(config.SPS_DATA_DIR)),
     ...(hasTables && { webhooks: () => checkWebhooks(deps), totals: () => checkBacklog(deps) }),
     ...(hasTables && charts && { charts: () => checkCharts(deps) }),
   };
   const findings: Finding[] = [];
-  for (const [name, check] of Object.entries(checks)) findings.push(...(await look(name, check)));
+  for (const [name, check] of Object.entries(checks)) findings.push(...(await runCheck(name, check)));
   return findings;
 }

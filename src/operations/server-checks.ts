@@ -58,22 +58,22 @@ export function judgeVersion({
   };
 }
 
-/** `needed` is the most connections that a service takes. */
+/** `needed` is how many connections a service takes at most. */
 export function judgeConnections(facts: ServerFacts, needed: number): Finding {
   const { connections, most_connections, reserved_connections, role_limit, database_limit } = facts;
   const limits = [
-    { most: most_connections - reserved_connections, name: 'max_connections' },
-    { most: role_limit ?? Infinity, name: 'the connection limit of the role' },
-    { most: database_limit ?? Infinity, name: 'the connection limit of the database' },
+    { limit: most_connections - reserved_connections, name: 'max_connections' },
+    { limit: role_limit ?? Infinity, name: 'the connection limit of the role' },
+    { limit: database_limit ?? Infinity, name: 'the connection limit of the database' },
   ];
-  const [least] = limits.toSorted((one, other) => one.most - other.most) as [(typeof limits)[number]];
+  const [lowest] = limits.toSorted((one, other) => one.limit - other.limit) as [(typeof limits)[number]];
   const isNearlyFull = connections > most_connections * CONNECTIONS_WARNING;
-  const isScarce = isNearlyFull || needed > least.most;
+  const isScarce = isNearlyFull || needed > lowest.limit;
   return {
     check: 'connections',
     state: isScarce ? 'warning' : 'ok',
-    words: `${connections} of ${most_connections} connections are in use, and a service with these settings takes up to ${needed} of ${least.most}${
-      isScarce ? `: lower DATABASE_POOL_SIZE or raise ${least.name}` : ''
+    words: `${connections} of ${most_connections} connections are in use, and a service with these settings takes up to ${needed} of ${lowest.limit}${
+      isScarce ? `: lower DATABASE_POOL_SIZE or raise ${lowest.name}` : ''
     }.`,
     figures: { connections, most_connections, reserved_connections, role_limit, database_limit, needed },
   };

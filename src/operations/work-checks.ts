@@ -103,18 +103,22 @@ interface Timed {
   ms: number;
 }
 
-/** Times one chart. A chart that exceeds `mostMs` is given up; the time until then is a lower bound. */
+/** Times one chart. A chart that exceeds `timeoutMs` is given up; the time until then is a lower bound. */
 async function timeChart(
   deps: Deps,
   app: App,
-  { answers, chart_id, mostMs }: { answers: ReturnType<typeof createChartAnswers>; chart_id: string; mostMs: number },
+  {
+    answers,
+    chart_id,
+    timeoutMs,
+  }: { answers: ReturnType<typeof createChartAnswers>; chart_id: string; timeoutMs: number },
 ): Promise<Timed> {
   const now = deps.now();
   const day = (offset: number) => new Date(now.getTime() - offset * DAY_MS).toISOString().slice(0, 10);
   const body = { chart_id, period_unit: 'month', filters: { date: [day(CHARTS_DAYS), day(0)] } };
   const query = readChartRequest({ body, zoneHeader: undefined, appZone: app.timezone, now });
   const began = performance.now();
-  const signal = AbortSignal.timeout(mostMs);
+  const signal = AbortSignal.timeout(timeoutMs);
   await answers.plotChart(app, { query, signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
@@ -129,8 +133,8 @@ export async function checkCharts(deps: Deps, budgetMs = CHARTS_BUDGET_MS): Prom
   const end = performance.now() + budgetMs;
   for (const chart_id of CHART_IDS) {
     for (const app of apps) {
-      const mostMs = Math.floor(end - performance.now());
-      if (mostMs > 0) timed.push(await timeChart(deps, app, { answers, chart_id, mostMs }));
+      const timeoutMs = Math.floor(end - performance.now());
+      if (timeoutMs > 0) timed.push(await timeChart(deps, app, { answers, chart_id, timeoutMs }));
     }
   }
   return judgeCharts(timed, apps.length * CHART_IDS.length);
@@ -140,12 +144,12 @@ export function judgeCharts(timed: readonly Timed[], all: number): Finding {
   const slowest = timed.toSorted((a, b) => b.ms - a.ms)[0];
   if (!slowest) return { check: 'charts', state: 'unknown', words: `0 of ${all} charts were drawn in the time given.` };
   const slow = timed.filter(({ ms }) => ms > SLOW_CHART_MS);
-  const seen = timed.length < all ? ` Only ${timed.length} of ${all} were drawn in the time given.` : '';
+  const incompleteNote = timed.length < all ? ` Only ${timed.length} of ${all} were drawn in the time given.` : '';
   const worst = `the slowest, ${slowest.chart_id} of the app ${slowest.app_id}, took ${slowest.ms} ms`;
   return {
     check: 'charts',
     state: slow.length > 0 ? 'warning' : 'ok',
-    words: `A year of each chart: ${worst}.${seen}${
+    words: `A year of each chart: ${worst}.${incompleteNote}${
       slow.length > 0
         ? ` ${slow.length} took more than ${SLOW_CHART_MS / 1000} s: see docs/operations.md, "Slow charts".`
         : ''
