@@ -10,37 +10,37 @@ export interface AnswerHeader {
   /** Set if some of the responses that may have the header lack it. */
   isOptional?: true;
   /** Whether responses of the route with this status may have the header. */
-  isOf: (status: number, route: Route) => boolean;
+  appliesTo: (status: number, route: Route) => boolean;
 }
 
 /** Requests without a valid key count towards no rate limit. */
-const isCounted: AnswerHeader['isOf'] = (status, { key }) => key !== 'none' && status !== 401;
-const WITH_LIMIT = { schema: { type: 'integer', minimum: 0 }, isOptional: true, isOf: isCounted } as const;
+const isCounted: AnswerHeader['appliesTo'] = (status, { key }) => key !== 'none' && status !== 401;
+const WITH_LIMIT = { schema: { type: 'integer', minimum: 0 }, isOptional: true, appliesTo: isCounted } as const;
 
 export const ANSWER_HEADERS: readonly AnswerHeader[] = [
   {
     name: 'Request-Id',
     description: 'Id of the request; `request_id` in the log.',
     schema: { type: 'string', pattern: '^[0-9a-f]{32}$' },
-    isOf: () => true,
+    appliesTo: () => true,
   },
   {
     name: 'Cache-Control',
     description: 'Responses to secret keys must not be cached.',
     schema: { type: 'string', const: 'no-store' },
-    isOf: (_, { key }) => key === 'secret',
+    appliesTo: (_, { key }) => key === 'secret',
   },
   {
     name: 'WWW-Authenticate',
     description: 'The scheme of the `Authorization` header.',
     schema: { type: 'string', const: 'Api-Key' },
-    isOf: (status) => status === 401,
+    appliesTo: (status) => status === 401,
   },
   {
     name: 'Retry-After',
     description: 'Seconds after which the request may be retried.',
     schema: { type: 'integer', minimum: 1 },
-    isOf: (status) => [409, 429, 503].includes(status),
+    appliesTo: (status) => [409, 429, 503].includes(status),
   },
   { name: 'RateLimit-Limit', description: 'Requests allowed per second, if they are limited.', ...WITH_LIMIT },
   { name: 'RateLimit-Remaining', description: 'Requests left in the current second.', ...WITH_LIMIT },
@@ -50,20 +50,20 @@ export const ANSWER_HEADERS: readonly AnswerHeader[] = [
     description: 'Origins whose pages may read the response: any with a public key, otherwise ADMIN_CORS_ORIGIN.',
     schema: { type: 'string' },
     isOptional: true,
-    isOf: () => true,
+    appliesTo: () => true,
   },
   {
     name: 'Content-Disposition',
     description: 'A name for the file; CSV only.',
     schema: { type: 'string' },
     isOptional: true,
-    isOf: (status, { operation }) => operation.csv !== undefined && status === 200,
+    appliesTo: (status, { operation }) => operation.csv !== undefined && status === 200,
   },
 ];
 
 /** Returns the headers that responses of a route may have, for a status. */
 export function headersOf(route: Route, status: number): AnswerHeader[] {
-  return ANSWER_HEADERS.filter(({ isOf }) => isOf(status, route));
+  return ANSWER_HEADERS.filter(({ appliesTo }) => appliesTo(status, route));
 }
 
 /** Describes all headers by name, for responses to refer to. */

@@ -2,7 +2,7 @@
 // out or put in standard terms, and a schema with a title appears once, under `components`.
 import type { TSchema } from '@sinclair/typebox';
 
-const OURS = new Set(['rules', 'maxDecimals', 'description']);
+const OWN_KEYWORDS = new Set(['rules', 'maxDecimals', 'description']);
 
 function formatOf(format: unknown): Record<string, unknown> {
   if (format === 'text') return {};
@@ -34,7 +34,7 @@ function convertPatterns(patterns: Record<string, TSchema>, named: Named): Recor
 }
 
 /** Converts a schema. `published` tells readers in standard keywords what the other members tell our validator. */
-function spellOut({ published, ...schema }: TSchema, named: Named): Record<string, unknown> {
+function convertSchema({ published, ...schema }: TSchema, named: Named): Record<string, unknown> {
   const { description, maxDecimals, format, properties, patternProperties, examples } = schema;
   if (published) {
     return { ...(description && { description }), ...toJsonSchema(published, named), ...(examples && { examples }) };
@@ -42,7 +42,7 @@ function spellOut({ published, ...schema }: TSchema, named: Named): Record<strin
   const decimals = maxDecimals === undefined ? '' : ` At most ${maxDecimals} decimals.`;
   const words = `${description ?? ''}${decimals}`.trim();
   const kept = Object.entries(schema).filter(
-    ([name]) => !OURS.has(name) && !['format', 'properties', 'patternProperties'].includes(name),
+    ([name]) => !OWN_KEYWORDS.has(name) && !['format', 'properties', 'patternProperties'].includes(name),
   );
   return {
     ...(words && { description: words }),
@@ -55,7 +55,7 @@ function spellOut({ published, ...schema }: TSchema, named: Named): Record<strin
 
 /** Returns the schema, or a reference to it if it has a title; `named` collects schemas with a title. */
 export function toJsonSchema(schema: TSchema, named: Named): Record<string, unknown> {
-  if (schema.title === undefined) return spellOut(schema, named);
-  if (!named.has(schema.title)) named.set(schema.title, spellOut(schema, named));
+  if (schema.title === undefined) return convertSchema(schema, named);
+  if (!named.has(schema.title)) named.set(schema.title, convertSchema(schema, named));
   return { $ref: `#/components/schemas/${schema.title}` };
 }

@@ -17,7 +17,7 @@ const EXAMPLES: Readonly<Record<ValidationCode, Omit<FieldError, 'code'>>> = {
 const CODES = Object.keys(EXAMPLES) as ValidationCode[];
 
 /** Keywords that do not constrain a value, or that have a code of their own. */
-const OTHERS = new Set(['type', 'enum', 'required', 'description', 'default', 'examples']);
+const NOT_VALUE_ERRORS = new Set(['type', 'enum', 'required', 'description', 'default', 'examples']);
 
 const DATES = ['date', 'datetime'];
 
@@ -29,7 +29,7 @@ function codesIn(value: unknown): ValidationCode[] {
     ...(schema.type === undefined ? [] : ['type_error' as const]),
     ...(schema.enum === undefined ? [] : ['enum' as const]),
     ...(DATES.includes(schema.format) ? ['datetime' as const] : []),
-    ...(Object.keys(schema).some((keyword) => !OTHERS.has(keyword)) ? ['value_error' as const] : []),
+    ...(Object.keys(schema).some((keyword) => !NOT_VALUE_ERRORS.has(keyword)) ? ['value_error' as const] : []),
     ...[...Object.values(properties), ...anyOf, items, published].flatMap(codesIn),
   ];
 }

@@ -77,9 +77,9 @@ const headerValidators = new Map(ANSWER_HEADERS.map(({ name, schema }) => [name,
 function checkHeaders(answer: Answer, route: Route | undefined): void {
   const { headers, status } = answer;
   assertThat(headers['x-content-type-options'] === 'nosniff', 'no nosniff', answer);
-  for (const { name, schema, isOptional, isOf } of ANSWER_HEADERS) {
+  for (const { name, schema, isOptional, appliesTo } of ANSWER_HEADERS) {
     const text = headers[name.toLowerCase()];
-    const isDeclared = isOf(status, route ?? NO_ROUTE);
+    const isDeclared = appliesTo(status, route ?? NO_ROUTE);
     if (text === undefined) {
       assertThat(!isDeclared || isOptional === true, `no ${name}`, answer);
     } else if (route || name === 'Request-Id') {
