@@ -75,20 +75,20 @@ describe('a chart that cannot be computed just now', () => {
   });
 
   test('is given up when its statements together take too long: 503, and the running statement ends', async () => {
-    const hurried = await startService({ env: { ANALYTICS_TIMEOUT_MS: '300' } });
-    const blocker = new pg.Client({ connectionString: hurried.database.url });
+    const impatient = await startService({ env: { ANALYTICS_TIMEOUT_MS: '300' } });
+    const blocker = new pg.Client({ connectionString: impatient.database.url });
     await blocker.connect();
     await blocker.query('begin; lock table fact_install in access exclusive mode');
     const began = performance.now();
-    const { status, headers, json } = await askChart(hurried, INSTALLS);
+    const { status, headers, json } = await askChart(impatient, INSTALLS);
     // Well before any single statement would be given up.
     expect(performance.now() - began).toBeLessThan(5_000);
     expect([status, json.error_code]).toEqual([503, 'service_unavailable']);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     await blocker.query('rollback');
     await blocker.end();
-    expect((await askChart(hurried, INSTALLS)).status).toBe(200);
-    await hurried.close();
+    expect((await askChart(impatient, INSTALLS)).status).toBe(200);
+    await impatient.close();
   });
 });
 

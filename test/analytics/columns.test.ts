@@ -75,12 +75,12 @@ describe('moments by day and quarter', () => {
     const bucketOfQuarter = (quarter: number) => (quarter < edges[0]! ? BEFORE : bucketUntil(edges, quarter));
     const bucketOfDay = (day: string) => (day === '' ? last : undefined);
     const joined = joinBuckets({ days, quarters, bucketOfQuarter, bucketOfDay, last, place: 0 });
-    const told = [...joined.codes].map((code) => joined.numbers[code - CODE_OFFSET]);
+    const values = [...joined.codes].map((code) => joined.numbers[code - CODE_OFFSET]);
     const expected = codes.map(([day, quarter]) => {
       const at = 96 * Number(DAYS[day]) + Number(QUARTERS[quarter]);
       return at < edges[0]! ? BEFORE : edges.filter((edge) => edge <= at).length - 1;
     });
-    expect(told).toEqual([last, ...expected]);
+    expect(values).toEqual([last, ...expected]);
   });
 
   test('cannot be assigned to buckets whose edges lie within a quarter of an hour', () => {

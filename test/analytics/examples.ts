@@ -155,17 +155,17 @@ const MANY: Example = [
 ];
 
 /** Takes one of each list in turn, so that any part of the result has some of every example. */
-function takeTurns<T>(lists: readonly (readonly T[])[]): T[] {
-  const most = Math.max(...lists.map(({ length }) => length));
-  return Array.from({ length: most }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
+function interleave<T>(lists: readonly (readonly T[])[]): T[] {
+  const longest = Math.max(...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
 }
 
 const ALL = [RARE, HOURLY, LARGE, MANY];
 
 export const EXAMPLE: [World, Asked[]] = [
   {
-    profiles: takeTurns(ALL.map(([{ profiles }]) => profiles)),
-    transactions: takeTurns(ALL.map(([{ transactions }]) => transactions)),
+    profiles: interleave(ALL.map(([{ profiles }]) => profiles)),
+    transactions: interleave(ALL.map(([{ transactions }]) => transactions)),
     products: PRODUCTS,
     now: NOW,
   },

@@ -123,7 +123,7 @@ test('installs written while columns are built become changes for the next run',
 test('installs of today and of the days before count once, both before and after their month has columns', async () => {
   const home = await addApp(service, { name: 'Today' });
   const installAt = (id: string, installed_at: string) => importProfiles(home, [install(id, installed_at, 'mail')]);
-  const told: number[] = [];
+  const values: number[] = [];
   for (const [id, day] of [
     ['a', '2025-03-10'],
     ['b', '2025-04-10'],
@@ -133,9 +133,9 @@ test('installs of today and of the days before count once, both before and after
     await installAt(`later ${id}`, '2025-04-12T00:00:00Z');
     await installAt(`today ${id}`, '2025-04-20T11:00:00Z');
     const { json } = await askChart(home, { chart_id: 'installs', filters: { date: ['2025-03-01', '2025-04-20'] } });
-    told.push(json.data.common.value);
+    values.push(json.data.common.value);
   }
-  expect(told).toEqual([5, 10]);
+  expect(values).toEqual([5, 10]);
   while ((await refreshMonth()) > 0);
 });
 

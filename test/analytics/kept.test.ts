@@ -89,7 +89,7 @@ test('a question that reaches now is answered from the kept answer, even if some
 });
 
 test('a kept answer is not returned to another app that asks the same, even if its facts have changed as often', async () => {
-  const told: number[] = [];
+  const values: number[] = [];
   for (const count of [1, 2]) {
     const home = await addApp(service, { name: 'Asks the same' });
     const profile = (i: number) => ({ customer_user_id: `p${i}`, installed_at: '2025-01-05T00:00:00Z' });
@@ -98,9 +98,9 @@ test('a kept answer is not returned to another app that asks the same, even if i
       Array.from({ length: count }, (_, i) => profile(i)),
     );
     const { json } = await askChart(home, question('installs', ['2025-01-05', '2025-01-05']));
-    told.push(json.data.common.value);
+    values.push(json.data.common.value);
   }
-  expect(told).toEqual([1, 2]);
+  expect(values).toEqual([1, 2]);
 });
 
 test('a kept answer is not returned if the clock has been set back since', async () => {

@@ -58,8 +58,8 @@ const BY_LABEL: Question[] = CHART_IDS.flatMap((chart_id) =>
 async function expectOracle(home: Home, world: World): Promise<void> {
   await raiseVersion(service.deps.db, home.app.app_key);
   for (const question of BY_LABEL) {
-    const told = consultOracle(world, question, APP_ZONE);
-    expect(await ask(home, question, APP_ZONE), JSON.stringify(question)).toEqual(told);
+    const expected = consultOracle(world, question, APP_ZONE);
+    expect(await ask(home, question, APP_ZONE), JSON.stringify(question)).toEqual(expected);
   }
 }
 
@@ -101,10 +101,10 @@ const TODAY: World['transactions'] = [0, 1, 2].map((i) => ({
   cancellation_reason: 'refund',
 }));
 
-const LONGEST = fc
+const LONGEST_HISTORY = fc
   .sample(history, { seed: 5, numRuns: 200 })
   .toSorted((a, b) => b.transactions.length - a.transactions.length)[0]!;
-const WORLD: World = { ...LONGEST, transactions: [...TODAY, ...LONGEST.transactions] };
+const WORLD: World = { ...LONGEST_HISTORY, transactions: [...TODAY, ...LONGEST_HISTORY.transactions] };
 const THIRD = Math.floor(WORLD.transactions.length / 3);
 
 /** Returns the transactions with one that no longer counts, of a profile with no other change. */

@@ -370,8 +370,8 @@ test('with columns each fact counts once, including one that waits, one with a f
   ]);
   const filters = { date: ['2025-02-20', '2025-04-20'], country: ['us'], store: ['stripe'] };
   const question = { chart_id: 'subscriptions_active', date_type: 'purchase_date', period_unit: 'month' };
-  const told = await ask(home, { ...question, filters }, APP_ZONE);
-  expect(Object.values(told)[0]![0]!.y).toEqual([7, 2, 0]);
+  const answer = await ask(home, { ...question, filters }, APP_ZONE);
+  expect(Object.values(answer)[0]![0]!.y).toEqual([7, 2, 0]);
 });
 
 test('a customer whose only purchase no longer counts is not a payer, although columns hold it and its reversal', async () => {
@@ -407,8 +407,8 @@ describe.each(Object.entries(STATES))('with totals %s', (state, bringAbout) => {
           if (!/labels|installs/.test(state)) await importProfiles(home, world.profiles);
           await bringAbout(home, world);
           for (const { question, zoneName } of asked) {
-            const told = consultOracle(world, question, zoneName);
-            expect(await ask(home, question, zoneName), JSON.stringify({ question, zoneName })).toEqual(told);
+            const expected = consultOracle(world, question, zoneName);
+            expect(await ask(home, question, zoneName), JSON.stringify({ question, zoneName })).toEqual(expected);
           }
         }),
         { numRuns: 1 + GENERATED, endOnFailure: true, examples: [EXAMPLE] },

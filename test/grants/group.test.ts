@@ -23,7 +23,7 @@ function grantTo(customer: string, level = 'premium') {
 }
 
 /** Returns, in order, the transaction ids in the events about the customer's grants. */
-async function listTold(customer: string): Promise<string[]> {
+async function listNotifiedGrants(customer: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select payload->'event_properties'->>'transaction_id' as id from webhook_event
     where customer_user_id = ${customer} order by sequence`.execute(service.database.db);
@@ -44,15 +44,15 @@ test('grants of one group each get their own profile or error, and every grant i
   for (const [index, customer] of CUSTOMERS.entries()) {
     const answer = answers[index]!;
     expect(answer.json.data.customer_user_id).toBe(customer);
-    expect(await listTold(customer)).toEqual([grantIdOf(answer)]);
+    expect(await listNotifiedGrants(customer)).toEqual([grantIdOf(answer)]);
   }
-  expect(await listTold('anna')).toEqual([]);
+  expect(await listNotifiedGrants('anna')).toEqual([]);
 });
 
 test('grants to one profile take effect one after the other', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => grantTo('anna')));
   const granted = answers.map(grantIdOf);
-  const told = await listTold('anna');
+  const told = await listNotifiedGrants('anna');
   expect(new Set(told).size).toBe(8);
   expect([...told].sort()).toEqual([...granted].sort());
   const stored = await service.database.db
@@ -70,8 +70,8 @@ test('a profile locked by another transaction does not delay the others', async 
     bert = grantTo('bert');
     const others = await Promise.all(CUSTOMERS.slice(0, 5).map((customer) => grantTo(customer)));
     expect(others.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    expect(await listTold('bert')).toEqual([]);
+    expect(await listNotifiedGrants('bert')).toEqual([]);
   });
   expect((await bert)?.status).toBe(200);
-  expect(await listTold('bert')).toHaveLength(1);
+  expect(await listNotifiedGrants('bert')).toHaveLength(1);
 });
