@@ -3,18 +3,18 @@ import type { Command } from 'commander';
 import { getApp } from '../apps/service.ts';
 import { importFile, type Summary } from '../import/import-file.ts';
 import type { Kind } from '../import/kind.ts';
-import { MOST_NAMED } from '../import/passed-over.ts';
 import { PROFILES } from '../import/profiles/kind.ts';
 import { TRANSACTIONS } from '../import/transactions/kind.ts';
+import { MAX_NAMES } from '../import/unknown-names.ts';
 import { harmless } from './harmless.ts';
 import { appOption } from './options.ts';
 import type { Perform } from './perform.ts';
 import { startProgress } from './progress.ts';
 import { formatMembers } from './table.ts';
 
-/** Lists names. As many as MOST_NAMED may be only the first of more. */
+/** Lists names. As many as MAX_NAMES may be only the first of more. */
 function enumerate(names: readonly string[]): string {
-  const all = names.length < MOST_NAMED ? names : [...names, 'and perhaps others'];
+  const all = names.length < MAX_NAMES ? names : [...names, 'and perhaps others'];
   return harmless(all.join(', '));
 }
 

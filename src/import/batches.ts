@@ -4,10 +4,10 @@ import type { Entry } from './entry.ts';
 import { type Reject, toReason } from './rejects.ts';
 
 /** Large enough that statements cost little per record, small enough for flat memory and short-lived locks. */
-const MOST_RECORDS = 10_000;
+const MAX_RECORDS = 10_000;
 /** The first batch may meet empty tables, about which the planner knows nothing. */
 const FIRST_RECORDS = 1_000;
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 export type Parse<T> = (value: unknown) => { record: T } | { errors: FieldError[] };
 
@@ -28,7 +28,7 @@ export interface Batch<T> {
   endBytes: number;
 }
 
-function judge<T>(entry: Entry, parse: Parse<T>): Item<T> | Reject {
+function checkEntry<T>(entry: Entry, parse: Parse<T>): Item<T> | Reject {
   const { line } = entry;
   if ('fault' in entry) return { line, reason: entry.fault, text: entry.text };
   const { value } = entry;
@@ -37,8 +37,8 @@ function judge<T>(entry: Entry, parse: Parse<T>): Item<T> | Reject {
   return { line, reason: toReason(parsed.errors), record: value };
 }
 
-function isItem<T>(judged: Item<T> | Reject): judged is Item<T> {
-  return 'value' in judged;
+function isItem<T>(checked: Item<T> | Reject): checked is Item<T> {
+  return 'value' in checked;
 }
 
 /**
@@ -51,12 +51,12 @@ export async function* readBatches<T>(
   belongTogether: (one: T, next: T) => boolean = () => false,
 ): AsyncGenerator<Batch<T>> {
   let beginBytes = 0;
-  let mostRecords = FIRST_RECORDS;
+  let maxRecords = FIRST_RECORDS;
   let batch: Batch<T> = { items: [], rejects: [], endBytes: 0 };
 
   function mustEnd(next: Item<T> | Reject): boolean {
     const size = batch.items.length + batch.rejects.length;
-    const fullness = Math.max(size / mostRecords, (batch.endBytes - beginBytes) / MOST_BYTES);
+    const fullness = Math.max(size / maxRecords, (batch.endBytes - beginBytes) / MAX_BYTES);
     if (fullness < 1 || fullness >= 2) return fullness >= 2;
     const last = batch.items.at(-1);
     return !(last && isItem(next) && belongTogether(last.record, next.record));
@@ -64,15 +64,15 @@ export async function* readBatches<T>(
 
   for await (const group of entries) {
     for (const entry of group) {
-      const judged = judge(entry, parse);
-      if (mustEnd(judged)) {
+      const checked = checkEntry(entry, parse);
+      if (mustEnd(checked)) {
         yield batch;
-        mostRecords = MOST_RECORDS;
+        maxRecords = MAX_RECORDS;
         beginBytes = batch.endBytes;
         batch = { items: [], rejects: [], endBytes: beginBytes };
       }
-      if (isItem(judged)) batch.items.push(judged);
-      else batch.rejects.push(judged);
+      if (isItem(checked)) batch.items.push(checked);
+      else batch.rejects.push(checked);
     }
     batch.endBytes = bytesRead();
   }

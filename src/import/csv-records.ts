@@ -5,7 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
 import { counted } from '../lib/counted.ts';
 import { type FaultyEntry, NOT_UTF8, TOO_LONG, unreadableEntry } from './entry.ts';
-import { type Line, LONGEST_LINE_BYTES } from './lines.ts';
+import { type Line, MAX_LINE_BYTES } from './lines.ts';
 
 const QUOTE = 0x22;
 const BLANKS: readonly number[] = [0x20, 0x09];
@@ -64,13 +64,13 @@ export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean)
 
   function wait(line: Line): void {
     waiting.push(line);
-    size += line.bytes?.length ?? LONGEST_LINE_BYTES + 1;
+    size += line.bytes?.length ?? MAX_LINE_BYTES + 1;
     if (line.bytes && opensQuote(line.bytes)) isOpen = !isOpen;
   }
   /** Turns the waiting lines into a record, and also returns the lines after the first if they did not form one. */
   function endRecord(): { record: CsvRecord; rest: Line[] } {
     const [first] = waiting as [Line];
-    const isTooLong = size > LONGEST_LINE_BYTES;
+    const isTooLong = size > MAX_LINE_BYTES;
     const record = isTooLong ? tooLong(first) : readRecord(waiting, width);
     if ('cells' in record) width ??= record.cells.length;
     const rest = 'cells' in record ? [] : waiting.slice(1);
@@ -89,7 +89,7 @@ export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean)
       if (line && waiting.length === 0 && isBlank(line)) continue;
       if (line) wait(line);
       else if (!isEnd || waiting.length === 0) return records;
-      if (line && isOpen && size <= LONGEST_LINE_BYTES) continue;
+      if (line && isOpen && size <= MAX_LINE_BYTES) continue;
       const { record, rest } = endRecord();
       records.push(record);
       for (const one of rest.toReversed()) ahead.push(one);

@@ -13,13 +13,13 @@ export interface CsvForm {
   /** Returns the full name of the column with this name, or undefined if it is not read. */
   columnOf: (name: string) => string | undefined;
   /** Called once with the names of the columns that are not read. */
-  onPassedOver?: (names: readonly string[]) => void;
+  onUnknownColumns?: (names: readonly string[]) => void;
 }
 
-const LONGEST_SHOWN = 100;
+const MAX_SHOWN_CHARACTERS = 100;
 
 /** Refuses other encodings and line endings, before the first line is read as a header. */
-function refuseForms(first: Line | undefined): void {
+function checkEncoding(first: Line | undefined): void {
   // In UTF-16, one byte of each character of a header is 0.
   if (first?.bytes?.includes(0)) throw new OperatorError('The CSV must be in UTF-8; this is UTF-16, or no text.');
   // The CR of a CRLF has already been stripped together with its LF.
@@ -27,11 +27,11 @@ function refuseForms(first: Line | undefined): void {
   throw new OperatorError('The lines of the CSV end in CR alone; they must end in LF or CRLF.');
 }
 
-function readHeader(cells: readonly string[], { columnOf, onPassedOver }: CsvForm): readonly string[] {
+function readHeader(cells: readonly string[], { columnOf, onUnknownColumns }: CsvForm): readonly string[] {
   const names = cells.map((cell) => cell.trim());
   const columns = names.map((name) => columnOf(name));
   if (columns.every((column) => column === undefined)) {
-    const shown = JSON.stringify(names.join(',').slice(0, LONGEST_SHOWN));
+    const shown = JSON.stringify(names.join(',').slice(0, MAX_SHOWN_CHARACTERS));
     throw new OperatorError(
       `The first line of the CSV has no column that is read (${shown}): it must name them, in small letters and separated by commas.`,
     );
@@ -40,7 +40,7 @@ function readHeader(cells: readonly string[], { columnOf, onPassedOver }: CsvFor
   const full = names.map((name, index) => columns[index] ?? name);
   const twice = full.find((name, index) => name !== '' && full.indexOf(name) !== index);
   if (twice !== undefined) throw new OperatorError(`The CSV has the column ${JSON.stringify(twice)} twice.`);
-  onPassedOver?.(names.filter((name, index) => name !== '' && columns[index] === undefined));
+  onUnknownColumns?.(names.filter((name, index) => name !== '' && columns[index] === undefined));
   return names;
 }
 
@@ -54,7 +54,7 @@ export async function* readCsv(groups: AsyncIterable<Line[]>, form: CsvForm): As
   let names: readonly string[] | undefined;
 
   function readEntries(lines: readonly Line[], isEnd: boolean): Entry[] {
-    if (!names) refuseForms(lines[0]);
+    if (!names) checkEncoding(lines[0]);
     const records = split(lines, isEnd);
     if (!names) {
       const header = records.shift();

@@ -7,15 +7,15 @@ import { type Batch, type Parse, readBatches } from './batches.ts';
 import { writeDespiteCollisions } from './collisions.ts';
 import { createCsvForm } from './csv-form.ts';
 import { lockFile } from './file-lock.ts';
-import { createInforming } from './informing.ts';
 import type { Kind, ProductKey, Written } from './kind.ts';
 import { createLanes } from './lanes.ts';
-import { createPassedOver } from './passed-over.ts';
 import { createRejects, type Reject, toReason } from './rejects.ts';
 import { interrupted, openSource } from './source.ts';
+import { createStatisticsRefresher } from './statistics-refresher.ts';
 import { type Counts, createTally } from './tally.ts';
+import { createUnknownNames } from './unknown-names.ts';
 
-const LONGEST_STATEMENT_MS = 600_000;
+const STATEMENT_TIMEOUT_MS = 600_000;
 
 export interface Summary extends Counts {
   /** Path of the rejects file; absent if nothing was rejected. */
@@ -25,7 +25,7 @@ export interface Summary extends Counts {
    * run's is not kept.
    */
   earlier_rejects_files?: readonly string[];
-  /** Names of unknown members or columns, at most the first MOST_NAMED; absent if there are none. */
+  /** Names of unknown members or columns, at most the first MAX_NAMES; absent if there are none. */
   passed_over?: readonly string[];
   /**
    * Products that accepted transactions name but the app does not have, so that they open no access level; limited and
@@ -64,19 +64,19 @@ function listNames<T>({ items }: Batch<T>, namesOf: (record: T) => string[]): Re
  */
 export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Promise<Summary> {
   const { connectionString, app, file, now, onProgress, signal } = options;
-  const passedOver = createPassedOver(kind.schema);
-  const form = { ...createCsvForm(kind.schema), onPassedOver: passedOver.add };
+  const unknownNames = createUnknownNames(kind.schema);
+  const form = { ...createCsvForm(kind.schema), onUnknownColumns: unknownNames.add };
   const source = await openSource(file, form, signal);
   const open = () =>
-    openSession({ connectionString, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-import' });
+    openSession({ connectionString, statementTimeoutMs: STATEMENT_TIMEOUT_MS, applicationName: 'sps-import' });
   const first = await open().catch((error: unknown) => {
     source.close();
     throw error;
   });
-  const lanes = createLanes<Written>({ first, most: kind.namesOf ? 2 : 1, openSession: open });
+  const lanes = createLanes<Written>({ first, maxConcurrent: kind.namesOf ? 2 : 1, openSession: open });
   const rejectsFile = createRejects(file);
   const tally = createTally();
-  const inform = createInforming(kind, app);
+  const refreshStatistics = createStatisticsRefresher(kind, app);
 
   async function write({ items }: Batch<T>, session: Session, onHandedOver: () => void): Promise<Written> {
     const batch = items.map(({ record }) => record);
@@ -86,24 +86,24 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     });
   }
 
-  async function tell(batch: Batch<T>, session: Session, outcome: Written): Promise<void> {
+  async function report(batch: Batch<T>, session: Session, outcome: Written): Promise<void> {
     await rejectsFile.write(rejectsOf(batch, outcome.refused));
     tally.add(batch, outcome);
-    await inform(session, tally.counts.read);
+    await refreshStatistics(session, tally.counts.read);
     onProgress?.({ ...tally.counts, bytes: batch.endBytes, sizeBytes: source.sizeBytes });
   }
 
   const { namesOf } = kind;
   const parse: Parse<T> = (value) => {
-    passedOver.watch(value);
+    unknownNames.check(value);
     return kind.parse(value);
   };
-  const isOfOne = namesOf && ((one: T, next: T) => namesOf(one)[0] === namesOf(next)[0]);
+  const haveSameOwner = namesOf && ((one: T, next: T) => namesOf(one)[0] === namesOf(next)[0]);
   try {
     await lockFile(first, file);
-    await rejectsFile.putAside();
+    await rejectsFile.setAside();
     let isFirst = true;
-    for await (const batch of readBatches(source, parse, isOfOne)) {
+    for await (const batch of readBatches(source, parse, haveSameOwner)) {
       // The first batch is written alone: after it, the planner has statistics for the tables.
       const names = namesOf && !isFirst ? listNames(batch, namesOf) : undefined;
       isFirst = false;
@@ -111,12 +111,12 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
       await lanes.begin({
         names,
         write: (session, onHandedOver) => write(batch, session, onHandedOver),
-        tell: (session, written) => tell(batch, session, written),
+        report: (session, written) => report(batch, session, written),
       });
     }
     await lanes.finish();
-    const earlier = await rejectsFile.settleEarlier();
-    const names = passedOver.names();
+    const earlier = await rejectsFile.cleanUpEarlier();
+    const names = unknownNames.names();
     const products = tally.unconfigured();
     return {
       ...tally.counts,

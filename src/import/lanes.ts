@@ -6,7 +6,7 @@ import type { Session } from '../db/session.ts';
 /** What a batch concerns; a batch without names is written alone. */
 export type Names = ReadonlySet<string> | undefined;
 
-export interface Load<R> {
+export interface BatchJob<R> {
   names: Names;
   /**
    * `onHandedOver` is to be called when the database has all the data it needs, or the first part of it, and only has
@@ -14,7 +14,7 @@ export interface Load<R> {
    */
   write: (session: Session, onHandedOver: () => void) => Promise<R>;
   /** Reports what was written, in the order of the batches; the batch still has the session to itself. */
-  tell: (session: Session, result: R) => Promise<void>;
+  report: (session: Session, result: R) => Promise<void>;
 }
 
 export interface Lanes<R> {
@@ -22,7 +22,7 @@ export interface Lanes<R> {
    * Begins as soon as there is room, and returns when the batch is handed over. Earlier failures are thrown here or by
    * `finish`.
    */
-  begin: (load: Load<R>) => Promise<void>;
+  begin: (job: BatchJob<R>) => Promise<void>;
   finish: () => Promise<void>;
   close: () => Promise<void>;
 }
@@ -30,10 +30,10 @@ export interface Lanes<R> {
 interface Underway {
   session: Session;
   names: Names;
-  told: Promise<void>;
+  reported: Promise<void>;
 }
 
-function haveCommon(one: Names, other: Names): boolean {
+function shareName(one: Names, other: Names): boolean {
   if (one === undefined || other === undefined) return true;
   for (const name of one) if (other.has(name)) return true;
   return false;
@@ -42,14 +42,14 @@ function haveCommon(one: Names, other: Names): boolean {
 export interface LaneOptions {
   first: Session;
   /** How many batches may run concurrently, each on a session of its own. */
-  most: number;
+  maxConcurrent: number;
   /**
    * Opens another session when a batch finds none free. Not done in advance, because most files have only one batch.
    */
   openSession: () => Promise<Session>;
 }
 
-export function createLanes<R>({ first, most, openSession }: LaneOptions): Lanes<R> {
+export function createLanes<R>({ first, maxConcurrent, openSession }: LaneOptions): Lanes<R> {
   const sessions = [first];
   /** Oldest first. */
   const underway: Underway[] = [];
@@ -63,32 +63,32 @@ export function createLanes<R>({ first, most, openSession }: LaneOptions): Lanes
   }
 
   async function finishOldest(): Promise<void> {
-    await underway[0]?.told;
+    await underway[0]?.reported;
     underway.shift();
   }
 
   return {
-    begin: async ({ names, write, tell }) => {
-      while (underway.length === most || underway.some((one) => haveCommon(one.names, names))) {
+    begin: async ({ names, write, report }) => {
+      while (underway.length === maxConcurrent || underway.some((one) => shareName(one.names, names))) {
         await finishOldest();
       }
       const session = await takeFree();
-      const before = underway.at(-1)?.told;
+      const before = underway.at(-1)?.reported;
       await new Promise<void>((onHandedOver) => {
-        const told = write(session, onHandedOver).then(async (result) => {
+        const reported = write(session, onHandedOver).then(async (result) => {
           await before;
-          await tell(session, result);
+          await report(session, result);
         });
         // A failure surfaces when it is awaited; until then it must not count as unhandled.
-        told.then(onHandedOver, onHandedOver);
-        underway.push({ session, names, told });
+        reported.then(onHandedOver, onHandedOver);
+        underway.push({ session, names, reported });
       });
     },
     finish: async () => {
       while (underway.length > 0) await finishOldest();
     },
     close: async () => {
-      await Promise.allSettled(underway.map(({ told }) => told));
+      await Promise.allSettled(underway.map(({ reported }) => reported));
       await Promise.all(sessions.map((session) => session.close()));
     },
   };

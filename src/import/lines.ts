@@ -3,7 +3,7 @@ const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-export const LONGEST_LINE_BYTES = 1024 * 1024;
+export const MAX_LINE_BYTES = 1024 * 1024;
 
 /** A line without its terminator; `bytes` is undefined if it was too long. Numbers start at 1. */
 export interface Line {
@@ -22,11 +22,11 @@ export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
 
   function keep(bytes: Buffer): void {
     restLength += bytes.length;
-    if (restLength > LONGEST_LINE_BYTES) rest = [];
+    if (restLength > MAX_LINE_BYTES) rest = [];
     else rest.push(bytes);
   }
   function endLine(): Line {
-    const isTooLong = restLength > LONGEST_LINE_BYTES;
+    const isTooLong = restLength > MAX_LINE_BYTES;
     const whole = rest.length === 1 ? (rest[0] as Buffer) : Buffer.concat(rest);
     const hadReturn = whole.at(-1) === RETURN;
     rest = [];

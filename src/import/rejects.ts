@@ -54,13 +54,13 @@ function toLine({ record, ...reject }: Reject): string {
 export interface RejectsFile {
   path: string;
   /** Sets aside the rejects of an earlier run. */
-  putAside: () => Promise<void>;
+  setAside: () => Promise<void>;
   write: (rejects: readonly Reject[]) => Promise<void>;
   /**
    * At the end: removes the rejects just set aside if this run's begin with them. Returns the other files still set
    * aside.
    */
-  settleEarlier: () => Promise<string[]>;
+  cleanUpEarlier: () => Promise<string[]>;
   close: () => Promise<void>;
 }
 
@@ -105,7 +105,7 @@ export function createRejects(file: string, openFile = openNew): RejectsFile {
 
   return {
     path,
-    putAside: async () => {
+    setAside: async () => {
       if (!(await find(path))) return;
       const number = Math.max(0, ...(await listAside().catch(unwritable)).keys()) + 1;
       last = `${file}.rejects.${number}.ndjson`;
@@ -116,7 +116,7 @@ export function createRejects(file: string, openFile = openNew): RejectsFile {
       handle ??= await openFile(path).catch(unwritable);
       await handle.appendFile(rejects.map(toLine).join('')).catch(unwritable);
     },
-    settleEarlier: async () => {
+    cleanUpEarlier: async () => {
       // A file that cannot be compared or removed stays. A process that may not list the folder has set nothing aside
       // in it.
       if (last && (await beginsWith(path, last).catch(() => false))) await rm(last).catch(() => undefined);

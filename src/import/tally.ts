@@ -1,7 +1,7 @@
 // Counts what became of the records that an import has read.
 import type { Batch } from './batches.ts';
 import type { ProductKey, Written } from './kind.ts';
-import { MOST_NAMED } from './passed-over.ts';
+import { MAX_NAMES } from './unknown-names.ts';
 
 export interface Counts {
   read: number;
@@ -13,7 +13,7 @@ export interface Counts {
 interface Tally {
   readonly counts: Readonly<Counts>;
   add: <T>(batch: Batch<T>, outcome: Written) => void;
-  /** Products that the app does not have, at most the first MOST_NAMED. */
+  /** Products that the app does not have, at most the first MAX_NAMES. */
   unconfigured: () => ProductKey[];
 }
 
@@ -29,7 +29,7 @@ export function createTally(): Tally {
       counts.rejected += rejects.length + refused.size;
       for (const product of unconfigured) {
         const { store, store_product_id } = product;
-        if (products.size < MOST_NAMED) products.set(JSON.stringify([store, store_product_id]), product);
+        if (products.size < MAX_NAMES) products.set(JSON.stringify([store, store_product_id]), product);
       }
     },
     unconfigured: () => [...products.values()],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readCsv } from '../../src/import/csv.ts';
 import { createCsvForm } from '../../src/import/csv-form.ts';
-import { LONGEST_LINE_BYTES } from '../../src/import/lines.ts';
+import { MAX_LINE_BYTES } from '../../src/import/lines.ts';
 import { ProfileRecordBody, parseProfile } from '../../src/import/profiles/record.ts';
 import { NamedTransactionBody } from '../../src/import/transactions/record.ts';
 import { collect } from './collect.ts';
@@ -78,7 +78,7 @@ test('two quotes that do not belong together cost one line each, not the lines b
 
 test('a quote that is not closed within 1 MiB costs one line', async () => {
   const row = `${'x'.repeat(1000)},2\n`;
-  const count = Math.ceil(LONGEST_LINE_BYTES / row.length) + 10;
+  const count = Math.ceil(MAX_LINE_BYTES / row.length) + 10;
   const entries = await entriesOf(`a,b\n"open,1\n${row.repeat(count)}`, 1 << 16);
   expect(entries[0]).toMatchObject({ line: 2, fault: 'A quote of the record is not closed within 1 MiB.' });
   expect(entries).toHaveLength(count + 1);
@@ -86,7 +86,7 @@ test('a quote that is not closed within 1 MiB costs one line', async () => {
 });
 
 test('a record of 1 MiB is read, whether it takes one line or two', async () => {
-  const longest = 'x'.repeat(LONGEST_LINE_BYTES);
+  const longest = 'x'.repeat(MAX_LINE_BYTES);
   const [first, second] = [longest.slice(0, 10), longest.slice(12)];
   expect(await entriesOf(`a\n${longest}\n"${first}\n${second}"\n`, 1 << 16)).toEqual([
     { line: 2, value: { a: longest } },
@@ -95,7 +95,7 @@ test('a record of 1 MiB is read, whether it takes one line or two', async () => 
 });
 
 test('a line of more than 1 MiB is rejected by itself, with or without a quote before it', async () => {
-  const long = 'x'.repeat(LONGEST_LINE_BYTES + 1);
+  const long = 'x'.repeat(MAX_LINE_BYTES + 1);
   const fault = 'The record is longer than 1 MiB.';
   expect(await entriesOf(`a\n1\n${long}\n2\n"open\n${long}\n3\n`, 1 << 16)).toMatchObject([
     { line: 2, value: { a: '1' } },
@@ -225,7 +225,10 @@ test.each([
 
 test('skipped columns are reported, except those without a name', async () => {
   const told: (readonly string[])[] = [];
-  const form = { ...createCsvForm(ProfileRecordBody), onPassedOver: (names: readonly string[]) => told.push(names) };
+  const form = {
+    ...createCsvForm(ProfileRecordBody),
+    onUnknownColumns: (names: readonly string[]) => told.push(names),
+  };
   await collect('customer_user_id,created_at,,attribution_campain\nann,,,\nbob,,,\n', 11, (lines) =>
     readCsv(lines, form),
   );

@@ -26,7 +26,7 @@ beforeEach(async () => {
     sessions.push(session);
     return session;
   }
-  lanes = createLanes({ first: await open(), most: 2, openSession: open });
+  lanes = createLanes({ first: await open(), maxConcurrent: 2, openSession: open });
   log = [];
   end = new Map();
 });
@@ -40,7 +40,7 @@ function begin(name: string, names?: string[]): Promise<void> {
         end.set(name, (error) => (error ? reject(error) : resolve(name)));
         onHandedOver();
       }),
-    tell: async (_, result) => {
+    report: async (_, result) => {
       log.push(`${result} told`);
     },
   });

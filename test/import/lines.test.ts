@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Line, LONGEST_LINE_BYTES } from '../../src/import/lines.ts';
+import { type Line, MAX_LINE_BYTES } from '../../src/import/lines.ts';
 import { readNdjson } from '../../src/import/ndjson.ts';
 import { collect } from './collect.ts';
 
@@ -32,7 +32,7 @@ test('a byte order mark later in the file is text, wherever the chunks are cut',
 });
 
 test('a line of 1 MiB is read, a longer one is skipped, and the line after it keeps its number', async () => {
-  const longest = 'x'.repeat(LONGEST_LINE_BYTES);
+  const longest = 'x'.repeat(MAX_LINE_BYTES);
   expect(await linesOf(`${longest}\n${longest}y\nafter\n`)).toEqual([
     [1, longest],
     [2, undefined],

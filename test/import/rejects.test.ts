@@ -31,14 +31,14 @@ describe('rejects of an earlier run', () => {
   /** Begins a run with these rejects. */
   async function begin(name: string, ...lines: number[]): Promise<RejectsFile> {
     const rejects = createRejects(join(folder, name));
-    await rejects.putAside();
+    await rejects.setAside();
     for (const line of lines) await rejects.write([{ ...REJECT, line }]);
     return rejects;
   }
   /** Does a whole run and returns the files in which, as it says, earlier rejects are. */
   async function run(name: string, ...lines: number[]): Promise<string[]> {
     const rejects = await begin(name, ...lines);
-    const earlier = await rejects.settleEarlier();
+    const earlier = await rejects.cleanUpEarlier();
     await rejects.close();
     return earlier.map((path) => basename(path));
   }
@@ -90,7 +90,7 @@ test('a file that somebody else has put in its place is not written to', async (
   const swapped = createRejects(join(folder, 'd.ndjson'));
   const elsewhere = join(folder, 'elsewhere');
   await writeFile(elsewhere, 'kept');
-  await swapped.putAside();
+  await swapped.setAside();
   await symlink(elsewhere, swapped.path);
   await expect(swapped.write([REJECT])).rejects.toThrow('EEXIST');
   expect(await readFile(elsewhere, 'utf8')).toBe('kept');

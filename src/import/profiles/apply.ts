@@ -68,7 +68,7 @@ function isSame(one: Profile, other: Profile): boolean {
   );
 }
 
-function next(
+function profileAfter(
   { profileId, before }: { profileId: string; before: Profile | undefined },
   record: KeyedRecord,
   { now, policy }: Settings,
@@ -108,7 +108,7 @@ export function applyRecords(known: Known, records: readonly KeyedRecord[], sett
     const profileId = resolve(record);
     if (typeof profileId !== 'string') return profileId;
     const before = current.get(profileId);
-    const after = next({ profileId, before }, record, settings);
+    const after = profileAfter({ profileId, before }, record, settings);
     if ('code' in after) return after;
     if (before && isSame(before, after)) return { profileId, isChanged: false };
     if (before?.customer_user_id != null) owners.delete(before.customer_user_id);

@@ -50,18 +50,18 @@ function lastOfEach(priced: readonly Priced[]): readonly Priced[] {
 
 /** Returns a few of the records, which name every store, product, offer and placement that any of them names. */
 function boughtIn(priced: readonly Priced[]): DimensionValues {
-  const groups = DIMENSIONS.map((names) => ({ names, met: new Set<string>() }));
+  const groups = DIMENSIONS.map((names) => ({ names, seen: new Set<string>() }));
   const naming = priced.filter(({ transaction }, index) => {
     const before = priced[index - 1]?.transaction;
     let isNaming = false;
-    for (const { names, met } of groups) {
+    for (const { names, seen } of groups) {
       // Records of a chain are adjacent, and comparing two is faster than a lookup.
       if (before && names.every((name) => transaction[name] === before[name])) continue;
-      const { size } = met;
+      const { size } = seen;
       let tuple = '';
       // Records hold no empty strings, so '' stands for an absent value alone; `null` could be mistaken for a text.
       for (const name of names) tuple += `${transaction[name] ?? ''}\u0000`;
-      isNaming = met.add(tuple).size > size || isNaming;
+      isNaming = seen.add(tuple).size > size || isNaming;
     }
     return isNaming;
   });

@@ -3,39 +3,39 @@
 import type { MemberSchema } from './csv-form.ts';
 
 /** How many names of one kind an import reports, in the order it meets them; a file may have any number. */
-export const MOST_NAMED = 100;
+export const MAX_NAMES = 100;
 
-type Watch = (value: unknown) => void;
+type Check = (value: unknown) => void;
 
-function createWatch({ properties = {} }: MemberSchema, tell: (name: string) => void): Watch {
-  const members = Object.entries(properties).map(([name, member]): [string, Watch | null] => [
+function createCheck({ properties = {} }: MemberSchema, onUnknown: (name: string) => void): Check {
+  const members = Object.entries(properties).map(([name, member]): [string, Check | null] => [
     name,
-    member.properties ? createWatch(member, (inner) => tell(`${name}.${inner}`)) : null,
+    member.properties ? createCheck(member, (inner) => onUnknown(`${name}.${inner}`)) : null,
   ]);
   const known = new Map(members);
   return (value) => {
     if (typeof value !== 'object' || Array.isArray(value)) return;
     for (const name in value) {
-      const watch = known.get(name);
-      if (watch) watch(value[name as keyof typeof value]);
-      else if (watch === undefined) tell(name);
+      const check = known.get(name);
+      if (check) check(value[name as keyof typeof value]);
+      else if (check === undefined) onUnknown(name);
     }
   };
 }
 
-export interface PassedOver {
+export interface UnknownNames {
   /** To be called with every record as it was read. */
-  watch: Watch;
+  check: Check;
   add: (names: readonly string[]) => void;
   names: () => string[];
 }
 
 /** Collects the names that are neither in the schema of a record nor in those of its members. */
-export function createPassedOver(schema: object): PassedOver {
+export function createUnknownNames(schema: object): UnknownNames {
   const names = new Set<string>();
-  const add = (name: string) => void (names.size < MOST_NAMED && names.add(name));
+  const add = (name: string) => void (names.size < MAX_NAMES && names.add(name));
   return {
-    watch: createWatch(schema, add),
+    check: createCheck(schema, add),
     add: (more) => more.forEach(add),
     names: () => [...names],
   };

@@ -8,22 +8,22 @@ import type { Kind } from './kind.ts';
  * The tables are checked again once this many times as much has been read: each check takes longer than writing a
  * hundred records.
  */
-const NEXT_LOOK = 1.25;
+const CHECK_GROWTH = 1.25;
 /** Below this many records, a check takes longer than writing them, and they would tell the planner nothing. */
-const FIRST_LOOK = 500;
+const FIRST_CHECK = 500;
 
 /**
  * Returns a function that is called after each batch with the number of records read so far, and checks the tables when
  * enough have been added.
  */
-export function createInforming(
+export function createStatisticsRefresher(
   { tables, dimensions }: Pick<Kind<unknown>, 'tables' | 'dimensions'>,
   { app_key }: App,
 ): (session: Session, read: number) => Promise<void> {
-  let lookedAt = 0;
+  let checkedAt = 0;
   return async ({ db }, read) => {
-    if (read < Math.max(FIRST_LOOK, NEXT_LOOK * lookedAt)) return;
-    lookedAt = read;
+    if (read < Math.max(FIRST_CHECK, CHECK_GROWTH * checkedAt)) return;
+    checkedAt = read;
     await analyzeKeys(db, tables);
     if (dimensions) await analyzeSmallTables(db, dimensions);
     await analyzeApps(db, { tables, appKey: app_key });
