@@ -8,7 +8,7 @@ import { analyzeApps, analyzeSmallTables } from './db/statistics.ts';
 import type { Deps } from './deps.ts';
 import { startUpkeep } from './facts/upkeep.ts';
 import { type Loop, startLoop } from './lib/loop.ts';
-import { startTellingDue } from './purchases/due-loop.ts';
+import { startDueLoop } from './purchases/due-loop.ts';
 
 const STATISTICS_REST_MS = 1_000;
 const APPS_REST_MS = 30_000;
@@ -36,7 +36,7 @@ export function startSweeps(deps: Pick<Deps, 'db' | 'log' | 'now'>, clock: Datab
   const loops = [
     // Others report a database that is away.
     repeat(log, 'clock', { restMs: CLOCK_REST_MS, work: () => clock.read().catch(() => undefined) }),
-    startTellingDue(deps),
+    startDueLoop(deps),
     startUpkeep(deps),
     startPruning(deps),
     repeat(log, 'statistics', { restMs: STATISTICS_REST_MS, work: () => analyzeSmallTables(db) }),

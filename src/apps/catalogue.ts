@@ -54,7 +54,7 @@ export function parseProducts(json: string): NewProduct[] {
   return entries as NewProduct[];
 }
 
-function wordsOfFault({ source, message }: FieldError): string {
+function describeFault({ source, message }: FieldError): string {
   return source === 'non_field_errors' ? `: ${message}` : `, ${source}: ${message}`;
 }
 
@@ -66,7 +66,7 @@ function refuseWrongProducts(products: readonly NewProduct[]): void {
   const seen = new Set<string>();
   for (const [index, product] of products.entries()) {
     const [fault] = checkProduct(product);
-    if (fault) throw new OperatorError(`Product ${index + 1}${wordsOfFault(fault)}`);
+    if (fault) throw new OperatorError(`Product ${index + 1}${describeFault(fault)}`);
     const key = JSON.stringify([product.store, product.store_product_id]);
     if (seen.has(key)) throw new OperatorError(`Product ${index + 1} is there twice: ${nameOf(product)}.`);
     seen.add(key);

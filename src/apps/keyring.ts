@@ -7,8 +7,8 @@ import type { DB } from '../db/types.ts';
 import type { Keyring, StoredKey } from '../http/auth.ts';
 import { listKeysByPrefix } from './queries.ts';
 
-const FRESH_MS = 1_500;
-const MOST_REMEMBERED = 10_000;
+const CACHE_MS = 1_500;
+const MAX_CACHED_KEYS = 10_000;
 /** One lane for all: nobody knows yet whose key it is. */
 const LANE = 'keys';
 
@@ -22,17 +22,17 @@ async function loadKeys(db: Kysely<DB>, prefixes: readonly string[]): Promise<(S
 }
 
 export function createKeyring(db: Kysely<DB>): Keyring {
-  const remembered = new LRUCache<string, Promise<StoredKey | undefined>>({ max: MOST_REMEMBERED, ttl: FRESH_MS });
+  const cache = new LRUCache<string, Promise<StoredKey | undefined>>({ max: MAX_CACHED_KEYS, ttl: CACHE_MS });
   /** In groups: otherwise requests with made-up keys, each of which is looked up, would delay those with real ones. */
   const loadKey = groupCalls((prefixes: readonly string[]) => loadKeys(db, prefixes));
 
   return {
     findKey(prefix) {
-      const known = remembered.get(prefix);
+      const known = cache.get(prefix);
       if (known) return known;
       const key = loadKey(LANE, prefix);
-      key.catch(() => remembered.delete(prefix));
-      remembered.set(prefix, key);
+      key.catch(() => cache.delete(prefix));
+      cache.set(prefix, key);
       return key;
     },
   };

@@ -42,7 +42,7 @@ export interface AppChange {
   sharing?: App['sharing'];
 }
 
-const MOST_CHARACTERS = 255;
+const MAX_CHARACTERS = 255;
 
 async function issueKey(db: Kysely<DB>, appId: string, { kind, scope = 'all' }: { kind: KeyKind; scope?: KeyScope }) {
   const { key, prefix, sha256 } = mintKey(kind);
@@ -51,8 +51,7 @@ async function issueKey(db: Kysely<DB>, appId: string, { kind, scope = 'all' }: 
 }
 
 function checkName(name: string): void {
-  if (name.trim() === '' || lengthOf(name) > MOST_CHARACTERS)
-    throw new OperatorError('A name has 1 to 255 characters.');
+  if (name.trim() === '' || lengthOf(name) > MAX_CHARACTERS) throw new OperatorError('A name has 1 to 255 characters.');
 }
 
 /** Creates an app with a public and a secret key, which are shown only this once. */
@@ -118,7 +117,7 @@ export async function revokeKey(
 
 export async function addAccessLevel(deps: Pick<Deps, 'db'>, appId: string, accessLevelId: string): Promise<void> {
   const { app_id } = await getApp(deps, appId);
-  if (accessLevelId.trim() === '' || lengthOf(accessLevelId) > MOST_CHARACTERS) {
+  if (accessLevelId.trim() === '' || lengthOf(accessLevelId) > MAX_CHARACTERS) {
     throw new OperatorError('The id of an access level has 1 to 255 characters.');
   }
   await insertAccessLevel(deps.db, { app_id, access_level_id: accessLevelId });

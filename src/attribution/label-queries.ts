@@ -25,7 +25,7 @@ export async function findLabels(db: Kysely<DB>, labels: readonly Label[]): Prom
 }
 
 /** Returns the newest labels with their keys, at most this many. */
-export async function listLabels(db: Kysely<DB>, most: number): Promise<(Label & { attribution_key: number })[]> {
+export async function listLabels(db: Kysely<DB>, limit: number): Promise<(Label & { attribution_key: number })[]> {
   return db
     .selectFrom('dim_attribution')
     .select(['attribution_key', 'status', 'channel', 'campaign', 'ad_group', 'ad_set', 'creative', 'source'])
@@ -33,7 +33,7 @@ export async function listLabels(db: Kysely<DB>, most: number): Promise<(Label &
     .where('source', 'is not', null)
     .$narrowType<{ status: NotNull; source: NotNull }>()
     .orderBy('attribution_key', 'desc')
-    .limit(most)
+    .limit(limit)
     .execute();
 }
 

@@ -8,17 +8,17 @@ import type { Label } from './label.ts';
 import { ensureLabels, findLabels, listLabels } from './label-queries.ts';
 
 /** Bound of the cache, in characters of all names together. A single name may have thousands. */
-const MOST_CHARACTERS = 8_000_000;
+const MAX_CACHED_CHARACTERS = 8_000_000;
 /**
  * The least that a name counts for, so at most 50,000 are cached. With `max` instead, the cache would first fill arrays
  * of that length, which takes 20 ms.
  */
-const LEAST_CHARACTERS = 160;
-const MOST_RECALLED = 25_000;
+const MIN_NAME_CHARACTERS = 160;
+const MAX_PRELOADED = 25_000;
 
 export interface Labels {
   /** Caches the newest labels: otherwise nearly every group of posts after a start has to look one up. */
-  recall(db: Kysely<DB>): Promise<void>;
+  preload(db: Kysely<DB>): Promise<void>;
   /** Returns the key of each label, in the same order; undefined for labels that no profile has had. */
   find(db: Kysely<DB>, labels: readonly Label[]): Promise<(number | undefined)[]>;
   /** Returns the key of each label, in the same order, writing new ones. */
@@ -30,31 +30,31 @@ function nameOf({ status, channel, campaign, ad_group, ad_set, creative, source 
   return `${status}\0${channel ?? ''}\0${campaign ?? ''}\0${ad_group ?? ''}\0${ad_set ?? ''}\0${creative ?? ''}\0${source}`;
 }
 
-function createMemory(): LRUCache<string, number> {
-  const sizeCalculation = (_: number, name: string) => Math.max(name.length, LEAST_CHARACTERS);
-  return new LRUCache({ maxSize: MOST_CHARACTERS, sizeCalculation });
+function createCache(): LRUCache<string, number> {
+  const sizeCalculation = (_: number, name: string) => Math.max(name.length, MIN_NAME_CHARACTERS);
+  return new LRUCache({ maxSize: MAX_CACHED_CHARACTERS, sizeCalculation });
 }
 
 export function createLabels(serverRun: Deps['serverRun']): Labels {
-  let memory = { run: serverRun.number, keys: createMemory() };
+  let current = { run: serverRun.number, keys: createCache() };
 
   /**
    * Returns the cache of this server run. A lookup still under way from an earlier run fills a cache that nobody reads
    * any more.
    */
-  function remembering(): LRUCache<string, number> {
-    if (memory.run !== serverRun.number) memory = { run: serverRun.number, keys: createMemory() };
-    return memory.keys;
+  function currentCache(): LRUCache<string, number> {
+    if (current.run !== serverRun.number) current = { run: serverRun.number, keys: createCache() };
+    return current.keys;
   }
 
-  async function recall(db: Kysely<DB>): Promise<void> {
-    const remembered = remembering();
-    for (const label of await listLabels(db, MOST_RECALLED)) remembered.set(nameOf(label), label.attribution_key);
+  async function preload(db: Kysely<DB>): Promise<void> {
+    const cache = currentCache();
+    for (const label of await listLabels(db, MAX_PRELOADED)) cache.set(nameOf(label), label.attribution_key);
   }
 
   async function find(db: Kysely<DB>, labels: readonly Label[]): Promise<(number | undefined)[]> {
-    const remembered = remembering();
-    const keys = labels.map((label) => remembered.get(nameOf(label)));
+    const cache = currentCache();
+    const keys = labels.map((label) => cache.get(nameOf(label)));
     if (!keys.includes(undefined)) return keys;
     const unknown = labels.flatMap((label, index) => (keys[index] === undefined ? [{ label, index }] : []));
     const found = await findLabels(
@@ -64,13 +64,13 @@ export function createLabels(serverRun: Deps['serverRun']): Labels {
     for (const [place, { label, index }] of unknown.entries()) {
       const key = found[place] ?? undefined;
       keys[index] = key;
-      if (key !== undefined) remembered.set(nameOf(label), key);
+      if (key !== undefined) cache.set(nameOf(label), key);
     }
     return keys;
   }
 
   async function keysOf(db: Kysely<DB>, labels: readonly Label[]): Promise<number[]> {
-    const remembered = remembering();
+    const cache = currentCache();
     const keys = await find(db, labels);
     if (!keys.includes(undefined)) return keys as number[];
     const missing = new Map(
@@ -78,9 +78,9 @@ export function createLabels(serverRun: Deps['serverRun']): Labels {
     );
     const made = await ensureLabels(db, [...missing.values()]);
     const keyOf = new Map([...missing.keys()].map((name, place) => [name, made[place] as number]));
-    for (const [name, key] of keyOf) remembered.set(name, key);
+    for (const [name, key] of keyOf) cache.set(name, key);
     return labels.map((label, index) => keys[index] ?? (keyOf.get(nameOf(label)) as number));
   }
 
-  return { recall, find, keysOf };
+  return { preload, find, keysOf };
 }

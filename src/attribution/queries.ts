@@ -96,21 +96,21 @@ interface LaterRow {
 }
 
 /** The record of a profile and those it keeps as superseded. */
-const MOST_TRACED = 11;
+const MAX_KEPT_RECORDS = 11;
 
 /**
  * Returns the rows, which replace each other, without those that would leave no trace: a row that the next one of its
  * profile repeats, or one with so many successors that it is not even kept as superseded. So a profile named by a whole
  * group takes as few statements as any other.
  */
-function withTrace(rows: readonly LaterRow[]): AttributionRow[] {
+function dropTraceless(rows: readonly LaterRow[]): AttributionRow[] {
   const later = new Map<string, AttributionRow[]>();
   const leavesTrace = ({ row, profile }: LaterRow) => {
     const followers = later.get(profile) ?? [];
     const next = followers.at(-1);
     const isRepeated =
       next?.attribution_key === row.attribution_key && next.attribution_user_id === row.attribution_user_id;
-    if (isRepeated || followers.length === MOST_TRACED) return false;
+    if (isRepeated || followers.length === MAX_KEPT_RECORDS) return false;
     later.set(profile, [...followers, row]);
     return true;
   };
@@ -122,7 +122,7 @@ function withTrace(rows: readonly LaterRow[]): AttributionRow[] {
  * Writes all or none: if half of them were written when all are retried, the list of superseded records would have that
  * half twice.
  */
-async function writeTurns(trx: Kysely<DB>, rows: readonly AttributionRow[]): Promise<void> {
+async function writeInRounds(trx: Kysely<DB>, rows: readonly AttributionRow[]): Promise<void> {
   let waiting = rows;
   while (waiting.length > 0) {
     const results = await writeOncePerProfile(trx, waiting, true);
@@ -147,8 +147,8 @@ export async function writeAttributions(
     return typeof result === 'object' ? [{ row, profile: `${row.app_id} ${result.again}` }] : [];
   });
   if (replaces && later.length > 0) {
-    const traced = withTrace(later);
-    await (db.isTransaction ? writeTurns(db, traced) : inTransaction(db, (trx) => writeTurns(trx, traced)));
+    const traced = dropTraceless(later);
+    await (db.isTransaction ? writeInRounds(db, traced) : inTransaction(db, (trx) => writeInRounds(trx, traced)));
   }
   return results.map((result) => result !== 'no_profile');
 }

@@ -4,13 +4,13 @@ import type { FieldError } from '../errors.ts';
 import { ATTRIBUTION_STATUSES } from '../facts/values.ts';
 import { isAbsent } from '../lib/text.ts';
 import { NullableText, OneOf } from '../lib/typebox.ts';
-import { CUSTOMER_USER_ID_LENGTH, IDENTITY_WORDS } from '../profile/identity.ts';
+import { CUSTOMER_USER_ID_LENGTH, IDENTITY_MESSAGE } from '../profile/identity.ts';
 
 const FIELD_LENGTH = 500;
 
 function needsIdentifier(body: Record<string, unknown>): FieldError[] {
   if (!isAbsent(body.customer_user_id) || !isAbsent(body.profile_id)) return [];
-  return ['customer_user_id', 'profile_id'].map((source) => ({ source, code: 'missing', message: IDENTITY_WORDS }));
+  return ['customer_user_id', 'profile_id'].map((source) => ({ source, code: 'missing', message: IDENTITY_MESSAGE }));
 }
 
 /** The members that describe an attribution, in the operation as in an import file. */

@@ -42,12 +42,12 @@ function identityKey({ app_id, customer_user_id, profile_id }: AppIdentity): str
 
 /** Returns the posts that follow another of the same identity: if the first record stays, theirs are never written. */
 function followersIn(posts: readonly Post[]): ReadonlySet<Post> {
-  const met = new Set<string>();
+  const seen = new Set<string>();
   const followers = new Set<Post>();
   for (const post of posts) {
     const key = identityKey(post);
-    if (met.has(key)) followers.add(post);
-    met.add(key);
+    if (seen.has(key)) followers.add(post);
+    seen.add(key);
   }
   return followers;
 }
@@ -110,7 +110,7 @@ export function createAttributionRecorder({
   async function write(via: Kysely<DB>, posts: readonly Post[], { replaces, record }: Recording): Promise<boolean[]> {
     groupSize.observe(posts.length);
     // Not awaited: without it, labels are looked up as they come.
-    if (isFirst) labels.recall(via).catch(() => undefined);
+    if (isFirst) labels.preload(via).catch(() => undefined);
     isFirst = false;
     const run = serverRun.number;
     const keys = await keysOf(via, posts, replaces);

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import type { FieldError } from '../errors.ts';
 import { NullableText } from '../lib/typebox.ts';
 import { isUuid } from '../lib/uuid.ts';
-import { CUSTOMER_USER_ID_LENGTH, IDENTITY_WORDS, type ProfileIdentity } from '../profile/identity.ts';
+import { CUSTOMER_USER_ID_LENGTH, IDENTITY_MESSAGE, type ProfileIdentity } from '../profile/identity.ts';
 
 export const IdentityFields = {
   profile_id: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] })),
@@ -16,7 +16,7 @@ export function identityRules({ profile_id, customer_user_id }: Record<string, u
     return [{ source: 'profile_id', code: 'value_error', message: 'Must be a UUID.' }];
   }
   if (profile_id || customer_user_id) return [];
-  return [{ source: 'customer_user_id', code: 'missing', message: IDENTITY_WORDS }];
+  return [{ source: 'customer_user_id', code: 'missing', message: IDENTITY_MESSAGE }];
 }
 
 /** Returns the identifiers, with profile_id in lower case. */

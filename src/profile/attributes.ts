@@ -9,10 +9,10 @@ export type Attributes = Record<string, string | number>;
 export type AttributeChanges = ReadonlyMap<string, string | number | null>;
 
 const SOURCE = 'custom_attributes';
-const MOST = 30;
-export const KEY_FORM = /^[A-Za-z0-9._-]{1,30}$/;
+const MAX_ATTRIBUTES = 30;
+export const KEY_PATTERN = /^[A-Za-z0-9._-]{1,30}$/;
 export const VALUE_LENGTH = 30;
-const FORM_WORDS = 'Must be an array of objects with key and value, or a dictionary.';
+const FORM_MESSAGE = 'Must be an array of objects with key and value, or a dictionary.';
 
 /** What is wrong with the attributes, in words for a human. */
 class Fault extends Error {
@@ -40,14 +40,14 @@ function readValue(key: string, value: unknown): string | number | null {
 }
 
 function readKey(key: string): string {
-  if (KEY_FORM.test(key)) return key;
+  if (KEY_PATTERN.test(key)) return key;
   const words = 'must have 1 to 30 characters: letters, digits, dashes, points and underscores';
   throw new Fault(`The key ${JSON.stringify(key.toWellFormed().slice(0, 40))} ${words}.`);
 }
 
 function readElement(element: unknown): readonly [string, unknown] {
   if (typeof element !== 'object' || element === null || Array.isArray(element)) {
-    throw new Fault(FORM_WORDS, 'type_error');
+    throw new Fault(FORM_MESSAGE, 'type_error');
   }
   const { key, value } = element as { key?: unknown; value?: unknown };
   if (key === undefined || key === null) throw new Fault('Each attribute needs a key.', 'missing');
@@ -59,7 +59,7 @@ function readEntries(given: unknown): (readonly [string, unknown])[] {
   if (given === undefined || given === null) return [];
   if (Array.isArray(given)) return given.map(readElement);
   if (typeof given === 'object') return Object.entries(given);
-  throw new Fault(FORM_WORDS, 'type_error');
+  throw new Fault(FORM_MESSAGE, 'type_error');
 }
 
 /** Reads `{key: value}` or `[{key, value}]`. Integers and booleans become floats; an empty value or null deletes. */
@@ -91,8 +91,8 @@ export function mergeAttributes(
     if (value === null) merged.delete(key);
     else merged.set(key, value);
   }
-  if (merged.size > MOST) {
-    const message = `A profile has at most ${MOST} custom attributes; with ${added.at(-1)} it would have ${merged.size}.`;
+  if (merged.size > MAX_ATTRIBUTES) {
+    const message = `A profile has at most ${MAX_ATTRIBUTES} custom attributes; with ${added.at(-1)} it would have ${merged.size}.`;
     return { fault: { source: SOURCE, code: 'value_error', message } };
   }
   // Not an object literal: `__proto__` is a permitted key.

@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { STORE_LENGTH } from '../facts/values.ts';
 import { NullableDatetime, NullableText } from '../lib/typebox.ts';
-import { attributeRules, KEY_FORM, VALUE_LENGTH } from './attributes.ts';
+import { attributeRules, KEY_PATTERN, VALUE_LENGTH } from './attributes.ts';
 
 /** Also part of an imported record. */
 export const InstallFields = {
@@ -22,7 +22,7 @@ export const InstallFields = {
   ),
 };
 
-const ATTRIBUTE_KEY = { type: 'string', pattern: KEY_FORM.source };
+const ATTRIBUTE_KEY = { type: 'string', pattern: KEY_PATTERN.source };
 const ATTRIBUTE_VALUE = { type: ['string', 'number', 'boolean', 'null'], maxLength: VALUE_LENGTH };
 
 /** Also part of an imported record. */

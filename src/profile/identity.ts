@@ -35,7 +35,7 @@ export interface AppIdentity extends ProfileIdentity {
   app_id: string;
 }
 
-export const IDENTITY_WORDS = 'Either customer_user_id or profile_id is required.';
+export const IDENTITY_MESSAGE = 'Either customer_user_id or profile_id is required.';
 
 /** The identity as the headers of a request gave it. */
 export interface SentIdentity extends ProfileIdentity {
@@ -58,14 +58,14 @@ export function readIdentity(message: Headers, aliases: readonly string[]): Sent
   return identity;
 }
 
-function readText(problems: FieldError[], header: SentHeader, longest = Infinity): string | null {
+function readText(problems: FieldError[], header: SentHeader, maxLength = Infinity): string | null {
   const read = readHeaderText(header);
-  const note = (message: string) => {
+  const addProblem = (message: string) => {
     problems.push({ source: header.name, code: 'value_error', message });
     return null;
   };
-  if ('fault' in read) return note(read.fault);
-  return lengthOf(read.text) > longest ? note(`Must have at most ${longest} characters.`) : read.text;
+  if ('fault' in read) return addProblem(read.fault);
+  return lengthOf(read.text) > maxLength ? addProblem(`Must have at most ${maxLength} characters.`) : read.text;
 }
 
 /** Like readIdentity, for operations on an existing profile: at least one header is required. */

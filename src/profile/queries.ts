@@ -58,7 +58,7 @@ export const lockProfileToRead: ReadProfile = async (trx, appId, identity) =>
  * Throws profile_not_found. If the name went to another profile while we waited for the former owner's lock, the
  * transaction has to start over instead: more than that owner's id may have been read.
  */
-export async function failUnlocked(
+export async function throwNotFoundOrStale(
   trx: Kysely<DB>,
   { app, identity }: { app: Pick<App, 'app_id'>; identity: ProfileIdentity },
 ): Promise<never> {
@@ -79,7 +79,7 @@ export async function lockKeepingPlans(
   { app, identity }: { app: Pick<App, 'app_id'>; identity: ProfileIdentity },
 ): Promise<string> {
   const [, profileId] = await overlapping(trx, (each) => [forceGenericPlans(each), lock(each, app.app_id, identity)]);
-  return profileId ?? failUnlocked(trx, { app, identity });
+  return profileId ?? throwNotFoundOrStale(trx, { app, identity });
 }
 
 /** The place of a request in the given array, and the profile locked for it. */

@@ -6,7 +6,7 @@ import type { DB } from '../db/types.ts';
 import type { App, Deps } from '../deps.ts';
 import { relabelNow } from '../facts/relabel.ts';
 import type { ProfileIdentity } from './identity.ts';
-import { failUnlocked, lockProfileToDelete } from './queries.ts';
+import { lockProfileToDelete, throwNotFoundOrStale } from './queries.ts';
 import type { ProfileKey } from './state.ts';
 import { freeName } from './writes.ts';
 
@@ -14,17 +14,17 @@ import { freeName } from './writes.ts';
  * Tables whose rows are deleted with the profile. Its chains stay, to be taken over by the next profile that brings one
  * of them.
  */
-const GONE = ['profile_attribution', 'access_grant', 'kept_answer', 'lapse_watch'] as const;
+const DELETED_TABLES = ['profile_attribution', 'access_grant', 'kept_answer', 'lapse_watch'] as const;
 
 async function deleteRows(
   trx: Kysely<DB>,
-  table: (typeof GONE)[number],
+  table: (typeof DELETED_TABLES)[number],
   { app_id, profile_id }: ProfileKey,
 ): Promise<void> {
   await sql`delete from ${sql.table(table)} where app_id = ${app_id} and profile_id = ${profile_id}`.execute(trx);
 }
 
-async function buryRow(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<void> {
+async function makeTombstone(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<void> {
   await sql`
     update profile set customer_user_id = null, custom_attributes = '{}', deleted_at = clock_timestamp()
     where app_id = ${app_id} and profile_id = ${profile_id}`.execute(trx);
@@ -54,8 +54,8 @@ export async function removeProfile(trx: Kysely<DB>, app: App, profile_id: strin
   // exists by the time records are deleted below.
   await freeName(trx, gone);
   await relabelNow(trx, app, profile_id);
-  for (const table of GONE) await deleteRows(trx, table, gone);
-  await buryRow(trx, gone);
+  for (const table of DELETED_TABLES) await deleteRows(trx, table, gone);
+  await makeTombstone(trx, gone);
   await scrubEventsOf(trx, gone);
 }
 
@@ -66,7 +66,7 @@ export async function deleteProfile(
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
     const profileId = await lockProfileToDelete(trx, app.app_id, identity);
-    if (profileId === undefined) return failUnlocked(trx, { app, identity });
+    if (profileId === undefined) return throwNotFoundOrStale(trx, { app, identity });
     return removeProfile(trx, app, profileId);
   });
 }

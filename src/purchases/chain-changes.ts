@@ -17,7 +17,7 @@ function isSubscription({ purchase_type }: ChainTransaction): boolean {
 }
 
 /** Returns what kind of event a new transaction of the chain is. */
-function beginning(
+function eventTypeOfNew(
   transaction: ChainTransaction,
   before: readonly ChainTransaction[],
   after: readonly ChainTransaction[],
@@ -36,23 +36,23 @@ function beginning(
 /** A member that a transaction did not have before: what its appearance means, and when that happened. */
 const APPEARANCES: readonly {
   has: (transaction: ChainTransaction) => boolean;
-  tells: (transaction: ChainTransaction) => Pick<ChainChange, 'event_type' | 'at'>;
+  toChange: (transaction: ChainTransaction) => Pick<ChainChange, 'event_type' | 'at'>;
 }[] = [
   {
     has: (one) => isSubscription(one) && one.billing_issue_detected_at !== null,
-    tells: ({ billing_issue_detected_at: at }) => ({ event_type: 'billing_issue_detected', at }),
+    toChange: ({ billing_issue_detected_at: at }) => ({ event_type: 'billing_issue_detected', at }),
   },
   {
     has: (one) => isSubscription(one) && one.grace_period_expires_at !== null,
-    tells: ({ billing_issue_detected_at: at }) => ({ event_type: 'entered_grace_period', at }),
+    toChange: ({ billing_issue_detected_at: at }) => ({ event_type: 'entered_grace_period', at }),
   },
   {
     has: (one) => isSubscription(one) && one.renew_status === false,
-    tells: ({ renew_status_changed_at: at }) => ({ event_type: 'subscription_renewal_cancelled', at }),
+    toChange: ({ renew_status_changed_at: at }) => ({ event_type: 'subscription_renewal_cancelled', at }),
   },
   {
     has: ({ refunded_at }) => refunded_at !== null,
-    tells: (one) => ({
+    toChange: (one) => ({
       event_type: isSubscription(one) ? 'subscription_refunded' : 'non_subscription_purchase_refunded',
       at: one.refunded_at,
     }),
@@ -60,8 +60,8 @@ const APPEARANCES: readonly {
 ];
 
 function appearances(transaction: ChainTransaction, before: ChainTransaction | undefined): ChainChange[] {
-  return APPEARANCES.filter(({ has }) => has(transaction) && !(before && has(before))).map(({ tells }) => ({
-    ...tells(transaction),
+  return APPEARANCES.filter(({ has }) => has(transaction) && !(before && has(before))).map(({ toChange }) => ({
+    ...toChange(transaction),
     transaction,
   }));
 }
@@ -71,10 +71,10 @@ export function chainChangesOf(before: readonly ChainTransaction[], after: reado
   const known = new Map(before.map((transaction) => [transaction.purchase_no, transaction]));
   return after.flatMap((transaction) => {
     const earlier = known.get(transaction.purchase_no);
-    const told = appearances(transaction, earlier);
-    if (earlier) return told;
-    const event_type = beginning(transaction, before, after);
-    return [{ event_type, at: transaction.purchased_at, transaction }, ...told];
+    const appeared = appearances(transaction, earlier);
+    if (earlier) return appeared;
+    const event_type = eventTypeOfNew(transaction, before, after);
+    return [{ event_type, at: transaction.purchased_at, transaction }, ...appeared];
   });
 }
 

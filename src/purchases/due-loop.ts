@@ -9,7 +9,7 @@ import { type Loop, startLoop } from '../lib/loop.ts';
 import type { ProfileKey } from '../profile/state.ts';
 import { nudgeDispatchers } from '../webhooks/nudge.ts';
 import { recordEvents } from '../webhooks/outbox.ts';
-import { tellDue } from './due.ts';
+import { collectDueEvents } from './due.ts';
 import { listDueProfiles, retryLater } from './lapse-watch.ts';
 
 const BATCH = 100;
@@ -23,21 +23,21 @@ async function lockUnlessBusy(trx: Kysely<DB>, { app_id, profile_id }: ProfileKe
   return rows.length > 0;
 }
 
-async function tellProfile(db: Kysely<DB>, key: ProfileKey): Promise<number> {
+async function reportProfile(db: Kysely<DB>, key: ProfileKey): Promise<number> {
   return inTransaction(db, async (trx) => {
     if (!(await lockUnlessBusy(trx, key))) return 0;
-    const { events } = await tellDue(trx, key);
+    const { events } = await collectDueEvents(trx, key);
     return recordEvents(trx, key, events);
   });
 }
 
 /** Tells webhooks what is due for up to `BATCH` profiles. Returns how many profiles were due. */
-export async function tellDueProfiles({ db, log }: Pick<Deps, 'db' | 'log'>): Promise<number> {
+export async function reportDueProfiles({ db, log }: Pick<Deps, 'db' | 'log'>): Promise<number> {
   const due = await listDueProfiles(db, BATCH);
   let stored = 0;
   for (const profile of due) {
     try {
-      stored += await tellProfile(db, profile);
+      stored += await reportProfile(db, profile);
     } catch (error) {
       log.warn(
         { err: error, profile_id: profile.profile_id },
@@ -51,10 +51,10 @@ export async function tellDueProfiles({ db, log }: Pick<Deps, 'db' | 'log'>): Pr
 }
 
 /** Tells webhooks what is due, until stopped. */
-export function startTellingDue(deps: Pick<Deps, 'db' | 'log'>): Loop {
+export function startDueLoop(deps: Pick<Deps, 'db' | 'log'>): Loop {
   return startLoop({
     log: deps.log,
     name: 'what is due',
-    run: async () => ((await tellDueProfiles(deps)) < BATCH ? POLL_MS : 0),
+    run: async () => ((await reportDueProfiles(deps)) < BATCH ? POLL_MS : 0),
   });
 }

@@ -22,7 +22,7 @@ export interface DueEvents {
  * Returns the profile as if lapsed purchases had begun before the moment: webhooks were told that they were running,
  * and an import may have set their end to their beginning.
  */
-function beganBefore(state: ProfileState, lapsed: readonly ChainTransaction[], moment: string): ProfileState {
+function asIfBegunBefore(state: ProfileState, lapsed: readonly ChainTransaction[], moment: string): ProfileState {
   const isLapsed = ({ store, store_transaction_id: id }: PurchaseState) =>
     lapsed.some((one) => one.store === store && one.store_transaction_id === id);
   const began = (purchase: PurchaseState) =>
@@ -36,7 +36,7 @@ function beganBefore(state: ProfileState, lapsed: readonly ChainTransaction[], m
  * Takes what is due for a profile that the caller has locked, and returns it as events. Watches what comes later in its
  * chains, including what an import brought.
  */
-export async function tellDue(trx: Kysely<DB>, key: ProfileKey): Promise<DueEvents> {
+export async function collectDueEvents(trx: Kysely<DB>, key: ProfileKey): Promise<DueEvents> {
   const { now, due } = await takeDue(trx, key);
   const [first] = due;
   if (!first) return { now, events: [] };
@@ -54,7 +54,7 @@ export async function tellDue(trx: Kysely<DB>, key: ProfileKey): Promise<DueEven
   // Only levels of the due chains: an import may have brought a moment that is long past, and what other chains give
   // has been told since, when it changed.
   const levels = new Set(state.purchases.filter(isDue).map(({ access_level_id }) => access_level_id));
-  const before = { state: beganBefore(state, lapsed, earlier), now: earlier };
+  const before = { state: asIfBegunBefore(state, lapsed, earlier), now: earlier };
   const access = accessEvents(before, { state, now }, (level) =>
     levels.has(level) ? lastChange(state, level, span) : null,
   );

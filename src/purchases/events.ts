@@ -60,7 +60,7 @@ export function chainEvents(changes: readonly ChainChange[], state: ProfileState
 }
 
 /** A profile as it is, or was, at a moment (a timestamp). */
-export interface Glance {
+export interface ProfileAt {
   state: ProfileState;
   now: string;
 }
@@ -70,7 +70,7 @@ interface ShownLevel {
   shown: string;
 }
 
-function shownAccess({ state, now }: Glance): Map<string, ShownLevel> {
+function shownAccess({ state, now }: ProfileAt): Map<string, ShownLevel> {
   return new Map(
     listAccess(state, now).map((source) => {
       const shown = JSON.stringify([isActive(source, now), renderSource(source, now)]);
@@ -80,7 +80,7 @@ function shownAccess({ state, now }: Glance): Map<string, ShownLevel> {
 }
 
 /** Whether webhooks are told of the change. A grant was told when it was made or revoked, so its dates tell nothing. */
-function isToTell(before: ShownLevel | undefined, after: ShownLevel): boolean {
+function isReported(before: ShownLevel | undefined, after: ShownLevel): boolean {
   if (before?.shown === after.shown) return false;
   return !(before && 'grant' in before.source.opened_by && 'grant' in after.source.opened_by);
 }
@@ -90,8 +90,8 @@ function isToTell(before: ShownLevel | undefined, after: ShownLevel): boolean {
  * when that came about, or null if webhooks are not to be told.
  */
 export function accessEvents(
-  before: Glance,
-  after: Glance,
+  before: ProfileAt,
+  after: ProfileAt,
   at: (accessLevelId: string) => string | null,
 ): WebhookEvent[] {
   const [old, current] = [shownAccess(before), shownAccess(after)];
@@ -99,7 +99,7 @@ export function accessEvents(
     const changedAt = at(source.access_level_id);
     return changedAt === null ? [] : [accessEvent({ ...after, event_id: randomUUID(), at: changedAt, source, isGone })];
   };
-  const changed = [...current].filter(([level, shown]) => isToTell(old.get(level), shown));
+  const changed = [...current].filter(([level, shown]) => isReported(old.get(level), shown));
   const gone = [...old].filter(([level]) => !current.has(level));
   return [
     ...changed.flatMap(([, { source }]) => tell(source, false)),

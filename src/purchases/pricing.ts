@@ -50,9 +50,9 @@ function powerOfTen(exponent: number): bigint {
 }
 
 /** The transactions of an import have few distinct prices and even fewer commissions. */
-const MOST_REMEMBERED = 1_024;
+const MAX_CACHED_DECIMALS = 1_024;
 
-const parseDecimal = memoize(MOST_REMEMBERED, (text): Decimal => {
+const parseDecimal = memoize(MAX_CACHED_DECIMALS, (text): Decimal => {
   const [whole = '0', fraction = ''] = text.split('.');
   return { digits: BigInt(whole + fraction), decimals: fraction.length };
 });

@@ -8,8 +8,8 @@ import { transactionRules } from './rules.ts';
 const PURCHASE_TYPES = ['subscription', 'one_time_purchase'] as const;
 const ENVIRONMENTS = ['Production', 'Sandbox'] as const;
 const ID_LENGTH = 255;
-const MOST_USD = 1_000_000_000;
-const MOST_UNITS = 1_000_000_000_000;
+const MAX_USD = 1_000_000_000;
+const MAX_UNITS = 1_000_000_000_000;
 
 const NullableBoolean = (description: string) =>
   Type.Optional(Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], description }));
@@ -19,7 +19,7 @@ function Usd(description: string) {
     Type.Unsafe<number | null>({
       type: ['number', 'null'],
       minimum: 0,
-      maximum: MOST_USD,
+      maximum: MAX_USD,
       maxDecimals: 6,
       description,
     }),
@@ -36,9 +36,9 @@ const Price = Type.Object({
   value: Type.Unsafe<number>({
     type: 'number',
     minimum: 0,
-    maximum: MOST_UNITS,
+    maximum: MAX_UNITS,
     maxDecimals: 6,
-    description: `In units of the currency; worth at most ${MOST_USD} USD.`,
+    description: `In units of the currency; worth at most ${MAX_USD} USD.`,
   }),
   value_usd: Usd(
     'The price in USD, which counts where it is given; needed unless the currency is USD or has a known rate.',

@@ -13,11 +13,11 @@ import { findProfile } from '../profile/queries.ts';
 import { readShownSince } from '../profile/read-state.ts';
 import { priceTransactions } from './amounts.ts';
 import { type ChainKey, findOwner, lockChain, type Owner } from './chain.ts';
-import { tellDue } from './due.ts';
+import { describeChange, readSnapshot } from './change-events.ts';
+import { collectDueEvents } from './due.ts';
 import { loadPriceBook } from './price-book.ts';
 import { toRecord } from './record.ts';
 import type { TransactionBody } from './schema.ts';
-import { readSnapshot, tellChange } from './telling.ts';
 import { claimChains, mayMove, type Staged, stageValues, writeOwnChain, writeTransactions } from './write.ts';
 
 function foreignChain() {
@@ -71,7 +71,7 @@ async function writeOwn(
     ];
   });
   if (claimed.length === 0) throw new StaleReadError('an import gave the chain an owner meanwhile');
-  return tellChange(key, { now, before, after });
+  return describeChange(key, { now, before, after });
 }
 
 /** Writes to a chain that moves to this profile from another one, which is locked, too. */
@@ -82,7 +82,9 @@ async function takeOver(
 ): Promise<Changed> {
   const { app_id } = key;
   const { profile_id, is_deleted } = owner;
-  const { now, events } = is_deleted ? { now: write.now, events: [] } : await tellDue(trx, { app_id, profile_id });
+  const { now, events } = is_deleted
+    ? { now: write.now, events: [] }
+    : await collectDueEvents(trx, { app_id, profile_id });
   const readOwner = () => (is_deleted ? undefined : readShownSince(trx, { app_id, profile_id }, now));
   const before = await readSnapshot(trx, key, { now, owner });
   const had = await readOwner();
@@ -92,7 +94,7 @@ async function takeOver(
   const after = await readSnapshot(trx, key, { now, owner: key });
   const has = await readOwner();
   const states = had && has && { before: had, after: has };
-  const changed = tellChange(key, { now, before, after, left: { profile_id, states } });
+  const changed = describeChange(key, { now, before, after, formerOwner: { profile_id, states } });
   return { ...changed, events: [...events, ...changed.events] };
 }
 
@@ -125,7 +127,7 @@ export function setTransaction(
       const amounts = priced[0]!;
       if ('source' in amounts) throw validationError([amounts]);
       const staged = stageValues([{ ...record, ...amounts, position: 0, profile_id }]);
-      const { now, events } = await tellDue(trx, { app_id: app.app_id, profile_id });
+      const { now, events } = await collectDueEvents(trx, { app_id: app.app_id, profile_id });
       const write = { key, staged, now };
       const changed = await (other
         ? takeOver(trx, app, { ...write, owner: other })

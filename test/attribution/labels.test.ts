@@ -25,7 +25,7 @@ test('labels written before a start are recalled with their keys', async () => {
     const settings = { connectionString: database.url, max: 1, statementTimeoutMs: 5_000, applicationName: 'labels' };
     const db = createDb(settings, () => undefined);
     const labels = createLabels(serverRun);
-    await labels.recall(db);
+    await labels.preload(db);
     await db.destroy();
     expect(await labels.find(db, KNOWN.toReversed())).toEqual(keys.toReversed());
     await expect(labels.find(db, [{ ...none, status: 'unknown', source: 'custom' }])).rejects.toThrow();

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { tellDueProfiles } from '../../src/purchases/due-loop.ts';
+import { reportDueProfiles } from '../../src/purchases/due-loop.ts';
 import { listDueProfiles } from '../../src/purchases/lapse-watch.ts';
 import { grant, revoke } from '../grants/world.ts';
 import { createProfile, deleteProfile } from '../profile/world.ts';
@@ -41,7 +41,7 @@ const pass = (days: number, ids = [profileId]) => passTime(service, days, ids);
 const skipGraceWait = () =>
   sql`update lapse_watch set check_at = check_at - interval '3 seconds'
     where profile_id = ${profileId}`.execute(service.database.db);
-const sweep = () => tellDueProfiles(service.deps);
+const sweep = () => reportDueProfiles(service.deps);
 
 /** Returns the events about lapses and access since the last transaction. */
 async function told() {

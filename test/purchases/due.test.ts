@@ -1,6 +1,6 @@
 // What time alone has changed in a profile is reported before what a request changes, even if no sweep has run yet.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { tellDueProfiles } from '../../src/purchases/due-loop.ts';
+import { reportDueProfiles } from '../../src/purchases/due-loop.ts';
 import { createProfile } from '../profile/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProduct } from '../setup/world.ts';
@@ -57,7 +57,7 @@ test('a lapse is reported before a late renewal', async () => {
   await set(period({ ...ids('2'), purchased_at: inDays(-0.5), expires_at: inDays(30) }));
   const all = ['subscription_expired', ['access', false], 'subscription_renewed', ['access', true]];
   expect(await told()).toEqual(all);
-  await tellDueProfiles(service.deps);
+  await reportDueProfiles(service.deps);
   expect(await told()).toEqual(all);
 });
 
@@ -65,7 +65,7 @@ test('a period that is set again after its end still reports its lapse and the e
   const over = await lapsed();
   const told = await listener();
   await set(period({ ...over, paywall_id: 'pw' }));
-  await tellDueProfiles(service.deps);
+  await reportDueProfiles(service.deps);
   expect(await told()).toEqual(['subscription_expired', ['access', false]]);
 });
 
@@ -74,7 +74,7 @@ test('a lapse is reported before a transaction of another chain', async () => {
   const told = await listener();
   const own = { store_transaction_id: customer, store_original_transaction_id: customer };
   await set(oneTime({ ...own, purchased_at: inDays(-3) }));
-  await tellDueProfiles(service.deps);
+  await reportDueProfiles(service.deps);
   expect(await told()).toEqual(['subscription_expired', ['access', false], 'non_subscription_purchase']);
 });
 
@@ -84,7 +84,7 @@ test('a chain that moves to another profile leaves its lapse with the profile th
   const heirId = (await createProfile(service, { customer: heir })).json.data.profile_id;
   const [told, heirs] = await Promise.all([listener(), listener(heirId)]);
   await set(period({ ...over, paywall_id: 'pw' }), heir);
-  await tellDueProfiles(service.deps);
+  await reportDueProfiles(service.deps);
   expect(await told()).toEqual(['subscription_expired', ['access', false], ['access', false]]);
   expect(await heirs()).toEqual([['access', false]]);
 });
@@ -96,6 +96,6 @@ test('a lapse that is about to be reported moves with its chain', async () => {
   const heirs = await listener(heirId);
   await set(period(ids()), heir);
   await pass(service, 1, [profileId, heirId]);
-  await tellDueProfiles(service.deps);
+  await reportDueProfiles(service.deps);
   expect(await heirs()).toEqual([['access', false], 'subscription_expired']);
 });

@@ -1,6 +1,6 @@
 // A subscription that a request set, and whose end an import then changes: the end is reported when it comes.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { tellDueProfiles } from '../../src/purchases/due-loop.ts';
+import { reportDueProfiles } from '../../src/purchases/due-loop.ts';
 import { importTransactions } from '../analytics/import.ts';
 import { createProfile } from '../profile/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -47,7 +47,7 @@ async function setAndImport(members: Record<string, unknown>, given: Record<stri
 
 /** Returns the events after the first two. */
 async function toldLater() {
-  await tellDueProfiles(service.deps);
+  await reportDueProfiles(service.deps);
   return (await listEvents(service, profileId)).slice(2).map(({ event_type, payload }) => {
     return [event_type, payload.event_properties.is_active];
   });
@@ -116,7 +116,7 @@ test('an imported end reports nothing about another level, even if that began si
   const { length } = await listEvents(service, profileId);
   const refund = { refunded_at: inDays(-0.5), cancellation_reason: 'refund' };
   await importTransactions(service, [{ ...premium, customer_user_id: customer, ...refund }]);
-  await tellDueProfiles(service.deps);
+  await reportDueProfiles(service.deps);
   const later = (await listEvents(service, profileId)).slice(length).map(({ event_type, payload }) => {
     return [event_type, payload.event_properties.access_level_id];
   });

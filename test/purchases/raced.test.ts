@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tellDueProfiles } from '../../src/purchases/due-loop.ts';
+import { reportDueProfiles } from '../../src/purchases/due-loop.ts';
 import { createProfile } from '../profile/world.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
@@ -66,7 +66,7 @@ test('a period that begins meanwhile is reported as it was, and then as begun, e
   await setTimeout(Date.parse(begins) - Date.now() + 100);
   await held.commit().execute();
   expect((await answer).status).toBe(200);
-  await tellDueProfiles(service.deps);
+  await reportDueProfiles(service.deps);
   const told = (await listEvents(service, ids.cleo)).filter(({ event_type }) => event_type === 'access_level_updated');
   const at = begins.replace('Z', '000+0000');
   expect(told.map(({ payload }) => [payload.event_datetime < at, payload.event_properties.is_active])).toEqual([

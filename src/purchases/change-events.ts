@@ -18,7 +18,7 @@ export interface Snapshot {
 }
 
 /** The profile that a chain is taken from, before and after; no states if it is deleted. */
-export interface Left {
+export interface FormerOwner {
   profile_id: string;
   states: { before: ProfileState; after: ProfileState } | undefined;
 }
@@ -40,9 +40,9 @@ export async function readSnapshot(
  * Returns the profile after the write, with events for what changed at `now` (a timestamp). What time alone will change
  * later is watched.
  */
-export function tellChange(
+export function describeChange(
   key: ChainKey,
-  { now, before, after, left }: { now: string; before: Snapshot; after: Snapshot; left?: Left },
+  { now, before, after, formerOwner }: { now: string; before: Snapshot; after: Snapshot; formerOwner?: FormerOwner },
 ): Changed {
   const { state, chain } = after;
   const plan = planLapses(before.chain, chain, now);
@@ -50,8 +50,8 @@ export function tellChange(
     ...chainEvents(chainChangesOf(before.chain, chain), state, now),
     ...accessEvents({ state: before.state, now }, { state, now }, () => toDatabase(now)),
   ];
-  if (left?.states) {
-    const { before: had, after: has } = left.states;
+  if (formerOwner?.states) {
+    const { before: had, after: has } = formerOwner.states;
     events.push(...accessEvents({ state: had, now }, { state: has, now }, () => toDatabase(now)));
   }
   return {
@@ -61,7 +61,7 @@ export function tellChange(
       const numbers = before.chain.map(({ purchase_no }) => purchase_no);
       const { app_id, profile_id } = key;
       await Promise.all([
-        left && moveWatch(trx, { app_id, profile_id: left.profile_id }, { to: profile_id, numbers }),
+        formerOwner && moveWatch(trx, { app_id, profile_id: formerOwner.profile_id }, { to: profile_id, numbers }),
         watch(trx, key, plan.watch),
         unwatch(trx, key, plan.forget),
       ]);
