@@ -3,7 +3,7 @@
 import { Command } from 'commander';
 import { harmless } from './cli/harmless.ts';
 import { createPerform, INTERRUPTED_CODE, InterruptedError, type Perform } from './cli/perform.ts';
-import { inWords } from './failure.ts';
+import { describeFailure } from './failure.ts';
 import { VERSION } from './version.ts';
 
 interface Noun {
@@ -47,7 +47,7 @@ try {
   for (const noun of await Promise.all(nouns.map((load) => load()))) noun.addCommands(program, createPerform(program));
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`sps: ${inWords(error).split('\n').map(harmless).join('\n')}\n`);
+  process.stderr.write(`sps: ${describeFailure(error).split('\n').map(harmless).join('\n')}\n`);
   if (error instanceof InterruptedError) process.exit(INTERRUPTED_CODE);
   process.exitCode = 1;
 }

@@ -5,14 +5,14 @@ import { isDatabaseAddress } from './config/database-address.ts';
 import {
   encryptionKey,
   flag,
+  integer,
   list,
   matching,
-  maybe,
   oneOf,
+  optional,
   Problem,
   text,
   type Variable,
-  whole,
 } from './config/variable.ts';
 
 // The driver would take settings for our sessions from it.
@@ -31,13 +31,13 @@ function isOrigin(value: string): boolean {
 
 export const VARIABLES = {
   HOST: text('127.0.0.1', 'Address to listen on; `localhost` is 127.0.0.1.'),
-  PORT: whole(
+  PORT: integer(
     [0, 65535],
     8080,
     'Port of `{base_url}`, where apps and backends ask, and of `{admin_url}` for dashboards unless `ADMIN_PORT` is set; 0 takes a free one.',
   ),
-  ADMIN_PORT: maybe(
-    whole([0, 65535], 0, 'Port of its own for analytics, the event feed, the API reference and the dashboard.'),
+  ADMIN_PORT: optional(
+    integer([0, 65535], 0, 'Port of its own for analytics, the event feed, the API reference and the dashboard.'),
   ),
   DATABASE_URL: matching(
     isDatabaseAddress,
@@ -46,25 +46,25 @@ export const VARIABLES = {
   ),
   SPS_DATA_DIR: text('./.data', 'Where the private PostgreSQL keeps its data.'),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info', 'What is logged.'),
-  DATABASE_POOL_SIZE: whole(
+  DATABASE_POOL_SIZE: integer(
     [2, 200],
     16,
     'Connections for requests other than charts; keys, attributions, webhooks and probes have 10 beside them.',
   ),
-  ANALYTICS_POOL_SIZE: whole([1, 100], 4, 'Connections for charts and the event feed.'),
-  ANALYTICS_TIMEOUT_MS: whole([100, 600_000], 30_000, 'Longest time a chart may compute, in milliseconds.'),
-  REQUEST_TIMEOUT_MS: whole(
+  ANALYTICS_POOL_SIZE: integer([1, 100], 4, 'Connections for charts and the event feed.'),
+  ANALYTICS_TIMEOUT_MS: integer([100, 600_000], 30_000, 'Longest time a chart may compute, in milliseconds.'),
+  REQUEST_TIMEOUT_MS: integer(
     [100, 600_000],
     30_000,
     'Longest time in which a request must have arrived, in milliseconds; its headers within 10 s. A connection over which nothing moves for twice as long is closed; between requests, after 72 s.',
   ),
-  SHUTDOWN_DELAY_MS: whole(
+  SHUTDOWN_DELAY_MS: integer(
     [0, 600_000],
     0,
     'Milliseconds from failing `/readyz` to closing the listeners, for load balancers to notice. A stop takes at most 30 s more.',
   ),
-  MAX_CONNECTIONS: whole([1, 1_000_000], 10_000, 'Connections at once; more are closed unanswered.'),
-  MAX_LOOP_DELAY_MS: whole(
+  MAX_CONNECTIONS: integer([1, 1_000_000], 10_000, 'Connections at once; more are closed unanswered.'),
+  MAX_LOOP_DELAY_MS: integer(
     [0, 60_000],
     1_000,
     'Milliseconds by which the event loop may lag before new requests get 503; 0 is no limit.',
@@ -74,17 +74,17 @@ export const VARIABLES = {
     'prefixes of lower-case letters and digits',
     'Prefixes whose `-customer-user-id`, `-profile-id` and `-tz` headers mean the same as the `service-` ones.',
   ),
-  RATE_LIMIT_SERVER: whole(
+  RATE_LIMIT_SERVER: integer(
     [0, 1_000_000],
     1000,
     'Requests per second and key of the server-side operations; 0 is no limit.',
   ),
-  RATE_LIMIT_ANALYTICS: whole(
+  RATE_LIMIT_ANALYTICS: integer(
     [0, 1_000_000],
     20,
     'Requests per second and key of charts and event feed; 0 is no limit.',
   ),
-  RATE_LIMIT_ATTRIBUTION_PER_IP: whole(
+  RATE_LIMIT_ATTRIBUTION_PER_IP: integer(
     [0, 1_000_000],
     0,
     'Attribution requests per second and client address; 0 is no limit.',
@@ -110,7 +110,7 @@ export const VARIABLES = {
   SPS_ENCRYPTION_KEY_PREVIOUS: encryptionKey('The key before that one; needed until `sps secrets rotate` has run.'),
   WEBHOOK_ALLOW_HTTP: flag('Allow webhook addresses with `http:`.'),
   WEBHOOK_ALLOW_PRIVATE: flag('Allow webhook addresses on private and loopback networks, and `http:`.'),
-  EVENT_RETENTION_DAYS: whole(
+  EVENT_RETENTION_DAYS: integer(
     [1, 3650],
     90,
     'Days after which events are deleted. Deliveries that still wait then are dead, and kept 7 days more.',

@@ -23,7 +23,7 @@ interface SystemError {
 }
 
 /** Returns a sentence for what operators can fix, and the stack of anything else. */
-export function inWords(error: unknown): string {
+export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (FOR_OPERATORS.some((kind) => error instanceof kind)) return error.message;
   const { code = '', address, port, path } = error as SystemError;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
-import { inWords } from './failure.ts';
+import { describeFailure } from './failure.ts';
 import { onInterrupts } from './lib/interrupts.ts';
 
 /**
@@ -15,12 +15,12 @@ const GRACE_MS = 30_000;
  * Requests to end, from a supervisor, a terminal, or a terminal that was closed. The first one stops the process;
  * another one, more than two seconds later, ends it at once.
  */
-const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 /** The process is broken and has to end by these: with a listener, it would run the faulting instruction for ever. */
-const CRASHES = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const;
+const CRASH_SIGNALS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const;
 
 /** A log reader that has stalled would hold up an ending process for ever, in a call that cannot be cancelled. */
-const LOG_MS = 3_000;
+const LOG_FLUSH_TIMEOUT_MS = 3_000;
 
 interface Running {
   stop: () => Promise<void>;
@@ -43,26 +43,26 @@ export async function runUntilStopped(
     {
       // The package's own delay ends the process without waiting for the log, or hangs if nobody reads the log.
       delay: false,
-      logger: lateness(log, config),
-      skip: [...STOPS, ...CRASHES, 'beforeExit'],
+      logger: createEarlyEndLogger(log, config),
+      skip: [...STOP_SIGNALS, ...CRASH_SIGNALS, 'beforeExit'],
     },
     async ({ err }) => {
       if (err) log.fatal({ err }, 'stopping after an error');
       else if (!stopping) log.info('stopping');
       // Stops once, whoever asked first: a later request must not cut off what is under way.
       ending.abort();
-      stopping ??= within(graceMs, stop(starting, log)).finally(() => leaveLog(log));
+      stopping ??= within(graceMs, stop(starting, log)).finally(() => flushLogOrExit(log));
       await stopping;
     },
   );
-  onInterrupts(STOPS, { onFirst: grace.close, onAgain: () => leaveLog(log).then(() => process.exit(1)) });
+  onInterrupts(STOP_SIGNALS, { onFirst: grace.close, onAgain: () => flushLogOrExit(log).then(() => process.exit(1)) });
   try {
     await starting;
   } catch (error) {
     // Nobody asks any more why it did not start.
     if (ending.signal.aborted) return;
-    process.stderr.write(`${inWords(error)}\n`);
-    await leaveLog(log);
+    process.stderr.write(`${describeFailure(error)}\n`);
+    await flushLogOrExit(log);
     process.exit(1);
   }
 }
@@ -74,15 +74,15 @@ async function within(ms: number, work: Promise<void>): Promise<void> {
 }
 
 /** Returns a logger that reports an end before everything has stopped. */
-function lateness(log: Logger, { DATABASE_URL }: Config) {
+function createEarlyEndLogger(log: Logger, { DATABASE_URL }: Config) {
   const left = DATABASE_URL ? '' : '; an embedded PostgreSQL that recovers runs on until the next start finds it';
   return { error: (reason: unknown) => log.error({ reason: String(reason) }, `ended at once${left}`) };
 }
 
 /** Waits until the log has been taken; if nobody takes it, ends the process here. */
-async function leaveLog(log: Logger): Promise<void> {
+async function flushLogOrExit(log: Logger): Promise<void> {
   const taken = new Promise<boolean>((resolve) => log.flush(() => resolve(true)));
-  if (!(await Promise.race([taken, sleep(LOG_MS, false)]))) process.kill(process.pid, 'SIGKILL');
+  if (!(await Promise.race([taken, sleep(LOG_FLUSH_TIMEOUT_MS, false)]))) process.kill(process.pid, 'SIGKILL');
 }
 
 /** Stops what runs, or waits until a start has given up; a start that completed by then is stopped, too. */

@@ -4,23 +4,23 @@ import pino, { type DestinationStream } from 'pino';
 
 /** Handing a block to the file wakes a thread, which costs as much as a few dozen lines. */
 const BLOCK_LENGTH = 65_536;
-const LATEST_MS = 100;
+const FLUSH_EVERY_MS = 100;
 /**
  * Bound of the lines that the file does not take, because nobody reads the pipe or the disk is full. Lines beyond it
  * are lost.
  */
-const MOST_WAITING_BYTES = 64 * 1024 * 1024;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 interface Options {
   /** Called with the number of lost lines once the file takes lines again. */
   onLost: (lines: number) => void;
-  mostWaitingBytes?: number;
+  maxWaitingBytes?: number;
 }
 
 /** Writes blocks to the file, at most a tenth of a second late, and the rest when the process ends. */
 export function writeInBlocks(
   fd: number,
-  { onLost, mostWaitingBytes = MOST_WAITING_BYTES }: Options,
+  { onLost, maxWaitingBytes = MAX_WAITING_BYTES }: Options,
 ): DestinationStream & { flush: (onTaken: () => void) => void; flushSync: () => void } {
   let block = '';
   let lost = 0;
@@ -54,7 +54,7 @@ export function writeInBlocks(
     minLength: BLOCK_LENGTH,
     // Has to be larger than minLength, which the default is not.
     maxWrite: 2 * BLOCK_LENGTH,
-    maxLength: mostWaitingBytes,
+    maxLength: maxWaitingBytes,
   });
   // The file keeps what it could not write and retries with the next block; without a listener, the process would end.
   // Its flushSync, which runs when the process ends, would retry for ever.
@@ -83,7 +83,7 @@ export function writeInBlocks(
   setInterval(() => {
     handOver();
     file.flush();
-  }, LATEST_MS).unref();
+  }, FLUSH_EVERY_MS).unref();
 
   return {
     write(line) {

@@ -21,7 +21,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 const SUSPICIOUS = /_live_|whsec_|authorization|bearer|basic|api-key|:\/\//i;
 
 /** Returns a line of the log with its secrets redacted. */
-function strikeSecrets(line: string): string {
+function redactSecrets(line: string): string {
   if (!SUSPICIOUS.test(line)) return line;
   return SECRETS.reduce((text, [pattern, instead]) => text.replace(pattern, instead), line);
 }
@@ -65,7 +65,7 @@ export function describeError(error: unknown): unknown {
 }
 
 function logTo(level: string, stream: DestinationStream): Logger {
-  const hooks = { streamWrite: strikeSecrets };
+  const hooks = { streamWrite: redactSecrets };
   return pino({ level, base: null, timestamp: createTimestamp(), serializers: { err: describeError }, hooks }, stream);
 }
 

@@ -1,7 +1,7 @@
 // Serves until it is told to stop. Prints one line to standard output, once requests are answered.
 import { setFlagsFromString } from 'node:v8';
 import { loadConfig } from './config.ts';
-import { inWords } from './failure.ts';
+import { describeFailure } from './failure.ts';
 import { runUntilStopped } from './lifecycle.ts';
 import { createLog, logWarnings } from './log.ts';
 import { startService } from './service.ts';
@@ -29,6 +29,6 @@ try {
     return service;
   });
 } catch (error) {
-  process.stderr.write(`${inWords(error)}\n`);
+  process.stderr.write(`${describeFailure(error)}\n`);
   process.exitCode = 1;
 }

@@ -23,8 +23,9 @@ const LISTENING_CONNECTIONS = 1;
 
 /** Returns the most connections that a service uses, including those of its dispatcher. */
 export function countConnections({ DATABASE_POOL_SIZE, ANALYTICS_POOL_SIZE }: Config): number {
-  const beside = LOOKUP_CONNECTIONS + GROUP_CONNECTIONS + PROBE_CONNECTIONS + QUEUE_CONNECTIONS + LISTENING_CONNECTIONS;
-  return DATABASE_POOL_SIZE + ANALYTICS_POOL_SIZE + beside;
+  const otherConnections =
+    LOOKUP_CONNECTIONS + GROUP_CONNECTIONS + PROBE_CONNECTIONS + QUEUE_CONNECTIONS + LISTENING_CONNECTIONS;
+  return DATABASE_POOL_SIZE + ANALYTICS_POOL_SIZE + otherConnections;
 }
 
 export function openPools(

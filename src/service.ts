@@ -140,7 +140,7 @@ export async function closeServer(app: FastifyInstance): Promise<void> {
 }
 
 /** Waits for all the work, but no longer than this; what failed is thrown once the rest has ended, too. */
-async function within(longestMs: number, work: readonly Promise<unknown>[]): Promise<void> {
+async function within(timeoutMs: number, work: readonly Promise<unknown>[]): Promise<void> {
   const ended = Promise.allSettled(work).then(() => Promise.all(work));
-  await Promise.race([ended, sleep(longestMs, undefined, { ref: false })]);
+  await Promise.race([ended, sleep(timeoutMs, undefined, { ref: false })]);
 }

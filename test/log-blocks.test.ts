@@ -44,7 +44,7 @@ test('lines that nobody reads are lost beyond a bound, and counted once somebody
   spawnSync('mkfifo', [path]);
   const told: number[] = [];
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
-  const log = writeInBlocks(fd, { onLost: (lines) => told.push(lines), mostWaitingBytes: 1_000_000 });
+  const log = writeInBlocks(fd, { onLost: (lines) => told.push(lines), maxWaitingBytes: 1_000_000 });
   const lines = linesOf(20_000);
   for (const line of lines) log.write(line);
   log.write('last\n');
@@ -66,7 +66,7 @@ test('lines that nobody reads are lost beyond a bound, and counted once somebody
 });
 
 test.skipIf(!existsSync('/dev/full'))('a full disk does not end the process', async () => {
-  const log = writeInBlocks(openSync('/dev/full', 'w'), { onLost: () => {}, mostWaitingBytes: 100_000 });
+  const log = writeInBlocks(openSync('/dev/full', 'w'), { onLost: () => {}, maxWaitingBytes: 100_000 });
   for (const line of linesOf(2_000)) log.write(line);
   await new Promise((resolve) => setTimeout(resolve, 300));
   log.write('still there\n');

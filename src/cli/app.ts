@@ -42,7 +42,7 @@ export function addCommands(program: Command, perform: Perform): void {
           const answer = { app_id: created.app_id, ...keys };
           return { answer, text: formatMembers(answer) };
         },
-        { makes: true },
+        { createsDatabase: true },
       ),
     );
 

@@ -26,7 +26,7 @@ export function addCommands(program: Command, perform: Perform): void {
           const size = `${(answer.bytes / 1024 ** 2).toFixed(0)} MiB`;
           return { answer, text: `Backed up to ${answer.folder} (${size}). Back: sps restore ${answer.folder}` };
         },
-        { migrates: false, endsInOrder: true },
+        { migrates: false, stopsGracefully: true },
       );
     });
 }

@@ -40,10 +40,10 @@ export function addCommands(program: Command, perform: Perform): void {
   addKind('profiles', 'profiles, with their attribution and custom attributes', PROFILES);
   addKind('transactions', 'transactions of known profiles', TRANSACTIONS);
 
-  function addKind<T>(name: string, words: string, kind: Kind<T>): void {
+  function addKind<T>(name: string, description: string, kind: Kind<T>): void {
     parent
       .command(name)
-      .description(`import ${words}; what is rejected goes to FILE.rejects.ndjson`)
+      .description(`import ${description}; what is rejected goes to FILE.rejects.ndjson`)
       .argument('<file>')
       .addOption(appOption())
       .action((file: string, { app: appId }: { app: string }) =>
@@ -60,7 +60,7 @@ export function addCommands(program: Command, perform: Perform): void {
               stop();
             }
           },
-          { endsInOrder: true },
+          { stopsGracefully: true },
         ),
       );
   }

@@ -12,7 +12,7 @@ export function addCommands(program: Command, perform: Perform): void {
           answer: { applied: migrated },
           text: migrated.length === 0 ? 'The database is up to date.' : `Applied ${migrated.join(', ')}.`,
         }),
-        { makes: true, endsInOrder: true },
+        { createsDatabase: true, stopsGracefully: true },
       ),
     );
 }

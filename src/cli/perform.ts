@@ -14,7 +14,7 @@ import { toJson } from './harmless.ts';
 import { print } from './print.ts';
 
 /** The facts of a whole app's products may have to be derived again. */
-const LONGEST_STATEMENT_MS = 3_600_000;
+const STATEMENT_TIMEOUT_MS = 3_600_000;
 
 /** The exit code that a shell uses for SIGINT. */
 export const INTERRUPTED_CODE = 130;
@@ -27,7 +27,7 @@ export interface Operator {
   connectionString: string;
   /** Names of the migrations that were just applied. */
   migrated: readonly string[];
-  /** Aborted by Ctrl-C or a request to end, if the command ends in order. */
+  /** Aborted by Ctrl-C or a request to end, if the command stops gracefully. */
   signal: AbortSignal;
 }
 
@@ -46,9 +46,9 @@ export interface PerformOptions {
    * Whether an embedded database is created if there is none. Other commands would take a wrong directory for an empty
    * database.
    */
-  makes?: boolean;
-  /** Whether the work heeds `signal`. Other work is abandoned where it is: an open transaction is rolled back. */
-  endsInOrder?: boolean;
+  createsDatabase?: boolean;
+  /** Whether the work stops when `signal` is aborted. Other work is abandoned where it is: an open transaction is rolled back. */
+  stopsGracefully?: boolean;
 }
 
 /** Work that prints its own output as it goes returns no answer. */
@@ -58,7 +58,7 @@ export type Perform = (
 ) => Promise<void>;
 
 interface Ending {
-  /** Aborted when the command is to end in order. */
+  /** Aborted when the command is to stop gracefully. */
   signal: AbortSignal;
   /** Rejects when the command is to be abandoned at once. */
   interrupted: Promise<never>;
@@ -69,11 +69,11 @@ interface Ending {
 const say = (words: string) => process.stderr.write(`${words}\n`);
 
 /**
- * The first signal asks a command that can end in order to do so. The next one abandons it at once, as the first one
+ * The first signal asks a command that can stop gracefully to do so. The next one abandons it at once, as the first one
  * does for any other command.
  */
-export function watchSignals(endsInOrder: boolean): Ending {
-  const inOrder = new AbortController();
+export function watchSignals(stopsGracefully: boolean): Ending {
+  const graceful = new AbortController();
   let interrupt: (error: Error) => void = () => undefined;
   const interrupted = new Promise<never>((_resolve, reject) => {
     interrupt = reject;
@@ -86,15 +86,15 @@ export function watchSignals(endsInOrder: boolean): Ending {
     isLeaving = true;
     interrupt(new InterruptedError('Interrupted.'));
   };
-  const endInOrder = () => {
+  const stopGracefully = () => {
     say('Ending in order; once more ends at once.');
-    inOrder.abort();
+    graceful.abort();
   };
   const ignore = onInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP'], {
-    onFirst: endsInOrder ? endInOrder : leave,
+    onFirst: stopsGracefully ? stopGracefully : leave,
     onAgain: leave,
   });
-  return { signal: inOrder.signal, interrupted, ignore };
+  return { signal: graceful.signal, interrupted, ignore };
 }
 
 type Surroundings = Pick<Operator, 'connectionString' | 'signal'> & Pick<Deps, 'config' | 'log'>;
@@ -106,7 +106,7 @@ async function operate<T>(
 ): Promise<T> {
   const migrated = migrates ? await migrateToLatest(connectionString, { report: say, signal }) : [];
   const db = createDb(
-    { connectionString, max: 4, statementTimeoutMs: LONGEST_STATEMENT_MS, applicationName: 'sps-cli' },
+    { connectionString, max: 4, statementTimeoutMs: STATEMENT_TIMEOUT_MS, applicationName: 'sps-cli' },
     (err) => log.debug({ err }, 'a database connection broke'),
   );
   try {
@@ -124,13 +124,13 @@ async function operate<T>(
 
 async function withOperator<T>(
   work: (operator: Operator) => Promise<T>,
-  { migrates = true, makes = false, endsInOrder = false }: PerformOptions,
+  { migrates = true, createsDatabase = false, stopsGracefully = false }: PerformOptions,
 ): Promise<T> {
   const config = loadConfig();
   const log = await createLog('warn');
-  const { signal, interrupted, ignore } = watchSignals(endsInOrder);
+  const { signal, interrupted, ignore } = watchSignals(stopsGracefully);
   try {
-    const database = await openDatabase(config, { log, role: 'cli', mustExist: !makes });
+    const database = await openDatabase(config, { log, role: 'cli', mustExist: !createsDatabase });
     try {
       const { connectionString } = database;
       // Starts nothing after a signal that came meanwhile.

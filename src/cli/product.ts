@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { configureProducts, listProducts, type NewProduct, parseProducts, removeProduct } from '../apps/catalogue.ts';
 import { DURATIONS } from '../facts/codes.ts';
 import { counted } from '../lib/counted.ts';
-import { appOption, choice, filled } from './options.ts';
+import { appOption, choice, nonEmpty } from './options.ts';
 import type { Perform } from './perform.ts';
 import { readText } from './read-text.ts';
 import { formatMembers, formatTable } from './table.ts';
@@ -38,7 +38,7 @@ export function addCommands(program: Command, perform: Perform): void {
         DURATIONS,
       ).makeOptionMandatory(),
     )
-    .option('--access-level <id>', 'access level that a purchase opens', filled)
+    .option('--access-level <id>', 'access level that a purchase opens', nonEmpty)
     .option('--consumable', 'a one-time purchase that can be used up, and so opens nothing')
     .action((options: AddOptions) =>
       perform(async ({ deps }) => {

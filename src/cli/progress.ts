@@ -27,12 +27,12 @@ function startBar(): Progress {
 }
 
 /** An import that takes less than half a minute prints no lines. */
-export function tellInLines(write: (line: string) => void): Progress {
-  let toldAt = performance.now();
+export function createLineProgress(write: (line: string) => void): Progress {
+  let printedAt = performance.now();
   return {
     onProgress: ({ bytes, sizeBytes, read, written, rejected }) => {
-      if (performance.now() - toldAt < LINE_EVERY_MS) return;
-      toldAt = performance.now();
+      if (performance.now() - printedAt < LINE_EVERY_MS) return;
+      printedAt = performance.now();
       // A pipe has no size.
       const share = sizeBytes > 0 ? `${Math.floor((100 * bytes) / sizeBytes)}%  ` : '';
       write(`${share}${read} read, ${written} written, ${rejected} rejected\n`);
@@ -42,5 +42,5 @@ export function tellInLines(write: (line: string) => void): Progress {
 }
 
 export function startProgress(): Progress {
-  return process.stderr.isTTY ? startBar() : tellInLines((line) => process.stderr.write(line));
+  return process.stderr.isTTY ? startBar() : createLineProgress((line) => process.stderr.write(line));
 }

@@ -15,7 +15,7 @@ import {
 } from '../webhooks/endpoints.ts';
 import { DELIVERY_STATES, type DeliveryState } from '../webhooks/queue.ts';
 import { listDeliveries, type Replay, replayDeliveries } from '../webhooks/replay.ts';
-import { appOption, choice, filled, limitOption } from './options.ts';
+import { appOption, choice, limitOption, nonEmpty } from './options.ts';
 import type { Operator, Perform } from './perform.ts';
 import { readText } from './read-text.ts';
 import { formatMembers, formatTable } from './table.ts';
@@ -58,7 +58,7 @@ function withTarget(command: Command): Command {
     )
     .addOption(
       new Option('--authorization-file <file>', 'the file with that value; - is standard input')
-        .argParser(filled)
+        .argParser(nonEmpty)
         .conflicts('authorization'),
     )
     .option('--no-verify', 'skip the test event, which would have to be answered with 2xx');

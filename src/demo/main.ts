@@ -1,7 +1,7 @@
 // npm run demo: the service with sample data, a receiver for its webhooks, and requests to try.
 import type { Logger } from 'pino';
 import { type Config, loadConfig } from '../config.ts';
-import { inWords } from '../failure.ts';
+import { describeFailure } from '../failure.ts';
 import { runUntilStopped } from '../lifecycle.ts';
 import { createLog } from '../log.ts';
 import { type Service, startService } from '../service.ts';
@@ -66,6 +66,6 @@ try {
   const log = await createLog(config.LOG_LEVEL);
   await runUntilStopped(config, log, (ending) => startDemo(config, log, ending));
 } catch (error) {
-  process.stderr.write(`${inWords(error)}\n`);
+  process.stderr.write(`${describeFailure(error)}\n`);
   process.exitCode = 1;
 }

@@ -5,7 +5,7 @@ export interface Random {
   next: () => number;
   chance: (probability: number) => boolean;
   /** A number between the two. */
-  between: (least: number, most: number) => number;
+  between: (min: number, max: number) => number;
   /** One of the entries, chosen by weight. */
   pick: <T extends { weight: number }>(entries: readonly T[]) => T;
 }
@@ -22,7 +22,7 @@ export function createRandom(seed: number): Random {
   return {
     next,
     chance: (probability) => next() < probability,
-    between: (least, most) => least + next() * (most - least),
+    between: (min, max) => min + next() * (max - min),
     pick: (entries) => {
       let left = next() * entries.reduce((sum, { weight }) => sum + weight, 0);
       for (const entry of entries) {

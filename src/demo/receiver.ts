@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { signatureHeaders } from '../webhooks/signature.ts';
 
-const MOST_BYTES = 1_000_000;
+const MAX_BYTES = 1_000_000;
 
 /** What is known from the last run. */
 export interface LastRun {
@@ -62,7 +62,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   let bytes = 0;
   for await (const chunk of request) {
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new Error('a body without end');
+    if (bytes > MAX_BYTES) throw new Error('a body without end');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrateToLatest } from '../../src/db/migrate.ts';
-import { inWords } from '../../src/failure.ts';
+import { describeFailure } from '../../src/failure.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
 
 let database: TestDatabase;
@@ -25,7 +25,7 @@ test('a server that accepts connections and says nothing does not answer', async
   await new Promise((resolve) => mute.once('listening', resolve));
   const { port } = mute.address() as AddressInfo;
   const client = new pg.Client({ connectionString: `postgres://127.0.0.1:${port}/x`, connectionTimeoutMillis: 100 });
-  expect(inWords(await failureOf(client.connect()))).toBe(
+  expect(describeFailure(await failureOf(client.connect()))).toBe(
     'The database does not answer (timeout expired): is DATABASE_URL right, and does it run?',
   );
   mute.close();
@@ -41,7 +41,7 @@ test.each([
   const refusing = createServer((socket) => socket.once('data', () => socket.end(refusal))).listen(0, '127.0.0.1');
   await new Promise((resolve) => refusing.once('listening', resolve));
   const { port } = refusing.address() as AddressInfo;
-  expect(inWords(await failureOf(migrateToLatest(`postgres://127.0.0.1:${port}/x`)))).toBe(
+  expect(describeFailure(await failureOf(migrateToLatest(`postgres://127.0.0.1:${port}/x`)))).toBe(
     `The database refuses the connection: ${words}.`,
   );
   refusing.close();
@@ -52,7 +52,7 @@ test('a database in which a time-out expires is busy', async () => {
     await sql`set local statement_timeout = 50`.execute(trx);
     await sql`select pg_sleep(1)`.execute(trx);
   });
-  expect(inWords(await failureOf(slow))).toBe(
+  expect(describeFailure(await failureOf(slow))).toBe(
     'The database is busy (canceling statement due to statement timeout): try again in a while.',
   );
   const locked = database.db.transaction().execute(async (holder) => {
@@ -62,7 +62,7 @@ test('a database in which a time-out expires is busy', async () => {
       await sql`select from app`.execute(trx);
     });
   });
-  expect(inWords(await failureOf(locked))).toBe(
+  expect(describeFailure(await failureOf(locked))).toBe(
     'The database is busy (canceling statement due to lock timeout): try again in a while.',
   );
 });
@@ -78,7 +78,7 @@ test('a database in which other updates stay in the way is busy', async () => {
       await sql`update contested set value = 2`.execute(db);
       await sql`update contested set value = 3`.execute(trx);
     });
-  expect(inWords(await failureOf(late))).toBe(
+  expect(describeFailure(await failureOf(late))).toBe(
     'The database is busy (could not serialize access due to concurrent update): try again in a while.',
   );
 });
@@ -88,7 +88,7 @@ test('a database that cannot write says why', async () => {
     await sql`set transaction read only`.execute(trx);
     await sql`create table never (value integer)`.execute(trx);
   });
-  expect(inWords(await failureOf(failed))).toBe(
+  expect(describeFailure(await failureOf(failed))).toBe(
     'The database cannot do it now: cannot execute CREATE TABLE in a read-only transaction.',
   );
 });
@@ -97,7 +97,7 @@ test('a database in another encoding, without a schema, of another owner, withou
   const reject = async (change: (url: URL) => void) => {
     const url = new URL(database.url);
     change(url);
-    return inWords(await failureOf(migrateToLatest(url.href)));
+    return describeFailure(await failureOf(migrateToLatest(url.href)));
   };
   const latin = await createTestDatabase("template template0 encoding 'LATIN1' locale 'C'");
   expect(await reject((url) => Object.assign(url, { pathname: new URL(latin.url).pathname }))).toMatch(

@@ -7,9 +7,9 @@ function inText(fallback: unknown): string {
 }
 
 function configTable(): string {
-  const rows = Object.entries(VARIABLES).map(([name, { fallback, words }]) => {
+  const rows = Object.entries(VARIABLES).map(([name, { fallback, description }]) => {
     const text = inText(fallback);
-    return `| \`${name}\` | ${text === '' ? '' : `\`${text}\``} | ${words} |`;
+    return `| \`${name}\` | ${text === '' ? '' : `\`${text}\``} | ${description} |`;
   });
   return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
@@ -28,7 +28,7 @@ export function withTables(readme: string): string {
 
 export function envExample(): string {
   const entries = Object.entries(VARIABLES).map(
-    ([name, { fallback, words }]) => `# ${words.replaceAll('`', '')}\n#${name}=${inText(fallback)}\n`,
+    ([name, { fallback, description }]) => `# ${description.replaceAll('`', '')}\n#${name}=${inText(fallback)}\n`,
   );
   return `# Every setting with its default. Copy this file to .env and remove the # where you want another value. docker compose reads
 # .env by itself, but for DATABASE_URL, HOST and PORT, and takes POSTGRES_PASSWORD and PUBLISH besides; before npm start or sps:
