@@ -7,5 +7,6 @@ export class OperatorError extends Error {
 
 /** Throws an OperatorError if no member is given. */
 export function requireChange(change: object): void {
-  if (Object.values(change).every((value) => value === undefined)) throw new OperatorError('Say what is to change.');
+  if (Object.values(change).every((value) => value === undefined))
+    throw new OperatorError('Nothing to change: give at least one option.');
 }

@@ -6,12 +6,12 @@ import type { Perform } from './perform.ts';
 import { formatTable } from './table.ts';
 
 export function addCommands(program: Command, perform: Perform): void {
-  const level = program.command('access-level').description('the paid access levels of an app');
+  const level = program.command('access-level').description('manage the paid access levels of an app');
 
   level
     .command('add')
     .description('add an access level')
-    .argument('<id>', 'what grants and products name it by')
+    .argument('<id>', 'id by which grants and products refer to it')
     .addOption(appOption())
     .action((id: string, { app }: { app: string }) =>
       perform(async ({ deps }) => {
@@ -22,7 +22,7 @@ export function addCommands(program: Command, perform: Perform): void {
 
   level
     .command('remove')
-    .description('remove an access level that no profile was granted and no product opens')
+    .description('remove an access level that was never granted and that no product opens')
     .argument('<id>')
     .addOption(appOption())
     .action((id: string, { app }: { app: string }) =>

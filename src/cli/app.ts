@@ -20,18 +20,18 @@ const attributionPolicy = () =>
 const sharingPolicy = () =>
   choice(
     '--sharing <policy>',
-    'a purchase of one profile that is set for another: refuse it, or transfer it with its history',
+    'if a purchase of one profile is set for another: refuse it, or transfer it with its history',
     ['refuse', 'transfer'],
   );
 
 export function addCommands(program: Command, perform: Perform): void {
-  const app = program.command('app').description('the apps of this service');
+  const app = program.command('app').description('manage the apps of this service');
 
   app
     .command('create')
-    .description('make an app with a public and a secret key, which are shown this once')
-    .requiredOption('--name <name>', 'what people call it')
-    .option('--timezone <zone>', 'reporting zone of its charts, an IANA name', 'UTC')
+    .description('create an app with a public and a secret key; the keys are shown only once')
+    .requiredOption('--name <name>', 'display name')
+    .option('--timezone <zone>', 'time zone of its charts, an IANA name', 'UTC')
     .addOption(profileShape().default('dictionary'))
     .addOption(attributionPolicy().default('last'))
     .addOption(sharingPolicy().default('refuse'))
@@ -48,9 +48,11 @@ export function addCommands(program: Command, perform: Perform): void {
 
   app
     .command('change')
-    .description('change what is given; running services go by it within two seconds, what was recorded before stays')
+    .description(
+      'change the given settings; running services pick them up within two seconds, earlier records stay as they are',
+    )
     .argument('<app-id>')
-    .option('--name <name>', 'what people call it')
+    .option('--name <name>', 'display name')
     .addOption(profileShape())
     .addOption(attributionPolicy())
     .addOption(sharingPolicy())

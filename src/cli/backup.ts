@@ -16,7 +16,7 @@ export function loadEmbeddedConfig(): Config {
 export function addCommands(program: Command, perform: Perform): void {
   program
     .command('backup')
-    .description('copy the embedded database to a new folder, also while the service runs')
+    .description('copy the embedded database to a new folder; the service may keep running')
     .argument('<folder>')
     .action(async (folder: string) => {
       const { SPS_DATA_DIR } = loadEmbeddedConfig();
@@ -24,7 +24,10 @@ export function addCommands(program: Command, perform: Perform): void {
         async ({ connectionString, signal }) => {
           const answer = await backUp({ dataDir: SPS_DATA_DIR, connectionString, signal }, folder);
           const size = `${(answer.bytes / 1024 ** 2).toFixed(0)} MiB`;
-          return { answer, text: `Backed up to ${answer.folder} (${size}). Back: sps restore ${answer.folder}` };
+          return {
+            answer,
+            text: `Backed up to ${answer.folder} (${size}). To restore it: sps restore ${answer.folder}`,
+          };
         },
         { migrates: false, stopsGracefully: true },
       );

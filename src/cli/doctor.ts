@@ -8,8 +8,8 @@ import { formatTable } from './table.ts';
 export function addCommands(program: Command, perform: Perform): void {
   program
     .command('doctor')
-    .description('look at the database, migrations, clock, disk, webhooks, totals and charts')
-    .option('--no-charts', 'do not draw the charts to see how long they take')
+    .description('check the database, migrations, clock, disk, webhooks, totals and charts')
+    .option('--no-charts', 'skip timing the charts')
     .action(({ charts }: { charts: boolean }) =>
       perform(
         async ({ deps }) => {

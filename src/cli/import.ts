@@ -14,7 +14,7 @@ import { formatMembers } from './table.ts';
 
 /** Lists names. As many as MAX_NAMES may be only the first of more. */
 function enumerate(names: readonly string[]): string {
-  const all = names.length < MAX_NAMES ? names : [...names, 'and perhaps others'];
+  const all = names.length < MAX_NAMES ? names : [...names, 'and possibly more'];
   return harmless(all.join(', '));
 }
 
@@ -25,10 +25,10 @@ function describeSummary(summary: Summary): string {
   return [
     formatMembers(counts),
     ...(rejects_file ? [`The rejected records are in ${rejects_file}.`] : []),
-    ...(earlier_rejects_files ? [`Those of earlier runs are in ${earlier_rejects_files.join(', ')}.`] : []),
-    ...(names ? [`Passed over, as no record has a member of this name: ${enumerate(names)}.`] : []),
+    ...(earlier_rejects_files ? [`Rejects of earlier runs are in ${earlier_rejects_files.join(', ')}.`] : []),
+    ...(names ? [`Ignored unknown members or columns: ${enumerate(names)}.`] : []),
     ...(products
-      ? [`Not configured, so that they open no access level (\`sps product add\`): ${enumerate(products)}.`]
+      ? [`Products not configured, which open no access level (see \`sps product add\`): ${enumerate(products)}.`]
       : []),
   ].join('\n');
 }
@@ -36,14 +36,14 @@ function describeSummary(summary: Summary): string {
 export function addCommands(program: Command, perform: Perform): void {
   const parent = program
     .command('import')
-    .description('read NDJSON or CSV files, by their ending; the same file twice changes nothing');
-  addKind('profiles', 'profiles, with their attribution and custom attributes', PROFILES);
-  addKind('transactions', 'transactions of known profiles', TRANSACTIONS);
+    .description('import NDJSON or CSV files, told apart by extension; importing the same file again changes nothing');
+  addKind('profiles', 'profiles with their attribution and custom attributes', PROFILES);
+  addKind('transactions', 'transactions of existing profiles', TRANSACTIONS);
 
   function addKind<T>(name: string, description: string, kind: Kind<T>): void {
     parent
       .command(name)
-      .description(`import ${description}; what is rejected goes to FILE.rejects.ndjson`)
+      .description(`import ${description}; rejected records go to FILE.rejects.ndjson`)
       .argument('<file>')
       .addOption(appOption())
       .action((file: string, { app: appId }: { app: string }) =>

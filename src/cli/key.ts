@@ -7,11 +7,11 @@ import type { Perform } from './perform.ts';
 import { formatMembers, formatTable } from './table.ts';
 
 export function addCommands(program: Command, perform: Perform): void {
-  const key = program.command('key').description('the keys of an app');
+  const key = program.command('key').description('manage the API keys of an app');
 
   key
     .command('create')
-    .description('issue a key, which is shown this once')
+    .description('issue a key; it is shown only once')
     .addOption(appOption())
     .addOption(choice('--kind <kind>', 'kind of key', ['public', 'secret']).makeOptionMandatory())
     .addOption(choice('--scope <scope>', 'what a secret key may be used for', ['all', 'analytics']).default('all'))
@@ -24,7 +24,7 @@ export function addCommands(program: Command, perform: Perform): void {
 
   key
     .command('list')
-    .description('list the keys of an app, revoked ones too')
+    .description('list the keys of an app, including revoked ones')
     .addOption(appOption())
     .action(({ app }: { app: string }) =>
       perform(async ({ deps }) => {

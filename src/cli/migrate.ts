@@ -5,7 +5,7 @@ import type { Perform } from './perform.ts';
 export function addCommands(program: Command, perform: Perform): void {
   program
     .command('migrate')
-    .description('bring the database to the version of this program')
+    .description('migrate the database to the version of this program')
     .action(() =>
       perform(
         async ({ migrated }) => ({

@@ -20,7 +20,7 @@ const MAX_LISTED = 1_000;
 
 /** How many entries of a long list to show. */
 export function limitOption(): Option {
-  return new Option('--limit <count>', `at most so many, from 1 to ${MAX_LISTED}; 50 unless given`).argParser(
+  return new Option('--limit <count>', `maximum number to list, from 1 to ${MAX_LISTED} (default: 50)`).argParser(
     (text) => {
       const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
       if (limit < 1 || limit > MAX_LISTED) throw new InvalidArgumentError(`It must be from 1 to ${MAX_LISTED}.`);

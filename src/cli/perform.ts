@@ -87,7 +87,7 @@ export function watchSignals(stopsGracefully: boolean): Ending {
     interrupt(new InterruptedError('Interrupted.'));
   };
   const stopGracefully = () => {
-    say('Ending in order; once more ends at once.');
+    say('Stopping cleanly; interrupt again to stop at once.');
     graceful.abort();
   };
   const ignore = onInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP'], {

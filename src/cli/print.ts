@@ -16,7 +16,7 @@ export async function print(text: string): Promise<void> {
     const { code } = error as NodeJS.ErrnoException;
     // A reader that has had enough, such as `head`, need not be told.
     if (code === 'EPIPE') return;
-    throw new OperatorError(`What was asked for was done, but its answer cannot be written (${code}).`);
+    throw new OperatorError(`The command succeeded, but its output could not be written (${code}).`);
   }
 }
 
@@ -37,7 +37,7 @@ export function startObject(indent: number): ObjectPrinter {
 
   async function part(text: string): Promise<void> {
     await write(text).catch(({ code }: NodeJS.ErrnoException) => {
-      throw new OperatorError(`Not all of it could be written (${code}).`);
+      throw new OperatorError(`The output could not be written completely (${code}).`);
     });
   }
 

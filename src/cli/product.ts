@@ -28,18 +28,18 @@ function named(command: Command): Command {
 }
 
 export function addCommands(program: Command, perform: Perform): void {
-  const product = program.command('product').description('the products of an app');
+  const product = program.command('product').description('manage the products of an app');
 
   named(product.command('add').description('configure a product, or replace its configuration'))
     .addOption(
       choice(
         '--duration <duration>',
-        'length of its subscription; Lifetime of a one-time purchase',
+        'length of the subscription period; Lifetime for a one-time purchase',
         DURATIONS,
       ).makeOptionMandatory(),
     )
     .option('--access-level <id>', 'access level that a purchase opens', nonEmpty)
-    .option('--consumable', 'a one-time purchase that can be used up, and so opens nothing')
+    .option('--consumable', 'a one-time purchase that can be used up and opens no access level')
     .action((options: AddOptions) =>
       perform(async ({ deps }) => {
         const answer = {
@@ -75,14 +75,14 @@ export function addCommands(program: Command, perform: Perform): void {
   named(
     product
       .command('remove')
-      .description("take a product's configuration away; its transactions stay, but open nothing any more"),
+      .description('remove the configuration of a product; its transactions stay, but no longer open an access level'),
   ).action(({ app, store, product: store_product_id }: Named) =>
     perform(async ({ deps }) => {
       const product = { store, store_product_id };
       const was_configured = await removeProduct(deps, app, product);
       const text = was_configured
         ? `Removed ${store_product_id} of ${store}.`
-        : `${store_product_id} of ${store} was not configured any more; what its buyers' facts lacked is done.`;
+        : `${store_product_id} of ${store} was no longer configured; its remaining facts have been derived again.`;
       return { answer: { ...product, was_configured }, text };
     }),
   );

@@ -16,20 +16,18 @@ interface Named {
 export function addCommands(program: Command, perform: Perform): void {
   program
     .command('profile')
-    .description('what is stored of a person')
+    .description('export what is stored about a person')
     .command('export')
-    .description('print all of it as JSON, for a request to know; deleting is done over HTTP')
+    .description('print everything as JSON, for a data access request; profiles are deleted over HTTP')
     .addOption(appOption())
     .option('--customer-user-id <id>', "the app's own user id")
     .addOption(
-      new Option('--profile-id <id>', 'or the id of the profile, which may be a deleted one').conflicts(
-        'customerUserId',
-      ),
+      new Option('--profile-id <id>', 'or the id of the profile, even of a deleted one').conflicts('customerUserId'),
     )
     .action(({ app, customerUserId, profileId }: Named) =>
       perform(async ({ deps }) => {
         if (customerUserId === undefined && profileId === undefined)
-          throw new OperatorError('Name the profile: --customer-user-id or --profile-id.');
+          throw new OperatorError('Give --customer-user-id or --profile-id.');
         const { app_id } = await getApp(deps, app);
         const named = { app_id, customer_user_id: customerUserId ?? null, profile_id: profileId ?? null };
         const { member, end } = startObject(program.opts().json ? 0 : 2);

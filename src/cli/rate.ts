@@ -7,11 +7,13 @@ import type { Perform } from './perform.ts';
 import { formatTable } from './table.ts';
 
 export function addCommands(program: Command, perform: Perform): void {
-  const rate = program.command('rate').description('currency rates');
+  const rate = program.command('rate').description('manage currency rates');
 
   rate
     .command('import')
-    .description('take rates from a CSV with the columns date,currency,usd_per_unit; a rate given again is replaced')
+    .description(
+      'import rates from a CSV with the columns date,currency,usd_per_unit; a rate given again replaces the earlier one',
+    )
     .argument('<file>')
     .action((file: string) =>
       perform(async ({ deps }) => {
@@ -22,7 +24,7 @@ export function addCommands(program: Command, perform: Perform): void {
 
   rate
     .command('list')
-    .description('list the currencies that have rates: of which days, and the newest')
+    .description('list the currencies that have rates, with their range of days and the newest rate')
     .action(() =>
       perform(async ({ deps }) => {
         const currencies = await listRateRanges(deps.db);

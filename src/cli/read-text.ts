@@ -9,6 +9,6 @@ export async function readText(file: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new OperatorError(`Cannot read ${file}: it is not text in UTF-8.`);
+    throw new OperatorError(`Cannot read ${file}: it is not UTF-8 text.`);
   }
 }

@@ -8,14 +8,14 @@ import { printAnswer, watchSignals } from './perform.ts';
 export function addCommands(program: Command): void {
   program
     .command('restore')
-    .description('make the embedded database of SPS_DATA_DIR, where there is none, from a backup')
+    .description('create the embedded database in SPS_DATA_DIR from a backup; there must be none yet')
     .argument('<folder>')
     .action(async (folder: string) => {
       const { SPS_DATA_DIR } = loadEmbeddedConfig();
       const { signal, interrupted, ignore } = watchSignals(true);
       await Promise.race([restore(folder, SPS_DATA_DIR, signal), interrupted]).finally(ignore);
       const answer = { data_dir: SPS_DATA_DIR };
-      const text = `Restored to ${SPS_DATA_DIR}; the next start of the service takes it up.`;
+      const text = `Restored to ${SPS_DATA_DIR}; the service uses it from its next start.`;
       await printAnswer(program, { answer, text });
     });
 }

@@ -7,9 +7,11 @@ import type { Perform } from './perform.ts';
 export function addCommands(program: Command, perform: Perform): void {
   program
     .command('secrets')
-    .description('webhook secrets as the database keeps them')
+    .description('manage how webhook secrets are encrypted in the database')
     .command('rotate')
-    .description('encrypt them with SPS_ENCRYPTION_KEY: those in clear, and those of SPS_ENCRYPTION_KEY_PREVIOUS')
+    .description(
+      'encrypt webhook secrets with SPS_ENCRYPTION_KEY: those stored in clear or encrypted with SPS_ENCRYPTION_KEY_PREVIOUS',
+    )
     .action(() =>
       perform(async ({ deps }) => {
         const answer = await rotateEncryptionKey(deps);

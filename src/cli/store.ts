@@ -13,15 +13,15 @@ interface SetOptions {
 }
 
 export function addCommands(program: Command, perform: Perform): void {
-  const store = program.command('store').description('the stores of an app');
+  const store = program.command('store').description('manage the store settings of an app');
 
   store
     .command('set')
-    .description('set the commission of a store (for what is recorded from now on) and how charts call it')
+    .description('set the commission of a store, for transactions recorded from now on, and its title in charts')
     .addOption(appOption())
     .requiredOption('--store <store>', 'app_store, play_store, stripe or a store id of your own')
     .option('--commission <fraction>', "the store's share of the price, such as 0.15")
-    .option('--title <title>', 'what charts call the store')
+    .option('--title <title>', 'title of the store in charts')
     .action(({ app, ...settings }: SetOptions) =>
       perform(async ({ deps }) => {
         await setStore(deps, app, settings);
@@ -31,7 +31,7 @@ export function addCommands(program: Command, perform: Perform): void {
 
   store
     .command('list')
-    .description('list the stores of which something was set; all others have the defaults')
+    .description('list the stores that have settings; all others use the defaults')
     .addOption(appOption())
     .action(({ app }: { app: string }) =>
       perform(async ({ deps }) => {

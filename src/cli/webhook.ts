@@ -32,16 +32,24 @@ type AddOptions = TargetOptions & { app: string; url: string };
 type ChangeOptions = TargetOptions & { url?: string };
 
 const ON_ONE: readonly (readonly [string, string, (deps: Operator['deps'], id: string) => Promise<object>])[] = [
-  ['enable', 'enable a disabled webhook; what waited for it goes out', enableWebhook],
-  ['disable', 'disable a webhook; what waits for it is kept, no events are written for it', disableWebhook],
+  ['enable', 'enable a disabled webhook; its waiting deliveries are sent', enableWebhook],
+  [
+    'disable',
+    'disable a webhook; its waiting deliveries are kept, and no new events are written for it',
+    disableWebhook,
+  ],
   [
     'resume',
-    'send what waits now: of a webhook that the service suspended, or whose receiver is well again',
+    'send waiting deliveries now, for a webhook that the service suspended or whose receiver has recovered',
     resumeWebhook,
   ],
-  ['rotate', 'issue a new secret, shown this once; the old one signs too for a day', rotateWebhookSecret],
+  [
+    'rotate',
+    'issue a new secret, shown only once; for a day, deliveries are signed with the old one, too',
+    rotateWebhookSecret,
+  ],
   ['test', 'send a signed test event, which must be answered with 2xx', testWebhook],
-  ['remove', 'remove a webhook; what waits for it is never sent', removeWebhook],
+  ['remove', 'remove a webhook; its waiting deliveries are never sent', removeWebhook],
 ];
 
 /** All users of the machine can see an argument; a file need not be visible to them. */
@@ -54,14 +62,14 @@ function withTarget(command: Command): Command {
   return command
     .option(
       '--authorization <value>',
-      'value of the Authorization header, which other users of this machine can see meanwhile',
+      'value of the Authorization header; other users of this machine can see it while the command runs',
     )
     .addOption(
-      new Option('--authorization-file <file>', 'the file with that value; - is standard input')
+      new Option('--authorization-file <file>', 'file that holds that value; - is standard input')
         .argParser(nonEmpty)
         .conflicts('authorization'),
     )
-    .option('--no-verify', 'skip the test event, which would have to be answered with 2xx');
+    .option('--no-verify', 'skip the test event, which must otherwise be answered with 2xx');
 }
 
 const ALL_EVENTS = 'all';
@@ -79,10 +87,10 @@ async function readTarget({ authorization, authorizationFile, events, verify }: 
 function addAddCommand(webhook: Command, perform: Perform): void {
   const add = webhook
     .command('add')
-    .description('add an enabled webhook; its secret is shown this once')
+    .description('add an enabled webhook; its secret is shown only once')
     .addOption(appOption())
-    .requiredOption('--url <url>', 'where events are sent')
-    .option('--events <types>', 'types of events it wants, separated by commas', ALL_EVENTS);
+    .requiredOption('--url <url>', 'address to send events to')
+    .option('--events <types>', 'event types to send, separated by commas', ALL_EVENTS);
   withTarget(add).action(({ app, url, ...options }: AddOptions) =>
     perform(async ({ deps }) => {
       const answer = await addWebhook(deps, { appId: app, url, ...(await readTarget(options)) });
@@ -94,10 +102,12 @@ function addAddCommand(webhook: Command, perform: Perform): void {
 function addChangeCommand(webhook: Command, perform: Perform): void {
   const change = webhook
     .command('change')
-    .description('change where a webhook is sent, or what; its secret stays, and what waits for it goes out there')
+    .description(
+      "change a webhook's address, Authorization header or events; its secret stays, and waiting deliveries go to the new address",
+    )
     .argument('<webhook-id>')
-    .option('--url <url>', 'where events are sent')
-    .option('--events <types>', `types of events it wants from now on, separated by commas, or ${ALL_EVENTS}`);
+    .option('--url <url>', 'address to send events to')
+    .option('--events <types>', `event types to send from now on, separated by commas, or ${ALL_EVENTS}`);
   withTarget(change)
     .option('--no-authorization', 'send no Authorization header')
     .action((webhookId: string, { url, ...options }: ChangeOptions) =>
@@ -112,8 +122,8 @@ function addChangeCommand(webhook: Command, perform: Perform): void {
 function addListCommand(webhook: Command, perform: Perform): void {
   webhook
     .command('list')
-    .description('list the webhooks, their state and why')
-    .option('--app <id>', 'only those of this app')
+    .description('list the webhooks with their state and its reason')
+    .option('--app <id>', 'list only those of this app')
     .action(({ app }: { app?: string }) =>
       perform(async ({ deps }) => {
         const webhooks = await listWebhooks(deps, app);
@@ -143,7 +153,7 @@ function addDeliveryCommands(webhook: Command, perform: Perform): void {
     .command('deliveries')
     .description('list the newest deliveries of a webhook')
     .argument('<webhook-id>')
-    .addOption(choice('--state <state>', 'only those in this state', DELIVERY_STATES))
+    .addOption(choice('--state <state>', 'list only those in this state', DELIVERY_STATES))
     .addOption(limitOption())
     .action((webhookId: string, options: { state?: DeliveryState; limit?: number }) =>
       perform(async ({ deps }) => {
@@ -162,20 +172,20 @@ function addDeliveryCommands(webhook: Command, perform: Perform): void {
     );
   webhook
     .command('replay')
-    .description('send deliveries again: the dead ones of a webhook since a datetime, or a single one')
+    .description('send deliveries again: the dead ones of a webhook since a datetime, or a single delivery')
     .argument('[webhook-id]')
-    .option('--since <datetime>', 'events from then on')
-    .option('--delivery <id>', 'this delivery alone, dead or delivered')
+    .option('--since <datetime>', 'replay events created at or after this time')
+    .option('--delivery <id>', 'replay only this delivery, dead or delivered')
     .action((webhookId: string | undefined, { since, delivery }: { since?: string; delivery?: string }) =>
       perform(async ({ deps }) => {
         const answer = await replayDeliveries(deps, selectionOf(webhookId, since, delivery));
-        return { answer, text: `${counted(answer.replayed, 'delivery waits', 'deliveries wait')} to be sent again.` };
+        return { answer, text: `Queued ${counted(answer.replayed, 'delivery', 'deliveries')} to be sent again.` };
       }),
     );
 }
 
 export function addCommands(program: Command, perform: Perform): void {
-  const webhook = program.command('webhook').description('where the events of an app are sent');
+  const webhook = program.command('webhook').description('manage the webhooks of an app and their deliveries');
   addAddCommand(webhook, perform);
   addChangeCommand(webhook, perform);
   addListCommand(webhook, perform);

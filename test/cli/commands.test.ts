@@ -88,7 +88,7 @@ describe('app', PATIENCE, () => {
     });
     expect(await sps.attempt('app', 'change', app_id)).toMatchObject({
       code: 1,
-      stderr: 'sps: Say what is to change.\n',
+      stderr: 'sps: Nothing to change: give at least one option.\n',
     });
   });
 

@@ -28,7 +28,7 @@ test('an import prints its summary and names its rejects; the same file again ch
 
   const odd = await world.write('odd.ndjson', [{ ...purchase('ann', 't2'), store_product_id: 'odd' }]);
   const { stdout } = await world.sps.attempt('import', 'transactions', odd, '--app', world.app);
-  const words = 'Not configured, so that they open no access level (`sps product add`): odd (stripe).';
+  const words = 'Products not configured, which open no access level (see `sps product add`): odd (stripe).';
   expect(stdout).toBe(`${counts}${words}\n`);
 });
 
@@ -36,7 +36,7 @@ test('columns from which nothing is read are named', PATIENCE, async () => {
   const file = join(world.folder, 'misnamed.csv');
   await writeFile(file, 'customer_user_id,created_at\nmisnamed,2025-01-01T00:00:00Z\n');
   const { stdout } = await world.sps.attempt('import', 'profiles', file, '--app', world.app);
-  expect(stdout).toContain('rejected   0\nPassed over, as no record has a member of this name: "created_at".\n');
+  expect(stdout).toContain('rejected   0\nIgnored unknown members or columns: "created_at".\n');
   expect(await world.sps.json('import', 'profiles', file, '--app', world.app)).toEqual({
     ...{ read: 1, written: 0, unchanged: 1, rejected: 0 },
     passed_over: ['created_at'],
@@ -56,7 +56,7 @@ test('a pipe that cannot be imported is closed even while its writer stays', PAT
   const end = ended(world.sps.start('import', 'profiles', pipe, '--app', world.app));
   const feed = await open(pipe, 'w');
   await feed.write('a;b\n');
-  expect(await end).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('no column that is read ("a;b")') });
+  expect(await end).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('no known column ("a;b")') });
   await feed.close();
 });
 

@@ -109,20 +109,26 @@ describe('profile export', PATIENCE, () => {
     test('fails if its reader leaves, since not everything was written', async () => {
       const child = sps.start('profile', 'export', ...named);
       child.stdout?.destroy();
-      expect(await ended(child)).toMatchObject({ code: 1, stderr: 'sps: Not all of it could be written (EPIPE).\n' });
+      expect(await ended(child)).toMatchObject({
+        code: 1,
+        stderr: 'sps: The output could not be written completely (EPIPE).\n',
+      });
     });
 
     test.runIf(existsSync('/dev/full'))('fails if the disk is full', async () => {
       const full = openSync('/dev/full', 'w');
       const child = sps.startInto(full, 'profile', 'export', ...named);
       closeSync(full);
-      expect(await ended(child)).toMatchObject({ code: 1, stderr: 'sps: Not all of it could be written (ENOSPC).\n' });
+      expect(await ended(child)).toMatchObject({
+        code: 1,
+        stderr: 'sps: The output could not be written completely (ENOSPC).\n',
+      });
     });
   });
 
   test('asks for the name of a profile, which must belong to that app', async () => {
     const { stderr } = await sps.attempt('profile', 'export', '--app', service.appId);
-    expect(stderr).toBe('sps: Name the profile: --customer-user-id or --profile-id.\n');
+    expect(stderr).toBe('sps: Give --customer-user-id or --profile-id.\n');
     for (const id of ['no id', '00000000-0000-4000-8000-000000000000']) {
       const ended = await sps.attempt('profile', 'export', '--app', service.appId, '--profile-id', id);
       expect(ended).toMatchObject({ code: 1, stderr: 'sps: The app has no such profile.\n' });

@@ -18,5 +18,5 @@ test('text in UTF-8 loses only its byte order mark', async () => {
 
 test('a file that is not UTF-8 is refused, not read with replacement characters', async () => {
   await writeFile(file, Buffer.from('clé', 'latin1'));
-  await expect(readText(file)).rejects.toThrow(`Cannot read ${file}: it is not text in UTF-8.`);
+  await expect(readText(file)).rejects.toThrow(`Cannot read ${file}: it is not UTF-8 text.`);
 });

@@ -65,7 +65,7 @@ describe(
       const full = openSync('/dev/full', 'w');
       const child = sps.startInto(full, 'app', 'list');
       closeSync(full);
-      const stderr = 'sps: What was asked for was done, but its answer cannot be written (ENOSPC).\n';
+      const stderr = 'sps: The command succeeded, but its output could not be written (ENOSPC).\n';
       expect(await ended(child)).toMatchObject({ code: 1, stderr });
     });
 
