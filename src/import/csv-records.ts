@@ -42,14 +42,14 @@ function readRecord(lines: readonly Line[], width: number | undefined): CsvRecor
   const bytes = Buffer.concat(parts.slice(0, -1));
   if (!isUtf8(bytes)) return unreadableEntry(number, NOT_UTF8, givenUp);
   const cells = parseCells(bytes.toString());
-  if (!cells) return unreadableEntry(number, 'The quotes of the record do not fit.', givenUp);
+  if (!cells) return unreadableEntry(number, 'The quotes of the record do not match up.', givenUp);
   if (lines.length === 1 || width === undefined || cells.length === width) return { line: number, cells };
-  const fault = `With its quotes the record would go on for ${lines.length} lines and have ${counted(cells.length, 'cell', 'cells')}, the header has ${width}.`;
+  const fault = `Read with its quotes, the record would span ${lines.length} lines and have ${counted(cells.length, 'cell', 'cells')}; the header has ${width}.`;
   return unreadableEntry(number, fault, givenUp);
 }
 
 function tooLong({ number, bytes }: Line): CsvRecord {
-  return unreadableEntry(number, bytes ? 'A quote of the record is not closed within 1 MiB.' : TOO_LONG, bytes);
+  return unreadableEntry(number, bytes ? 'A quote in the record is not closed within 1 MiB.' : TOO_LONG, bytes);
 }
 
 /**

@@ -21,7 +21,8 @@ const MAX_SHOWN_CHARACTERS = 100;
 /** Refuses other encodings and line endings, before the first line is read as a header. */
 function checkEncoding(first: Line | undefined): void {
   // In UTF-16, one byte of each character of a header is 0.
-  if (first?.bytes?.includes(0)) throw new OperatorError('The CSV must be in UTF-8; this is UTF-16, or no text.');
+  if (first?.bytes?.includes(0))
+    throw new OperatorError('The CSV must be in UTF-8; this file is in UTF-16 or is not text.');
   // The CR of a CRLF has already been stripped together with its LF.
   if (!first?.bytes?.includes('\r')) return;
   throw new OperatorError('The lines of the CSV end in CR alone; they must end in LF or CRLF.');
@@ -33,7 +34,7 @@ function readHeader(cells: readonly string[], { columnOf, onUnknownColumns }: Cs
   if (columns.every((column) => column === undefined)) {
     const shown = JSON.stringify(names.join(',').slice(0, MAX_SHOWN_CHARACTERS));
     throw new OperatorError(
-      `The first line of the CSV has no column that is read (${shown}): it must name them, in small letters and separated by commas.`,
+      `The first line of the CSV has no known column (${shown}): it must name the columns, in lower case and separated by commas.`,
     );
   }
   // Columns without a name are ignored, like other unknown ones.
@@ -61,7 +62,7 @@ export async function* readCsv(groups: AsyncIterable<Line[]>, form: CsvForm): As
       if (!header) return [];
       if (!('cells' in header))
         throw new OperatorError(
-          `The first line of the CSV is no header: ${header.fault} Lines must end in LF or CRLF.`,
+          `The first line of the CSV is not a header: ${header.fault} Lines must end in LF or CRLF.`,
         );
       names = readHeader(header.cells, form);
     }
@@ -72,7 +73,7 @@ export async function* readCsv(groups: AsyncIterable<Line[]>, form: CsvForm): As
     if (!('cells' in record)) return record;
     const { line, cells } = record;
     if (cells.length === columns.length) return { line, value: form.toValue(toCells(columns, cells)) };
-    const fault = `The record has ${counted(cells.length, 'cell', 'cells')}, the header has ${columns.length}.`;
+    const fault = `The record has ${counted(cells.length, 'cell', 'cells')}; the header has ${columns.length}.`;
     return unreadableEntry(line, fault, Buffer.from(cells.join(',')));
   }
 

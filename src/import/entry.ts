@@ -23,4 +23,4 @@ export function unreadableEntry(line: number, fault: string, bytes: Buffer | und
 }
 
 export const TOO_LONG = 'The record is longer than 1 MiB.';
-export const NOT_UTF8 = 'The record is not text in UTF-8.';
+export const NOT_UTF8 = 'The record is not UTF-8 text.';

@@ -13,6 +13,6 @@ export async function lockFile({ db }: Session, file: string): Promise<void> {
     select pg_try_advisory_lock(hashtextextended(${name}, ${FILE_SEED})) as is_free`.execute(db);
   if (rows[0]?.is_free) return;
   throw new OperatorError(
-    `${file} is just being imported: wait until that is done. If it was killed, the database still writes what it was given: try again in half a minute.`,
+    `${file} is already being imported: wait for that import to finish. If it was killed, the database may still be writing its last records: try again in half a minute.`,
   );
 }

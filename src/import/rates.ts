@@ -27,7 +27,7 @@ function readRate(entry: Entry): Rate {
   const cells = 'value' in entry ? (entry.value as Cells) : {};
   const missing = 'value' in entry ? COLUMNS.find((name) => !(name in cells)) : undefined;
   const fault = 'fault' in entry ? entry.fault : missing ? `there is no column ${missing}.` : faultOf(cells);
-  if (fault !== undefined) throw new OperatorError(`Line ${entry.line}: ${fault} Nothing was taken.`);
+  if (fault !== undefined) throw new OperatorError(`Line ${entry.line}: ${fault} No rates were imported.`);
   return {
     rate_date: cells.date as string,
     currency: cells.currency as string,

@@ -39,7 +39,7 @@ export function unwrapReject(line: number, value: unknown): Entry {
   if (!isReject(value)) return { line, value };
   const { record, text = '' } = value;
   if (record !== undefined) return { line, value: record };
-  return { line, fault: 'A reject without a record, which is to be mended where it came from.', text };
+  return { line, fault: 'This reject has no record; correct it in the file it came from.', text };
 }
 
 /** Leaves out a record nested too deeply for JSON.stringify: the line number tells where to find it. */

@@ -17,8 +17,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
   EISDIR: 'it is a directory',
-  EACCES: 'it may not be read',
-  EPERM: 'it may not be read',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
 };
 
 /** Explains to the operator why a file cannot be read. */
@@ -28,7 +28,7 @@ export function unreadable(file: string, error: unknown): OperatorError {
 }
 
 export function interrupted(): OperatorError {
-  return new OperatorError('Interrupted: what was written is kept; run the same import again to finish it.');
+  return new OperatorError('Interrupted: records written so far are kept; run the same import again to finish it.');
 }
 
 type ByteStream = Readable & { bytesRead: number };
@@ -58,7 +58,7 @@ export async function openSource(file: string, form: CsvForm, signal?: AbortSign
   const ending = extname(file).toLowerCase();
   if (!['.ndjson', '.jsonl', '.csv'].includes(ending)) {
     throw new OperatorError(
-      `Cannot tell the form of ${file}: its name must end in .ndjson, .jsonl or .csv. What another program writes is read from a named pipe (mkfifo) of such a name.`,
+      `Cannot tell the format of ${file}: its name must end in .ndjson, .jsonl or .csv. To read another program's output, use a named pipe (mkfifo) with such a name.`,
     );
   }
   const fail = (error: unknown) => Promise.reject(signal?.aborted ? interrupted() : unreadable(file, error));
@@ -76,7 +76,7 @@ export async function openSource(file: string, form: CsvForm, signal?: AbortSign
       await fail(error);
     }
     // A pipe has size 0.
-    if (stream.bytesRead < stats.size) throw new OperatorError(`${file} was cut short while it was read.`);
+    if (stream.bytesRead < stats.size) throw new OperatorError(`${file} was truncated while it was being read.`);
   }
   const lines = readLines(chunks());
   return {

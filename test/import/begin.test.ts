@@ -60,7 +60,7 @@ test('a file that is already being imported is refused, as the rejects of both i
   await sql`lock table profile in share mode`.execute(held);
   const first = world.importAs(PROFILES, file);
   await waitForBlocked(world);
-  await expect(world.importAs(PROFILES, file)).rejects.toThrow('once.ndjson is just being imported');
+  await expect(world.importAs(PROFILES, file)).rejects.toThrow('once.ndjson is already being imported');
   await held.commit().execute();
   expect(await first).toMatchObject({ written: 1, rejected: 1 });
   expect(await world.rejects('once.ndjson')).toMatchObject([{ line: 2 }]);
@@ -76,7 +76,7 @@ test('mended rejects are imported, whatever their file is called', async () => {
     (await readFile(`${file}.rejects.ndjson`, 'utf8')).replace('"Germany"', '"DE"'),
   );
   expect(await world.importAs(PROFILES, mended)).toEqual({ read: 2, written: 1, unchanged: 0, rejected: 1 });
-  const reason = 'A reject without a record, which is to be mended where it came from.';
+  const reason = 'This reject has no record; correct it in the file it came from.';
   expect(await world.rejects('mended.ndjson')).toEqual([{ line: 2, reason, text: 'nonsense' }]);
 });
 
@@ -96,5 +96,5 @@ test('a file that is cut short while it is read is not taken for the whole file'
   const file = await world.file('shrinking.ndjson', toNdjson(lines));
   const onProgress = () => truncateSync(file, 1_000);
   const options = { connectionString: world.database.url, app: world.app, file, now: () => NOW, onProgress };
-  await expect(importFile(PROFILES, options)).rejects.toThrow('shrinking.ndjson was cut short while it was read');
+  await expect(importFile(PROFILES, options)).rejects.toThrow('shrinking.ndjson was truncated while it was being read');
 });

@@ -41,14 +41,14 @@ test('a name in the header may continue on the next line', async () => {
 
 test('a record with too few or too many cells is reported', async () => {
   expect(await entriesOf('a,b\n1\n1,2,3\n5,6')).toEqual([
-    { line: 2, fault: 'The record has 1 cell, the header has 2.', text: '1' },
-    { line: 3, fault: 'The record has 3 cells, the header has 2.', text: '1,2,3' },
+    { line: 2, fault: 'The record has 1 cell; the header has 2.', text: '1' },
+    { line: 3, fault: 'The record has 3 cells; the header has 2.', text: '1,2,3' },
     { line: 4, value: { a: '5', b: '6' } },
   ]);
 });
 
 test('misplaced quotes cost one line, not the rest of the file', async () => {
-  const fault = 'The quotes of the record do not fit.';
+  const fault = 'The quotes of the record do not match up.';
   expect(await entriesOf('a,b\n1,"x"y\n"never closed,2\n3,4\nq"uote,5\n"6",7\n')).toEqual([
     { line: 2, fault, text: '1,"x"y' },
     { line: 3, fault, text: '"never closed,2' },
@@ -60,18 +60,18 @@ test('misplaced quotes cost one line, not the rest of the file', async () => {
 
 test('a carriage return alone between quotes ends no record: nothing after it is lost', async () => {
   expect(await entriesOf('a\n"x"\r"y"\n"z"\n')).toEqual([
-    { line: 2, fault: 'The quotes of the record do not fit.', text: '"x"\r"y"' },
+    { line: 2, fault: 'The quotes of the record do not match up.', text: '"x"\r"y"' },
     { line: 3, value: { a: 'z' } },
   ]);
 });
 
 test('two quotes that do not belong together cost one line each, not the lines between them', async () => {
-  const fault = 'With its quotes the record would go on for 4 lines and have 1 cell, the header has 2.';
+  const fault = 'Read with its quotes, the record would span 4 lines and have 1 cell; the header has 2.';
   expect(await entriesOf('a,b\n"u5,DE\nu6,FR\nu7,GB\nu8,x"\n"u9\nu9",IT\n')).toEqual([
     { line: 2, fault, text: '"u5,DE' },
     { line: 3, value: { a: 'u6', b: 'FR' } },
     { line: 4, value: { a: 'u7', b: 'GB' } },
-    { line: 5, fault: 'The quotes of the record do not fit.', text: 'u8,x"' },
+    { line: 5, fault: 'The quotes of the record do not match up.', text: 'u8,x"' },
     { line: 6, value: { a: 'u9\nu9', b: 'IT' } },
   ]);
 });
@@ -80,7 +80,7 @@ test('a quote that is not closed within 1 MiB costs one line', async () => {
   const row = `${'x'.repeat(1000)},2\n`;
   const count = Math.ceil(MAX_LINE_BYTES / row.length) + 10;
   const entries = await entriesOf(`a,b\n"open,1\n${row.repeat(count)}`, 1 << 16);
-  expect(entries[0]).toMatchObject({ line: 2, fault: 'A quote of the record is not closed within 1 MiB.' });
+  expect(entries[0]).toMatchObject({ line: 2, fault: 'A quote in the record is not closed within 1 MiB.' });
   expect(entries).toHaveLength(count + 1);
   expect(entries.at(-1)).toEqual({ line: count + 2, value: { a: 'x'.repeat(1000), b: '2' } });
 });
@@ -101,7 +101,7 @@ test('a line of more than 1 MiB is rejected by itself, with or without a quote b
     { line: 2, value: { a: '1' } },
     { line: 3, fault },
     { line: 4, value: { a: '2' } },
-    { line: 5, fault: 'A quote of the record is not closed within 1 MiB.' },
+    { line: 5, fault: 'A quote in the record is not closed within 1 MiB.' },
     { line: 6, fault },
     { line: 7, value: { a: '3' } },
   ]);
@@ -110,7 +110,7 @@ test('a line of more than 1 MiB is rejected by itself, with or without a quote b
 test('cells that are not UTF-8 are reported', async () => {
   const content = Buffer.concat([Buffer.from('a\n'), Buffer.from([0xe9, 0x0a]), Buffer.from('é\n')]);
   expect(await entriesOf(content)).toEqual([
-    { line: 2, fault: 'The record is not text in UTF-8.', text: '\uFFFD' },
+    { line: 2, fault: 'The record is not UTF-8 text.', text: '\uFFFD' },
     { line: 3, value: { a: 'é' } },
   ]);
 });
@@ -212,7 +212,7 @@ test.each([
   ['no header', 'ann,DE\nbob,DE\n', 'ann,DE'],
 ])('a header without any column that is read is refused: %s', async (_, content, shown) => {
   const read = collect(content, 11, (lines) => readCsv(lines, createCsvForm(ProfileRecordBody)));
-  await expect(read).rejects.toThrow(`The first line of the CSV has no column that is read ("${shown}")`);
+  await expect(read).rejects.toThrow(`The first line of the CSV has no known column ("${shown}")`);
 });
 
 test.each([
@@ -220,7 +220,7 @@ test.each([
   ['CRLF', '\r\n'],
 ])('UTF-16 is reported as UTF-16, with line ends of %s', async (_, end) => {
   const content = Buffer.from(`\ufeffcustomer_user_id,country${end}ann,DE${end}`, 'utf16le');
-  await expect(entriesOf(content)).rejects.toThrow('The CSV must be in UTF-8; this is UTF-16');
+  await expect(entriesOf(content)).rejects.toThrow('The CSV must be in UTF-8; this file is in UTF-16');
 });
 
 test('skipped columns are reported, except those without a name', async () => {

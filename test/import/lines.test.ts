@@ -50,7 +50,7 @@ test('NDJSON: blank lines are skipped; what is not JSON or not UTF-8 is reported
   expect(entries).toEqual([
     { line: 1, value: { a: 1 } },
     { line: 4, fault: 'The line is not JSON.', text: '{oops' },
-    { line: 5, fault: 'The record is not text in UTF-8.', text: '"\uFFFD"' },
+    { line: 5, fault: 'The record is not UTF-8 text.', text: '"\uFFFD"' },
     { line: 6, value: [2] },
   ]);
 });

@@ -215,7 +215,7 @@ describe('rejected with line and reason, while other records are kept', () => {
     [
       'two identifiers of two profiles',
       { profile_id: TAKEN, customer_user_id: 'ann' },
-      'customer_user_id: Belongs to another profile than profile_id.',
+      'customer_user_id: Does not belong to the profile that profile_id names.',
     ],
     ['a country of three letters', { customer_user_id: 'x', country: 'USA' }, 'country: Must be a 2-letter'],
     ['a date without time', { customer_user_id: 'x', installed_at: '2025-01-01' }, 'installed_at: Must be an ISO 8601'],
@@ -318,7 +318,7 @@ describe('rejected with line and reason, while other records are kept', () => {
     });
     expect(await world.rejects('broken.ndjson')).toMatchObject([
       { line: 2, reason: 'The line is not JSON.', text: 'nonsense' },
-      { line: 3, reason: 'The record is not text in UTF-8.' },
+      { line: 3, reason: 'The record is not UTF-8 text.' },
       { line: 4, reason: 'The record is longer than 1 MiB.' },
     ]);
   });

@@ -73,17 +73,17 @@ test.each([
   ],
   ['2025-02-28,EUR,-1', 'usd_per_unit must be a number above 0 and below 10^9 with at most 12 decimals, not "-1".'],
   ['2025-02-28,EUR,"1,5"', 'usd_per_unit must be a number above 0 and below 10^9 with at most 12 decimals, not "1,5".'],
-  ['2025-02-28,EUR', 'The record has 2 cells, the header has 3.'],
+  ['2025-02-28,EUR', 'The record has 2 cells; the header has 3.'],
 ])('%s: nothing of the file is imported', async (line, reason) => {
   await expect(take(`date,currency,usd_per_unit\n2025-01-01,EUR,1\n${line}\n`)).rejects.toThrow(
-    `Line 3: ${reason} Nothing was taken.`,
+    `Line 3: ${reason} No rates were imported.`,
   );
   expect(await rates()).toEqual([]);
 });
 
 test('a file without the columns, of another form, or that does not exist is refused', async () => {
   await expect(take('day,currency,usd_per_unit\n2025-01-01,EUR,1\n')).rejects.toThrow(
-    'there is no column date. Nothing was taken.',
+    'there is no column date. No rates were imported.',
   );
   await expect(take('[]', 'rates.json')).rejects.toThrow('must end in .csv');
   await expect(importRates(world.database, '/nowhere/rates.csv')).rejects.toThrow(

@@ -43,5 +43,5 @@ test('a pipe that nobody writes to is abandoned on request', async () => {
   const opened = openSource(makePipe('never.ndjson'), FORM, abort.signal);
   expect(await Promise.race([opened, sleep(100, 'waiting')])).toBe('waiting');
   abort.abort();
-  await expect(opened).rejects.toThrow('Interrupted: what was written is kept');
+  await expect(opened).rejects.toThrow('Interrupted: records written so far are kept');
 });

@@ -207,9 +207,13 @@ test('no event is sent, even if there is a webhook', async () => {
 describe('rejected, while other records are kept', () => {
   const CASES: readonly (readonly [string, object, string])[] = [
     ['no identifier', { customer_user_id: undefined }, 'customer_user_id: Either customer_user_id or profile_id'],
-    ['an unknown profile', { customer_user_id: 'zed' }, 'customer_user_id: Names no profile of the app.'],
-    ['an unknown profile_id', { customer_user_id: null, profile_id: randomUUID() }, 'profile_id: Names no profile'],
-    ['two profiles', { profile_id: BOB_ID }, 'customer_user_id: Names another profile than profile_id.'],
+    ['an unknown profile', { customer_user_id: 'zed' }, 'customer_user_id: The app has no such profile.'],
+    [
+      'an unknown profile_id',
+      { customer_user_id: null, profile_id: randomUUID() },
+      'profile_id: The app has no such profile.',
+    ],
+    ['two profiles', { profile_id: BOB_ID }, 'customer_user_id: Does not name the same profile as profile_id.'],
     [
       'another profile in the chain',
       { customer_user_id: 'bob' },

@@ -100,7 +100,8 @@ export function applyRecords(known: Known, records: readonly KeyedRecord[], sett
     if (profile_id === null) return owner ?? settings.newId();
     if (known.deletedIds.has(profile_id)) return refused('profile_id', 'The profile was deleted.');
     if (owner === undefined || owner === profile_id) return profile_id;
-    if (current.has(profile_id)) return refused('customer_user_id', 'Belongs to another profile than profile_id.');
+    if (current.has(profile_id))
+      return refused('customer_user_id', 'Does not belong to the profile that profile_id names.');
     return owner;
   }
 

@@ -51,8 +51,8 @@ export async function lockNamed(trx: Kysely<DB>, app: App, identities: readonly 
     const source = identity.customer_user_id === null ? 'profile_id' : 'customer_user_id';
     const message =
       isNamedTwice && typeof id === 'string'
-        ? 'Names another profile than profile_id.'
-        : 'Names no profile of the app.';
+        ? 'Does not name the same profile as profile_id.'
+        : 'The app has no such profile.';
     return { fault: { source, code: 'value_error', message } };
   });
 }
