@@ -68,7 +68,7 @@ function refuseWrongProducts(products: readonly NewProduct[]): void {
     const [fault] = checkProduct(product);
     if (fault) throw new OperatorError(`Product ${index + 1}${describeFault(fault)}`);
     const key = JSON.stringify([product.store, product.store_product_id]);
-    if (seen.has(key)) throw new OperatorError(`Product ${index + 1} is there twice: ${nameOf(product)}.`);
+    if (seen.has(key)) throw new OperatorError(`Product ${index + 1} is a duplicate: ${nameOf(product)}.`);
     seen.add(key);
   }
 }
@@ -154,14 +154,14 @@ export async function setStore(deps: Pick<Deps, 'db'>, appId: string, input: Sto
   const { app_id, app_key } = await getApp(deps, appId);
   const { store, commission, title } = input;
   if (store === '' || lengthOf(store) > STORE_LENGTH) {
-    throw new OperatorError(`A store has 1 to ${STORE_LENGTH} characters.`);
+    throw new OperatorError(`A store id must have 1 to ${STORE_LENGTH} characters.`);
   }
   if (commission === undefined && title === undefined) throw new OperatorError('Give a commission, a title or both.');
   if (commission !== undefined && !/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(commission)) {
-    throw new OperatorError('A commission is a fraction from 0 to 1, such as 0.15.');
+    throw new OperatorError('A commission must be a fraction from 0 to 1, such as 0.15.');
   }
   if (title !== undefined && (title.trim() === '' || lengthOf(title) > 100)) {
-    throw new OperatorError('A title has 1 to 100 characters.');
+    throw new OperatorError('A title must have 1 to 100 characters.');
   }
   await inTransaction(deps.db, async (trx) => {
     await upsertStoreSetting(trx, { app_id, ...input });

@@ -51,7 +51,8 @@ async function issueKey(db: Kysely<DB>, appId: string, { kind, scope = 'all' }: 
 }
 
 function checkName(name: string): void {
-  if (name.trim() === '' || lengthOf(name) > MAX_CHARACTERS) throw new OperatorError('A name has 1 to 255 characters.');
+  if (name.trim() === '' || lengthOf(name) > MAX_CHARACTERS)
+    throw new OperatorError('A name must have 1 to 255 characters.');
 }
 
 /** Creates an app with a public and a secret key, which are shown only this once. */
@@ -118,7 +119,7 @@ export async function revokeKey(
 export async function addAccessLevel(deps: Pick<Deps, 'db'>, appId: string, accessLevelId: string): Promise<void> {
   const { app_id } = await getApp(deps, appId);
   if (accessLevelId.trim() === '' || lengthOf(accessLevelId) > MAX_CHARACTERS) {
-    throw new OperatorError('The id of an access level has 1 to 255 characters.');
+    throw new OperatorError('The id of an access level must have 1 to 255 characters.');
   }
   await insertAccessLevel(deps.db, { app_id, access_level_id: accessLevelId });
 }
@@ -132,8 +133,9 @@ export async function removeAccessLevel({ db }: Pick<Deps, 'db'>, appId: string,
     // Otherwise the foreign key would refuse a grant that is just being stored.
     await lockGrants(trx);
     const { is_granted, is_opened } = await readUseOfLevel(trx, level);
-    if (is_granted) throw new OperatorError(`Profiles were granted ${accessLevelId}, so it stays.`);
-    if (is_opened) throw new OperatorError(`Products open ${accessLevelId}; \`sps product list\` shows them.`);
+    if (is_granted) throw new OperatorError(`${accessLevelId} cannot be removed: it was granted to profiles.`);
+    if (is_opened)
+      throw new OperatorError(`${accessLevelId} cannot be removed: products open it; \`sps product list\` shows them.`);
     if (!(await deleteAccessLevel(trx, level))) {
       throw new OperatorError(`There is no access level ${accessLevelId}; \`sps access-level list\` shows them.`);
     }

@@ -30,10 +30,10 @@ afterAll(() => world.close());
 test('an app keeps its settings if a change is refused', async () => {
   const before = await getApp(world.database, appId);
   const sharing = 'transfer' as const;
-  await expect(changeApp(world.database, appId, {})).rejects.toThrow('Say what is to change.');
+  await expect(changeApp(world.database, appId, {})).rejects.toThrow('Nothing to change: give at least one option.');
   for (const name of [' ', 'x'.repeat(256)]) {
     await expect(changeApp(world.database, appId, { name, sharing })).rejects.toThrow(
-      'A name has 1 to 255 characters.',
+      'A name must have 1 to 255 characters.',
     );
   }
   await expect(changeApp(world.database, 'none', { sharing })).rejects.toThrow('There is no app none');
@@ -60,7 +60,7 @@ test('an unknown access level or a repeated product keeps all products from bein
     configureProducts(world.database, appId, [good, { ...ANNUAL, access_level_id: 'gold' }]),
   ).rejects.toThrow('There is no access level gold; add it first.');
   await expect(configureProducts(world.database, appId, [good, ANNUAL, ANNUAL])).rejects.toThrow(
-    'Product 3 is there twice: p of app_store.',
+    'Product 3 is a duplicate: p of app_store.',
   );
   expect(await listProducts(world.database, appId)).toEqual([]);
 });
@@ -265,7 +265,7 @@ test('an access level can be removed while nothing names it', async () => {
   } as const;
   await configureProducts(world.database, appId, [product]);
   const remove = () => removeAccessLevel(world.database, appId, 'pemium');
-  await expect(remove()).rejects.toThrow('Products open pemium');
+  await expect(remove()).rejects.toThrow('pemium cannot be removed: products open it');
   await removeProduct(world.database, appId, product);
 
   const trx = await world.database.db.startTransaction().execute();
@@ -274,7 +274,7 @@ test('an access level can be removed while nothing names it', async () => {
   // The grant is not committed yet.
   await waitForBlocked(world);
   await trx.commit().execute();
-  expect(await removed).toBe('Profiles were granted pemium, so it stays.');
+  expect(await removed).toBe('pemium cannot be removed: it was granted to profiles.');
   expect(await levels()).toContain('pemium');
 
   await world.database.db.deleteFrom('access_grant').execute();
@@ -296,14 +296,14 @@ test('a grant that waits for the removal of its level is refused; it does not fa
 });
 
 test.each([
-  [{ store: 'stripe', commission: '1.5' }, 'A commission is a fraction from 0 to 1'],
-  [{ store: 'stripe', commission: '2' }, 'A commission is a fraction from 0 to 1'],
-  [{ store: 'stripe', commission: '15%' }, 'A commission is a fraction from 0 to 1'],
+  [{ store: 'stripe', commission: '1.5' }, 'A commission must be a fraction from 0 to 1'],
+  [{ store: 'stripe', commission: '2' }, 'A commission must be a fraction from 0 to 1'],
+  [{ store: 'stripe', commission: '15%' }, 'A commission must be a fraction from 0 to 1'],
   [{ store: 'stripe' }, 'Give a commission, a title or both.'],
-  [{ store: 'stripe', title: ' ' }, 'A title has 1 to 100 characters.'],
-  [{ store: '', title: 'x' }, 'A store has 1 to 50 characters.'],
-  [{ store: '🛒'.repeat(51), title: 'x' }, 'A store has 1 to 50 characters.'],
-  [{ store: 'stripe', title: '🛒'.repeat(101) }, 'A title has 1 to 100 characters.'],
+  [{ store: 'stripe', title: ' ' }, 'A title must have 1 to 100 characters.'],
+  [{ store: '', title: 'x' }, 'A store id must have 1 to 50 characters.'],
+  [{ store: '🛒'.repeat(51), title: 'x' }, 'A store id must have 1 to 50 characters.'],
+  [{ store: 'stripe', title: '🛒'.repeat(101) }, 'A title must have 1 to 100 characters.'],
 ])('the store setting %j is refused', async (input, message) => {
   await expect(setStore(world.database, appId, input)).rejects.toThrow(message);
 });
