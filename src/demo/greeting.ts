@@ -34,7 +34,7 @@ ${curl(`${baseUrl}/api/v2/server-side-api/purchase/profile/grant/access-level/`,
 Ask for a chart (monthly recurring revenue of a year by country):
 ${curl(`${adminUrl}/api/v1/client-api/metrics/analytics/`, secretKey, { body: chart })}
 
-Ctrl-C stops it. Running it again keeps the data and prints new keys.
+Press Ctrl-C to stop. The next run keeps the data and prints new keys.
 `;
 }
 

@@ -60,7 +60,7 @@ export async function loadPeople(
   await folder.save({ until });
   await addAccessLevel(service.deps, app.app_id, 'premium');
   await configureProducts(service.deps, app.app_id, PRODUCTS);
-  process.stdout.write(`Making ${count} people and two years of their purchases …\n`);
+  process.stdout.write(`Simulating ${count} people and two years of their purchases …\n`);
   const files = await writeFiles(folder.path, { count, until: new Date(until), signal });
   await bringIn(service, app, { kind: PROFILES, words: 'profiles', file: files.profiles, signal });
   await bringIn(service, app, { kind: TRANSACTIONS, words: 'transactions', file: files.transactions, signal });

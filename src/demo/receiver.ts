@@ -31,7 +31,7 @@ export async function startReceiver(last: LastRun, print: (line: string) => void
     const body = await readBody(request);
     const isGenuine = secret !== undefined && isSigned(request, body, secret);
     response.writeHead(isGenuine ? 204 : 401).end();
-    print(isGenuine ? describe(JSON.parse(body)) : 'webhook with a wrong signature refused');
+    print(isGenuine ? describe(JSON.parse(body)) : 'webhook refused: its signature is wrong');
   }
   // The sender has left midway, or sends without end.
   const server = createServer((request, response) => receive(request, response).catch(() => response.destroy()));
@@ -93,5 +93,5 @@ function describe({ event_type, customer_user_id, profile_id, event_properties }
   const level = event_properties?.access_level_id;
   const end = event_properties?.expires_at ?? 'no end';
   const who = customer_user_id ?? profile_id;
-  return `webhook received: ${event_type}${who ? ` of ${who}` : ''}${level ? `, ${level} (${end})` : ''}, signature checked`;
+  return `webhook received: ${event_type}${who ? ` of ${who}` : ''}${level ? `, ${level} (${end})` : ''}, signature valid`;
 }

@@ -28,7 +28,7 @@ async function readState(file: string): Promise<DemoState> {
   try {
     return JSON.parse(text) as DemoState;
   } catch {
-    throw new OperatorError(`${file} is damaged: remove it, and the demo begins anew.`);
+    throw new OperatorError(`${file} is damaged: remove it to start the demo afresh.`);
   }
 }
 

@@ -37,7 +37,7 @@ function launchDemo(): Program {
 /** Starts the demo and returns the three commands that it prints. */
 async function startDemo() {
   const demo = launchDemo();
-  await demo.printed(/Ctrl-C stops it/);
+  await demo.printed(/Press Ctrl-C to stop\./);
   const commands = demo
     .stdout()
     .split('\n')
@@ -56,7 +56,7 @@ async function stop({ child, ended }: Program): Promise<void> {
 
 it('the demo can be stopped while it makes its people, and the next run goes on', { timeout: 60_000 }, async () => {
   const demo = launchDemo();
-  await demo.printed(/Making 5000 people/);
+  await demo.printed(/Simulating 5000 people/);
   await stop(demo);
   expect(demo.stdout()).not.toMatch(/Imported \d+ transactions/);
 });
@@ -72,7 +72,7 @@ describe.skipIf(!hasCurl)('npm run demo', { timeout: 120_000 }, () => {
     const mrr = JSON.parse(await paste(chart)).data.revenue;
     expect(mrr.value).toBeGreaterThan(1_000);
     expect(mrr.data.length).toBeGreaterThan(10);
-    await first.demo.printed(/webhook received: access_level_updated of user-1, premium \(no end\), signature checked/);
+    await first.demo.printed(/webhook received: access_level_updated of user-1, premium \(no end\), signature valid/);
     await stop(first.demo);
 
     const second = await startDemo();
@@ -108,7 +108,7 @@ describe('a data directory that cannot be used is reported in one sentence', { t
     await mkdir(damaged, { recursive: true });
     await writeFile(join(damaged, 'state.json'), '{"app_id": ');
     expect(await failDemo(join(folder, 'damaged'))).toBe(
-      `${join(damaged, 'state.json')} is damaged: remove it, and the demo begins anew.\n`,
+      `${join(damaged, 'state.json')} is damaged: remove it to start the demo afresh.\n`,
     );
   });
 });

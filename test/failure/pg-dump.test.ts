@@ -114,7 +114,7 @@ describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
 
   it('is dumped under the running service, restored, and serves', async () => {
     await query('postgres', 'create database old');
-    const demo = await start('dist/demo/main.js', urlOf('old'), /Ctrl-C stops it/);
+    const demo = await start('dist/demo/main.js', urlOf('old'), /Press Ctrl-C to stop\./);
     const key = /secret_live_\w+\.\w+/.exec(demo.stdout())?.[0] ?? '';
     const charts = '/api/v1/client-api/metrics/analytics/';
     const before = await post(demo.url + charts, key, CHART);
