@@ -27,18 +27,18 @@ export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (FOR_OPERATORS.some((kind) => error instanceof kind)) return error.message;
   const { code = '', address, port, path } = error as SystemError;
-  if (isTimeout(error) || isConflict(error)) return `The database is busy (${error.message}): try again in a while.`;
-  if (UNABLE_STATES.test(code)) return `The database cannot do it now: ${error.message}.`;
+  if (isTimeout(error) || isConflict(error)) return `The database is busy (${error.message}): try again later.`;
+  if (UNABLE_STATES.test(code)) return `The database cannot do this now: ${error.message}.`;
   if (REFUSED_STATES.test(code) || isRefusal(error)) return `The database refuses the connection: ${error.message}.`;
   if (path) return `Cannot use ${path} (${code}).`;
   if (isDatabaseAway(error)) {
     // A Unix socket has no port.
     const where = address ? ` at ${[address, port].filter(Boolean).join(':')}` : '';
     const reason = address ? code : error.message || code;
-    return `The database${where} does not answer (${reason}): is DATABASE_URL right, and does it run?`;
+    return `The database${where} does not answer (${reason}): is DATABASE_URL right, and is it running?`;
   }
   if (code === INSUFFICIENT_PRIVILEGE) {
-    return `The database does not allow it (${error.message}): is the role of DATABASE_URL the owner of the database?`;
+    return `The database does not allow this (${error.message}): is the role of DATABASE_URL the owner of the database?`;
   }
   return error.stack ?? error.message;
 }

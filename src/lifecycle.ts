@@ -75,8 +75,12 @@ async function within(ms: number, work: Promise<void>): Promise<void> {
 
 /** Returns a logger that reports an end before everything has stopped. */
 function createEarlyEndLogger(log: Logger, { DATABASE_URL }: Config) {
-  const left = DATABASE_URL ? '' : '; an embedded PostgreSQL that recovers runs on until the next start finds it';
-  return { error: (reason: unknown) => log.error({ reason: String(reason) }, `ended at once${left}`) };
+  const left = DATABASE_URL
+    ? ''
+    : '; an embedded PostgreSQL that is recovering keeps running until the next start finds it';
+  return {
+    error: (reason: unknown) => log.error({ reason: String(reason) }, `exiting before everything has stopped${left}`),
+  };
 }
 
 /** Waits until the log has been taken; if nobody takes it, ends the process here. */

@@ -73,7 +73,7 @@ function logTo(level: string, stream: DestinationStream): Logger {
 export async function createLog(level: string, stream?: DestinationStream): Promise<Logger> {
   if (stream) return logTo(level, stream);
   if (!process.stderr.isTTY) {
-    const onLost = (lines: number) => log.warn({ lines }, 'lines of the log were lost: nobody took them');
+    const onLost = (lines: number) => log.warn({ lines }, 'log lines were lost: standard error did not take them');
     const log = logTo(level, writeInBlocks(STDERR, { onLost }));
     return log;
   }
@@ -90,5 +90,5 @@ export async function createLog(level: string, stream?: DestinationStream): Prom
 export function logWarnings(log: Promise<Logger>): void {
   process.removeAllListeners('warning');
   // Includes warnings given before there is a log.
-  process.on('warning', async (err) => (await log).warn({ err }, 'Node.js warns'));
+  process.on('warning', async (err) => (await log).warn({ err }, 'Node.js warning'));
 }

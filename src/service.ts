@@ -52,7 +52,7 @@ export async function startService(config: Config, log: Logger, ending: AbortSig
   try {
     return { ...(await startParts(config, log, { stops, ending })), stop };
   } catch (error) {
-    await stop().catch((err: unknown) => log.warn({ err }, 'what was started could not be stopped'));
+    await stop().catch((err: unknown) => log.warn({ err }, 'could not stop what had been started'));
     throw error;
   }
 }
@@ -112,7 +112,7 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (!code) throw error;
-    const reason = code === 'EADDRINUSE' ? 'another program listens there' : code;
+    const reason = code === 'EADDRINUSE' ? 'another program is listening there' : code;
     throw new OperatorError(
       `Cannot listen on ${host}:${port} (${reason}): set HOST, PORT or ADMIN_PORT to a free address.`,
     );

@@ -40,8 +40,8 @@ export function startSweeps(deps: Pick<Deps, 'db' | 'log' | 'now'>, clock: Datab
     startUpkeep(deps),
     startPruning(deps),
     repeat(log, 'statistics', { restMs: STATISTICS_REST_MS, work: () => analyzeSmallTables(db) }),
-    repeat(log, 'statistics of apps', { restMs: APPS_REST_MS, work: () => analyzeApps(db) }),
-    repeat(log, 'indexes of queues', { restMs: INDEXES_REST_MS, work: () => rebuildEmptied(db) }),
+    repeat(log, 'app statistics', { restMs: APPS_REST_MS, work: () => analyzeApps(db) }),
+    repeat(log, 'queue indexes', { restMs: INDEXES_REST_MS, work: () => rebuildEmptied(db) }),
   ];
   return {
     async stop() {

@@ -41,7 +41,7 @@ export async function reportDueProfiles({ db, log }: Pick<Deps, 'db' | 'log'>): 
     } catch (error) {
       log.warn(
         { err: error, profile_id: profile.profile_id },
-        'what is due of a profile cannot be told; trying again in a minute',
+        'cannot report what is due for a profile; retrying in a minute',
       );
       await retryLater(db, profile);
     }
@@ -54,7 +54,7 @@ export async function reportDueProfiles({ db, log }: Pick<Deps, 'db' | 'log'>): 
 export function startDueLoop(deps: Pick<Deps, 'db' | 'log'>): Loop {
   return startLoop({
     log: deps.log,
-    name: 'what is due',
+    name: 'due events',
     run: async () => ((await reportDueProfiles(deps)) < BATCH ? POLL_MS : 0),
   });
 }

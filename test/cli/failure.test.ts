@@ -26,7 +26,7 @@ test('a server that accepts connections and says nothing does not answer', async
   const { port } = mute.address() as AddressInfo;
   const client = new pg.Client({ connectionString: `postgres://127.0.0.1:${port}/x`, connectionTimeoutMillis: 100 });
   expect(describeFailure(await failureOf(client.connect()))).toBe(
-    'The database does not answer (timeout expired): is DATABASE_URL right, and does it run?',
+    'The database does not answer (timeout expired): is DATABASE_URL right, and is it running?',
   );
   mute.close();
 });
@@ -53,7 +53,7 @@ test('a database in which a time-out expires is busy', async () => {
     await sql`select pg_sleep(1)`.execute(trx);
   });
   expect(describeFailure(await failureOf(slow))).toBe(
-    'The database is busy (canceling statement due to statement timeout): try again in a while.',
+    'The database is busy (canceling statement due to statement timeout): try again later.',
   );
   const locked = database.db.transaction().execute(async (holder) => {
     await sql`lock table app in access exclusive mode`.execute(holder);
@@ -63,7 +63,7 @@ test('a database in which a time-out expires is busy', async () => {
     });
   });
   expect(describeFailure(await failureOf(locked))).toBe(
-    'The database is busy (canceling statement due to lock timeout): try again in a while.',
+    'The database is busy (canceling statement due to lock timeout): try again later.',
   );
 });
 
@@ -79,7 +79,7 @@ test('a database in which other updates stay in the way is busy', async () => {
       await sql`update contested set value = 3`.execute(trx);
     });
   expect(describeFailure(await failureOf(late))).toBe(
-    'The database is busy (could not serialize access due to concurrent update): try again in a while.',
+    'The database is busy (could not serialize access due to concurrent update): try again later.',
   );
 });
 
@@ -89,7 +89,7 @@ test('a database that cannot write says why', async () => {
     await sql`create table never (value integer)`.execute(trx);
   });
   expect(describeFailure(await failureOf(failed))).toBe(
-    'The database cannot do it now: cannot execute CREATE TABLE in a read-only transaction.',
+    'The database cannot do this now: cannot execute CREATE TABLE in a read-only transaction.',
   );
 });
 
@@ -112,12 +112,12 @@ test('a database in another encoding, without a schema, of another owner, withou
   const role = `sps_other_${randomBytes(6).toString('hex')}`;
   await sql`create role ${sql.ref(role)} login password 'other'`.execute(database.db);
   expect(await reject((url) => Object.assign(url, { username: role, password: 'other' }))).toBe(
-    'The database does not allow it (permission denied for table schema_migration): is the role of DATABASE_URL the owner of the database?',
+    'The database does not allow this (permission denied for table schema_migration): is the role of DATABASE_URL the owner of the database?',
   );
   await sql`drop role ${sql.ref(role)}`.execute(database.db);
 
   expect(await reject((url) => url.searchParams.set('sslmode', 'require'))).toBe(
-    'The database does not answer (The server does not support SSL connections): is DATABASE_URL right, and does it run?',
+    'The database does not answer (The server does not support SSL connections): is DATABASE_URL right, and is it running?',
   );
   expect(await reject((url) => url.searchParams.set('sslrootcert', '/nowhere.pem'))).toBe(
     'Cannot use /nowhere.pem (ENOENT).',

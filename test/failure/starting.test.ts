@@ -54,7 +54,7 @@ describe('the service', () => {
     const service = start({ PORT: String(port), LOG_LEVEL: 'silent', SHUTDOWN_DELAY_MS: '600000' });
     expect(await service.ended).toBe(1);
     expect(service.stderr()).toBe(
-      `Cannot listen on 127.0.0.1:${port} (another program listens there): set HOST, PORT or ADMIN_PORT to a free address.\n`,
+      `Cannot listen on 127.0.0.1:${port} (another program is listening there): set HOST, PORT or ADMIN_PORT to a free address.\n`,
     );
     other.close();
   });

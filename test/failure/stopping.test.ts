@@ -138,7 +138,7 @@ describe('the service', { timeout: 60_000 }, () => {
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(1);
     expect(service.stderr()).toMatch(
-      /"msg":"stopping".*\n.*"reason":"Error: not stopped within 30 s.*"msg":"ended at once/,
+      /"msg":"stopping".*\n.*"reason":"Error: not stopped within 30 s.*"msg":"exiting before everything has stopped/,
     );
     await proxy.close();
     await blocker.end();
