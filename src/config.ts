@@ -30,14 +30,14 @@ function isOrigin(value: string): boolean {
 }
 
 export const VARIABLES = {
-  HOST: text('127.0.0.1', 'Address to listen on; `localhost` is 127.0.0.1.'),
+  HOST: text('127.0.0.1', 'Address to listen on; `localhost` means 127.0.0.1.'),
   PORT: integer(
     [0, 65535],
     8080,
-    'Port of `{base_url}`, where apps and backends ask, and of `{admin_url}` for dashboards unless `ADMIN_PORT` is set; 0 takes a free one.',
+    'Port of `{base_url}` for apps and backends, and of `{admin_url}` for dashboards unless `ADMIN_PORT` is set; 0 picks a free one.',
   ),
   ADMIN_PORT: optional(
-    integer([0, 65535], 0, 'Port of its own for analytics, the event feed, the API reference and the dashboard.'),
+    integer([0, 65535], 0, 'Separate port for analytics, the event feed, the API reference and the dashboard.'),
   ),
   DATABASE_URL: matching(
     isDatabaseAddress,
@@ -45,29 +45,37 @@ export const VARIABLES = {
     'PostgreSQL 15 to 18 to use. Unset: a private PostgreSQL in `SPS_DATA_DIR`.',
   ),
   SPS_DATA_DIR: text('./.data', 'Where the private PostgreSQL keeps its data.'),
-  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info', 'What is logged.'),
+  LOG_LEVEL: oneOf(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    'info',
+    'Lowest level that is logged.',
+  ),
   DATABASE_POOL_SIZE: integer(
     [2, 200],
     16,
-    'Connections for requests other than charts; keys, attributions, webhooks and probes have 10 beside them.',
+    'Connections for requests other than charts; keys, attributions, webhooks and probes have 10 more.',
   ),
   ANALYTICS_POOL_SIZE: integer([1, 100], 4, 'Connections for charts and the event feed.'),
-  ANALYTICS_TIMEOUT_MS: integer([100, 600_000], 30_000, 'Longest time a chart may compute, in milliseconds.'),
+  ANALYTICS_TIMEOUT_MS: integer([100, 600_000], 30_000, 'Milliseconds that computing a chart may take.'),
   REQUEST_TIMEOUT_MS: integer(
     [100, 600_000],
     30_000,
-    'Longest time in which a request must have arrived, in milliseconds; its headers within 10 s. A connection over which nothing moves for twice as long is closed; between requests, after 72 s.',
+    'Milliseconds within which a request must arrive completely (its headers within 10 s). A connection that transfers nothing for twice as long is closed; one that is idle between requests, after 72 s.',
   ),
   SHUTDOWN_DELAY_MS: integer(
     [0, 600_000],
     0,
-    'Milliseconds from failing `/readyz` to closing the listeners, for load balancers to notice. A stop takes at most 30 s more.',
+    'Milliseconds between failing `/readyz` and closing the listeners, so that load balancers notice. Stopping takes at most 30 s more.',
   ),
-  MAX_CONNECTIONS: integer([1, 1_000_000], 10_000, 'Connections at once; more are closed unanswered.'),
+  MAX_CONNECTIONS: integer(
+    [1, 1_000_000],
+    10_000,
+    'Maximum number of concurrent connections; further ones are closed without an answer.',
+  ),
   MAX_LOOP_DELAY_MS: integer(
     [0, 60_000],
     1_000,
-    'Milliseconds by which the event loop may lag before new requests get 503; 0 is no limit.',
+    'Milliseconds by which the event loop may lag before new requests get 503; 0 means no limit.',
   ),
   HEADER_ALIASES: list(
     (part) => /^[a-z][a-z0-9]{0,30}$/.test(part),
@@ -77,22 +85,22 @@ export const VARIABLES = {
   RATE_LIMIT_SERVER: integer(
     [0, 1_000_000],
     1000,
-    'Requests per second and key of the server-side operations; 0 is no limit.',
+    'Requests per second, per key, to the server-side operations; 0 means no limit.',
   ),
   RATE_LIMIT_ANALYTICS: integer(
     [0, 1_000_000],
     20,
-    'Requests per second and key of charts and event feed; 0 is no limit.',
+    'Requests per second, per key, to charts and the event feed; 0 means no limit.',
   ),
   RATE_LIMIT_ATTRIBUTION_PER_IP: integer(
     [0, 1_000_000],
     0,
-    'Attribution requests per second and client address; 0 is no limit.',
+    'Attribution requests per second, per client address; 0 means no limit.',
   ),
   TRUST_PROXY: list(
     isNetwork,
     'IP addresses or networks such as 10.0.0.0/8',
-    'Proxies whose `X-Forwarded-For` is believed.',
+    'Proxies whose `X-Forwarded-For` is trusted.',
   ),
   ADMIN_CORS_ORIGIN: matching(
     isOrigin,
@@ -102,18 +110,18 @@ export const VARIABLES = {
   METRICS_TOKEN: matching(
     (value) => /^[!-~]{16,}$/.test(value),
     'at least 16 ASCII characters without spaces',
-    'Bearer token with which `/metrics` answers on the public listener.',
+    'Bearer token for reading `/metrics` on the public listener.',
   ),
   SPS_ENCRYPTION_KEY: encryptionKey(
     'Key that webhook secrets and Authorization values are encrypted with in the database: 32 bytes, as hex or base64. Unset: they are stored in clear.',
   ),
-  SPS_ENCRYPTION_KEY_PREVIOUS: encryptionKey('The key before that one; needed until `sps secrets rotate` has run.'),
+  SPS_ENCRYPTION_KEY_PREVIOUS: encryptionKey('The previous key; needed until `sps secrets rotate` has run.'),
   WEBHOOK_ALLOW_HTTP: flag('Allow webhook addresses with `http:`.'),
   WEBHOOK_ALLOW_PRIVATE: flag('Allow webhook addresses on private and loopback networks, and `http:`.'),
   EVENT_RETENTION_DAYS: integer(
     [1, 3650],
     90,
-    'Days after which events are deleted. Deliveries that still wait then are dead, and kept 7 days more.',
+    'Days after which events are deleted. Deliveries still waiting by then become dead and are kept for 7 more days.',
   ),
 } as const satisfies Record<string, Variable<unknown>>;
 
@@ -146,9 +154,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (ADMIN_PORT === PORT && PORT !== 0 && PORT !== undefined) problems.push('ADMIN_PORT must differ from PORT');
   if (env.SPS_ENCRYPTION_KEY_PREVIOUS?.trim() && !env.SPS_ENCRYPTION_KEY?.trim()) {
     problems.push(
-      'SPS_ENCRYPTION_KEY must be set beside SPS_ENCRYPTION_KEY_PREVIOUS: new secrets would be stored in clear',
+      'SPS_ENCRYPTION_KEY must be set if SPS_ENCRYPTION_KEY_PREVIOUS is: otherwise new secrets would be stored in clear',
     );
   }
-  if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n  ${problems.join('\n  ')}`);
+  if (problems.length > 0) throw new ConfigError(`The configuration is invalid:\n  ${problems.join('\n  ')}`);
   return config as Config;
 }

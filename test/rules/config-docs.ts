@@ -31,6 +31,6 @@ export function envExample(): string {
     ([name, { fallback, description }]) => `# ${description.replaceAll('`', '')}\n#${name}=${inText(fallback)}\n`,
   );
   return `# Every setting with its default. Copy this file to .env and remove the # where you want another value. docker compose reads
-# .env by itself, but for DATABASE_URL, HOST and PORT, and takes POSTGRES_PASSWORD and PUBLISH besides; before npm start or sps:
+# .env by itself, except DATABASE_URL, HOST and PORT, and also takes POSTGRES_PASSWORD and PUBLISH; before npm start or sps:
 # set -a; . ./.env; set +a (quote values with &)\n\n${entries.join('\n')}`;
 }

@@ -161,7 +161,7 @@ test('the previous encryption key is not enough by itself', () => {
   expect(problemsOf({ SPS_ENCRYPTION_KEY_PREVIOUS, SPS_ENCRYPTION_KEY: '1'.repeat(64) })).toEqual([]);
   for (const blank of ['', '  ']) {
     expect(problemsOf({ SPS_ENCRYPTION_KEY_PREVIOUS, SPS_ENCRYPTION_KEY: blank })).toEqual([
-      'SPS_ENCRYPTION_KEY must be set beside SPS_ENCRYPTION_KEY_PREVIOUS: new secrets would be stored in clear',
+      'SPS_ENCRYPTION_KEY must be set if SPS_ENCRYPTION_KEY_PREVIOUS is: otherwise new secrets would be stored in clear',
     ]);
   }
 });
