@@ -25,7 +25,9 @@ export const RevokeBody = Type.Object(
   {
     access_level_id: Text(255, { description: 'ID of a paid access level that was granted to the profile.' }),
     revoke_at: Type.Optional(
-      NullableDatetime({ description: 'When the grant ends; not in the past, not after its end. Null: now.' }),
+      NullableDatetime({
+        description: 'When the grant ends; not in the past and not after its current end. Null: now.',
+      }),
     ),
   },
   { examples: [{ access_level_id: 'premium' }] },

@@ -69,7 +69,8 @@ export function readAttributes(given: unknown): { changes: AttributeChanges } | 
     for (const [name, sent] of readEntries(given)) {
       const key = readKey(name);
       const value = readValue(key, sent);
-      if (changes.has(key) && changes.get(key) !== value) throw new Fault(`The key ${key} is given twice.`);
+      if (changes.has(key) && changes.get(key) !== value)
+        throw new Fault(`The key ${key} is given twice, with different values.`);
       changes.set(key, value);
     }
     return { changes };

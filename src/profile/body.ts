@@ -7,7 +7,7 @@ import { attributeRules, KEY_PATTERN, VALUE_LENGTH } from './attributes.ts';
 /** Also part of an imported record. */
 export const InstallFields = {
   installed_at: Type.Optional(
-    NullableDatetime({ description: 'When the app was installed. A new profile is installed now unless given.' }),
+    NullableDatetime({ description: 'When the app was installed. Defaults to now for a new profile.' }),
   ),
   country: Type.Optional(
     Type.Unsafe<string | null>({
@@ -30,8 +30,8 @@ export const CustomAttributes = Type.Optional(
   Type.Unsafe<unknown>({
     type: ['object', 'array', 'null'],
     description:
-      'A dictionary, or an array of {key, value}: what is named is set, the rest stays. An empty value or null deletes. ' +
-      'At most 30 attributes; keys of 30 letters, digits, dashes, points and underscores; values of 30 characters, or numbers; true and false are kept as 1 and 0.',
+      'A dictionary, or an array of {key, value}. Sets the attributes given and keeps the rest; an empty value or null deletes one. ' +
+      'At most 30 attributes. A key has at most 30 letters, digits, dashes, points and underscores; a value is a number or a string of at most 30 characters; true and false are kept as 1 and 0.',
     published: {
       anyOf: [
         { type: 'object', propertyNames: ATTRIBUTE_KEY, additionalProperties: ATTRIBUTE_VALUE },

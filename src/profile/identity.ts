@@ -14,8 +14,8 @@ export const ProfileHeaders = Type.Object({
     Type.String({
       maxLength: CUSTOMER_USER_ID_LENGTH,
       description:
-        "The app's own user ID; one of the two headers names the profile. Its bytes are UTF-8: a client whose headers hold Latin-1 " +
-        "alone, such as fetch, sends `Buffer.from(id).toString('latin1')`.",
+        "The app's own user ID; this header or service-profile-id names the profile. Its bytes are UTF-8: a client whose headers can only hold Latin-1, " +
+        "such as fetch, sends `Buffer.from(id).toString('latin1')`.",
     }),
   ),
   'service-profile-id': Type.Optional(Type.String({ description: 'Service-assigned profile identifier.' })),
@@ -86,7 +86,7 @@ export function refuseIdentifiers(body: object, { customer_user_id, customer_sou
   const [first, ...others] = Object.entries(headers)
     .filter(([name]) => !isAbsent((body as Record<string, unknown>)[name]))
     .map(([source, header]): FieldError => {
-      return { source, code: 'value_error', message: `Is named by the header ${header}.` };
+      return { source, code: 'value_error', message: `Must be sent in the header ${header} instead.` };
     });
   if (first) throw validationError([first, ...others]);
 }

@@ -12,8 +12,8 @@ export function createProfileRoute(deps: Deps) {
   return operation({
     summary: 'Create or update a profile',
     description:
-      'The customer user id alone finds or makes its profile; with service-profile-id too, that profile gets the customer ' +
-      'user id; neither makes an anonymous profile. The body names no profile.',
+      'The customer user id alone finds or creates its profile. Together with service-profile-id, it is given to that profile. ' +
+      'Without either, an anonymous profile is created. The body cannot name a profile.',
     headers: ProfileHeaders,
     body: ProfileBody,
     answers: { 200: ProfileAnswer },
@@ -42,7 +42,7 @@ export function readProfileRoute(deps: Deps) {
 export function updateProfileRoute(deps: Deps) {
   return operation({
     summary: 'Update a profile',
-    description: 'Changes what the body names and keeps the rest.',
+    description: 'Changes what the body gives and keeps the rest.',
     headers: ProfileHeaders,
     body: ProfileBody,
     answers: { 200: ProfileAnswer },
@@ -58,8 +58,8 @@ export function deleteProfileRoute(deps: Deps) {
   return operation({
     summary: 'Delete a profile',
     description:
-      'Its customer user id, attributes, attribution and grants are gone for good, and its events lose them. Its profile id is never used again. Charts keep their figures. ' +
-      'Its chains of transactions are nobody’s: one of which a transaction comes for another profile is that profile’s as a whole, in charts, too.',
+      'Deletes its customer user id, attributes, attribution and grants for good, and removes what names or describes the user from its events. Its profile id is never used again. Charts keep their figures. ' +
+      "Its transaction chains no longer belong to anyone: if a transaction of one arrives for another profile, the whole chain becomes that profile's, in charts, too.",
     headers: ProfileHeaders,
     answers: { 204: null },
     errors: ['profile_not_named', 'profile_not_found'],

@@ -41,7 +41,7 @@ const AccessLevelObject = Type.Object(
   {
     title: 'AccessLevel',
     description:
-      'Open while `starts_at`, or where it is null `purchased_at`, is not after now, and `expires_at` is null or after now; levels that have ended or begin later are listed, too.',
+      'Active while `starts_at` (or `purchased_at` if that is null) is not in the future and `expires_at` is null or in the future. Levels that have ended or begin later are listed, too.',
   },
 );
 

@@ -78,7 +78,7 @@ function revenueOf(record: PricedRecord, book: PriceBook): bigint | FieldError {
   if (price_currency === 'USD') return toNano(price_value);
   const rate = book.rateOf(price_currency, purchased_at.slice(0, 10));
   if (rate !== undefined) return rescale(multiply(parseDecimal(price_value), parseDecimal(rate)), NANO_DECIMALS);
-  const message = `There is no rate of ${price_currency} for the day of purchase or the seven before it; give value_usd.`;
+  const message = `There is no ${price_currency} rate for the day of purchase or the seven days before it; give value_usd.`;
   return { source: 'price.value_usd', code: 'value_error', message };
 }
 

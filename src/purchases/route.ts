@@ -11,7 +11,7 @@ export function setTransactionRoute(deps: Deps) {
   return operation({
     summary: 'Set transaction',
     description:
-      'Records a transaction of the profile: the same id in its chain replaces that transaction as a whole, another id continues the chain.',
+      'Records a transaction of the profile. An id that its chain already has replaces that transaction as a whole; a new id continues the chain.',
     headers: OnceHeaders,
     body: TransactionBody,
     answers: { 200: ProfileAnswer },

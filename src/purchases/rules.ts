@@ -21,7 +21,7 @@ function missingOfSubscription(body: Body): FieldError[] {
   if (body.purchase_type !== 'subscription') return [];
   return ['originally_purchased_at', 'expires_at', 'renew_status']
     .filter((name) => !isGiven(body[name]))
-    .map((source) => missing(source, 'of a subscription'));
+    .map((source) => missing(source, 'for a subscription'));
 }
 
 function ownChain(body: Body): FieldError[] {
@@ -30,7 +30,7 @@ function ownChain(body: Body): FieldError[] {
   const areTexts = typeof store_transaction_id === 'string' && typeof store_original_transaction_id === 'string';
   if (purchase_type !== 'one_time_purchase' || !areTexts) return [];
   if (store_transaction_id === store_original_transaction_id) return [];
-  return [wrong('store_original_transaction_id', 'Of a one-time purchase it must repeat store_transaction_id.')];
+  return [wrong('store_original_transaction_id', 'For a one-time purchase, it must equal store_transaction_id.')];
 }
 
 /** [earlier, later, may they be equal] */
@@ -59,14 +59,14 @@ function datesInOrder(body: Body): FieldError[] {
 
 function graceNeedsIssue(body: Body): FieldError[] {
   if (!isGiven(body.grace_period_expires_at) || isGiven(body.billing_issue_detected_at)) return [];
-  return [wrong('grace_period_expires_at', 'A grace period needs billing_issue_detected_at.')];
+  return [wrong('grace_period_expires_at', 'A grace period requires billing_issue_detected_at.')];
 }
 
 function refundHasReason(body: Body): FieldError[] {
   const isRefunded = isGiven(body.refunded_at);
   const saysRefund = body.cancellation_reason === 'refund';
-  if (isRefunded && !saysRefund) return [wrong('cancellation_reason', 'Must be refund where refunded_at is given.')];
-  if (!isRefunded && saysRefund) return [wrong('refunded_at', 'Is needed where cancellation_reason is refund.')];
+  if (isRefunded && !saysRefund) return [wrong('cancellation_reason', 'Must be refund when refunded_at is given.')];
+  if (!isRefunded && saysRefund) return [wrong('refunded_at', 'Is required when cancellation_reason is refund.')];
   return [];
 }
 

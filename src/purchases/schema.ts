@@ -32,7 +32,7 @@ const Moment = (description: string) => Type.Optional(NullableDatetime({ descrip
 
 const Price = Type.Object({
   country: Type.String({ pattern: '^[A-Za-z]{2}$', description: 'Must be a 2-letter country code.' }),
-  currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'Must be a currency code of ISO 4217, such as USD.' }),
+  currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'Must be an ISO 4217 currency code, such as USD.' }),
   value: Type.Unsafe<number>({
     type: 'number',
     minimum: 0,
@@ -40,45 +40,45 @@ const Price = Type.Object({
     maxDecimals: 6,
     description: `In units of the currency; worth at most ${MAX_USD} USD.`,
   }),
-  value_usd: Usd(
-    'The price in USD, which counts where it is given; needed unless the currency is USD or has a known rate.',
-  ),
+  value_usd: Usd('The price in USD, which overrides value; required unless the currency is USD or has a known rate.'),
   proceeds_usd: Usd('What the store pays out, at most the price.'),
-  tax_usd: Usd('Tax within the proceeds.'),
+  tax_usd: Usd('Tax included in the proceeds.'),
 });
 
 const Offer = Type.Object({
   category: OneOf(OFFER_CATEGORIES),
   type: OneOf(OFFER_TYPES, { description: 'A free_trial has the price 0.' }),
-  id: NullableId('Needed unless the category is introductory.'),
+  id: NullableId('Required unless the category is introductory.'),
 });
 
 export const TransactionBody = Type.Object(
   {
     purchase_type: OneOf(PURCHASE_TYPES),
     store: Text(STORE_LENGTH, { minLength: 1, description: 'app_store, play_store, stripe or a custom store id.' }),
-    environment: Type.Optional(NullableOneOf(ENVIRONMENTS, { description: 'Production unless given.' })),
+    environment: Type.Optional(NullableOneOf(ENVIRONMENTS, { description: 'Defaults to Production.' })),
     store_product_id: Id('Product identifier in the store.'),
     store_base_plan_id: NullableId('Base plan of the product, in stores that have them.'),
-    store_transaction_id: Id('Unique in its chain: the same id again replaces that transaction as a whole.'),
+    store_transaction_id: Id('Unique in its chain; sending the same id again replaces that transaction as a whole.'),
     store_original_transaction_id: Id('The chain that it belongs to; a one-time purchase repeats its own id.'),
-    is_family_shared: NullableBoolean('Whether it came by family sharing.'),
+    is_family_shared: NullableBoolean('Whether it came through family sharing.'),
     price: Price,
     purchased_at: Datetime({ description: 'When the period begins or the purchase was made.' }),
-    originally_purchased_at: Moment('When the chain began, not after purchased_at; required of a subscription.'),
-    expires_at: Moment('When the period ends, after purchased_at; required of a subscription.'),
-    renew_status: NullableBoolean('Whether it is to renew; required of a subscription.'),
-    renew_status_changed_at: Moment('When renew_status became what it is; not before purchased_at.'),
+    originally_purchased_at: Moment('When the chain began, not after purchased_at; required for a subscription.'),
+    expires_at: Moment('When the period ends, after purchased_at; required for a subscription.'),
+    renew_status: NullableBoolean('Whether it will renew; required for a subscription.'),
+    renew_status_changed_at: Moment('When renew_status last changed; not before purchased_at.'),
     billing_issue_detected_at: Moment('When a renewal could not be charged; not before purchased_at.'),
     grace_period_expires_at: Moment(
-      'Until when the store keeps trying and access goes on; after expires_at, and only with billing_issue_detected_at.',
+      'When the store stops retrying and access ends; after expires_at, and only with billing_issue_detected_at.',
     ),
     offer: Type.Optional(Type.Unsafe<Static<typeof Offer> | null>({ ...Offer, type: ['object', 'null'] })),
     paywall_id: NullableId('Paywall on which it was bought.'),
     audience_id: NullableId('Audience to which the paywall was shown.'),
     placement_id: NullableId('Placement at which the paywall was shown.'),
     variation_id: NullableId('Variation of the paywall.'),
-    refunded_at: Moment('When the whole price was refunded; not before purchased_at, and only with the reason refund.'),
+    refunded_at: Moment(
+      'When the whole price was refunded; not before purchased_at, and only with the cancellation_reason refund.',
+    ),
     cancellation_reason: Type.Optional(
       NullableOneOf(CANCELLATION_REASONS, { description: 'Why it will not renew; refund only with refunded_at.' }),
     ),
