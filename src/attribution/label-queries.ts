@@ -78,7 +78,7 @@ async function insertLabels(
       select tuple_hash, status, channel, campaign, ad_group, ad_set, creative, source
       from label where not exists (select from dim_attribution d where d.tuple_hash = label.tuple_hash)
       order by tuple_hash
-      -- The update does nothing but make the row visible when another process inserted it just now.
+      -- The update changes nothing: it makes a row visible that another process has just inserted.
       on conflict (tuple_hash) do update set tuple_hash = excluded.tuple_hash
       returning tuple_hash, attribution_key
     )

@@ -61,13 +61,13 @@ async function writeOncePerProfile(
       where given.customer_user_id is null and deleted_at is null
       for key share of profile
     ), by_name as (
-      -- A deletion removes the identity, so its lock stands for that of the profile, which need not be read.
+      -- A deletion removes the identity, so locking that is as good as locking the profile, which need not be read.
       select given.*, profile_id from given join profile_identity identity using (app_id, customer_user_id)
       where given_id is null or given_id = profile_id
       for key share of identity
     ), living as (
       select app_id, profile_id, attribution_key, attribution_user_id, position from by_id
-      -- In this order of locks, like a deletion.
+      -- Locks profiles before identities, as a deletion does.
       union all select app_id, profile_id, attribution_key, attribution_user_id, position from by_name
     ), numbered as (
       select *, row_number() over (partition by app_id, profile_id order by position) as turn, false as is_labelled from living

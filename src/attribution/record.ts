@@ -21,7 +21,7 @@ export function recordAttributions(
     on conflict (app_id, profile_id) do update set
       attribution_key = excluded.attribution_key,
       attribution_user_id = excluded.attribution_user_id,
-      -- Under the lock of the record, so that it is later than that of the one before.
+      -- Taken under the lock of the record, so it is later than that of the previous record.
       recorded_at = clock_timestamp(),
       queue_no = case when r.attribution_key = excluded.attribution_key then r.queue_no else coalesce(r.queue_no, excluded.queue_no) end,
       superseded_keys = (array_prepend(r.attribution_key, r.superseded_keys))[1:10],

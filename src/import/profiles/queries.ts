@@ -136,7 +136,7 @@ async function writeAttributions(trx: Kysely<DB>, app: App, changes: readonly Ch
     ), written as (
       ${recordAttributions(sql`given`, { replaces: app.attribution_policy === 'last' })}
     ), relabelled as (
-      -- The install of a new profile is written with its label.
+      -- The install of a new profile is written with its label, so it is not queued.
       select ${app.app_key}::integer as app_key, queue_no, profile_id, written.attribution_key, earlier_key
       from written join given using (profile_id)
       where not is_labelled and earlier_key is distinct from written.attribution_key
