@@ -49,7 +49,7 @@ export function addCommands(program: Command, perform: Perform): void {
   app
     .command('change')
     .description(
-      'change the given settings; running services pick them up within two seconds, earlier records stay as they are',
+      'change the given settings; running services pick them up within two seconds; earlier records stay as they are',
     )
     .argument('<app-id>')
     .option('--name <name>', 'display name')
