@@ -62,8 +62,8 @@ export async function loadPeople(
   await configureProducts(service.deps, app.app_id, PRODUCTS);
   process.stdout.write(`Simulating ${count} people and two years of their purchases …\n`);
   const files = await writeFiles(folder.path, { count, until: new Date(until), signal });
-  await bringIn(service, app, { kind: PROFILES, words: 'profiles', file: files.profiles, signal });
-  await bringIn(service, app, { kind: TRANSACTIONS, words: 'transactions', file: files.transactions, signal });
+  await importRecords(service, app, { kind: PROFILES, words: 'profiles', file: files.profiles, signal });
+  await importRecords(service, app, { kind: TRANSACTIONS, words: 'transactions', file: files.transactions, signal });
   await folder.save({ is_loaded: true });
 }
 
@@ -100,7 +100,7 @@ interface Batch<T> {
   signal: AbortSignal;
 }
 
-async function bringIn<T>(service: Service, app: App, { kind, words, file, signal }: Batch<T>): Promise<void> {
+async function importRecords<T>(service: Service, app: App, { kind, words, file, signal }: Batch<T>): Promise<void> {
   const { connectionString, deps } = service;
   const { read, rejected } = await importFile(kind, { connectionString, app, file, now: deps.now, signal });
   process.stdout.write(`Imported ${read} ${words} from ${file}.\n`);

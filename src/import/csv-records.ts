@@ -62,7 +62,7 @@ export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean)
   let size = 0;
   let width: number | undefined;
 
-  function wait(line: Line): void {
+  function addLine(line: Line): void {
     waiting.push(line);
     size += line.bytes?.length ?? MAX_LINE_BYTES + 1;
     if (line.bytes && opensQuote(line.bytes)) isOpen = !isOpen;
@@ -87,7 +87,7 @@ export function createRecordSplitter(): (lines: readonly Line[], isEnd: boolean)
     for (;;) {
       const line = ahead.pop();
       if (line && waiting.length === 0 && isBlank(line)) continue;
-      if (line) wait(line);
+      if (line) addLine(line);
       else if (!isEnd || waiting.length === 0) return records;
       if (line && isOpen && size <= MAX_LINE_BYTES) continue;
       const { record, rest } = endRecord();

@@ -59,14 +59,14 @@ export function planLapses(
 ): LapsePlan {
   const numbersOf = (chain: readonly { purchase_no: bigint }[]) => new Set(chain.map(({ purchase_no }) => purchase_no));
   const lapsed = (chain: readonly ChainTransaction[]) => chain.filter((one) => hasLapsed(one, now));
-  const over = numbersOf(lapsed(before));
+  const alreadyLapsed = numbersOf(lapsed(before));
   const coming = comingMoments(after, now);
   const soon = timestampOf(new Date(Date.parse(now) + TAKEN_BACK_MS));
-  const news = lapsed(after).filter(({ purchase_no }) => !over.has(purchase_no));
+  const newlyLapsed = lapsed(after).filter(({ purchase_no }) => !alreadyLapsed.has(purchase_no));
   const kept = numbersOf([...coming, ...lapsed(after)]);
   return {
-    watch: [...coming, ...news.map(({ purchase_no }) => ({ purchase_no, check_at: soon }))],
-    forget: [...over, ...numbersOf(comingMoments(before, now))].filter((number) => !kept.has(number)),
+    watch: [...coming, ...newlyLapsed.map(({ purchase_no }) => ({ purchase_no, check_at: soon }))],
+    forget: [...alreadyLapsed, ...numbersOf(comingMoments(before, now))].filter((number) => !kept.has(number)),
   };
 }
 

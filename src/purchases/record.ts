@@ -53,14 +53,14 @@ const OF_SUBSCRIPTIONS = [
 ] as const;
 
 /** Drops what means nothing for its type: a one-time purchase may carry members of a subscription. */
-function meaningOf(body: TransactionBody): TransactionBody {
+function dropMeaningless(body: TransactionBody): TransactionBody {
   if (body.purchase_type !== 'one_time_purchase') return body;
   return { ...body, ...Object.fromEntries(OF_SUBSCRIPTIONS.map((name) => [name, null])) };
 }
 
 /** Returns the record of a body that passed the schema and its rules. */
 export function toRecord(given: TransactionBody): TransactionRecord {
-  const body = meaningOf(given);
+  const body = dropMeaningless(given);
   const { price, offer } = body;
   return {
     store: body.store,

@@ -16,7 +16,7 @@ import { loadPriceBook } from '../../purchases/price-book.ts';
 import type { TransactionRecord } from '../../purchases/record.ts';
 import { writeTransactions } from '../../purchases/write.ts';
 import type { Kind, WriteContext, Written } from '../kind.ts';
-import { watchingChanges } from './lapses.ts';
+import { rescheduleLapsesAfter } from './lapses.ts';
 import { type Priced, writeNewChains } from './new-chains.ts';
 import { listForeignFaults, lockNamed } from './profiles.ts';
 import { type NamedTransaction, NamedTransactionBody, parseNamedTransaction } from './record.ts';
@@ -86,7 +86,7 @@ async function write(
       // A file that moved chains to and fro would end differently each time it is imported.
       const keeping: App = { ...app, sharing: 'refuse' };
       const profileIds = others.map(({ profile_id }) => profile_id);
-      const outcome = await watchingChanges(trx, { app, profileIds }, () =>
+      const outcome = await rescheduleLapsesAfter(trx, { app, profileIds }, () =>
         writeTransactions(planningAnew(trx), keeping, sql.table(TABLE)),
       );
       const foreign = others.filter(({ position }) => outcome.refused.has(position));

@@ -33,7 +33,7 @@ async function listWatched(trx: Kysely<DB>, app: App, profileIds: readonly strin
  * Runs `work`, which changes purchases of these profiles; the caller holds their locks. Watched purchases are then
  * checked at the first future moment that the work introduced, or at once if it introduced an end that is past.
  */
-export async function watchingChanges<T>(
+export async function rescheduleLapsesAfter<T>(
   trx: Kysely<DB>,
   { app, profileIds }: { app: App; profileIds: readonly string[] },
   work: () => Promise<T>,
