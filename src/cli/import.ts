@@ -28,7 +28,9 @@ function describeSummary(summary: Summary): string {
     ...(earlier_rejects_files ? [`Rejects of earlier runs are in ${earlier_rejects_files.join(', ')}.`] : []),
     ...(names ? [`Ignored unknown members or columns: ${enumerate(names)}.`] : []),
     ...(products
-      ? [`Products not configured, which open no access level (see \`sps product add\`): ${enumerate(products)}.`]
+      ? [
+          `These products are not configured, so they open no access level (see \`sps product add\`): ${enumerate(products)}.`,
+        ]
       : []),
   ].join('\n');
 }
@@ -36,7 +38,9 @@ function describeSummary(summary: Summary): string {
 export function addCommands(program: Command, perform: Perform): void {
   const parent = program
     .command('import')
-    .description('import NDJSON or CSV files, recognised by their extension; importing the same file again changes nothing');
+    .description(
+      'import NDJSON or CSV files, recognised by their extension; importing the same file again changes nothing',
+    );
   addKind('profiles', 'profiles with their attribution and custom attributes', PROFILES);
   addKind('transactions', 'transactions of existing profiles', TRANSACTIONS);
 

@@ -24,12 +24,12 @@ export function isDatabaseAddress(value: string): boolean {
   if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
   const { searchParams } = new URL(value);
   const proof = searchParams.get(PROOF_PARAMETER) ?? PROOF_METHOD;
-  if (proof !== PROOF_METHOD) throw new Problem(`has a ${PROOF_PARAMETER} other than ${PROOF_METHOD}`);
+  if (proof !== PROOF_METHOD) throw new Problem(`has an unsupported ${PROOF_PARAMETER}: use ${PROOF_METHOD}`);
   if (searchParams.has('sslmode') && !SSL_MODES.includes(searchParams.get('sslmode'))) {
-    throw new Problem(`has an sslmode other than ${SSL_MODES.join(', ')}`);
+    throw new Problem(`has an unsupported sslmode: use one of ${SSL_MODES.join(', ')}`);
   }
   if ((searchParams.get('target_session_attrs') ?? 'any') !== 'any') {
-    throw new Problem('has a target_session_attrs other than any: give the host that takes writes');
+    throw new Problem('has an unsupported target_session_attrs: leave it out and give the host that takes writes');
   }
   try {
     new pg.Client({ connectionString: value });

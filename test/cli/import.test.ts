@@ -28,7 +28,8 @@ test('an import prints its summary and names its rejects; the same file again ch
 
   const odd = await world.write('odd.ndjson', [{ ...purchase('ann', 't2'), store_product_id: 'odd' }]);
   const { stdout } = await world.sps.attempt('import', 'transactions', odd, '--app', world.app);
-  const words = 'Products not configured, which open no access level (see `sps product add`): odd (stripe).';
+  const words =
+    'These products are not configured, so they open no access level (see `sps product add`): odd (stripe).';
   expect(stdout).toBe(`${counts}${words}\n`);
 });
 
