@@ -217,8 +217,8 @@ describe('change', () => {
   });
 
   it.each([
-    [{}, /Say what is to change/],
-    [{ verify: false }, /Say what is to change/],
+    [{}, /Nothing to change: give at least one option/],
+    [{ verify: false }, /Nothing to change: give at least one option/],
     [{ url: 'nonsense' }, /it is not a URL/],
     [{ authorization: '' }, /printable ASCII/],
     [{ events: ['nothing_happened'] }, /Unknown event types: nothing_happened\./],
