@@ -95,15 +95,15 @@ export function accessEvents(
   at: (accessLevelId: string) => string | null,
 ): WebhookEvent[] {
   const [old, current] = [shownAccess(before), shownAccess(after)];
-  const tell = (source: AccessSource, isGone: boolean) => {
+  const toEvents = (source: AccessSource, isGone: boolean) => {
     const changedAt = at(source.access_level_id);
     return changedAt === null ? [] : [accessEvent({ ...after, event_id: randomUUID(), at: changedAt, source, isGone })];
   };
   const changed = [...current].filter(([level, shown]) => isReported(old.get(level), shown));
   const gone = [...old].filter(([level]) => !current.has(level));
   return [
-    ...changed.flatMap(([, { source }]) => tell(source, false)),
-    ...gone.flatMap(([, { source }]) => tell(source, true)),
+    ...changed.flatMap(([, { source }]) => toEvents(source, false)),
+    ...gone.flatMap(([, { source }]) => toEvents(source, true)),
   ];
 }
 
