@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
-const CHROMIUM = '/usr/bin/chromium';
+const CHROMIUM = '/usr/bin/chromium-headless-shell';
 const FOLDER = fileURLToPath(new URL('../docs/images/', import.meta.url));
 const VIEWS = {
   overview: '#/',
@@ -28,6 +28,8 @@ async function takeScreenshots(browser, colorScheme) {
     await page.locator('#content h1').waitFor();
     await page.locator('[aria-busy="true"], .waiting').first().waitFor({ state: 'detached' });
     await page.mouse.move(0, 0);
+    // The border of the card under the button that was clicked fades.
+    await page.waitForTimeout(500);
     await page.evaluate('document.fonts.ready');
     await page.screenshot({ path: `${FOLDER}${name}-${colorScheme}.png` });
   }
