@@ -4,13 +4,13 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, RetryAgent, request } from 'undici';
 
-/** Retries requests that got no answer or a retryable one, after `Retry-After` if the answer has it. */
+/** Retries requests that got no response or a retryable one, after `Retry-After` if the response has it. */
 const dispatcher = new RetryAgent(new Agent({ headersTimeout: 35_000 }), {
   methods: ['POST'],
   // 409: an earlier attempt with the same Idempotency-Key is still in progress.
   statusCodes: [409, 429, 502, 503, 504],
   maxRetries: 4,
-  // The caller gets the last answer.
+  // The caller gets the last response.
   throwOnError: false,
 });
 
@@ -26,15 +26,15 @@ export class ServiceError extends Error {
 
 export function createClient({ baseUrl, adminUrl = baseUrl, publicKey, secretKey }) {
   async function post(url, key, body, headers = {}) {
-    const answer = await request(url, {
+    const response = await request(url, {
       method: 'POST',
       dispatcher,
       headers: { authorization: `Api-Key ${key}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     });
-    const text = await answer.body.text();
+    const text = await response.body.text();
     const json = text === '' ? undefined : JSON.parse(text);
-    if (answer.statusCode >= 400) throw new ServiceError(answer.statusCode, json, answer.headers['request-id']);
+    if (response.statusCode >= 400) throw new ServiceError(response.statusCode, json, response.headers['request-id']);
     return json?.data;
   }
 

@@ -17,13 +17,13 @@ post "$BASE_URL/api/v2/web-api/attribution/" "$PUBLIC_KEY" \
   "{\"customer_user_id\":\"$CUSTOMER\",\"status\":\"non_organic\",\"channel\":\"social\",\"campaign\":\"spring\"}"
 
 echo 'Grant an access level' >&2
-# Repeating an Idempotency-Key within 24 hours returns the first answer and changes nothing.
+# Repeating an Idempotency-Key within 24 hours returns the first response and changes nothing.
 post "$BASE_URL/api/v2/server-side-api/purchase/profile/grant/access-level/" "$SECRET_KEY" \
   '{"access_level_id":"premium","expires_at":null}' \
   -H "service-customer-user-id: $CUSTOMER" -H "Idempotency-Key: grant-$CUSTOMER-$(date +%s)"
 echo
 
-echo 'Ask for a chart' >&2
+echo 'Retrieve a chart' >&2
 post "${ADMIN_URL:-$BASE_URL}/api/v1/client-api/metrics/analytics/" "$SECRET_KEY" \
   '{"chart_id":"installs","period_unit":"month","filters":{"date":["2026-01-01","2026-12-31"]}}'
 echo

@@ -6,45 +6,45 @@ import { createServer } from 'node:http';
 import { pathToFileURL } from 'node:url';
 
 const TOLERANCE_S = 5 * 60;
-const LARGEST_BODY = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Returns the signing key. Any other text would give an empty or very short key, with which anyone could sign. */
-function keyOf(secret) {
+function signingKey(secret) {
   if (!/^whsec_[A-Za-z0-9+/]{32,}=*$/.test(secret))
     throw new Error('the secret must be whsec_… as `sps webhook add` shows it');
   return Buffer.from(secret.slice('whsec_'.length), 'base64');
 }
 
-/** Returns the event in a signed body; throws unless the message is recent and a signature is by our secret. */
+/** Returns the event in a signed body. Throws unless the message is recent and signed with our secret. */
 export function verify(body, headers, secret, nowMs = Date.now()) {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers;
   // Negated so that a timestamp that is not a number fails too.
-  if (!(Math.abs(nowMs / 1000 - Number(timestamp)) <= TOLERANCE_S)) throw new Error('too old, or not of this time');
+  if (!(Math.abs(nowMs / 1000 - Number(timestamp)) <= TOLERANCE_S)) throw new Error('the timestamp is not recent');
   // Sign the bytes as received: parsing and serialising them again would change them.
-  const ours = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest();
+  const ours = createHmac('sha256', signingKey(secret)).update(`${id}.${timestamp}.`).update(body).digest();
   // There are several signatures while a secret is being rotated.
   const isOurs = signatures.split(' ').some((entry) => {
     const [version, signature = ''] = entry.split(',');
     const theirs = Buffer.from(signature, 'base64');
     return version === 'v1' && theirs.length === ours.length && timingSafeEqual(theirs, ours);
   });
-  if (!isOurs) throw new Error('no signature fits');
+  if (!isOurs) throw new Error('no signature matches');
   return JSON.parse(body);
 }
 
-/** Returns a server that tells `onEvent` each event once. If that throws, it answers 500 and the event comes again. */
+/** Returns a server that calls `onEvent` once per event. If that throws, it answers 500 and the event comes again. */
 export function createReceiver({ secret, onEvent }) {
   // Delivery is at least once, so remember the ids already seen. With several receivers, use a unique column instead.
-  const told = new Map();
+  const handled = new Map();
   // Refuse a bad secret before listening.
-  keyOf(secret);
+  signingKey(secret);
 
   async function receive(request) {
     const chunks = [];
     let size = 0;
     for await (const chunk of request) {
       size += chunk.length;
-      if (size > LARGEST_BODY) return 413;
+      if (size > MAX_BODY_BYTES) return 413;
       chunks.push(chunk);
     }
     let event;
@@ -55,12 +55,12 @@ export function createReceiver({ secret, onEvent }) {
     }
     const id = request.headers['webhook-id'];
     // The same event may arrive again while it is still being handled.
-    if (!told.has(id)) {
-      const telling = (async () => onEvent(event, id))();
-      told.set(id, telling);
-      telling.catch(() => told.delete(id));
+    if (!handled.has(id)) {
+      const handling = (async () => onEvent(event, id))();
+      handled.set(id, handling);
+      handling.catch(() => handled.delete(id));
     }
-    await told.get(id);
+    await handled.get(id);
     return 200;
   }
 

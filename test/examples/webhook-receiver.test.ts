@@ -66,10 +66,12 @@ test('a signed message fails with another body, another id, an old time or none'
   const body = '{"event_type":"test"}';
   const headers = signatureHeaders({ id: 'a', timestampS: now / 1000, body, secrets: [secret] });
   expect(verify(body, headers, secret, now)).toEqual({ event_type: 'test' });
-  expect(() => verify(`${body} `, headers, secret, now)).toThrow('no signature fits');
-  expect(() => verify(body, { ...headers, 'webhook-id': 'b' }, secret, now)).toThrow('no signature fits');
-  expect(() => verify(body, headers, secret, now + 301_000)).toThrow('too old');
-  expect(() => verify(body, { ...headers, 'webhook-timestamp': 'x' }, secret, now)).toThrow('too old');
+  expect(() => verify(`${body} `, headers, secret, now)).toThrow('no signature matches');
+  expect(() => verify(body, { ...headers, 'webhook-id': 'b' }, secret, now)).toThrow('no signature matches');
+  expect(() => verify(body, headers, secret, now + 301_000)).toThrow('the timestamp is not recent');
+  expect(() => verify(body, { ...headers, 'webhook-timestamp': 'x' }, secret, now)).toThrow(
+    'the timestamp is not recent',
+  );
 });
 
 test.each(['', 'whsec_', 'secret', undefined])(
