@@ -1,5 +1,5 @@
-# The service without the embedded PostgreSQL: set DATABASE_URL. Runs as user node, on a read-only file system if
-# wanted.
+# The service without the embedded PostgreSQL: set DATABASE_URL. It runs as user node and needs no writable
+# file system.
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
