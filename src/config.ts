@@ -70,7 +70,7 @@ export const VARIABLES = {
   MAX_CONNECTIONS: integer(
     [1, 1_000_000],
     10_000,
-    'Maximum number of concurrent connections; further ones are closed without an answer.',
+    'Maximum number of concurrent connections; further ones are closed without a response.',
   ),
   MAX_LOOP_DELAY_MS: integer(
     [0, 60_000],
@@ -121,7 +121,7 @@ export const VARIABLES = {
   EVENT_RETENTION_DAYS: integer(
     [1, 3650],
     90,
-    'Days after which events are deleted. Deliveries still waiting by then become dead and are kept for 7 more days.',
+    'Days after which events are deleted. Deliveries still pending by then become dead and are kept for 7 more days.',
   ),
 } as const satisfies Record<string, Variable<unknown>>;
 

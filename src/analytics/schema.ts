@@ -34,7 +34,7 @@ const dimensionFilters = Object.fromEntries(
     NullableTexts({
       items: Type.String({ maxLength: MAX_CHARACTERS, ...(name === 'country' && { pattern: COUNTRY_OR_NONE }) }),
       maxItems: MAX_VALUES,
-      description: `Values of ${name}${valueWords(name)}; "" for facts without one.`,
+      description: `Values of ${name}${valueWords(name)}; "" for a missing value.`,
     }),
   ]),
 );

@@ -20,7 +20,7 @@ const attributionPolicy = () =>
 const sharingPolicy = () =>
   choice(
     '--sharing <policy>',
-    'if a purchase of one profile is set for another: refuse it, or transfer it with its history',
+    'what to do if a purchase of one profile is set for another: refuse it, or transfer it with its history',
     ['refuse', 'transfer'],
   );
 

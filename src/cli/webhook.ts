@@ -32,15 +32,15 @@ type AddOptions = TargetOptions & { app: string; url: string };
 type ChangeOptions = TargetOptions & { url?: string };
 
 const ON_ONE: readonly (readonly [string, string, (deps: Operator['deps'], id: string) => Promise<object>])[] = [
-  ['enable', 'enable a disabled webhook; its waiting deliveries are sent', enableWebhook],
+  ['enable', 'enable a disabled webhook; its pending deliveries are sent', enableWebhook],
   [
     'disable',
-    'disable a webhook; its waiting deliveries are kept, and no new events are written for it',
+    'disable a webhook; its pending deliveries are kept, and no new events are written for it',
     disableWebhook,
   ],
   [
     'resume',
-    'send waiting deliveries now, for a webhook that the service suspended or whose receiver has recovered',
+    'send pending deliveries now, for a webhook that the service suspended or whose receiver has recovered',
     resumeWebhook,
   ],
   [
@@ -49,7 +49,7 @@ const ON_ONE: readonly (readonly [string, string, (deps: Operator['deps'], id: s
     rotateWebhookSecret,
   ],
   ['test', 'send a signed test event, which must be answered with 2xx', testWebhook],
-  ['remove', 'remove a webhook; its waiting deliveries are never sent', removeWebhook],
+  ['remove', 'remove a webhook; its pending deliveries are never sent', removeWebhook],
 ];
 
 /** All users of the machine can see an argument; a file need not be visible to them. */
@@ -103,7 +103,7 @@ function addChangeCommand(webhook: Command, perform: Perform): void {
   const change = webhook
     .command('change')
     .description(
-      "change a webhook's address, Authorization header or events; its secret stays, and waiting deliveries go to the new address",
+      "change a webhook's address, Authorization header or events; its secret stays, and pending deliveries go to the new address",
     )
     .argument('<webhook-id>')
     .option('--url <url>', 'address to send events to')

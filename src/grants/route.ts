@@ -21,7 +21,7 @@ export function grantAccessLevelRoute(deps: Deps) {
 export function revokeAccessLevelRoute(deps: Deps) {
   return operation({
     summary: 'Revoke access level',
-    description: 'Ends a grant. Access that a purchase gives stays, and the answer shows it.',
+    description: 'Ends a grant. Access that a purchase gives stays, and the response shows it.',
     headers: OnceHeaders,
     body: RevokeBody,
     answers: { 200: ProfileAnswer },

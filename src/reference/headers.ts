@@ -26,7 +26,7 @@ export const ANSWER_HEADERS: readonly AnswerHeader[] = [
   },
   {
     name: 'Cache-Control',
-    description: 'Responses to secret keys must not be cached.',
+    description: 'Responses to requests with a secret key must not be cached.',
     schema: { type: 'string', const: 'no-store' },
     appliesTo: (_, { key }) => key === 'secret',
   },

@@ -135,7 +135,7 @@ test('docs/events.md has every type, and a payload of each kind', async () => {
 Webhooks deliver these events, and the event feed lists them. \`sps webhook add --events a,b\` chooses the types a webhook receives;
 \`sps webhook change\` chooses others. The default is all types.
 
-No event is written while an app has no endpoint or all of them are disabled, and importing history writes none. The end of a subscription
+No event is written while an app has no webhook or all of them are disabled, and importing history writes none. The end of a subscription
 that was set over HTTP is reported when it comes, even if an import brought it forward.
 
 | type | when |
@@ -176,13 +176,13 @@ It is the moment at which charts count the event: \`purchased_at\` for a purchas
 
 ## Receiving them
 
-- **Answer 2xx within 10 s.** A redirect, another status or a late answer is a failure, and the delivery is retried (README, Webhooks).
+- **Answer 2xx within 10 s.** A redirect, another status or a late response is a failure, and the delivery is retried (README, Webhooks).
   A \`Retry-After\` of up to an hour is respected.
 - **De-duplicate.** Delivery is at least once, in order per profile and webhook: ignore a \`webhook-id\` that you have already received.
 - **Verify** the signature and the time ([receiver](examples/webhook-receiver.js)).
-- **Suspension.** A 410 suspends the webhook at once; so do five days with nothing but failures, at least ten of them. \`sps webhook list\`
-  shows it. The webhook's events wait until \`sps webhook resume\`. Run it, too, once a receiver has recovered: it immediately
-  sends deliveries that are waiting for their next attempt.
+- **Suspension.** A 410 suspends the webhook immediately; so do five days with nothing but failures, at least ten of them. \`sps webhook list\`
+  shows it. The webhook's events wait until \`sps webhook resume\`. Run it, too, once a receiver has recovered: it sends
+  pending deliveries without waiting for their next attempt.
 - **Dead deliveries.** A delivery that failed ten times is dead. \`sps webhook replay $WEBHOOK --since 2026-01-15T10:30:00Z\` resends the
   dead deliveries of events from that time on.
 - **Test events.** \`sps webhook add\`, \`sps webhook change\` to another address or Authorization value, and \`sps webhook test\` send an event of

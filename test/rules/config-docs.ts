@@ -30,7 +30,7 @@ export function envExample(): string {
   const entries = Object.entries(VARIABLES).map(
     ([name, { fallback, description }]) => `# ${description.replaceAll('`', '')}\n#${name}=${inText(fallback)}\n`,
   );
-  return `# Every setting with its default. Copy this file to .env and remove the # where you want another value. docker compose reads
-# .env by itself, except DATABASE_URL, HOST and PORT, and also takes POSTGRES_PASSWORD and PUBLISH; before npm start or sps:
-# set -a; . ./.env; set +a (quote values with &)\n\n${entries.join('\n')}`;
+  return `# Every setting with its default. Copy this file to .env and uncomment what you want to change.
+# docker compose reads .env by itself; it ignores DATABASE_URL, HOST and PORT, and also reads POSTGRES_PASSWORD and PUBLISH.
+# For npm start and sps, load it first: set -a; . ./.env; set +a (quote values that contain &)\n\n${entries.join('\n')}`;
 }
