@@ -42,9 +42,9 @@ export const VARIABLES = {
   DATABASE_URL: matching(
     isDatabaseAddress,
     'a postgres:// address',
-    'PostgreSQL 15 to 18 to use. Unset: a private PostgreSQL in `SPS_DATA_DIR`.',
+    'PostgreSQL 15 to 18 to use. Unset: an embedded PostgreSQL in `SPS_DATA_DIR`.',
   ),
-  SPS_DATA_DIR: text('./.data', 'Where the private PostgreSQL keeps its data.'),
+  SPS_DATA_DIR: text('./.data', 'Where the embedded PostgreSQL keeps its data.'),
   LOG_LEVEL: oneOf(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'info',

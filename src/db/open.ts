@@ -1,4 +1,4 @@
-// The database: the one of DATABASE_URL, else a private PostgreSQL in the data directory.
+// The database: the one of DATABASE_URL, else an embedded PostgreSQL in the data directory.
 import type { Config } from '../config.ts';
 import { type Database, type EmbeddedOptions, openEmbeddedDatabase } from './embedded/embedded.ts';
 

@@ -1,4 +1,4 @@
-// The commands in docs/operations.md that copy a given database, run as they stand while the service uses it. Skipped
+// The commands in docs/operations.md that copy an external database, run as they stand while the service uses it. Skipped
 // if the programs of PostgreSQL are not installed.
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -25,7 +25,7 @@ const CHART = {
   filters: { date: ['2025-01-01', '2025-12-31'] },
 };
 
-describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
+describe.skipIf(!bin)('an external database', { timeout: 120_000 }, () => {
   let server: Awaited<ReturnType<typeof startTemporaryServer>>;
   let folder: string;
   const started: Program[] = [];
@@ -101,7 +101,7 @@ describe.skipIf(!bin)('a given database', { timeout: 120_000 }, () => {
   /** Runs the commands of docs/operations.md as if pasted: no shell option ends them early. */
   async function paste(env: Record<string, string>) {
     const text = await readFile('docs/operations.md', 'utf8');
-    const commands = /## Backup of a given database\n\n```sh\n(.*?)```/s.exec(text)?.[1] ?? 'exit 1';
+    const commands = /## Backup of an external database\n\n```sh\n(.*?)```/s.exec(text)?.[1] ?? 'exit 1';
     const PATH = `${bin}:${process.env.PATH}`;
     return promisify(execFile)('sh', ['-c', commands], { cwd: folder, env: { PATH, ...env } });
   }

@@ -26,7 +26,7 @@ function expectRefusal(ended: Ended, words: string): void {
   expect(ended.stderr).toMatch(/^sps: .*\n$/);
 }
 
-describe('on a given database', { timeout: 120_000 }, () => {
+describe('on an external database', { timeout: 120_000 }, () => {
   let database: TestDatabase;
   let app: string;
   const run = (args: string[], env: Record<string, string> = {}) =>
