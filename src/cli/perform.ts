@@ -87,7 +87,7 @@ export function watchSignals(stopsGracefully: boolean): Ending {
     interrupt(new InterruptedError('Interrupted.'));
   };
   const stopGracefully = () => {
-    say('Stopping cleanly; interrupt again to stop at once.');
+    say('Stopping cleanly; interrupt again to stop immediately.');
     graceful.abort();
   };
   const ignore = onInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP'], {
