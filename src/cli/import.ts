@@ -38,9 +38,7 @@ function describeSummary(summary: Summary): string {
 export function addCommands(program: Command, perform: Perform): void {
   const parent = program
     .command('import')
-    .description(
-      'import NDJSON or CSV files, recognised by their extension; importing the same file again changes nothing',
-    );
+    .description('import NDJSON or CSV files, recognised by their extension; an interrupted import can be run again');
   addKind('profiles', 'profiles with their attribution and custom attributes', PROFILES);
   addKind('transactions', 'transactions of existing profiles', TRANSACTIONS);
 

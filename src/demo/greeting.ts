@@ -25,13 +25,13 @@ Webhooks go to   ${receiverUrl} (printed below as they arrive)
 Public key       ${publicKey}
 Secret key       ${secretKey}
 
-Record attribution (answers 201, no body):
+Record attribution (responds 201, no body):
 ${curl(`${baseUrl}/api/v2/web-api/attribution/`, publicKey, { body: attribution, more: '-i' })}
 
-Grant an access level (answers the profile; the webhook follows):
+Grant an access level (returns the profile; the webhook follows):
 ${curl(`${baseUrl}/api/v2/server-side-api/purchase/profile/grant/access-level/`, secretKey, { body: { access_level_id: 'premium' }, more: "-H 'service-customer-user-id: user-1'" })}
 
-Ask for a chart (monthly recurring revenue of a year by country):
+Retrieve a chart (monthly recurring revenue of a year by country):
 ${curl(`${adminUrl}/api/v1/client-api/metrics/analytics/`, secretKey, { body: chart })}
 
 Press Ctrl-C to stop. The next run keeps the data and prints new keys.

@@ -7,7 +7,9 @@ export const GrantBody = Type.Object(
   {
     access_level_id: Text(255, { description: 'ID of a paid access level configured for the app.' }),
     starts_at: Type.Optional(
-      NullableDatetime({ description: 'When the access level becomes active; may be in the future. Null: immediately.' }),
+      NullableDatetime({
+        description: 'When the access level becomes active; may be in the future. Null: immediately.',
+      }),
     ),
     expires_at: Type.Optional(
       NullableDatetime({ description: 'When it expires, after starts_at; may be in the past. Null: lifetime access.' }),
