@@ -14,9 +14,21 @@ const dispatcher = new RetryAgent(new Agent({ headersTimeout: 35_000 }), {
   throwOnError: false,
 });
 
+/** Returns the service's error envelope; a proxy in front of it may have answered with something else. */
+function parseError(text) {
+  try {
+    const error = JSON.parse(text);
+    if (Array.isArray(error.errors)) return error;
+  } catch {
+    // Not JSON.
+  }
+  return { error_code: 'unexpected_response', errors: [{ source: null, errors: [text.slice(0, 200)] }] };
+}
+
 /** A request that the service refused: branch on `code`, its error_code; `requestId` finds it in the service's log. */
 export class ServiceError extends Error {
-  constructor(status, { error_code, errors }, requestId) {
+  constructor(status, text, requestId) {
+    const { error_code, errors } = parseError(text);
     super(errors.map(({ source, errors: texts }) => `${source ?? error_code}: ${texts.join(' ')}`).join('; '));
     this.status = status;
     this.code = error_code;
@@ -33,9 +45,8 @@ export function createClient({ baseUrl, adminUrl = baseUrl, publicKey, secretKey
       body: JSON.stringify(body),
     });
     const text = await response.body.text();
-    const json = text === '' ? undefined : JSON.parse(text);
-    if (response.statusCode >= 400) throw new ServiceError(response.statusCode, json, response.headers['request-id']);
-    return json?.data;
+    if (response.statusCode >= 400) throw new ServiceError(response.statusCode, text, response.headers['request-id']);
+    return text === '' ? undefined : JSON.parse(text).data;
   }
 
   return {

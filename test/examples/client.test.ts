@@ -1,5 +1,8 @@
 // docs/examples/client.js and requests.sh against the real service.
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -59,6 +62,30 @@ describe('the Node client', () => {
     expect(failure).toBeInstanceOf(ServiceError);
     expect(failure).toMatchObject({ status: 404, code: 'profile_does_not_exist' });
     expect((failure as ServiceError).requestId).toMatch(/^[0-9a-f]{32}$/);
+  });
+});
+
+describe('the Node client behind a proxy', () => {
+  test.each([
+    ['a page of HTML', '<h1>Request too large</h1>', '<h1>Request too large</h1>'],
+    ['nothing', '', ''],
+    ['other JSON', '{"message":"no"}', '{"message":"no"}'],
+    ['null', 'null', 'null'],
+  ])('throws a failure with its status if the proxy refuses the request with %s', async (_, body, text) => {
+    const proxy = createServer((request, response) => {
+      request.resume();
+      response.writeHead(413).end(body);
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    const failure = await createClient({ baseUrl: `http://127.0.0.1:${port}`, publicKey: 'p', secretKey: 's' })
+      .recordAttribution({ customer_user_id: 'jörg' })
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ServiceError);
+    expect(failure).toMatchObject({ status: 413, code: 'unexpected_response' });
+    expect((failure as ServiceError).message).toBe(`unexpected_response: ${text}`);
+    proxy.closeAllConnections();
+    proxy.close();
   });
 });
 
