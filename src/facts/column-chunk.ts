@@ -24,8 +24,8 @@ function textOf(units: Uint16Array): string {
 
 /** Encodes at most ROWS_PER_GROUP values, none of which may contain a comma. */
 export function encodeColumn(values: readonly string[]): ColumnChunk {
-  // Values are numbered as they are met, with one look-up per row. Codes replace the numbers once it is known which
-  // values are frequent.
+  // Values are numbered in order of appearance, with one look-up per row. Codes replace the numbers once it is known
+  // which values are frequent.
   const numbers = new Map<string, number>();
   const counts: number[] = [];
   const rows = new Uint16Array(values.length);

@@ -54,7 +54,7 @@ export async function removeChanges(trx: Kysely<DB>, layout: ColumnLayout, month
   await sql`delete from ${sql.table(layout.changes)} f where ${isInMonth(layout, month)}`.execute(trx);
 }
 
-/** Deletes the columns of a month. The caller holds the lock of the app's totals, too. */
+/** Deletes the columns of a month. The caller holds the lock of the app's totals here, too. */
 export async function removeChunks(
   trx: Kysely<DB>,
   { chunks }: ColumnLayout,

@@ -55,7 +55,7 @@ const FACTS: ColumnLayout = {
   columns: FACT_COLUMNS,
 };
 
-/** The columns of a fact `f` from which these are made. */
+/** The columns of a fact `f` that FACT_COLUMNS are computed from. */
 const IMAGE_COLUMNS = sql.join(
   [
     ...['app_key', 'profile_id', 'purchased_day', 'purchased_at', 'active_until_day', 'active_until', 'refunded_at'],
@@ -136,7 +136,7 @@ function selectTotalled(month: Month): RawBuilder<unknown> {
 }
 
 /**
- * Writes images in groups, sorted so that questions read little. Long periods stand together, so that the stocks of
+ * Writes images in groups, sorted so that charts read little. Long periods stand together, so that the stocks of
  * later months can skip all other groups; then equal labels, so that a group has few of them and a filter skips whole
  * groups; then the facts of a profile, which ARPPU counts once.
  */

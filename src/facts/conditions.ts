@@ -11,6 +11,6 @@ export const FACT_IS = {
   first_paid: isPeriod('activation'),
   one_time: isPeriod('one_time'),
   adds_monthly: 'f.monthly_revenue is not null',
-  /** False even if the refund is still to come; a chart itself counts refunds only up to its own `now`. */
+  /** False even for a future refund; charts themselves count refunds only up to their own `now`. */
   not_refunded: 'f.refunded_at is null',
 } as const;

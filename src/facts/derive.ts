@@ -68,8 +68,9 @@ function dimensionValuesOf(app: App, chains: Chains): DimensionValues {
 
 /**
  * Returns the condition that joins a relation of tuples to the facts `f`. Tuples are found by their number and then
- * compared, as several may have the same number. Plain comparisons look to the planner like so many rare coincidences
- * that it expects a single fact, and looks up everything else fact by fact; about a `case` it knows nothing.
+ * compared, as several may have the same number. To the planner, plain comparisons would look like so many rare
+ * coincidences that it would expect a single fact, and look up everything else fact by fact. It cannot estimate a
+ * `case`.
  */
 function isSameTuple(relation: string, names: readonly string[]): RawBuilder<unknown> {
   const columns = (prefix: string) => names.map((name) => sql.ref(`${prefix}.${name}`));
@@ -88,8 +89,8 @@ const INSTALL = fixedColumns(OF_INSTALL, 'install.');
 const OF_CHAIN = fixedColumns(OF_INSTALL, 'touched.');
 
 /**
- * Returns subqueries that remove the facts of the purchases in a relation. Of those that the totals contain, images
- * stay behind, to be taken off.
+ * Returns subqueries that remove the facts of the purchases in a relation. Images of those that the totals contain stay
+ * behind, to be taken off.
  */
 function removing(app: App, purchases: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
@@ -118,10 +119,10 @@ function uncounted(app: App): RawBuilder<unknown> {
 }
 
 /**
- * Returns subqueries, the last of which, `derived`, selects the facts of these chains. Their `offset 0` also tells the
- * planner that there are at least as many rows as chains; from plain joins it would expect a single row, and would
- * compare every transaction with every product and every offer. The install is looked up once per chain, because
- * looking it up for each fact took a tenth of the time.
+ * Returns subqueries, the last of which, `derived`, selects the facts of these chains. Their `offset 0` also makes the
+ * planner expect at least as many rows as chains; from plain joins it would expect a single row, and would compare
+ * every transaction with every product and every offer. The install is looked up once per chain, because looking it up
+ * for each fact took a tenth of the time.
  */
 function derivedFacts(app: App, chains: Chains): RawBuilder<unknown> {
   return sql`

@@ -30,7 +30,7 @@ export async function writeInstalls(execute: Execute, app: App, ids: RawBuilder<
       join dim_country on dim_country.country = coalesce(${countryOf('p.country')}, '')
       join dim_store on dim_store.store = coalesce(p.store, '')
     ), differing as materialized (
-      -- Only these: every insert draws a profile_no, even on conflict, and charts count payers by pages of these numbers.
+      -- Inserts only these: every insert draws a profile_no, even on conflict, and charts count payers by pages of these numbers.
       select * from install
       where (before).app_key is null
         or ((before).installed_at, (before).country_key, (before).store_key) is distinct from (installed_at, country_key, store_key)

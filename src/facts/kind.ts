@@ -1,5 +1,5 @@
-// The column `kind` of facts and installs: a number whose bits hold all that conditions test, and whether the row takes
-// off rather than adds.
+// The column `kind` of facts and installs: a number whose bits hold everything that conditions test, and whether the
+// row adds to the others or takes off from them.
 import { type RawBuilder, sql } from 'kysely';
 import { PERIODS } from './codes.ts';
 import { FACT_IS } from './conditions.ts';

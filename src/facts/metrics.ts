@@ -35,8 +35,8 @@ interface Observation {
 }
 
 /**
- * The oldest observation, made when /metrics was read, some of whose rows are still waiting. Under load something is
- * always waiting, but not for long.
+ * The oldest observation, made when /metrics was read, some of whose rows are still pending. Under load some row is
+ * always pending, but none for long.
  */
 let oldest: Observation | undefined;
 
@@ -45,7 +45,7 @@ const FIRST_TRANSACTION = '3';
 
 const TABLES = ['fact_pending', 'fact_retired', 'fact_moved'] as const;
 
-/** Returns whether anything from before the transaction `next` is still waiting, and which transaction is next now. */
+/** Returns whether anything from before the transaction `next` is still pending, and which transaction is next now. */
 async function checkWaiting(db: Kysely<DB>, next: string): Promise<{ next: string; is_left: boolean }> {
   const left = TABLES.map(
     (table) => sql`exists (select from ${sql.table(table)} w where age(w.xmin) > age(${next}::text::xid8::xid))`,
@@ -62,7 +62,7 @@ export async function factMetrics({ db, now, serverRun }: Pick<Deps, 'db' | 'now
   const run = serverRun.number;
   if (oldest?.run !== run) oldest = undefined;
   const { next, is_left } = await checkWaiting(db, oldest?.next ?? FIRST_TRANSACTION);
-  // Two requests may have read /metrics at once, the later one finishing first; or the clock may have been set back.
+  // Concurrent requests for /metrics may finish in another order, and the clock may have been set back.
   if (!oldest || !is_left || at < oldest.at) oldest = { run, at, next };
   pending.set(facts);
   behind.set((at - oldest.at) / 1000);

@@ -1,5 +1,5 @@
 // Whoever derives facts reads how products are configured, and locks that configuration until the facts are committed.
-// A change in between would not see these facts, so they would never be derived again.
+// A change made in between would not see these facts, so they would never be derived again.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { PRODUCTS_LOCK } from '../db/advisory-locks.ts';
 import type { DB } from '../db/types.ts';

@@ -1,4 +1,4 @@
-// Moments as quarters of an hour since 1970. They let columns answer questions in zones other than the app's, because
+// Moments as quarters of an hour since 1970. They let columns answer queries in zones other than the app's, because
 // nearly all days, in whatever zone, begin on a quarter.
 import { type RawBuilder, sql } from 'kysely';
 
@@ -13,7 +13,7 @@ export function quarterOf(instant: string, day: string): RawBuilder<unknown> {
   return sql`floor(extract(epoch from ${sql.ref(`f.${instant}`)}) / ${sql.lit(QUARTER_S)})::integer - ${sql.lit(QUARTERS_PER_DAY)} * ${sql.ref(`f.${day}`)}`;
 }
 
-/** Returns the quarter since 1970 for a day and the quarter that is kept beside it. */
+/** Returns the quarter since 1970 for a day and the quarter that `quarterOf` gives. */
 export function joinQuarter(day: number, quarter: number): number {
   return day * QUARTERS_PER_DAY + quarter;
 }

@@ -24,8 +24,8 @@ interface Pending {
 const HAS_LABELS = sql`exists (select from label_pending w where w.app_key = app.app_key)`;
 
 /**
- * Returns how many of these profiles, counted from the first, have few enough facts between them to be relabelled at
- * once: at least one.
+ * Returns how many of these profiles, counted from the first, have few enough facts between them to be relabelled in
+ * one batch: at least one.
  */
 async function countTogether(trx: Kysely<DB>, appKey: number, profileIds: readonly string[]): Promise<number> {
   const { rows } = await sql<{ facts: bigint }>`
@@ -51,8 +51,8 @@ async function listWaiting(trx: Kysely<DB>, appKey: number, max: number): Promis
 
 /**
  * Locks profiles of an app that nobody is writing just now, those that have waited longest first. Queue and record have
- * to agree. They are compared in a `case`, about which the planner knows nothing; with a plain comparison it would
- * expect a single row and scan all profiles.
+ * to agree. They are compared in a `case`, which the planner cannot estimate; with a plain comparison it would expect a
+ * single row and scan all profiles.
  */
 async function lockPending(trx: Kysely<DB>, appKey: number, max: number): Promise<Pending[]> {
   const { rows } = await sql<Pending>`
@@ -121,7 +121,7 @@ async function relabel(trx: Kysely<DB>, pending: readonly Pending[]): Promise<vo
     where w.app_key = pending.app_key and w.queue_no = pending.queue_no`.execute(trx);
 }
 
-/** Relabels a profile at once. It is about to lose its record, without which nothing could be done later. */
+/** Relabels a profile immediately: it is about to lose its record, without which it could not be relabelled later. */
 export async function relabelNow(trx: Kysely<DB>, { app_id, app_key }: App, profileId: string): Promise<void> {
   const { rows } = await sql<Pending>`
     select ${app_key}::integer as app_key, queue_no, profile_id, attribution_key from profile_attribution

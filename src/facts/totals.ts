@@ -15,8 +15,8 @@ const MIN_BATCH = 500;
 /** The longest that a batch should take: requests give up waiting for a lock after 5 s. */
 const BATCH_MS = 2_000;
 /**
- * Images of moved facts wait until there are this many: the more are added at once, the fewer totals they touch. Nobody
- * waits for their locks.
+ * Images of moved facts wait until there are this many: the more are added together, the fewer totals they touch.
+ * Nobody waits for their locks.
  */
 export const MOVES_BATCH = 20_000;
 const TIMEOUT_MS = 120_000;
@@ -32,7 +32,7 @@ export async function setLimits(trx: Kysely<DB>): Promise<void> {
 /**
  * Adds up to `limit` pending facts of an app with their retired images, and up to `limit` retired images of other
  * facts. Returns how many facts and images there were. Run it in `repeatable read`. It marks those profiles whose label
- * is waiting, because charts may remember their facts (docs/decisions/0019).
+ * is pending, because charts may remember their facts (docs/decisions/0019).
  */
 export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number): Promise<number> {
   await sql`select set_config('sps.leaves_marks', 'on', true)`.execute(trx);
@@ -70,8 +70,8 @@ export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number
 }
 
 /**
- * Runs `work` on a connection that holds the lock of an app's totals and of what is kept beside them; returns 0 if
- * another one holds it. The lock is taken before `work` takes any snapshot, so it sees what the last holder wrote.
+ * Runs `work` on a connection that holds the lock of an app's totals and columns; returns 0 if another connection holds
+ * it. The lock is taken before `work` takes any snapshot, so it sees what the last holder wrote.
  */
 export async function withTotalsLocked(
   db: Kysely<DB>,
@@ -90,11 +90,11 @@ export async function withTotalsLocked(
   });
 }
 
-/** What a round over apps did. */
+/** The outcome of a round over apps. */
 export interface Refreshed {
-  /** What was done for the app that had the most. */
+  /** How many facts and images were added for the app that had the most. */
   count: number;
-  /** Milliseconds that the slowest app took. */
+  /** How long the slowest app took. */
   slowestMs: number;
 }
 
@@ -160,7 +160,7 @@ function adaptedSize(size: number, done: Refreshed | undefined): number {
   return done.count < size ? 2 * size : Math.min(2 * size, (size * BATCH_MS) / done.slowestMs);
 }
 
-/** Adds all moved facts of an app to the totals at once, as the two images of a fact must not be separated. */
+/** Adds all moved facts of an app to the totals together, because the two images of a fact must not be separated. */
 async function addMoves(trx: Kysely<DB>, appKey: number): Promise<number> {
   const { rows } = await sql<{ count: bigint }>`
     with image as (

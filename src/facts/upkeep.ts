@@ -51,7 +51,7 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET
   /** Labels of an app that cannot be relabelled do not count as work left to do, so columns are tidied regardless. */
   const turn = { after: 0, hasMore: true };
   let movedAt = performance.now();
-  /** Moved facts wait until there are many, no more are to come, or they have waited long enough. */
+  /** Moved facts wait until there are many, until no more will come, or until they have waited long enough. */
   const labels = createRestingStep(async () => {
     const steps = createSteps();
     const count = await steps.attempt(relabelBatch(db, LABELS_BATCH, turn), 0);

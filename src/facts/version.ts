@@ -4,7 +4,7 @@ import { executePrepared } from '../db/prepared.ts';
 import { SERVER_STARTED_AT } from '../db/server-run.ts';
 import type { DB } from '../db/types.ts';
 
-/** The slot of a connection; two that write at once nearly always have different slots. */
+/** The slot of a connection; two that write concurrently nearly always have different slots. */
 const SLOT = sql`(pg_backend_pid() % 256)::smallint`;
 
 /** Raises the versions of the apps whose keys the query selects, each once. */
@@ -16,7 +16,7 @@ export function raiseVersions(appKeys: RawBuilder<unknown>): RawBuilder<unknown>
 
 /**
  * Records that the answers of an app's charts may differ from now on. Every transaction that changes facts, labels or
- * titles does this in its last writing statement, because another one with the same slot waits from then until it ends.
+ * titles does this in its last writing statement, because others with the same slot wait from then until it ends.
  */
 export async function raiseVersion(trx: Kysely<DB>, appKey: number): Promise<void> {
   await executePrepared(trx, 'raise_version', raiseVersions(sql`(select ${appKey}::integer as app_key)`));

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Zone, zoneChanges, zoneOfApp } from '../lib/zone.ts';
 
-/** The arrays as literals: the driver would otherwise write hundreds of changes anew for every transaction. */
+/** The arrays as literals: the driver would otherwise serialize hundreds of changes again for every transaction. */
 const literals = new WeakMap<Zone, { changesAt: string; offsets: string }>();
 
 function literalsOf(zone: Zone): { changesAt: string; offsets: string } {
