@@ -103,7 +103,7 @@ async function runOnce<First>(
   if (kept) return { answer: kept.answer, stored: 0 };
   return runChange(trx, request, {
     change,
-    // Locks the profile that the key was taken for, or none: until it is locked, it may be deleted or renamed.
+    // Locks the profile that the key was taken for, or none: until then, it may have been deleted or renamed.
     lock: (each, appId) => lockProfile(each, appId, { ...identity, profile_id: profileId }),
     keep: (each, answer) => keepAnswer(each, { ...key, body_sha256: idempotency.body_sha256, answer }, now),
   });

@@ -27,8 +27,8 @@ function expiryCutoff(now: Date): string {
 
 /**
  * Takes the key until the transaction ends. Returns false if another transaction holds it, which means that the first
- * request is still running. This is an advisory lock, not a row lock, so a second request learns that at once instead
- * of waiting behind the first for the profile.
+ * request is still running. This is an advisory lock, not a row lock, so a second request learns that immediately
+ * instead of waiting behind the first for the profile.
  */
 export async function takeAnswerKey(trx: Kysely<DB>, key: AnswerKey): Promise<boolean> {
   const name = JSON.stringify([key.app_id, key.profile_id, key.operation, key.idempotency_key]);
@@ -63,7 +63,7 @@ export async function keepAnswer(trx: Kysely<DB>, kept: AnswerKey & KeptAnswer, 
     .execute();
 }
 
-/** Deletes up to a batch of answers older than a day and returns how many. Several processes may do so at once. */
+/** Deletes up to a batch of answers older than a day and returns how many. Several processes may do so concurrently. */
 export async function pruneAnswers(db: Kysely<DB>, now: Date): Promise<number> {
   const { numAffectedRows } = await sql`
     with old as (

@@ -103,7 +103,7 @@ interface Timed {
   ms: number;
 }
 
-/** Times one chart. A chart that exceeds `timeoutMs` is given up; the time until then is a lower bound. */
+/** Times one chart. A chart that exceeds `timeoutMs` is cancelled; the time until then is a lower bound. */
 async function timeChart(
   deps: Deps,
   app: App,

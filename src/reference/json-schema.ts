@@ -22,7 +22,10 @@ function convertProperties(properties: object, named: Named): Record<string, unk
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, convert(schema, named)]));
 }
 
-/** The pattern of a record with arbitrary names. Code generators type its values by `additionalProperties` alone. */
+/**
+ * The pattern of a record with arbitrary names. Code generators derive the type of its values from
+ * `additionalProperties` alone.
+ */
 const ANY_NAME = '^(.*)$';
 
 function convertPatterns(patterns: Record<string, TSchema>, named: Named): Record<string, unknown> {
@@ -33,7 +36,7 @@ function convertPatterns(patterns: Record<string, TSchema>, named: Named): Recor
   };
 }
 
-/** Converts a schema. `published` tells readers in standard keywords what the other members tell our validator. */
+/** Converts a schema. `published` says in standard keywords what the other members mean to our validator. */
 function convertSchema({ published, ...schema }: TSchema, named: Named): Record<string, unknown> {
   const { description, maxDecimals, format, properties, patternProperties, examples } = schema;
   if (published) {

@@ -16,7 +16,7 @@ const WITH_BODY: readonly ConditionName[] = [
   'body_too_large',
   'unsupported_media_type',
 ];
-/** The errors that an unwanted body can cause, as it is read all the same. */
+/** The errors that an unwanted body can cause, because it is read all the same. */
 const WITH_UNWANTED_BODY = WITH_BODY.filter((name) => name !== 'body_not_object');
 const ALWAYS: readonly ConditionName[] = ['internal', 'unavailable'];
 

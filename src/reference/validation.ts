@@ -1,5 +1,5 @@
 // Which validation errors an operation can report, derived from its schemas. src/http/field-errors.ts decides which
-// code a schema keyword is reported as. Pure.
+// code is reported for a schema keyword. Pure.
 import type { TSchema } from '@sinclair/typebox';
 import { type ErrorBody, type FieldError, type ValidationCode, validationError } from '../errors.ts';
 import type { Operation } from '../http/operation.ts';
