@@ -18,7 +18,7 @@ export interface Dimension {
   home: Home;
   /** Whether installs have it. A dimension that they lack splits only transactions. */
   ofInstalls: boolean;
-  /** All values there are; other filter values are refused. Matched in any case, with `-` read as `_`. */
+  /** All possible values; other filter values are refused. Matched in any case, with `-` read as `_`. */
   closed?: readonly string[];
   /** Other spellings of closed filter values. */
   spellings?: ReadonlyMap<string, string>;
@@ -101,7 +101,8 @@ export function valuesOf({ home, closed }: Pick<Dimension, 'home' | 'closed'>): 
 }
 
 /**
- * Returns a filter value as the facts store it; undefined if the dimension has none such. The empty value means none.
+ * Returns a filter value as the facts store it; undefined if the dimension has no such value. The empty value means
+ * none.
  */
 export function readFilterValue(dimension: Dimension, value: string): string | undefined {
   if (value === '') return value;

@@ -16,7 +16,7 @@ export interface FactsState {
   usesTotals: boolean;
   /** The months of purchase, and of install, that are also kept in columns: their first days, in order. */
   months: Readonly<Record<Entries['of'], readonly number[]>>;
-  /** Whether there is anything of each kind that a query would have to look at: pending facts, retired images, … */
+  /** Which kinds of rows exist that a query has to take into account: pending facts, retired images, … */
   has: {
     pending: boolean;
     retired: boolean;

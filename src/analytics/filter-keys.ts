@@ -7,7 +7,7 @@ import type { Filter } from './filters.ts';
 /** The most keys that a statement lists. */
 const MAX_LISTED = 1000;
 
-/** A filter with the keys that stand for its values, or without them if they are too many to list. */
+/** A filter with the keys that stand for its values, or without them if there are too many to list. */
 export interface KeyedFilter extends Filter {
   keys?: number[];
 }
@@ -45,7 +45,7 @@ export async function withKeys(db: Kysely<DB>, filters: readonly Filter[]): Prom
 
 /**
  * Tests whether a key of the filter's dimension stands for one of its values. The `case` hides the comparison from the
- * planner, which otherwise expected few rows, chose nested loops and read a year of facts once per advertisement.
+ * planner, which would otherwise expect few rows, choose nested loops and read a year of facts once per advertisement.
  * `is true` keeps it from turning a subquery (used if there are too many keys for a list) into a join.
  */
 export function hasValue(key: RawBuilder<unknown>, filter: KeyedFilter): RawBuilder<unknown> {

@@ -1,4 +1,4 @@
-// Sums entries from parts with columns `bucket, key, n, a0 …`: stored figures, and what corrects those. The parts of a
+// Sums entries from parts with columns `bucket, key, n, a0 …`: stored figures, and their corrections. The parts of a
 // stock are differences.
 import { sql } from 'kysely';
 import { AMOUNTS, type Entries } from './entries.ts';

@@ -30,8 +30,8 @@ export interface CellsRequest {
  * Reads the cells of a query from the first source that can answer it:
  * - totals by day and month (totals.ts): transactions by their own dates, in the app's zone, by at most one column that
  *   totals are split by;
- * - facts by column, scanned in the process (columns/): other queries about months that have columns, including those in
- *   other zones and of payers;
+ * - facts by column, scanned in the process (columns/): other queries about months that have columns, including those
+ *   in other zones and of payers;
  * - facts one by one (entry-rows.ts, event-parts.ts): the rest, such as cohorts by day of install.
  *
  * Totals and columns lag behind the facts. What they lack or have in excess is corrected in the same snapshot

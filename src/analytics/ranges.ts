@@ -25,8 +25,8 @@ function split(bucket: number, from: number, to: number): Range[] {
 }
 
 /**
- * Returns the ranges of the buckets with these edges, up to `end`. With `history`, the first bucket includes all
- * earlier days.
+ * Returns the ranges of the buckets with these edges, up to `end`. With `includesHistory`, the first bucket includes
+ * all earlier days.
  */
 export function listRanges(edges: readonly number[], end: number, includesHistory: boolean): Range[] {
   return edges

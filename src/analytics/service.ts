@@ -32,7 +32,7 @@ interface Plot {
   storeTitles: StoreTitles;
 }
 
-/** What is read of the app before its facts. */
+/** What is read about the app before its facts. */
 interface AppState {
   state: FactsState;
   storeTitles: StoreTitles;
@@ -125,8 +125,8 @@ export function createChartAnswers(deps: Deps) {
   return {
     plotChart,
     /**
-     * Returns the body of a JSON answer, or what a CSV is made of. Throws if the request is invalid or the CSV would be
-     * too long.
+     * Returns the body of a JSON answer, or the plot that a CSV is rendered from. Throws if the request is invalid or
+     * the CSV would be too long.
      */
     async answer(
       app: App,

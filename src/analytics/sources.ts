@@ -1,5 +1,5 @@
-// The narrow facts as SQL: moments and buckets, keys of dimensions, what a query asks of a fact. Days are compared if
-// the query is in the app's zone, instants if it is in another; both give the same buckets.
+// The facts as SQL: moments and buckets, keys of dimensions, the conditions of a query. Days are compared if the query
+// is in the app's zone, instants if it is in another; both give the same buckets.
 import { type RawBuilder, sql } from 'kysely';
 import { listText } from '../db/lists.ts';
 import { FACT_IS } from '../facts/conditions.ts';
@@ -224,7 +224,7 @@ export function beforeEnd(source: Source, name: AnyMoment): Sql[] {
   return source.span.reachesNow ? [...inSpan, sql`${moment(name)} <= ${nowOf(source.query)}`] : inSpan;
 }
 
-/** Requires an opening before now: in the bucket that contains now, a stock is that of just before. */
+/** Requires an opening before now: in the bucket that contains now, a stock is counted just before now. */
 export function openedBeforeNow({ span, query }: Source, name: AnyMoment): Sql[] {
   return span.reachesNow ? [sql`${moment(name)} < ${nowOf(query)}`] : [];
 }
@@ -236,8 +236,8 @@ export function sinceStart(source: Source, name: AnyMoment): Sql[] {
 
 /**
  * In a zone other than the app's, tests the day as well: it is indexed, and says nearly as much as the instant. The
- * planner would take the two tests for independent and, for a rare moment, expect hardly any rows. A `case` tells it
- * nothing.
+ * planner would take the two tests for independent and, for a rare moment, expect hardly any rows. It cannot estimate a
+ * `case`.
  */
 function withDayTest({ query }: Source, test: Sql, ofDay: Sql): Sql[] {
   return query.inAppZone ? [test] : [ofDay, sql`case when ${test} then true end`];

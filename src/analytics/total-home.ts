@@ -1,4 +1,4 @@
-// Which totals a query reads: split by which column, and up to which day.
+// Decides which totals a query reads: those split by which column, and up to which day.
 import { MONTHLY_HOMES, TOTAL_HOMES, TOTALLED_ATTRIBUTES, type TotalHome } from '../facts/totals-schema.ts';
 import { appToday } from './app-days.ts';
 import { unitStart } from './calendar.ts';

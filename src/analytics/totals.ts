@@ -9,7 +9,7 @@ import { hasValue } from './filter-keys.ts';
 import { and, type Source, type Sql } from './sources.ts';
 import { homeOf, isMonthly, rangesOf, totalsHorizon } from './total-home.ts';
 
-/** Which count of a total covers exactly the facts that meet these conditions, named in alphabetical order. */
+/** The count of a total that covers exactly the facts with these conditions, which are named in alphabetical order. */
 const COUNTS: Readonly<Record<string, TotalSum>> = {
   '': 'n',
   priced: 'n_priced',
@@ -33,14 +33,14 @@ export function hasTotals(source: Source, entries: Entries): boolean {
   return isAsked && countOf(entries) !== undefined && homeOf(source) !== undefined && isKept(source, until);
 }
 
-/** Whether the totals have the days in question. Totals kept by month alone have only those of whole months. */
+/** Whether the totals have the days of the query. Totals kept by month alone have only those of whole months. */
 function isKept(source: Source, until: Moment | undefined): boolean {
   return !isMonthly(source) || rangesOf(source, until).every(({ grain }) => grain === 'month');
 }
 
 /**
  * Returns the parts that make up the entries, with columns `bucket, key, n, a0 …`: whole past days from the totals, and
- * what corrects them.
+ * their corrections.
  */
 export function totalParts(source: Source, entries: Entries): Sql[] {
   const baseline = { horizon: totalsHorizon(source), home: homeOf(source) };

@@ -1,4 +1,4 @@
-// The cells of a question that was summed up in the process. Segments come in the order of the answer; those that rank
+// The cells of a query that was summed up in the process. Segments come in the order of the answer; those that rank
 // too low are combined as "other".
 import { toMicros } from '../../lib/money.ts';
 import { inSlices } from '../../lib/slices.ts';
@@ -48,7 +48,7 @@ export async function listCells(
   return cells;
 }
 
-/** Returns a function that gives the value shown for a segment, by its number, over the whole range asked for. */
+/** Returns a function that gives the value shown for a segment, by its number, over the main range. */
 function shownBy(query: ChartQuery, spans: readonly SummedSpan[]): (segment: { number: number }) => bigint {
   const asked = spans.find(({ index }) => index === 0);
   const isSplit = query.chart.kind === 'ratio' && query.segmentation?.ofInstalls;

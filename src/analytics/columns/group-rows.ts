@@ -1,5 +1,5 @@
 // The rows of a group of facts: which of them are selected, and how often each combination of values occurs. One
-// question sends millions of rows through here, so the code works column by column, in plain loops over scratch arrays,
+// query sends millions of rows through here, so the code works column by column, in plain loops over scratch arrays,
 // and tests a value once per group rather than once per row.
 import { CODE_OFFSET, ROWS_PER_GROUP } from '../../facts/column-chunk.ts';
 

@@ -1,4 +1,4 @@
-// Reads the facts for a question from columns, month by month, and only those groups in which any fact can count.
+// Reads the facts for a query from columns, month by month, and only those groups in which any fact can count.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
 import { monthAfter } from '../../facts/column-groups.ts';
@@ -28,7 +28,7 @@ export function listMonths(source: Source, { of, until }: Entries): number[] {
   return source.state.months[of].filter((month) => month < end && (until !== undefined || monthAfter(month) > first));
 }
 
-/** Whether columns have entries of this kind for any of the days in question. */
+/** Whether columns have entries of this kind for any of the days of the query. */
 export function isInColumns(source: Source, entries: Entries): boolean {
   const { at, until } = entries;
   const { inAppZone, dateType } = source.query;
@@ -84,7 +84,7 @@ interface Reading {
   entries: Entries;
   scan: Scan;
   signal: AbortSignal;
-  /** Other work that needs the connection: whenever that would be idle, the first is taken off the list and started. */
+  /** Other work for the connection. Whenever it would be idle, the first item is taken from the list and started. */
   meanwhile: (() => Promise<void>)[];
 }
 

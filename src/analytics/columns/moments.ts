@@ -21,7 +21,7 @@ export function bucketUntil(edges: readonly number[], at: number): number {
   return at < edges[last]! ? bucketAt(edges, at) : last;
 }
 
-/** The bucket of anything earlier than the first one, where that is told apart. */
+/** The bucket of anything earlier than the first one, if the two are distinguished. */
 export const BEFORE = -1;
 
 /** A column as it was read. */

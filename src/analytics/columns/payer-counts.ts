@@ -4,7 +4,7 @@ import { CODE_OFFSET, PAGE } from '../../facts/column-chunk.ts';
 import type { Numbers } from './group-rows.ts';
 import { TooMuchToHold } from './sums.ts';
 
-/** The most numbers held for one span of a question: 128 MB. */
+/** The most numbers held for one span of a query: 128 MB. */
 const MAX_NUMBERS = 32_000_000;
 
 /**

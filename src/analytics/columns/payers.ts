@@ -16,7 +16,7 @@ import { listMonths } from './groups.ts';
 import { PayerCounts } from './payer-counts.ts';
 import { TooMuchToHold } from './sums.ts';
 
-/** With more profiles to count separately, a question would be too much to hold. */
+/** With more profiles to count separately, a query would be too much to hold. */
 const MAX_CHANGED = 200_000;
 
 /** Parallel lists: if there are many corrections, a row for each would hold up other requests. */
@@ -73,8 +73,8 @@ async function listTakenOff(db: Kysely<DB>, { owner }: Source, months: readonly 
 
 /**
  * Starts counting the payers of a span whose purchases are in columns, before these are scanned. Profiles with any
- * change since the columns were written are set apart, and corrected by what the columns lack or have too much of.
- * Throws TooMuchToHold.
+ * change since the columns were written are set apart, and corrected by what the columns lack or have in excess. Throws
+ * TooMuchToHold.
  */
 export async function startPayers(
   db: Kysely<DB>,

@@ -1,6 +1,6 @@
-// Sums up questions whose facts are in columns in the process, not in the database. It counts what the columns have
-// and, in the same snapshot, corrects that by what they lack or have too much of. Anything else that a question needs
-// arrives as sums by bucket and key.
+// Answers queries from columns, which are summed up in the process rather than in the database. What the columns lack
+// or have in excess is corrected in the same snapshot. Anything else that a query needs arrives as sums by bucket and
+// key.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
 import { yieldToEventLoop } from '../../lib/slices.ts';
@@ -29,7 +29,7 @@ interface Reading {
   signal: AbortSignal;
 }
 
-/** Returns the cells of a question; undefined if columns say nothing about it, or if it would be too much to hold. */
+/** Returns the cells of a query; undefined if columns do not help with it, or if it would be too much to hold. */
 export async function readColumns(
   db: Kysely<DB>,
   spans: readonly AskedSpan[],
@@ -66,7 +66,9 @@ function isOfOpenMonth(source: Source): boolean {
   return isMonthly(source) && appDaysOf(source).end > horizon && source.state.months.transaction.includes(horizon);
 }
 
-/** Installs that are in no columns are read in up to this many statements, each of which fits beside a month's scan. */
+/**
+ * Installs that are in no columns are read in up to this many statements, each of which runs while a month is scanned.
+ */
 const MAX_PIECES = 12;
 
 /** Lists the statements that read the part of these entries that is not scanned. */
@@ -102,7 +104,7 @@ async function sumSpan(db: Kysely<DB>, asked: AskedSpan, { segments, signal }: R
   return { index: asked.index, entries, installs, payers };
 }
 
-/** Rows of `bucket, key` and these columns of numbers, `n` among them if the rows are corrections. */
+/** Rows of `bucket, key` and these columns of numbers, which include `n` if the rows are corrections. */
 interface NamedRows {
   rows: Sql;
   names: readonly string[];
@@ -116,7 +118,7 @@ function rowsOf(source: Source, entries: Entries): NamedRows {
   return { rows: entryRows(source, entries), names: amountsOf(entries) };
 }
 
-/** Selects what columns lack or have too much of. */
+/** Selects what columns lack or have in excess. */
 function correctionsOf(source: Source, entries: Entries): NamedRows | undefined {
   const kept = { horizon: appToday(source.query), months: listMonths(source, entries) };
   const parts = entries.of === 'install' ? installCorrectionRows(source, kept) : correctionRows(source, entries, kept);

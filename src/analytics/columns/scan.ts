@@ -27,7 +27,7 @@ export interface Scan {
   times: number;
   segment: ColumnName | undefined;
   segmentOf: Segments['segmentOf'];
-  /** Whether profiles are told apart. */
+  /** Whether distinct profiles are counted. */
   profiles: boolean;
 }
 

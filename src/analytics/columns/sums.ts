@@ -1,10 +1,10 @@
 // Sums by segment and bucket that grow while groups of facts are scanned. Pure.
 import { joinMillions, splitAmount } from '../millions.ts';
 
-/** The most numbers held for the entries of one span of a question, or for its installs: 128 MB. */
+/** The most numbers held for the entries of one span of a query, or for its installs: 128 MB. */
 const MAX_NUMBERS = 16_000_000;
 
-/** Thrown when a question needs more than the process may hold. */
+/** Thrown when a query needs more than the process may hold. */
 export class TooMuchToHold extends Error {}
 
 /** Tuples of amounts, in the order of their codes. Each amount takes two numbers: its whole millions and the rest. */

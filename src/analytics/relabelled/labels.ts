@@ -1,11 +1,11 @@
-// The values that labels have for each attribute, as numbers. They are remembered from one question to the next,
-// because the values of a label never change.
+// Remembers, from one query to the next, the values that labels have for each attribute, as numbers. The values of a
+// label never change.
 import { type Kysely, sql } from 'kysely';
 import { jsonList, listText } from '../../db/lists.ts';
 import type { DB } from '../../db/types.ts';
 import { LABEL_HOMES } from '../../facts/totals-schema.ts';
 
-/** The attributes whose values have a key in totals, and those whose values can only be told apart by their text. */
+/** The attributes whose values have a key in totals, and those whose values can only be distinguished by their text. */
 const KEYS = LABEL_HOMES.filter((home) => home !== 'attribution_key');
 const TEXTS = ['ad_group', 'ad_set', 'creative'] as const;
 
@@ -13,7 +13,7 @@ const TEXTS = ['ad_group', 'ad_set', 'creative'] as const;
 const KEYS_END = 250_000;
 /** For all attributes together. Once there are more, no more labels are learned. */
 const MAX_DIGESTS = 180_000;
-/** The most labels that are read for one question; the rest wait for the next. */
+/** The most labels that are read for one query; the rest are left to the next. */
 const MAX_READ = 20_000;
 
 /** A digest stands for each text: it may have thousands of characters, and anybody with a public key can write one. */
@@ -44,7 +44,7 @@ export class LabelMemory {
     return this.#numbers.get(attribute)!;
   }
 
-  /** Reads those of these labels that are not known yet, as far as they are to be remembered. */
+  /** Reads those of these labels that are not known yet, within the limits above. */
   async learn(db: Kysely<DB>, keys: Iterable<number>): Promise<void> {
     const unknown = new Set<number>();
     for (const key of keys) {

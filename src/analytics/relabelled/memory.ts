@@ -1,5 +1,5 @@
-// Remembers the facts of profiles whose label is waiting, from one question to the next: as much of them as charts
-// without filters count. Pure.
+// Remembers, from one query to the next, the facts of profiles whose label is pending: only what charts without filters
+// count. Pure.
 import { FACT_IS } from '../../facts/conditions.ts';
 import { TOTAL_MOMENTS } from '../../facts/totals-schema.ts';
 import { AMOUNTS, type Condition } from '../entries.ts';
@@ -21,7 +21,7 @@ export type ProfileFacts = Float64Array | null;
 const MAX_FACTS = 400_000;
 const PROFILE_OVERHEAD = 2;
 
-/** An app that nobody has asked about for this long gives way to others. */
+/** An app that has not been queried for this long makes room for others. */
 const EVICT_AFTER_MS = 300_000;
 
 interface AppFacts {
@@ -44,8 +44,8 @@ export class FactMemory {
   }
 
   /**
-   * Called before an app is asked about; `now` is in milliseconds. Forgets profiles that no longer wait (places are
-   * given in order and, except for a few, leave in that order), and apps that give way.
+   * Prepares for a query of an app; `now` is in milliseconds. Forgets profiles whose label is no longer pending (places
+   * are given in order and, with few exceptions, freed in that order), and apps that have not been queried for long.
    */
   prepare(appKey: number, { firstWaiting, now }: { firstWaiting: number; now: number }): void {
     const asked = this.#apps.get(appKey) ?? { profiles: new Map(), askedAt: now };

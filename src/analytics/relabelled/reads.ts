@@ -1,5 +1,5 @@
-// What the database is asked about profiles whose label is waiting: which they are, whose facts have changed meanwhile,
-// and what facts they have.
+// Reads from the database which profiles have a pending label, whose facts have changed meanwhile, and what facts they
+// have.
 import { type Kysely, sql } from 'kysely';
 import { jsonList, listText } from '../../db/lists.ts';
 import type { DB } from '../../db/types.ts';
@@ -33,8 +33,8 @@ export async function readLabelQueue(db: Kysely<DB>, { owner }: Source, max: num
 }
 
 /**
- * Reads the places of profiles some of whose facts have changed while the profile waits: these facts are waiting for
- * the totals, or have been totalled again. If it returns `max` places, there may be more.
+ * Reads the places of profiles some of whose facts have changed while the label is pending: these facts are pending
+ * themselves, or have been totalled again. If it returns `max` places, there may be more.
  */
 export async function readChangedPlaces(
   db: Kysely<DB>,
@@ -73,7 +73,7 @@ async function readLists(db: Kysely<DB>, { owner }: Source, places: readonly num
   return rows[0]!;
 }
 
-/** Returns, by place, the facts of those profiles asked for whose facts were all read. */
+/** Returns, by place, the facts of those requested profiles whose facts were all read. */
 export function factsByPlace(lists: FactLists, asked: readonly number[]): Map<number, ProfileFacts> {
   const { places, flags } = lists;
   const days = REMEMBERED_DAYS.map((day) => lists[day]!);

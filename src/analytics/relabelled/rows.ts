@@ -17,13 +17,13 @@ import {
 import { sumRelabelled } from './sums.ts';
 
 interface Before extends RowForm {
-  /** The first day that is not asked for. */
+  /** The first day that is left out. */
   horizon: number;
   /** Further conditions on facts that are looked up; remembered ones meet them. */
   where?: readonly Sql[];
 }
 
-/** Selects `bucket, key, n, a0 …` of what happened before a day; nothing if no waiting label makes a difference. */
+/** Selects `bucket, key, n, a0 …` of what happened before a day; nothing if no pending label makes a difference. */
 export function relabelledBefore(source: Source, entries: Entries, { horizon, where = [], ...form }: Before): Sql[] {
   if (!readsPendingLabels(source)) return [];
   const counted = countedInOneRead(entries);
@@ -63,7 +63,7 @@ function countedTwice(labels: Sql, entries: Entries, where: readonly Sql[]): Fac
 const RARE_MOMENTS: readonly Moment[] = ['refunded', 'grace', 'billing_issue'];
 
 /**
- * Has the planner look up each profile's facts, although it believes that reading the whole span costs less: from an
+ * Makes the planner look up each profile's facts, although it believes that reading the whole span costs less: from an
  * array it expects only ten rows.
  */
 function forcingLookups(labels: Sql): Sql {

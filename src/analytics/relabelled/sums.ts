@@ -1,5 +1,5 @@
-// Sums remembered facts that count under another label than they carry: takes them off the one, adds them to the other.
-// Pure.
+// Sums remembered facts that count under another label than they carry: takes them off the latter and adds them to the
+// former. Pure.
 import { momentCode } from '../../facts/totals-schema.ts';
 import { AMOUNTS, type Condition, type Entries } from '../entries.ts';
 import { joinMillions, MILLION } from '../millions.ts';

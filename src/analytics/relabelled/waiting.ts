@@ -1,5 +1,5 @@
-// Finds, in the snapshot of a question, the profiles that count under another label than their facts carry, with these
-// facts. A process remembers them (docs/decisions/0019), as looking them up takes 10 to 14 µs per profile and question.
+// Finds, in the snapshot of a query, the profiles that count under another label than their facts carry, with these
+// facts. A process remembers them (docs/decisions/0019), as looking them up takes 10 to 14 µs per profile and query.
 import type { Kysely } from 'kysely';
 import { overlapping } from '../../db/overlap.ts';
 import type { DB } from '../../db/types.ts';
@@ -32,12 +32,12 @@ export interface Relabelled {
   places: readonly number[];
 }
 
-/** If this many profiles wait, all are looked up. */
+/** If this many profiles have a pending label, all are looked up. */
 const MAX_WAITING = 50_000;
-/** The most profiles whose facts are read for one question in order to be remembered; the rest wait for the next. */
+/** The most profiles whose facts one query reads into the memory; the rest are left to the next. */
 const MAX_READ = 2_000;
 
-/** Whether what is remembered of facts answers a question. */
+/** Whether the remembered facts can answer the query. */
 function isRemembered(source: Source): boolean {
   const { query, filters, state } = source;
   const isOfDays = query.inAppZone && query.dateType === 'purchase_date';
@@ -53,14 +53,14 @@ interface Memory {
   labels: LabelMemory;
 }
 
-/** Returns the one attribute of labels that the question is about, by its name in totals or, failing that, labels. */
+/** Returns the one attribute of labels that the query is about, by its name in totals or else in dim_attribution. */
 function comparedAttribute(source: Source): { name: string; isTotalled: boolean } {
   const home = homeOf(source);
   if (home && home !== ATTRIBUTION_COLUMN) return { name: home, isTotalled: true };
   return { name: labelAttributes(source.query)[0]!, isTotalled: false };
 }
 
-/** A profile whose labels differ in what the question is about, or may differ because one of them is not remembered. */
+/** A profile whose labels differ in what the query is about, or may differ because one of them is not remembered. */
 interface Differing {
   place: number;
   labelKeys: Keys;
@@ -83,7 +83,7 @@ function listDiffering({ places, earlier, later }: LabelQueue, labels: LabelMemo
 }
 
 /**
- * Makes a function that reads these profiles for a question, in its snapshot. It returns undefined if the facts of all
+ * Creates a function that reads these profiles for a query, in its snapshot. It returns undefined if the facts of all
  * of them have to be looked up.
  */
 export function createRelabelled({ serverRun }: Pick<Deps, 'serverRun'>): ReadRelabelled {
@@ -91,8 +91,8 @@ export function createRelabelled({ serverRun }: Pick<Deps, 'serverRun'>): ReadRe
   let kept = begin();
 
   /**
-   * Each run of the server has a memory of its own, as one that lacks the last transactions may give places in the
-   * queue and keys of labels again.
+   * Each run of the server has a memory of its own, because a server that lost the last transactions may assign the
+   * same places in the queue and keys of labels again.
    */
   function memoryOfRun(): Memory {
     if (kept.run !== serverRun.number) kept = begin();
@@ -122,7 +122,7 @@ export function createRelabelled({ serverRun }: Pick<Deps, 'serverRun'>): ReadRe
     const profiles: RelabelledProfile[] = [];
     const others: number[] = [];
     for (const { place, labelKeys, totalKeys } of differing) {
-      // Meanwhile other questions may have removed it from the memory, or put it there.
+      // Other queries may meanwhile have removed it from the memory, or added it.
       const facts = changed.has(place) ? null : (memory.find(app_key, place) ?? read.get(place));
       if (!facts || !totalKeys) others.push(place);
       else if (facts.length > 0) profiles.push({ facts, totalKeys, labelKeys });
