@@ -25,7 +25,7 @@ const ADDITIONS = sql.join(
 const MOMENTS = sql.join(TOTAL_MOMENTS.map(([, day], code) => sql`(${sql.lit(code)}::smallint, i.${sql.ref(day)})`));
 
 /** Makes subqueries that add the relation `image` (rows of a sign and a fact) to the totals split by these homes. */
-function addingTo(homes: readonly TotalHome[], others: readonly RawBuilder<unknown>[]) {
+function addingTo(homes: readonly TotalHome[], otherGroupings: readonly RawBuilder<unknown>[]) {
   const columns = homes.map((name) => sql.ref(name));
   /** Each home is totalled by day, or by month only. */
   const groupings = homes.map(
@@ -51,7 +51,7 @@ function addingTo(homes: readonly TotalHome[], others: readonly RawBuilder<unkno
         cross join lateral (values ${MOMENTS}) as m (moment, day)
         where m.day is not null
       ) f
-      group by grouping sets (${sql.join([...others, ...groupings])})
+      group by grouping sets (${sql.join([...otherGroupings, ...groupings])})
     ), by_grain as (
       select * from summed
       union all

@@ -6,7 +6,7 @@ import { DURATIONS, PERIODS, REASONS } from './codes.ts';
 
 type Duration = (typeof DURATIONS)[number];
 
-/** The classes of periods, each with the fewest and the most whole days that it may last. */
+/** The classes of periods, each with the minimum and the maximum number of whole days that it may last. */
 const LENGTHS: readonly (readonly [number, number, Duration])[] = [
   [6, 8, 'Weekly'],
   [28, 31, 'Monthly'],
@@ -49,8 +49,7 @@ const described = sql`
 
 const LENGTH_CLASS = sql`case ${sql.join(
   LENGTHS.map(
-    ([least, most, duration]) =>
-      sql`when days between ${sql.lit(least)} and ${sql.lit(most)} then ${durationCode(duration)}`,
+    ([min, max, duration]) => sql`when days between ${sql.lit(min)} and ${sql.lit(max)} then ${durationCode(duration)}`,
   ),
   sql` `,
 )} end`;

@@ -6,7 +6,7 @@
 export const ROWS_PER_GROUP = 50_000;
 
 /** Profiles are numbered. A number is kept as a page, which has this many numbers, and a place on that page. */
-export const PAGE = 32_768;
+export const PAGE_SIZE = 32_768;
 
 /** Added to a row's code to get its character, because a text cannot contain character 0. */
 export const CODE_OFFSET = 1;

@@ -3,7 +3,7 @@
 // totals, columns are written in the background, and charts that use them are exact.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
-import { PAGE } from './column-chunk.ts';
+import { PAGE_SIZE } from './column-chunk.ts';
 import {
   type ColumnLayout,
   createFailedMonths,
@@ -34,8 +34,8 @@ export const FACT_COLUMNS = {
   active_until_quarter: quarterOf('active_until', 'active_until_day'),
   price: sql`f.revenue || ':' || f.proceeds || ':' || f.net`,
   monthly: sql`f.monthly_revenue || ':' || f.monthly_proceeds || ':' || f.monthly_net`,
-  profile_page: sql`f.profile_no / ${sql.lit(PAGE)}`,
-  profile_place: sql`f.profile_no % ${sql.lit(PAGE)}`,
+  profile_page: sql`f.profile_no / ${sql.lit(PAGE_SIZE)}`,
+  profile_place: sql`f.profile_no % ${sql.lit(PAGE_SIZE)}`,
   country_key: sql`f.country_key`,
   store_key: sql`f.store_key`,
   product_key: sql`f.product_key`,
@@ -69,8 +69,8 @@ const IMAGE_COLUMNS = sql.join(
 const MIN_FACTS = 3_000;
 /** When a month has this many changes, they become a group of their own. */
 const MIN_CHANGES = 4_096;
-/** The same as MAX_APPENDED, for when there is nothing else to do. */
-const MAX_APPENDED_AT_REST = 0.1;
+/** Like MAX_APPENDED, but for when there is nothing else to do. */
+const MAX_APPENDED_WHEN_IDLE = 0.1;
 /** Periods of more days than this are long. */
 const LONG_DAYS = 40;
 /** While the totals lack this many facts, columns wait, because months are about to change. */
@@ -116,19 +116,19 @@ async function listMonthsInNeed(
  * the totals have. If a fact was removed and came back, the totals may add one image of it twice and take off another.
  */
 function selectTotalled(month: Month): RawBuilder<unknown> {
-  const isAsked = isInMonth(FACTS, month);
+  const inMonth = isInMonth(FACTS, month);
   return sql`
     select 1 as sign, ${IMAGE_COLUMNS} from fact_transaction f
-    where ${isAsked} and not ${isIn('fact_pending')} and not ${isIn('fact_moved')}
+    where ${inMonth} and not ${isIn('fact_pending')} and not ${isIn('fact_moved')}
     union all
     select sign(times)::integer, ${IMAGE_COLUMNS} from (
       select sum(sign) as times, ${IMAGE_COLUMNS} from (
         select 1 as sign, purchase_no, ${IMAGE_COLUMNS} from fact_transaction f
-        where ${isAsked} and not ${isIn('fact_pending')} and ${isIn('fact_moved')}
+        where ${inMonth} and not ${isIn('fact_pending')} and ${isIn('fact_moved')}
         union all
-        select 1, purchase_no, ${IMAGE_COLUMNS} from fact_retired f where ${isAsked}
+        select 1, purchase_no, ${IMAGE_COLUMNS} from fact_retired f where ${inMonth}
         union all
-        select -f.sign, purchase_no, ${IMAGE_COLUMNS} from fact_moved f where ${isAsked}
+        select -f.sign, purchase_no, ${IMAGE_COLUMNS} from fact_moved f where ${inMonth}
       ) f
       group by purchase_no, ${IMAGE_COLUMNS}
     ) f
@@ -192,7 +192,7 @@ export async function refreshColumns(
 export async function tidyColumns(db: Kysely<DB>): Promise<number> {
   const { rows } = await sql<Month>`
     select app_key, month, false as can_append from fact_column_month m
-    where appended > ${MAX_APPENDED_AT_REST}::float8 * facts and ${isTotalled(sql`m.app_key`)}
+    where appended > ${MAX_APPENDED_WHEN_IDLE}::float8 * facts and ${isTotalled(sql`m.app_key`)}
     order by random() limit 1`.execute(db);
   return refreshMonths(db, { months: rows }, refreshMonth);
 }

@@ -46,7 +46,7 @@ const FIRST_TRANSACTION = '3';
 const TABLES = ['fact_pending', 'fact_retired', 'fact_moved'] as const;
 
 /** Returns whether anything from before the transaction `next` is still pending, and which transaction is next now. */
-async function checkWaiting(db: Kysely<DB>, next: string): Promise<{ next: string; is_left: boolean }> {
+async function checkPending(db: Kysely<DB>, next: string): Promise<{ next: string; is_left: boolean }> {
   const left = TABLES.map(
     (table) => sql`exists (select from ${sql.table(table)} w where age(w.xmin) > age(${next}::text::xid8::xid))`,
   );
@@ -61,7 +61,7 @@ export async function factMetrics({ db, now, serverRun }: Pick<Deps, 'db' | 'now
   const at = now().getTime();
   const run = serverRun.number;
   if (oldest?.run !== run) oldest = undefined;
-  const { next, is_left } = await checkWaiting(db, oldest?.next ?? FIRST_TRANSACTION);
+  const { next, is_left } = await checkPending(db, oldest?.next ?? FIRST_TRANSACTION);
   // Concurrent requests for /metrics may finish in another order, and the clock may have been set back.
   if (!oldest || !is_left || at < oldest.at) oldest = { run, at, next };
   pending.set(facts);

@@ -43,7 +43,7 @@ async function countTogether(trx: Kysely<DB>, appKey: number, profileIds: readon
   return first === -1 ? rows.length : Math.max(first, 1);
 }
 
-async function listWaiting(trx: Kysely<DB>, appKey: number, max: number): Promise<string[]> {
+async function listQueued(trx: Kysely<DB>, appKey: number, max: number): Promise<string[]> {
   const { rows } = await sql<{ profile_id: string }>`
     select profile_id from label_pending where app_key = ${appKey} order by queue_no limit ${max}`.execute(trx);
   return rows.map(({ profile_id }) => profile_id);
@@ -166,16 +166,16 @@ export async function relabelBatch(
 async function relabelApp(db: Kysely<DB>, appKey: number, { max, turn }: { max: number; turn: Turn }): Promise<number> {
   const count = await tryInTransaction(db, LOCK_TIMEOUT_MS, async (trx) => {
     await setLimits(trx);
-    const waiting = await listWaiting(trx, appKey, max);
+    const queued = await listQueued(trx, appKey, max);
     // The profiles that could be locked may not be the ones that were listed.
-    const locked = await lockPending(trx, appKey, await countTogether(trx, appKey, waiting));
+    const locked = await lockPending(trx, appKey, await countTogether(trx, appKey, queued));
     const together = await countTogether(
       trx,
       appKey,
       locked.map(({ profile_id }) => profile_id),
     );
     if (together > 0) await relabel(trx, locked.slice(0, together));
-    turn.hasMore ||= together > 0 && together < waiting.length;
+    turn.hasMore ||= together > 0 && together < queued.length;
     return together;
   });
   return count ?? 0;

@@ -1,6 +1,6 @@
 // Counts distinct payers by segment and bucket while groups of facts are scanned. Each profile has a list of its
 // segments, and each of these has one bit per bucket. Pure.
-import { CODE_OFFSET, PAGE } from '../../facts/column-chunk.ts';
+import { CODE_OFFSET, PAGE_SIZE } from '../../facts/column-chunk.ts';
 import type { Numbers } from './group-rows.ts';
 import { TooMuchToHold } from './sums.ts';
 
@@ -50,7 +50,7 @@ export class PayerCounts {
   constructor(buckets: number, segments: number) {
     this.#buckets = buckets;
     this.#size = BITS_AT + Math.ceil(buckets / 32);
-    this.#more = new Int32Array(PAGE);
+    this.#more = new Int32Array(PAGE_SIZE);
     this.#end = this.#size;
     this.#payers = new Int32Array(segments + 1);
   }
@@ -59,14 +59,15 @@ export class PayerCounts {
   placeOfPage(page: number): number {
     const known = this.#places.get(page);
     if (known !== undefined) return known;
-    const place = this.#places.size * PAGE;
+    const place = this.#places.size * PAGE_SIZE;
     this.#places.set(page, place);
-    if ((place + PAGE) * this.#size > this.#firsts.length) this.#firsts = grow(this.#firsts, this.#size, this.#more);
+    if ((place + PAGE_SIZE) * this.#size > this.#firsts.length)
+      this.#firsts = grow(this.#firsts, this.#size, this.#more);
     return place;
   }
 
   placeOf(profile: number): number {
-    return this.placeOfPage(Math.floor(profile / PAGE)) + (profile % PAGE);
+    return this.placeOfPage(Math.floor(profile / PAGE_SIZE)) + (profile % PAGE_SIZE);
   }
 
   /** Has the purchases of this profile counted one by one, from now until `finish`. */
@@ -173,7 +174,7 @@ function mark(entries: Int32Array, entry: number, bucket: number): void {
 }
 
 function grow(old: Int32Array, size: number, others: Int32Array): Int32Array<ArrayBuffer> {
-  const grown = new Int32Array(Math.max(PAGE * size, 2 * old.length));
+  const grown = new Int32Array(Math.max(PAGE_SIZE * size, 2 * old.length));
   if (grown.length + others.length > MAX_NUMBERS) throw new TooMuchToHold();
   grown.set(old);
   return grown;

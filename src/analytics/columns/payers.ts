@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { jsonList } from '../../db/lists.ts';
 import { overlapping } from '../../db/overlap.ts';
 import type { DB } from '../../db/types.ts';
-import { CODE_OFFSET, PAGE } from '../../facts/column-chunk.ts';
+import { CODE_OFFSET, PAGE_SIZE } from '../../facts/column-chunk.ts';
 import { readKind, TAKEN_OFF } from '../../facts/kind.ts';
 import { appToday } from '../app-days.ts';
 import { countBuckets } from '../calendar.ts';
@@ -28,8 +28,8 @@ interface Corrections {
 }
 
 async function readCorrections(db: Kysely<DB>, source: Source): Promise<Corrections> {
-  const kept = { horizon: appToday(source.query), months: listMonths(source, PURCHASES), byProfile: true };
-  const parts = correctionRows(source, { ...PURCHASES, amount: 'one' }, kept);
+  const baseline = { horizon: appToday(source.query), months: listMonths(source, PURCHASES), byProfile: true };
+  const parts = correctionRows(source, { ...PURCHASES, amount: 'one' }, baseline);
   if (parts.length === 0) return { buckets: [], keys: [], purchases: [], profiles: [] };
   const { rows } = await sql<Corrections>`
     select ${jsonList('bucket', 'buckets')}, ${jsonList('key', 'keys')}, ${jsonList('n', 'purchases')}, ${jsonList('profile_no', 'profiles')}
@@ -65,7 +65,8 @@ async function listTakenOff(db: Kysely<DB>, { owner }: Source, months: readonly 
     const pages = row.pages.split(',').map(Number);
     const profiles: number[] = [];
     for (let i = 0; i < row.kind.length; i++) {
-      if (signs[codeAt(row.kind, i)] === -1) profiles.push(pages[codeAt(row.page, i)]! * PAGE + codeAt(row.place, i));
+      if (signs[codeAt(row.kind, i)] === -1)
+        profiles.push(pages[codeAt(row.page, i)]! * PAGE_SIZE + codeAt(row.place, i));
     }
     return profiles;
   });
