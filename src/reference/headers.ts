@@ -2,7 +2,7 @@
 // (decisions.md 1). Pure.
 import type { Route } from '../http/operation.ts';
 
-export interface AnswerHeader {
+export interface ResponseHeader {
   name: string;
   description: string;
   /** JSON Schema of its value. */
@@ -14,10 +14,10 @@ export interface AnswerHeader {
 }
 
 /** Requests without a valid key count towards no rate limit. */
-const isCounted: AnswerHeader['appliesTo'] = (status, { key }) => key !== 'none' && status !== 401;
+const isCounted: ResponseHeader['appliesTo'] = (status, { key }) => key !== 'none' && status !== 401;
 const WITH_LIMIT = { schema: { type: 'integer', minimum: 0 }, isOptional: true, appliesTo: isCounted } as const;
 
-export const ANSWER_HEADERS: readonly AnswerHeader[] = [
+export const RESPONSE_HEADERS: readonly ResponseHeader[] = [
   {
     name: 'Request-Id',
     description: 'Id of the request; `request_id` in the log.',
@@ -62,13 +62,13 @@ export const ANSWER_HEADERS: readonly AnswerHeader[] = [
 ];
 
 /** Returns the headers that responses of a route may have, for a status. */
-export function headersOf(route: Route, status: number): AnswerHeader[] {
-  return ANSWER_HEADERS.filter(({ appliesTo }) => appliesTo(status, route));
+export function headersOf(route: Route, status: number): ResponseHeader[] {
+  return RESPONSE_HEADERS.filter(({ appliesTo }) => appliesTo(status, route));
 }
 
 /** Describes all headers by name, for responses to refer to. */
 export function describeHeaders(): Record<string, object> {
-  const headers = ANSWER_HEADERS.map(({ name, description, schema, isOptional }) => [
+  const headers = RESPONSE_HEADERS.map(({ name, description, schema, isOptional }) => [
     name,
     { description, required: !isOptional, schema },
   ]);

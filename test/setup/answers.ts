@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { Ajv } from 'ajv';
 import { type ApiError, CONDITIONS, type ConditionName, type ErrorBody } from '../../src/errors.ts';
 import type { Route } from '../../src/http/operation.ts';
-import { ANSWER_HEADERS } from '../../src/reference/headers.ts';
+import { RESPONSE_HEADERS } from '../../src/reference/headers.ts';
 import { validationCodesOf } from '../../src/reference/validation.ts';
 import { findEventFault } from './events.ts';
 import type { Answer } from './service.ts';
@@ -72,12 +72,12 @@ function isDeclared({ error_code, status_code }: ErrorBody, { operation }: Route
 /** For paths and methods that no operation has. */
 const NO_ROUTE = { key: 'none', operation: {} } as Route;
 
-const headerValidators = new Map(ANSWER_HEADERS.map(({ name, schema }) => [name, ajv.compile(schema)]));
+const headerValidators = new Map(RESPONSE_HEADERS.map(({ name, schema }) => [name, ajv.compile(schema)]));
 
 function checkHeaders(answer: Answer, route: Route | undefined): void {
   const { headers, status } = answer;
   assertThat(headers['x-content-type-options'] === 'nosniff', 'no nosniff', answer);
-  for (const { name, schema, isOptional, appliesTo } of ANSWER_HEADERS) {
+  for (const { name, schema, isOptional, appliesTo } of RESPONSE_HEADERS) {
     const text = headers[name.toLowerCase()];
     const isDeclared = appliesTo(status, route ?? NO_ROUTE);
     if (text === undefined) {
