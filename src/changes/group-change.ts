@@ -32,15 +32,15 @@ async function lockGroup<Request extends Named>(
   trx: Kysely<DB>,
   requests: readonly Request[],
 ): Promise<Map<Request, string>> {
-  const askable = requests.filter(({ identity: { profile_id } }) => profile_id === null || isUuid(profile_id));
+  const lockable = requests.filter(({ identity: { profile_id } }) => profile_id === null || isUuid(profile_id));
   const found = await lockFreeProfiles(
     trx,
-    askable.map(({ app, identity }) => ({ app_id: app.app_id, ...identity })),
+    lockable.map(({ app, identity }) => ({ app_id: app.app_id, ...identity })),
   );
   const locked = new Map<Request, string>();
   const taken = new Set<string>();
   for (const { place, profile_id } of found) {
-    if (!taken.has(profile_id)) locked.set(askable[place - 1] as Request, profile_id);
+    if (!taken.has(profile_id)) locked.set(lockable[place - 1] as Request, profile_id);
     taken.add(profile_id);
   }
   return locked;

@@ -24,7 +24,7 @@ export async function checkWebhooks({ db, config, now }: Deps): Promise<Finding[
   const stored = await listStoredSecrets(db);
   const isClear = (value: string) => sealedWith(value) === undefined;
   const clear = config.SPS_ENCRYPTION_KEY ? stored.filter((row) => storedValues(row).some(isClear)) : [];
-  const locked = stored.flatMap((row) => {
+  const unreadable = stored.flatMap((row) => {
     try {
       readSecrets(row, config, at);
       return [];
@@ -33,12 +33,12 @@ export async function checkWebhooks({ db, config, now }: Deps): Promise<Finding[
       return [`those of ${row.webhook_id} are ${error.message}`];
     }
   });
-  const lockedWords = `The secrets of ${counted(locked.length, 'webhook', 'webhooks')} cannot be read; ${locked[0]}: configure the missing key, or remove the webhook and add it again.`;
+  const unreadableWords = `The secrets of ${counted(unreadable.length, 'webhook', 'webhooks')} cannot be read; ${unreadable[0]}: configure the missing key, or remove the webhook and add it again.`;
   const clearWords = `The secrets of ${counted(clear.length, 'webhook', 'webhooks')} are stored in clear: \`sps secrets rotate\` encrypts them.`;
   const secrets = (state: Finding['state'], words: string): Finding => ({ check: 'webhook secrets', state, words });
   return [
     judgeWebhooks(await readWebhookFacts(db, at)),
-    ...(locked.length === 0 ? [] : [secrets('problem', lockedWords)]),
+    ...(unreadable.length === 0 ? [] : [secrets('problem', unreadableWords)]),
     ...(clear.length === 0 ? [] : [secrets('warning', clearWords)]),
   ];
 }
