@@ -26,10 +26,10 @@ export interface CachedAnswer {
  * only valid requests were ever answered. One more member makes a different key even if it is null: an unknown name is
  * refused whatever its value.
  */
-export function questionKey({ app_id }: App, { zoneHeader, body }: ChartRequest): string {
-  const question = [app_id, zoneHeader?.value ?? null, body];
+export function requestKey({ app_id }: App, { zoneHeader, body }: ChartRequest): string {
+  const request = [app_id, zoneHeader?.value ?? null, body];
   return createHash('sha256')
-    .update(canonicalText(question, { nullIsNone: false }))
+    .update(canonicalText(request, { nullIsNone: false }))
     .digest('base64');
 }
 

@@ -38,7 +38,7 @@ export interface Baseline extends RowForm {
 }
 
 /**
- * Selects `bucket, key, n, a0 …` of pending facts, later days, refunds to come, retired images and changed labels; for
+ * Selects `bucket, key, n, a0 …` of pending facts, later days, future refunds, retired images and changed labels; for
  * columns also of their changes and of months that they lack.
  */
 export function correctionRows(source: Source, entries: Entries, baseline: Baseline): Sql[] {
@@ -83,7 +83,7 @@ function factsReadOnce(
     ...(has.pending ? [pending(source)] : []),
     ...(has.retired ? [retired(contained, months)] : []),
     ...(has.moved && readsLabels(source) ? [moved(contained, months)] : []),
-    ...(has.refundsToCome && entries.where.includes('not_refunded') ? [refundToCome(source, entries)] : []),
+    ...(has.futureRefunds && entries.where.includes('not_refunded') ? [futureRefunds(source, entries)] : []),
     ...(months && has.changes ? [changes(contained)] : []),
     ...(months ? otherMonths(source, entries, { ...contained, months }) : []),
   ];
@@ -150,7 +150,7 @@ function laterFacts(
   return asLabelled(source, entries, where);
 }
 
-function refundToCome(source: Source, entries: Entries): Facts {
+function futureRefunds(source: Source, entries: Entries): Facts {
   return asLabelled(source, entries, [
     sql`f.refunded_day >= ${sql.lit(appToday(source.query))}`,
     sql`f.refunded_at > ${nowOf(source.query)}`,

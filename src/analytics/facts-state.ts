@@ -25,7 +25,7 @@ export interface FactsState {
     /** Changes since the columns were made. */
     changes: boolean;
     installChanges: boolean;
-    refundsToCome: boolean;
+    futureRefunds: boolean;
     /** Profiles whose facts still carry an earlier label. */
     pendingLabels: boolean;
   };
@@ -43,7 +43,7 @@ export async function readFactsState(db: Kysely<DB>, { app_key }: Owner, query: 
       exists (select from fact_column_change where app_key = ${app_key}) as changes,
       exists (select from install_column_change where app_key = ${app_key}) as "installChanges",
       exists (select from fact_transaction where app_key = ${app_key}
-        and refunded_day >= ${appToday(query)} and refunded_at > ${query.now}::timestamptz) as "refundsToCome",
+        and refunded_day >= ${appToday(query)} and refunded_at > ${query.now}::timestamptz) as "futureRefunds",
       exists (select from label_pending where app_key = ${app_key}) as "pendingLabels"
     -- "offset 0" keeps the counts from being evaluated twice.
     from (select ${countUpToLimit('fact_pending')} as pending, ${countUpToLimit('fact_retired')} as retired offset 0) lacking`.execute(

@@ -106,11 +106,11 @@ function readDimension(note: Note, members: Record<string, unknown>, name: Dimen
   if (texts.some((text) => lengthOf(text) > MAX_CHARACTERS)) {
     return note(name, 'value_error', `Values must have at most ${MAX_CHARACTERS} characters.`);
   }
-  const asked = dimension(name);
-  const values = texts.map((text) => readFilterValue(asked, text));
+  const chosen = dimension(name);
+  const values = texts.map((text) => readFilterValue(chosen, text));
   const isKnown = values.every((one) => one !== undefined);
-  if (isKnown) return { dimension: asked, values };
-  return asked.closed
-    ? note(name, 'enum', `Must be one of: ${[...asked.closed, ...(asked.spellings?.keys() ?? [])].join(', ')}.`)
+  if (isKnown) return { dimension: chosen, values };
+  return chosen.closed
+    ? note(name, 'enum', `Must be one of: ${[...chosen.closed, ...(chosen.spellings?.keys() ?? [])].join(', ')}.`)
     : note(name, 'value_error', 'Must be two-letter country codes (ISO 3166-1).');
 }

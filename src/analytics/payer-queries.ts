@@ -1,7 +1,7 @@
 // Counts distinct payers fact by fact, in the statement of a chart.
 import { sql } from 'kysely';
 import { payerRows } from './entry-rows.ts';
-import { type AskedSpan, type Sql, segmentOfKey } from './sources.ts';
+import { type SpanSource, type Sql, segmentOfKey } from './sources.ts';
 
 export interface PayerQueries {
   ctes: Sql[];
@@ -15,9 +15,11 @@ export interface PayerQueries {
 /** The place and segment of a row that is joined with `ranked`. */
 export const SERIES = sql`case when kept then 'segment' else 'other' end as place, case when kept then segment else '' end as segment`;
 
-export function queryPayers(spans: readonly AskedSpan[]): PayerQueries {
+export function queryPayers(spans: readonly SpanSource[]): PayerQueries {
   const { value, join } = segmentOfKey(spans[0]!.query);
-  const selects = spans.map((asked) => sql`select ${sql.lit(asked.index)} as span, p.* from (${payerRows(asked)}) p`);
+  const selects = spans.map(
+    (source) => sql`select ${sql.lit(source.index)} as span, p.* from (${payerRows(source)}) p`,
+  );
   return {
     ctes: [
       sql`payer as materialized (

@@ -11,9 +11,9 @@ import { entryRows, widthOf } from './entry-rows.ts';
 import type { FactsState } from './facts-state.ts';
 import { type KeyedFilter, withKeys } from './filter-keys.ts';
 import { type PayerQueries, queryPayers, SERIES } from './payer-queries.ts';
-import type { ReadRelabelled } from './relabelled/waiting.ts';
+import type { ReadRelabelled } from './relabelled/profiles.ts';
 import type { ChartQuery } from './request.ts';
-import { type AskedSpan, type Owner, type Sql, segmentOfKey } from './sources.ts';
+import { type Owner, type SpanSource, type Sql, segmentOfKey } from './sources.ts';
 
 export interface CellsRequest {
   query: ChartQuery;
@@ -46,11 +46,11 @@ export async function readCells(db: Kysely<DB>, request: CellsRequest): Promise<
 }
 
 /** Lists the spans of the query that have buckets. */
-function listSpans({ query, owner, state }: CellsRequest, filters: readonly KeyedFilter[]): AskedSpan[] {
+function listSpans({ query, owner, state }: CellsRequest, filters: readonly KeyedFilter[]): SpanSource[] {
   const spans = [query.span, query.compared].map((span, i) => {
     return { query, owner, state, filters, span, index: i === 0 ? 0 : 1 };
   });
-  return spans.filter((one): one is AskedSpan => one.span !== null && countBuckets(one.span) > 0);
+  return spans.filter((one): one is SpanSource => one.span !== null && countBuckets(one.span) > 0);
 }
 
 /**
@@ -59,7 +59,7 @@ function listSpans({ query, owner, state }: CellsRequest, filters: readonly Keye
  */
 async function queryCells(
   db: Kysely<DB>,
-  spans: readonly AskedSpan[],
+  spans: readonly SpanSource[],
   { query, maxSeries }: CellsRequest,
 ): Promise<Cell[]> {
   const payers = dividesBy(query.chart, 'payers') ? queryPayers(spans) : undefined;
@@ -79,16 +79,16 @@ function amounts(width: number, of: (name: Sql) => Sql): Sql {
   return list(Array.from({ length: width }, (_, i) => of(sql.ref(`a${i}`))));
 }
 
-function entryCte({ chart }: ChartQuery, spans: readonly AskedSpan[]): Sql {
+function entryCte({ chart }: ChartQuery, spans: readonly SpanSource[]): Sql {
   const width = widthOf(chart.entries);
   const sums = amounts(width, (name) => name);
-  const selects = spans.flatMap((asked) => {
+  const selects = spans.flatMap((source) => {
     const side = (name: Cell['side'], values: Sql, rows: Sql) =>
-      sql`select ${sql.lit(name)} as side, ${sql.lit(asked.index)} as span, bucket, key, ${values} from (${rows}) r`;
-    const entries = chart.entries.map((one) => side('entries', sums, entryRows(asked, one)));
+      sql`select ${sql.lit(name)} as side, ${sql.lit(source.index)} as span, bucket, key, ${values} from (${rows}) r`;
+    const entries = chart.entries.map((one) => side('entries', sums, entryRows(source, one)));
     if (!dividesBy(chart, 'installs')) return entries;
     const installs = list([sql`a0`, ...Array.from({ length: width - 1 }, () => sql`0`)]);
-    return [...entries, side('per', installs, entryRows(asked, INSTALLS))];
+    return [...entries, side('per', installs, entryRows(source, INSTALLS))];
   });
   return sql`entry as (${sql.join(selects, sql` union all `)})`;
 }

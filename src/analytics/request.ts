@@ -57,7 +57,7 @@ export function readChartRequest({ body, zoneHeader, appZone, now }: ChartReques
   const problems: FieldError[] = [];
 
   const chartId = readChoice(problems, members, { name: 'chart_id', values: CHART_IDS, fallback: 'revenue' });
-  const asked = problems.length === 0 ? chart(chartId) : undefined;
+  const validChart = problems.length === 0 ? chart(chartId) : undefined;
   const unit = readChoice(problems, members, {
     name: 'period_unit',
     values: PERIOD_UNITS,
@@ -67,7 +67,7 @@ export function readChartRequest({ body, zoneHeader, appZone, now }: ChartReques
   const dateType = readChoice(problems, members, { name: 'date_type', values: DATE_TYPES, fallback: 'purchase_date' });
   const segmentation = readChoice(problems, members, {
     name: 'segmentation',
-    values: asked ? segmentationsOf(asked) : EVERY_SEGMENTATION,
+    values: validChart ? segmentationsOf(validChart) : EVERY_SEGMENTATION,
     fallback: null,
   });
   const format = readChoice(problems, members, { name: 'format', values: FORMATS, fallback: 'json' });
@@ -76,7 +76,7 @@ export function readChartRequest({ body, zoneHeader, appZone, now }: ChartReques
   const zone = readZone(problems, zoneHeader, ownZone);
 
   const inFilters: FieldError[] = [];
-  const { date, compareDate, filters } = readFilters(inFilters, members.filters, { chart: asked, unit });
+  const { date, compareDate, filters } = readFilters(inFilters, members.filters, { chart: validChart, unit });
   const [first, ...rest] = [...inFilters, ...problems];
   if (first) throw validationError([first, ...rest]);
 

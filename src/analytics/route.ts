@@ -30,8 +30,8 @@ export function retrieveAnalyticsRoute(deps: Deps) {
     async handle({ app, body, request, reply }) {
       const zoneHeader = findServiceHeader(request.raw, deps.config.HEADER_ALIASES, 'tz');
       const isSmall = Number(request.headers['content-length']) <= SMALL_BODY;
-      const asked = { body, isSmall, zoneHeader, appZone: app.timezone, now: deps.now() };
-      const answer = await charts.answer(app, asked, disconnectSignal(reply));
+      const chartRequest = { body, isSmall, zoneHeader, appZone: app.timezone, now: deps.now() };
+      const answer = await charts.answer(app, chartRequest, disconnectSignal(reply));
       if ('json' in answer) return reply.type(JSON_TYPE).send(answer.json);
       const { query, series, storeTitles } = answer;
       reply.type('text/csv; charset=utf-8');

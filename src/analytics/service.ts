@@ -10,13 +10,13 @@ import { valueError } from '../errors.ts';
 import { versionOf } from '../facts/version.ts';
 import { yieldToEventLoop } from '../lib/slices.ts';
 import { renderAnswer } from './answer.ts';
-import { createAnswerCache, questionKey } from './answer-cache.ts';
+import { createAnswerCache, requestKey } from './answer-cache.ts';
 import { countBuckets } from './calendar.ts';
 import { metricKeysOf } from './catalogue.ts';
 import { MAX_CSV_ROWS } from './csv.ts';
 import { type FactsState, readFactsState } from './facts-state.ts';
 import { readCells, readStoreTitles } from './queries.ts';
-import { createRelabelled, type ReadRelabelled } from './relabelled/waiting.ts';
+import { createRelabelledReader, type ReadRelabelled } from './relabelled/profiles.ts';
 import { type ChartQuery, type ChartRequest, countPoints, readChartRequest } from './request.ts';
 import { assembleSeries, type Series } from './series.ts';
 import type { StoreTitles } from './titles.ts';
@@ -53,11 +53,11 @@ const FEW_POINTS = 2_000;
 async function readSeries(
   snapshot: Kysely<DB>,
   app: App,
-  asked: { query: ChartQuery; state: FactsState; signal: AbortSignal; readRelabelled: ReadRelabelled },
+  request: { query: ChartQuery; state: FactsState; signal: AbortSignal; readRelabelled: ReadRelabelled },
 ): Promise<Series[]> {
-  const { query, signal } = asked;
+  const { query, signal } = request;
   signal.throwIfAborted();
-  const cells = await readCells(snapshot, { ...asked, owner: app, maxSeries: maxSeriesOf(query) });
+  const cells = await readCells(snapshot, { ...request, owner: app, maxSeries: maxSeriesOf(query) });
   if (query.format === 'csv' && cells.some(({ place }) => place === 'other')) {
     throw valueError(
       'segmentation',
@@ -68,7 +68,7 @@ async function readSeries(
   return assembleSeries(query, cells);
 }
 
-interface Question {
+interface PlotRequest {
   query: ChartQuery;
   signal: AbortSignal;
 }
@@ -76,7 +76,7 @@ interface Question {
 /** Creates the service that answers chart requests and caches JSON answers for repeated ones. */
 export function createChartAnswers(deps: Deps) {
   const answers = createAnswerCache();
-  const readRelabelled = createRelabelled(deps);
+  const readRelabelled = createRelabelledReader(deps);
 
   async function readVersion(app: App): Promise<string> {
     const statement = sql<{ version: string }>`select ${versionOf(app.app_key)} as version`;
@@ -93,7 +93,7 @@ export function createChartAnswers(deps: Deps) {
   }
 
   /** Computes a chart without caching it. Throws `value_error` if a CSV would be too long. */
-  async function plotChart(app: App, { query, signal }: Question): Promise<Plot> {
+  async function plotChart(app: App, { query, signal }: PlotRequest): Promise<Plot> {
     return readCancellably(deps, signal, {
       first: (each) => readAppState(each, app, query),
       rest: async (snapshot, { state, storeTitles }) => ({
@@ -105,7 +105,7 @@ export function createChartAnswers(deps: Deps) {
   }
 
   /** Computes the body of the answer and caches it under the key. */
-  async function compute(app: App, key: string, { query, signal }: Question): Promise<Buffer> {
+  async function compute(app: App, key: string, { query, signal }: PlotRequest): Promise<Buffer> {
     return readCancellably(deps, signal, {
       first: (each) => Promise.all([readAppState(each, app, query), readValidUntil(each, app, query)]),
       async rest(snapshot, [{ state, storeTitles }, until]) {
@@ -130,17 +130,17 @@ export function createChartAnswers(deps: Deps) {
      */
     async answer(
       app: App,
-      asked: ChartRequest & { isSmall: boolean },
-      departure: AbortSignal,
+      request: ChartRequest & { isSmall: boolean },
+      disconnected: AbortSignal,
     ): Promise<{ json: Buffer } | Plot> {
       // A large body is validated first: hashing it for the lookup costs twice as much as finding out that it is wrong.
-      const validated = asked.isSmall ? undefined : readChartRequest(asked);
-      const key = questionKey(app, asked);
-      const kept = await findCached(app, key, asked.now);
+      const validated = request.isSmall ? undefined : readChartRequest(request);
+      const key = requestKey(app, request);
+      const kept = await findCached(app, key, request.now);
       if (kept) return { json: kept };
-      const query = validated ?? readChartRequest(asked);
+      const query = validated ?? readChartRequest(request);
       // The pool's timeout applies to each statement separately.
-      const signal = AbortSignal.any([departure, AbortSignal.timeout(deps.config.ANALYTICS_TIMEOUT_MS)]);
+      const signal = AbortSignal.any([disconnected, AbortSignal.timeout(deps.config.ANALYTICS_TIMEOUT_MS)]);
       return query.format === 'json'
         ? { json: await compute(app, key, { query, signal }) }
         : plotChart(app, { query, signal });

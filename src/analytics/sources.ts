@@ -9,7 +9,7 @@ import type { Dimension } from './dimensions.ts';
 import type { Condition, Entries, Moment } from './entries.ts';
 import type { FactsState } from './facts-state.ts';
 import { hasValue, type KeyedFilter } from './filter-keys.ts';
-import type { Relabelled } from './relabelled/waiting.ts';
+import type { Relabelled } from './relabelled/profiles.ts';
 import type { ChartQuery } from './request.ts';
 
 export type Sql = RawBuilder<unknown>;
@@ -31,8 +31,8 @@ export interface Source {
   relabelled?: Relabelled | undefined;
 }
 
-/** The main span of a query (0), or the one it is compared with (1). */
-export interface AskedSpan extends Source {
+/** A query over its main span (0), or over the one it is compared with (1). */
+export interface SpanSource extends Source {
   index: 0 | 1;
 }
 
@@ -183,8 +183,8 @@ export function changedLabels(source: Source): Sql {
 /** Selects the pending labels at these places in the queue. */
 export function labelsAt({ owner }: Source, places: readonly number[]): Sql {
   return materialized(sql`
-    select w.profile_id, w.attribution_key from unnest(${listText(places)}::bigint[]) as asked (queue_no)
-    join label_pending w on w.app_key = ${owner.app_key} and w.queue_no = asked.queue_no`);
+    select w.profile_id, w.attribution_key from unnest(${listText(places)}::bigint[]) as requested (queue_no)
+    join label_pending w on w.app_key = ${owner.app_key} and w.queue_no = requested.queue_no`);
 }
 
 /** Computes a relation once. A planner that wrongly expects a single joined fact would recompute it for each one. */

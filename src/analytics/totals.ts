@@ -9,7 +9,7 @@ import { hasValue } from './filter-keys.ts';
 import { and, type Source, type Sql } from './sources.ts';
 import { homeOf, isMonthly, rangesOf, totalsHorizon } from './total-home.ts';
 
-/** The count of a total that covers exactly the facts with these conditions, which are named in alphabetical order. */
+/** The count of a total that covers exactly the facts that meet some conditions, by their names in alphabetical order. */
 const COUNTS: Readonly<Record<string, TotalSum>> = {
   '': 'n',
   priced: 'n_priced',
@@ -29,8 +29,8 @@ function countOf({ where }: Entries): TotalSum | undefined {
 export function hasTotals(source: Source, entries: Entries): boolean {
   const { of, until } = entries;
   const { inAppZone, dateType } = source.query;
-  const isAsked = source.state.usesTotals && inAppZone && dateType === 'purchase_date' && of === 'transaction';
-  return isAsked && countOf(entries) !== undefined && homeOf(source) !== undefined && isKept(source, until);
+  const isEligible = source.state.usesTotals && inAppZone && dateType === 'purchase_date' && of === 'transaction';
+  return isEligible && countOf(entries) !== undefined && homeOf(source) !== undefined && isKept(source, until);
 }
 
 /** Whether the totals have the days of the query. Totals kept by month alone have only those of whole months. */
@@ -53,7 +53,7 @@ function totalRows(source: Source, entries: Entries, { at, sign }: Counted): Sql
   const ranges = rangesOf(source, entries.until);
   const home = homeOf(source);
   const key = query.segmentation ? sql`t.key` : sql`null::integer`;
-  const isAsked = filters.map((filter) => hasValue(sql`t.key`, filter));
+  const conditions = filters.map((filter) => hasValue(sql`t.key`, filter));
   const sum = (name: TotalSum) => sql`sum(${sql.ref(`t.${name}`)}) * ${sign}`;
   const columns = AMOUNTS[entries.amount].map((name, i) => sql`, ${sum(name)} as ${sql.ref(`a${i}`)}`);
   return sql`select r.bucket, ${key} as key, ${sum(countOf(entries)!)} as n ${sql.join(columns, sql` `)}
@@ -68,6 +68,6 @@ function totalRows(source: Source, entries: Entries, { at, sign }: Counted): Sql
       -- Prevents a hash join, which would compare every range with the days of all years.
       offset 0
     ) t
-    ${isAsked.length > 0 ? sql`where ${and(isAsked)}` : sql``}
+    ${conditions.length > 0 ? sql`where ${and(conditions)}` : sql``}
     group by 1, 2`;
 }

@@ -6,8 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHART_IDS, chart, segmentationsOf } from '../../src/analytics/catalogue.ts';
 import { readFactsState } from '../../src/analytics/facts-state.ts';
 import { FactMemory, REMEMBERED_AMOUNTS, REMEMBERED_DAYS, WIDTH } from '../../src/analytics/relabelled/memory.ts';
+import {
+  createRelabelledReader,
+  type ReadRelabelled,
+  type Relabelled,
+} from '../../src/analytics/relabelled/profiles.ts';
 import { type FactLists, factsByPlace, MAX_FACTS_READ } from '../../src/analytics/relabelled/reads.ts';
-import { createRelabelled, type ReadRelabelled, type Relabelled } from '../../src/analytics/relabelled/waiting.ts';
 import { readChartRequest } from '../../src/analytics/request.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshTotals } from '../../src/facts/totals.ts';
@@ -192,7 +196,7 @@ describe('a lookup', () => {
 
   test('reads what changed since it was remembered, until its label is brought to it', async () => {
     let run = 0;
-    read = createRelabelled({
+    read = createRelabelledReader({
       serverRun: {
         get number() {
           return run;
@@ -240,18 +244,18 @@ describe('the memory', () => {
   test('is bounded; facts that no longer wait make room, and so does an app that nobody asks about', () => {
     const memory = new FactMemory();
     const all = memory.room;
-    memory.prepare(1, { firstWaiting: 1, now: 0 });
-    memory.prepare(2, { firstWaiting: 1, now: 0 });
+    memory.prepare(1, { firstPending: 1, now: 0 });
+    memory.prepare(2, { firstPending: 1, now: 0 });
     memory.add(1, 1, factsOf(all / 2));
     memory.add(2, 1, factsOf(all / 2));
     expect(memory.find(1, 1)).toBeDefined();
     expect(memory.find(2, 1)).toBeUndefined();
     memory.add(1, 2, factsOf(10));
-    memory.prepare(1, { firstWaiting: 2, now: 0 });
+    memory.prepare(1, { firstPending: 2, now: 0 });
     expect(memory.find(1, 1)).toBeUndefined();
     expect(memory.find(1, 2)).toHaveLength(10 * WIDTH);
 
-    memory.prepare(2, { firstWaiting: 1, now: 300_000 });
+    memory.prepare(2, { firstPending: 1, now: 300_000 });
     expect(memory.find(1, 2)).toBeUndefined();
     expect(memory.room).toBe(all);
   });

@@ -50,14 +50,14 @@ export async function listCells(
 
 /** Returns a function that gives the value shown for a segment, by its number, over the main range. */
 function shownBy(query: ChartQuery, spans: readonly SummedSpan[]): (segment: { number: number }) => bigint {
-  const asked = spans.find(({ index }) => index === 0);
+  const main = spans.find(({ index }) => index === 0);
   const isSplit = query.chart.kind === 'ratio' && query.segmentation?.ofInstalls;
   const perOf = (number: number) => {
-    if (asked?.payers) return BigInt(asked.payers.payersOf(number));
-    return isSplit ? asked?.installs.total(number) : 1n;
+    if (main?.payers) return BigInt(main.payers.payersOf(number));
+    return isSplit ? main?.installs.total(number) : 1n;
   };
   return ({ number }) => {
-    const sum = asked?.entries.total(number) ?? 0n;
+    const sum = main?.entries.total(number) ?? 0n;
     return unitOf(query.chart) === 'USD' ? toMicros(sum, perOf(number)) : sum;
   };
 }

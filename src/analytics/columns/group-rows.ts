@@ -48,13 +48,13 @@ const ALL_ROWS = Int32Array.from({ length: ROWS_PER_GROUP }, (_, row) => row);
 /** The rows that pass, in the group that is being scanned. */
 const selection = new Int32Array(ROWS_PER_GROUP);
 
-type Judged = Pick<Column, 'passes'> & Pick<Numbers, 'codes'>;
+type Tested = Pick<Column, 'passes'> & Pick<Numbers, 'codes'>;
 
 /**
  * Returns the rows that pass in all columns. The result is valid until the rows of another group are selected. The
  * column in which the smallest share of values passes is tested first, as it leaves the fewest rows to the others.
  */
-export function selectRows(size: number, columns: Iterable<Judged>): Int32Array {
+export function selectRows(size: number, columns: Iterable<Tested>): Int32Array {
   const [first, ...others] = [...columns]
     .map((column) => ({ ...column, share: shareOf(column.passes) }))
     .filter(({ share }) => share < 1)
@@ -70,7 +70,7 @@ function shareOf(passes: Uint8Array): number {
 }
 
 /** Selects from all rows. Returns how many passed. */
-function selectOf(size: number, { passes, codes }: Judged): number {
+function selectOf(size: number, { passes, codes }: Tested): number {
   let kept = 0;
   for (let row = 0; row < size; row++) {
     selection[kept] = row;
@@ -80,7 +80,7 @@ function selectOf(size: number, { passes, codes }: Judged): number {
 }
 
 /** Selects from the rows that were selected before. Returns how many passed. */
-function selectAmong(count: number, { passes, codes }: Judged): number {
+function selectAmong(count: number, { passes, codes }: Tested): number {
   let kept = 0;
   for (let i = 0; i < count; i++) {
     const row = selection[i]!;

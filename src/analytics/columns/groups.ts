@@ -14,11 +14,11 @@ import {
   type ColumnName,
   canCount,
   type Group,
-  judge,
-  listJudged,
   listNeeded,
+  listTested,
   type Scan,
   type ScanTarget,
+  testValues,
 } from './scan.ts';
 import { TooMuchToHold } from './sums.ts';
 
@@ -48,16 +48,16 @@ export async function planScan(
   const { query, span, filters } = source;
   const segmentation = segmentationOf(query, entries);
   const days = appDaysOf(source);
-  const judges: Scan['judges'] = {};
+  const keyTests: Scan['keyTests'] = {};
   for (const filter of filters) {
     const keys = new Set(await listKeys(db, filter, MAX_KEYS));
     if (keys.size === MAX_KEYS) throw new TooMuchToHold();
     const { column } = filter.dimension.home;
-    const others = judges[column];
-    judges[column] = (key) => keys.has(key) && (others?.(key) ?? true);
+    const others = keyTests[column];
+    keyTests[column] = (key) => keys.has(key) && (others?.(key) ?? true);
   }
   return {
-    judges,
+    keyTests,
     isCounted: (kind) => where.every((name) => KIND_IS[name](kind)),
     at: of === 'install' ? 'installed' : 'purchased',
     days: { first: days.first, end: Math.min(days.end, appToday(query)) },
@@ -68,7 +68,7 @@ export async function planScan(
     times,
     segment: segmentation?.home.column,
     segmentOf: segments.segmentOf,
-    profiles: target.payers !== undefined,
+    countsProfiles: target.payers !== undefined,
   };
 }
 
@@ -122,7 +122,7 @@ export async function* listGroups(db: Kysely<DB>, source: Source, reading: Readi
 }
 
 /**
- * Reads the groups of a month in which facts can count. It first reads and judges the values of columns, then reads the
+ * Reads the groups of a month in which facts can count. It first reads and tests the values of columns, then reads the
  * rows of the columns that make a difference.
  */
 async function readGroups(
@@ -132,25 +132,25 @@ async function readGroups(
 ): Promise<Group[]> {
   const table = sql.table(CHUNKS[entries.of]);
   const ofMonth = sql`c.app_key = ${owner.app_key} and c.month = ${month}`;
-  const { rows: judged } = await sql<Chunk>`select row_group, name, dictionary from ${table} c
-    where ${ofMonth} and name = any(${listJudged(scan)}::text[])`.execute(db);
+  const { rows: tested } = await sql<Chunk>`select row_group, name, dictionary from ${table} c
+    where ${ofMonth} and name = any(${listTested(scan)}::text[])`.execute(db);
   const groups = new Map<number, Group>();
-  for (const { row_group, name, dictionary } of judged) {
+  for (const { row_group, name, dictionary } of tested) {
     const group = groups.get(row_group) ?? new Map();
-    groups.set(row_group, group.set(name, judge(scan, name, dictionary)));
+    groups.set(row_group, group.set(name, testValues(scan, name, dictionary)));
   }
   const needed = [...groups].flatMap(([row_group, group]) =>
-    canCount(group) ? listNeeded(scan, group).map((name) => ({ row_group, name, isJudged: group.has(name) })) : [],
+    canCount(group) ? listNeeded(scan, group).map((name) => ({ row_group, name, isTested: group.has(name) })) : [],
   );
   if (needed.length === 0) return [];
   const { rows: chunks } = await sql<Chunk & { codes: string }>`
-    select row_group, name, case when n.is_judged then '' else c.dictionary end as dictionary, c.codes
+    select row_group, name, case when n.is_tested then '' else c.dictionary end as dictionary, c.codes
     from unnest(${needed.map((one) => one.row_group)}::integer[], ${needed.map((one) => one.name)}::text[],
-      ${needed.map((one) => one.isJudged)}::boolean[]) as n (row_group, name, is_judged)
+      ${needed.map((one) => one.isTested)}::boolean[]) as n (row_group, name, is_tested)
     join ${table} c using (row_group, name) where ${ofMonth}`.execute(db);
   for (const { row_group, name, dictionary, codes } of chunks) {
     const group = groups.get(row_group)!;
-    group.set(name, { ...(group.get(name) ?? judge(scan, name, dictionary)), codes });
+    group.set(name, { ...(group.get(name) ?? testValues(scan, name, dictionary)), codes });
   }
   return [...groups.values()].filter(canCount);
 }

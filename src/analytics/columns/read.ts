@@ -15,7 +15,7 @@ import { installCorrectionRows } from '../install-corrections.ts';
 import { partRows } from '../parts.ts';
 import type { CellsRequest } from '../queries.ts';
 import { numberSegments, type Segments } from '../segments.ts';
-import type { AskedSpan, Source, Sql } from '../sources.ts';
+import type { Source, SpanSource, Sql } from '../sources.ts';
 import { isMonthly, totalsHorizon } from '../total-home.ts';
 import { hasTotals } from '../totals.ts';
 import { listCells, type SummedSpan } from './cells.ts';
@@ -32,21 +32,21 @@ interface Reading {
 /** Returns the cells of a query; undefined if columns do not help with it, or if it would be too much to hold. */
 export async function readColumns(
   db: Kysely<DB>,
-  spans: readonly AskedSpan[],
+  spans: readonly SpanSource[],
   { maxSeries, signal }: Pick<CellsRequest, 'maxSeries' | 'signal'>,
 ): Promise<Cell[] | undefined> {
   const { query } = spans[0]!;
   const { chart } = query;
   const entries = dividesBy(chart, 'installs') ? [...chart.entries, INSTALLS] : chart.entries;
   const isRead = dividesBy(chart, 'payers')
-    ? spans.every((asked) => isInColumns(asked, PURCHASES))
-    : spans.some((asked) => entries.some((one) => isScanned(asked, one)));
+    ? spans.every((source) => isInColumns(source, PURCHASES))
+    : spans.some((source) => entries.some((one) => isScanned(source, one)));
   if (!isRead) return undefined;
   try {
     const segments = await numberSegments(db, query);
     if (!segments) return undefined;
     const summed: SummedSpan[] = [];
-    for (const asked of spans) summed.push(await sumSpan(db, asked, { segments, signal }));
+    for (const source of spans) summed.push(await sumSpan(db, source, { segments, signal }));
     // Let other requests be answered first, as between groups.
     await yieldToEventLoop();
     return listCells(query, summed, { segments: segments.values, maxSeries });
@@ -72,36 +72,36 @@ function isOfOpenMonth(source: Source): boolean {
 const MAX_PIECES = 12;
 
 /** Lists the statements that read the part of these entries that is not scanned. */
-function listUnscanned(asked: AskedSpan, entries: Entries): Omit<AddedRows, 'sums'>[] {
-  if (isScanned(asked, entries)) return [{ bucketOffset: 0, named: correctionsOf(asked, entries) }];
-  const pieces = cutSpan(asked.span, entries.of === 'install' ? MAX_PIECES : 1);
-  return pieces.map(({ first, span }) => ({ bucketOffset: first, named: rowsOf({ ...asked, span }, entries) }));
+function listUnscanned(source: SpanSource, entries: Entries): Omit<AddedRows, 'sums'>[] {
+  if (isScanned(source, entries)) return [{ bucketOffset: 0, named: correctionsOf(source, entries) }];
+  const pieces = cutSpan(source.span, entries.of === 'install' ? MAX_PIECES : 1);
+  return pieces.map(({ first, span }) => ({ bucketOffset: first, named: rowsOf({ ...source, span }, entries) }));
 }
 
-async function sumSpan(db: Kysely<DB>, asked: AskedSpan, { segments, signal }: Reading): Promise<SummedSpan> {
-  const { chart } = asked.query;
+async function sumSpan(db: Kysely<DB>, source: SpanSource, { segments, signal }: Reading): Promise<SummedSpan> {
+  const { chart } = source.query;
   const newSums = (entries: readonly Entries[]) =>
-    new ColumnSums(countBuckets(asked.span), widthOf(entries), segments.values.length);
+    new ColumnSums(countBuckets(source.span), widthOf(entries), segments.values.length);
   const entries = newSums(chart.entries);
   const installs = newSums([INSTALLS]);
-  const payers = dividesBy(chart, 'payers') ? await startPayers(db, asked, segments) : undefined;
+  const payers = dividesBy(chart, 'payers') ? await startPayers(db, source, segments) : undefined;
   const summed = [
     ...chart.entries.map((one) => ({ one, sums: entries })),
     ...(dividesBy(chart, 'installs') ? [{ one: INSTALLS, sums: installs }] : []),
   ];
   const meanwhile = summed.flatMap(({ one, sums }) =>
-    listUnscanned(asked, one).map((beside) => () => addRows(db, segments, { sums, ...beside })),
+    listUnscanned(source, one).map((unscanned) => () => addRows(db, segments, { sums, ...unscanned })),
   );
   for (const { one, sums } of summed) {
-    const target = { sums: isScanned(asked, one) ? sums : undefined, payers: one === PURCHASES ? payers : undefined };
+    const target = { sums: isScanned(source, one) ? sums : undefined, payers: one === PURCHASES ? payers : undefined };
     if (!target.sums && !target.payers) continue;
-    const scan = await planScan(db, asked, { entries: one, segments, target });
-    for await (const group of listGroups(db, asked, { entries: one, scan, signal, meanwhile }))
+    const scan = await planScan(db, source, { entries: one, segments, target });
+    for await (const group of listGroups(db, source, { entries: one, scan, signal, meanwhile }))
       scanGroup(scan, group, target);
   }
   payers?.finish();
   for (const add of meanwhile) await add();
-  return { index: asked.index, entries, installs, payers };
+  return { index: source.index, entries, installs, payers };
 }
 
 /** Rows of `bucket, key` and these columns of numbers, which include `n` if the rows are corrections. */
@@ -120,8 +120,9 @@ function rowsOf(source: Source, entries: Entries): NamedRows {
 
 /** Selects what columns lack or have in excess. */
 function correctionsOf(source: Source, entries: Entries): NamedRows | undefined {
-  const kept = { horizon: appToday(source.query), months: listMonths(source, entries) };
-  const parts = entries.of === 'install' ? installCorrectionRows(source, kept) : correctionRows(source, entries, kept);
+  const baseline = { horizon: appToday(source.query), months: listMonths(source, entries) };
+  const parts =
+    entries.of === 'install' ? installCorrectionRows(source, baseline) : correctionRows(source, entries, baseline);
   return parts.length > 0 ? { rows: partRows(entries, parts), names: ['n', ...amountsOf(entries)] } : undefined;
 }
 

@@ -13,8 +13,8 @@ export type ColumnName = keyof typeof FACT_COLUMNS | keyof typeof INSTALL_COLUMN
 export interface Scan {
   /** The moment at which a fact counts. */
   at: 'purchased' | 'installed';
-  /** The filters: for a column, whether a fact with this key can count. */
-  judges: Partial<Record<ColumnName, (key: number) => boolean>>;
+  /** The filters, by column: whether a fact with this key can count. */
+  keyTests: Partial<Record<ColumnName, (key: number) => boolean>>;
   isCounted: (kind: Kind) => boolean;
   /** The first of the app's days on which anything can count, and the day after the last. */
   days: { first: number; end: number };
@@ -28,36 +28,36 @@ export interface Scan {
   segment: ColumnName | undefined;
   segmentOf: Segments['segmentOf'];
   /** Whether distinct profiles are counted. */
-  profiles: boolean;
+  countsProfiles: boolean;
 }
 
 export type Group = Map<ColumnName, Column>;
 
 /** Lists the columns whose values alone may show that no fact of a group can count. */
-export function listJudged({ judges, at, isStock }: Scan): ColumnName[] {
+export function listTested({ keyTests, at, isStock }: Scan): ColumnName[] {
   return [
     'kind',
     `${at}_day`,
     ...(isStock ? (['active_until_day'] as const) : []),
-    ...(Object.keys(judges) as ColumnName[]),
+    ...(Object.keys(keyTests) as ColumnName[]),
   ];
 }
 
-function judgeOf({ judges, at, isCounted, isStock, days }: Scan, name: ColumnName): (value: string) => boolean {
+function testOf({ keyTests, at, isCounted, isStock, days }: Scan, name: ColumnName): (value: string) => boolean {
   const { first, end } = days;
   if (name === 'kind') return (value) => isCounted(readKind(Number(value)));
   if (name === `${at}_day`) return (value) => Number(value) < end && (isStock || Number(value) >= first);
   // A fact that ended before the first bucket both opened and closed before it, and so counts nothing.
   if (name === 'active_until_day') return (value) => value === '' || Number(value) >= first;
-  const isAsked = judges[name];
-  return (value) => isAsked?.(Number(value)) ?? true;
+  const keyTest = keyTests[name];
+  return (value) => keyTest?.(Number(value)) ?? true;
 }
 
-export function judge(scan: Scan, name: ColumnName, dictionary: string): Column {
+export function testValues(scan: Scan, name: ColumnName, dictionary: string): Column {
   const values = dictionary.split(',');
-  const passing = judgeOf(scan, name);
+  const test = testOf(scan, name);
   const passes = new Uint8Array(values.length);
-  for (let code = 0; code < values.length; code++) passes[code] = Number(passing(values[code]!));
+  for (let code = 0; code < values.length; code++) passes[code] = Number(test(values[code]!));
   return { values, passes, codes: '' };
 }
 
@@ -67,13 +67,16 @@ export function canCount(group: Group): boolean {
 }
 
 /** Lists the columns whose rows make a difference. */
-export function listNeeded({ at, byQuarter, amount, segment, isStock, profiles }: Scan, group: Group): ColumnName[] {
+export function listNeeded(
+  { at, byQuarter, amount, segment, isStock, countsProfiles }: Scan,
+  group: Group,
+): ColumnName[] {
   const selecting = [...group].filter(([, { passes }]) => passes.includes(0)).map(([name]) => name);
   const moments = [at, ...(isStock ? (['active_until'] as const) : [])].flatMap((name) =>
     byQuarter ? ([`${name}_day`, `${name}_quarter`] as const) : [`${name}_day` as const],
   );
   const valued = [amount, segment].filter((name) => name !== undefined);
-  const pages = profiles ? (['profile_page', 'profile_place'] as const) : [];
+  const pages = countsProfiles ? (['profile_page', 'profile_place'] as const) : [];
   return [...new Set<ColumnName>([...selecting, 'kind', ...moments, ...valued, ...pages])];
 }
 

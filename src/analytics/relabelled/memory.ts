@@ -27,7 +27,7 @@ const EVICT_AFTER_MS = 300_000;
 interface AppFacts {
   /** By a profile's place in the queue. Its facts never change unless the database says so (docs/decisions/0019). */
   profiles: Map<number, ProfileFacts>;
-  askedAt: number;
+  queriedAt: number;
 }
 
 export class FactMemory {
@@ -47,13 +47,13 @@ export class FactMemory {
    * Prepares for a query of an app; `now` is in milliseconds. Forgets profiles whose label is no longer pending (places
    * are given in order and, with few exceptions, freed in that order), and apps that have not been queried for long.
    */
-  prepare(appKey: number, { firstWaiting, now }: { firstWaiting: number; now: number }): void {
-    const asked = this.#apps.get(appKey) ?? { profiles: new Map(), askedAt: now };
-    asked.askedAt = now;
-    this.#apps.set(appKey, asked);
-    for (const place of asked.profiles.keys()) if (place < firstWaiting) this.#forget(asked, place);
+  prepare(appKey: number, { firstPending, now }: { firstPending: number; now: number }): void {
+    const own = this.#apps.get(appKey) ?? { profiles: new Map(), queriedAt: now };
+    own.queriedAt = now;
+    this.#apps.set(appKey, own);
+    for (const place of own.profiles.keys()) if (place < firstPending) this.#forget(own, place);
     for (const [other, theirs] of this.#apps) {
-      if (now - theirs.askedAt < EVICT_AFTER_MS) continue;
+      if (now - theirs.queriedAt < EVICT_AFTER_MS) continue;
       for (const place of theirs.profiles.keys()) this.#forget(theirs, place);
       this.#apps.delete(other);
     }

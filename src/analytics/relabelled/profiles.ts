@@ -33,7 +33,7 @@ export interface Relabelled {
 }
 
 /** If this many profiles have a pending label, all are looked up. */
-const MAX_WAITING = 50_000;
+const MAX_QUEUED = 50_000;
 /** The most profiles whose facts one query reads into the memory; the rest are left to the next. */
 const MAX_READ = 2_000;
 
@@ -86,7 +86,7 @@ function listDiffering({ places, earlier, later }: LabelQueue, labels: LabelMemo
  * Creates a function that reads these profiles for a query, in its snapshot. It returns undefined if the facts of all
  * of them have to be looked up.
  */
-export function createRelabelled({ serverRun }: Pick<Deps, 'serverRun'>): ReadRelabelled {
+export function createRelabelledReader({ serverRun }: Pick<Deps, 'serverRun'>): ReadRelabelled {
   const begin = (): Memory => ({ run: serverRun.number, facts: new FactMemory(), labels: new LabelMemory() });
   let kept = begin();
 
@@ -103,20 +103,20 @@ export function createRelabelled({ serverRun }: Pick<Deps, 'serverRun'>): ReadRe
     if (!isRemembered(source)) return undefined;
     const { facts: memory, labels } = memoryOfRun();
     const { app_key } = source.owner;
-    const [waiting, changed] = await overlapping(db, (each) => [
-      readLabelQueue(each, source, MAX_WAITING),
-      readChangedPlaces(each, source, MAX_WAITING),
+    const [queue, changed] = await overlapping(db, (each) => [
+      readLabelQueue(each, source, MAX_QUEUED),
+      readChangedPlaces(each, source, MAX_QUEUED),
     ]);
-    if (waiting.places.length >= MAX_WAITING || changed.size >= MAX_WAITING) return undefined;
-    memory.prepare(app_key, { firstWaiting: waiting.places[0] ?? Number.POSITIVE_INFINITY, now: performance.now() });
-    await labels.learn(db, [...waiting.earlier, ...waiting.later]);
+    if (queue.places.length >= MAX_QUEUED || changed.size >= MAX_QUEUED) return undefined;
+    memory.prepare(app_key, { firstPending: queue.places[0] ?? Number.POSITIVE_INFINITY, now: performance.now() });
+    await labels.learn(db, [...queue.earlier, ...queue.later]);
 
-    const differing = listDiffering(waiting, labels, source);
+    const differing = listDiffering(queue, labels, source);
     const missing = differing.filter(
       ({ place, totalKeys }) => totalKeys && !changed.has(place) && memory.find(app_key, place) === undefined,
     );
-    const asked = missing.slice(0, Math.min(MAX_READ, memory.room)).map(({ place }) => place);
-    const read = await readFacts(db, source, asked);
+    const toRead = missing.slice(0, Math.min(MAX_READ, memory.room)).map(({ place }) => place);
+    const read = await readFacts(db, source, toRead);
     for (const [place, facts] of read) memory.add(app_key, place, facts);
 
     const profiles: RelabelledProfile[] = [];

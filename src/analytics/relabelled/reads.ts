@@ -65,8 +65,8 @@ async function readLists(db: Kysely<DB>, { owner }: Source, places: readonly num
     select ${sql.join(['places', 'flags', ...names].map((name) => jsonList(name)))}
     from (
       select w.queue_no as places, ${sql.join(flags, sql` + `)} as flags, ${sql.join(names.map((name) => sql.ref(`f.${name}`)))}
-      from unnest(${listText(places)}::bigint[]) as asked (queue_no)
-      join label_pending w on w.app_key = ${owner.app_key} and w.queue_no = asked.queue_no
+      from unnest(${listText(places)}::bigint[]) as requested (queue_no)
+      join label_pending w on w.app_key = ${owner.app_key} and w.queue_no = requested.queue_no
       join fact_transaction f on f.app_key = w.app_key and f.profile_id = w.profile_id
       order by 1 limit ${MAX_FACTS_READ}
     ) f`.execute(db);
@@ -74,7 +74,7 @@ async function readLists(db: Kysely<DB>, { owner }: Source, places: readonly num
 }
 
 /** Returns, by place, the facts of those requested profiles whose facts were all read. */
-export function factsByPlace(lists: FactLists, asked: readonly number[]): Map<number, ProfileFacts> {
+export function factsByPlace(lists: FactLists, requested: readonly number[]): Map<number, ProfileFacts> {
   const { places, flags } = lists;
   const days = REMEMBERED_DAYS.map((day) => lists[day]!);
   const amounts = REMEMBERED_AMOUNTS.map((name) => lists[name]!);
@@ -95,7 +95,7 @@ export function factsByPlace(lists: FactLists, asked: readonly number[]): Map<nu
     profiles.set(places[first]!, isExact ? facts : null);
   }
   if (places.length < MAX_FACTS_READ) {
-    for (const place of asked) if (!profiles.has(place)) profiles.set(place, new Float64Array());
+    for (const place of requested) if (!profiles.has(place)) profiles.set(place, new Float64Array());
   } else {
     // The last profile may have more facts, and so may those after it. One that fills a statement alone always will.
     const last = places.at(-1)!;

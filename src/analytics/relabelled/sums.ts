@@ -1,10 +1,10 @@
-// Sums remembered facts that count under another label than they carry: takes them off the latter and adds them to the
-// former. Pure.
+// Sums remembered facts that count under another label than they carry: takes them off the label that they carry and
+// adds them to the other. Pure.
 import { momentCode } from '../../facts/totals-schema.ts';
 import { AMOUNTS, type Condition, type Entries } from '../entries.ts';
 import { joinMillions, MILLION } from '../millions.ts';
 import { AMOUNTS_AT, FLAGS, FLAGS_AT, REMEMBERED_AMOUNTS, WIDTH } from './memory.ts';
-import type { RelabelledProfile } from './waiting.ts';
+import type { RelabelledProfile } from './profiles.ts';
 
 /** Days in the app's zone. */
 interface Days {

@@ -110,8 +110,8 @@ union all select greatest(width_bucket("f"."purchased_day", $14::integer[]), 1) 
 from "fact_transaction" f
 left join (with computed as materialized (
 select w.profile_id, w.attribution_key
-from unnest($15::bigint[]) as asked (queue_no)
-join label_pending w on w.app_key = $16 and w.queue_no = asked.queue_no) select *
+from unnest($15::bigint[]) as requested (queue_no)
+join label_pending w on w.app_key = $16 and w.queue_no = requested.queue_no) select *
 from computed) pending on pending.profile_id = f.profile_id
 left join dim_attribution label on label.attribution_key = coalesce(pending.attribution_key, f.attribution_key)::integer
 where f.app_key = $17 and f.period between 1 and 7 and (f.refunded_at is null or f.refunded_at > $18::timestamptz) and "f"."purchased_day" < $19::integer and "f"."purchased_at" <= $20::timestamptz and "f"."purchased_at" < $21::timestamptz and "f"."purchased_day" >= 20254 and f.refunded_at is null
@@ -120,8 +120,8 @@ union all select greatest(width_bucket("f"."active_until_day", $22::integer[]), 
 from "fact_transaction" f
 left join (with computed as materialized (
 select w.profile_id, w.attribution_key
-from unnest($23::bigint[]) as asked (queue_no)
-join label_pending w on w.app_key = $24 and w.queue_no = asked.queue_no) select *
+from unnest($23::bigint[]) as requested (queue_no)
+join label_pending w on w.app_key = $24 and w.queue_no = requested.queue_no) select *
 from computed) pending on pending.profile_id = f.profile_id
 left join dim_attribution label on label.attribution_key = coalesce(pending.attribution_key, f.attribution_key)::integer
 where f.app_key = $25 and f.period between 1 and 7 and (f.refunded_at is null or f.refunded_at > $26::timestamptz) and "f"."active_until_day" < $27::integer and "f"."active_until" <= $28::timestamptz and "f"."active_until" < $29::timestamptz and "f"."active_until_day" >= 20254 and f.refunded_at is null
