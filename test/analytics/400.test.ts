@@ -400,10 +400,13 @@ test('a body of more than 64 KiB is read, one of more than 1 MiB is refused', as
   expect((await askChart(service, `${largest} `)).status).toBe(413);
 });
 
-describe('what is accepted', () => {
+describe('the service accepts', () => {
   const GOOD: [string, object, Record<string, string>?][] = [
     ['only a date', {}],
-    ['nulls beside filters', { chart_id: null, period_unit: null, date_type: null, segmentation: null, format: null }],
+    [
+      'nulls in addition to filters',
+      { chart_id: null, period_unit: null, date_type: null, segmentation: null, format: null },
+    ],
     ['plural units', { period_unit: 'weeks' }],
     ['exactly ten years', { filters: { date: ['2015-01-01', '2024-12-31'] } }],
     ['exactly 1,000 buckets', { filters: { date: ['2022-01-01', '2024-09-26'] }, period_unit: 'days' }],
@@ -427,7 +430,7 @@ describe('what is accepted', () => {
   const ajv = new Ajv({ formats: { date: /^\d{4}-\d\d-\d\d$/ } });
   const isAsPublished = ajv.compile(paths[CHARTS_PATH].post.requestBody.content['application/json'].schema);
 
-  test.each(GOOD)('%s, by the API reference too', async (_name, members, headers) => {
+  test.each(GOOD)('%s, and so does the API reference', async (_name, members, headers) => {
     const body = { filters: { date }, ...members };
     const { status } = await askChart(service, body, headers);
     expect(status).toBe(200);

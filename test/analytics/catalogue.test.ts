@@ -1,4 +1,4 @@
-// Checks the catalogue against the tables of the interface, and the document that is printed from it.
+// Checks the catalogue against the tables of the interface, and the document that is rendered from it.
 import { describe, expect, test } from 'vitest';
 import { CHART_IDS, chart, filtersOf, metricKeysOf, segmentationsOf, unitOf } from '../../src/analytics/catalogue.ts';
 import { EVERY_SEGMENTATION } from '../../src/analytics/chart-options.ts';
@@ -79,6 +79,6 @@ test.each([
   expect(titleOfSeries(dimension(name), { place: 'segment', segment }, new Map())).toBe(title);
 });
 
-test('docs/charts.md is printed from the catalogue', async () => {
+test('docs/charts.md is rendered from the catalogue', async () => {
   await expect(renderReference()).toMatchFileSnapshot('../../docs/charts.md');
 });

@@ -34,8 +34,8 @@ const inZone = (zoneName: string, questions: Asked['question'][]): Asked[] =>
   questions.map((question) => ({ question, zoneName }));
 
 /**
- * What generated histories rarely have: periods that ended this month but before the days in question, of which
- * monthly totals only have the beginnings; and a label without a channel.
+ * Rare in generated histories: periods that ended this month but before the days in question, of which monthly totals
+ * have only the beginnings; and a label without a channel.
  */
 const RARE: Example = [
   {

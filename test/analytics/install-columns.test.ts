@@ -72,7 +72,7 @@ test('installs of today count from their moment on, and future ones do not count
   expect(await ask()).toEqual({ total: [3, 3], search: [1, 2], social: [2, 1] });
 });
 
-test('a changed moment or country is corrected at once, and appended later', async () => {
+test('a changed moment or country is corrected immediately, and appended later', async () => {
   await importProfiles(service, [
     { ...install('a', '2025-04-02T00:00:00Z', 'social'), country: 'FR' },
     { ...install('c', '2025-03-10T00:00:00Z', 'search'), country: 'FR' },
@@ -85,7 +85,7 @@ test('a changed moment or country is corrected at once, and appended later', asy
   expect([await ask(), await ask({ country: ['FR'] })]).toEqual([expected, french]);
 });
 
-test('a new label counts both before and after it is brought to the install', async () => {
+test('a new label counts both before and after it is written to the install', async () => {
   await importProfiles(service, [
     install('b', '2025-03-31T23:59:59Z', 'mail'),
     install('d', '2025-04-10T00:00:00Z', 'mail'),

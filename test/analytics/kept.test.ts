@@ -222,24 +222,24 @@ const BY_INSTALL = { date_type: 'profile_install_date' };
 
 const PASSING: [string, Question, string[], Record<string, string>?][] = [
   [
-    'midnight in the zone that is asked for',
+    'midnight in the requested zone',
     question('installs', ['2025-06-15', '2025-06-16'], { period_unit: 'day' }),
     ['2025-06-16T03:59:59Z', '2025-06-16T04:00:00Z'],
     NEW_YORK,
   ],
   [
-    'a moment after midnight in the zone of the app, where another is asked for',
+    'a moment after midnight in the zone of the app, when another zone is requested',
     question('subscriptions_new', ['2025-06-15', '2025-06-15'], { period_unit: 'day' }),
     ['2025-06-15T23:59:00Z', '2025-06-16T00:11:00Z'],
     NEW_YORK,
   ],
   [
-    'a purchase, of those who installed long ago',
+    'a purchase by a profile that was installed long ago',
     question('revenue', ['2025-01-01', '2025-01-31'], BY_INSTALL),
     ['2025-06-15T15:59:59.999Z', '2025-06-15T16:00:00Z'],
   ],
   [
-    'an install, of those who bought before it',
+    'an install whose profile bought before it',
     question('revenue', ['2025-06-01', '2025-06-30'], BY_INSTALL),
     ['2025-06-15T14:59:59.999Z', '2025-06-15T15:00:00Z'],
   ],
@@ -249,7 +249,7 @@ const PASSING: [string, Question, string[], Record<string, string>?][] = [
     ['2025-06-15T14:59:59.999Z', '2025-06-15T15:00:00Z'],
   ],
   [
-    'a purchase of the time that is compared with',
+    'a purchase in the range that is compared with',
     { chart_id: 'revenue', period_unit: 'day', filters: { date: ['2025-06-16'], compare_date: ['2025-06-15'] } },
     ['2025-06-15T15:59:59.999Z', '2025-06-15T16:00:00Z'],
   ],

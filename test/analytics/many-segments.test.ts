@@ -138,7 +138,7 @@ describe('at most 500 series', () => {
     ]);
   });
 
-  test('of arppu are the same when counted in columns and in the purchases of today beside them, which arrive as one row', async () => {
+  test('of arppu are the same when counted in columns together with the purchases of today, which arrive as one row', async () => {
     const today = '2025-06-15';
     await importTransactions(
       service,

@@ -48,7 +48,7 @@ export interface Fact {
   monthly: bigint[] | null;
   isTrial: boolean;
   isOneTime: boolean;
-  /** Of the paid period, counted from 1; 0 if it is not paid. */
+  /** The number of the paid period, from 1; 0 if it is not paid. */
   number: number;
   purchasedAt: number;
   activeUntil: number;
@@ -116,7 +116,7 @@ function lengthOf(record: TransactionRecord): number {
 
 function classOf(record: TransactionRecord): string | undefined {
   const days = Math.round(lengthOf(record) / DAY_MS);
-  return CLASSES.find(([least, most]) => days >= least && days <= most)?.[2];
+  return CLASSES.find(([min, max]) => days >= min && days <= max)?.[2];
 }
 
 export function profileDimensions({ country, store, attribution }: ProfileRecord): Record<string, string> {
@@ -233,12 +233,12 @@ const factsOf = new WeakMap<World, Fact[]>();
 
 /** Derives the facts of a world once, because many questions are asked about it. */
 export function deriveFacts(world: World): Fact[] {
-  const facts = factsOf.get(world) ?? deriveAnew(world);
+  const facts = factsOf.get(world) ?? deriveFromRecords(world);
   factsOf.set(world, facts);
   return facts;
 }
 
-function deriveAnew(world: World): Fact[] {
+function deriveFromRecords(world: World): Fact[] {
   const chains = new Map<string, TransactionRecord[]>();
   for (const record of world.transactions) {
     if (record.environment === 'Sandbox' || record.is_family_shared) continue;

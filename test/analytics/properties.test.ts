@@ -80,7 +80,7 @@ const withoutRefunds = history.map((world): World => {
 });
 
 always(
-  'revenue is at least proceeds, and these at least net revenue, when nothing is refunded',
+  'revenue is at least proceeds, and proceeds at least net revenue, when nothing is refunded',
   async (home) => {
     for (const chart_id of ['revenue', 'mrr', 'arr', 'arpu', 'arppu']) {
       const [revenue, proceeds, net] = (await totalOf(home, { chart_id, period_unit: 'week' })).map(points);

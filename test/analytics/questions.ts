@@ -62,7 +62,7 @@ function questionAbout(chart_id: (typeof CHART_IDS)[number]): fc.Arbitrary<Quest
 
 export interface Asked {
   question: Question;
-  /** The zone whose days are asked for. */
+  /** The zone whose days the question is about. */
   zoneName: string;
 }
 

@@ -1,4 +1,4 @@
-// Charts remember the facts of profiles whose label is waiting. However these facts change meanwhile, charts must equal
+// Charts remember the facts of profiles whose label is pending. However these facts change meanwhile, charts must equal
 // what the oracle counts.
 import fc from 'fast-check';
 import { sql } from 'kysely';
@@ -194,7 +194,7 @@ describe('a lookup', () => {
     return { remembered: profiles.length, others: others.length };
   }
 
-  test('reads what changed since it was remembered, until its label is brought to it', async () => {
+  test('reads facts that changed since they were remembered, until they are relabelled', async () => {
     let run = 0;
     read = createRelabelledReader({
       serverRun: {
@@ -226,14 +226,14 @@ describe('a lookup', () => {
     expect(await listRetotalled()).toHaveLength(1);
     await relabelBatch(db, 100);
     expect(await listRetotalled()).toEqual([]);
-    // Totals leave this row for a profile whose label has just been brought to its facts.
+    // Totals leave this row for a profile whose facts have just been relabelled.
     await db.insertInto('label_retotalled').values({ app_key: home.app.app_key, queue_no: 0n }).execute();
     while ((await relabelBatch(db)) > 0);
     expect(await listRetotalled()).toEqual([]);
   });
 });
 
-test('a program that is too old to leave marks takes no facts to the totals', async () => {
+test('a program that is too old to leave marks adds no facts to the totals', async () => {
   const taking = sql`delete from fact_retired`.execute(service.deps.db);
   await expect(taking).rejects.toThrow('this program is too old');
 });
@@ -241,7 +241,7 @@ test('a program that is too old to leave marks takes no facts to the totals', as
 describe('the memory', () => {
   const factsOf = (count: number) => new Float64Array(count * WIDTH);
 
-  test('is bounded; facts that no longer wait make room, and so does an app that nobody asks about', () => {
+  test('is bounded; profiles whose label is no longer pending make room, and so does an app that is not queried', () => {
     const memory = new FactMemory();
     const all = memory.room;
     memory.prepare(1, { firstPending: 1, now: 0 });

@@ -32,7 +32,7 @@ async function turnsFor(date: string[], compare_date: string[]): Promise<number>
 }
 
 test.each([
-  ['asked for', YEARS, DAY],
+  ['requested', YEARS, DAY],
   ['compared', DAY, YEARS],
 ])('assembling series lets the event loop turn if years are %s', async (_, date, compared) => {
   expect(await turnsFor(date, compared)).toBeGreaterThan(5);

@@ -96,7 +96,7 @@ test('statements/facts.sql has the statements that are used before there are tot
   await expect(await listStatements()).toMatchFileSnapshot('statements/facts.sql');
 });
 
-test('statements/totals.sql has the statements that are used with totals while a label waits', async () => {
+test('statements/totals.sql has the statements that are used with totals while a label is pending', async () => {
   await totalAll(service.deps.db);
   const answer = await service.call('POST', '/api/v2/web-api/attribution/', {
     key: service.publicKey,

@@ -33,7 +33,7 @@ afterAll(() => service.close());
 
 const completeTotals = () => totalAll(service.deps.db, 50);
 
-async function bringLabels(): Promise<void> {
+async function relabelAll(): Promise<void> {
   while ((await relabelBatch(service.deps.db)) > 0);
 }
 
@@ -63,7 +63,7 @@ function before(transactions: World['transactions']): object[] {
   });
 }
 
-/** Returns everybody who has an attribution with an earlier, different one. */
+/** Returns the profiles, with an earlier, different attribution for those that have one. */
 function labelledBefore(profiles: World['profiles']): object[] {
   return profiles.map(({ attribution, ...profile }, i) => ({
     ...profile,
@@ -71,7 +71,7 @@ function labelledBefore(profiles: World['profiles']): object[] {
   }));
 }
 
-/** Returns the same people with an attribution of which only the campaign differs. */
+/** Returns the profiles, with an attribution that differs only in its campaign for those that have one. */
 function labelledBetween(profiles: World['profiles']): object[] {
   return profiles.map(({ attribution, ...profile }) => ({
     ...profile,
@@ -125,28 +125,28 @@ const STATES = {
       await refreshSomeMonths();
     }
   },
-  async 'in columns of earlier labels, of which some are brought to the facts'(home, { profiles, transactions }) {
+  async 'in columns of earlier labels, some of which were replaced in the facts'(home, { profiles, transactions }) {
     await importProfiles(home, labelledBefore(profiles));
     await importTransactions(home, transactions);
     await completeTotals();
     await completeColumns();
     await importProfiles(home, someOf(profiles));
-    await bringLabels();
+    await relabelAll();
     await completeTotals();
     await importProfiles(home, profiles);
   },
-  async 'in columns that were made while labels were brought to the facts'(home, { profiles, transactions }) {
+  async 'in columns that were built while labels were written to the facts'(home, { profiles, transactions }) {
     await importProfiles(home, labelledBefore(profiles));
     await importTransactions(home, transactions);
     await completeTotals();
     await importProfiles(home, someOf(profiles));
-    await bringLabels();
+    await relabelAll();
     await refreshMoves(service.deps.db);
     await importProfiles(home, profiles);
-    await bringLabels();
+    await relabelAll();
     await completeColumns();
   },
-  async 'of installs in columns, of which some with their labels were changed and some changes appended'(
+  async 'of installs in columns, some changed together with their labels, and some changes appended'(
     home,
     { profiles, transactions },
   ) {
@@ -199,15 +199,15 @@ const STATES = {
     await importProfiles(home, labelledBetween(profiles));
     await importProfiles(home, profiles);
   },
-  async 'of labels that changed there and back'(home, { profiles, transactions }) {
+  async 'of labels that changed and changed back'(home, { profiles, transactions }) {
     await importProfiles(home, profiles);
     await importTransactions(home, transactions);
-    await bringLabels();
+    await relabelAll();
     await completeTotals();
     await importProfiles(home, labelledBefore(profiles));
     await importProfiles(home, profiles);
   },
-  async 'of labels that changed again while some were brought to the facts'(home, { profiles, transactions }) {
+  async 'of labels that changed again while some were written to the facts'(home, { profiles, transactions }) {
     await importProfiles(home, labelledBefore(profiles));
     await importTransactions(home, transactions);
     await completeTotals();
@@ -217,32 +217,32 @@ const STATES = {
     await importProfiles(home, profiles);
     await relabelBatch(service.deps.db, 1);
   },
-  async 'of earlier labels, of which some are brought to the facts'(home, { profiles, transactions }) {
+  async 'of earlier labels, some of which were replaced in the facts'(home, { profiles, transactions }) {
     await importProfiles(home, labelledBefore(profiles));
     await importTransactions(home, transactions);
     await completeTotals();
     await importProfiles(home, someOf(profiles));
-    await bringLabels();
+    await relabelAll();
     await importProfiles(home, profiles);
   },
-  async 'of labels that were brought to facts which changed later'(home, { profiles, transactions }) {
+  async 'of labels that were written to facts which changed later'(home, { profiles, transactions }) {
     await importProfiles(home, labelledBefore(profiles));
     await importTransactions(home, before(transactions));
     await completeTotals();
     await importProfiles(home, someOf(profiles));
-    await bringLabels();
+    await relabelAll();
     await refreshMoves(service.deps.db);
     await importProfiles(home, profiles);
-    await bringLabels();
+    await relabelAll();
     await importTransactions(home, transactions);
     await refreshTotals(service.deps.db, Math.ceil(transactions.length / 4));
   },
-  async 'of labels that were brought to the facts'(home, { profiles, transactions }) {
+  async 'of labels that were written to the facts'(home, { profiles, transactions }) {
     await importProfiles(home, labelledBefore(profiles));
     await importTransactions(home, transactions);
     await completeTotals();
     await importProfiles(home, profiles);
-    await bringLabels();
+    await relabelAll();
     await completeTotals();
   },
 } satisfies Record<string, (home: Home, world: World) => Promise<void>>;
@@ -256,7 +256,7 @@ const coins = (customer: string, members: object = {}) => ({
   ...members,
 });
 
-test('columns built while labels are brought to facts contain every fact once', async () => {
+test('columns built while facts are relabelled contain every fact once', async () => {
   const { db } = service.deps;
   const home = await addApp(service, { name: 'Columns', timezone: APP_ZONE });
   const labelled = (campaign: string) => [
@@ -270,7 +270,7 @@ test('columns built while labels are brought to facts contain every fact once', 
   await completeTotals();
   for (const campaign of ['second', 'third']) {
     await importProfiles(home, labelled(campaign));
-    await bringLabels();
+    await relabelAll();
   }
   await completeColumns();
   const chunks = await db
@@ -302,7 +302,7 @@ test('columns built while a fact has moved to another label and country and back
     await importProfiles(home, [
       { customer_user_id: 'u', installed_at: '2025-01-02T00:00:00Z', attribution: { status } },
     ]);
-    await bringLabels();
+    await relabelAll();
     await importTransactions(home, [{ ...one, price: { ...one.price, country } }]);
     await refreshTotals(service.deps.db);
   }
@@ -337,7 +337,7 @@ test('this month is read from columns by campaign, whose totals are monthly', as
   expect(json.data.revenue.value).toBe(10);
 });
 
-test('with columns each fact counts once, including one that waits, one with a future refund and one that ended today', async () => {
+test('with columns each fact counts once, including one that is pending, one with a future refund and one that ended today', async () => {
   const home = await addApp(service, { name: 'Other months', timezone: APP_ZONE });
   await importProfiles(home, [{ customer_user_id: 'u' }]);
   const subscribed = (id: string, purchased_at: string, more: object = {}) =>
@@ -390,12 +390,12 @@ test('a customer whose only purchase no longer counts is not a payer, although c
 const ALWAYS: ReadonlySet<string> = new Set<keyof typeof STATES>([
   'complete',
   'in columns to which changes were appended',
-  'of installs in columns, of which some with their labels were changed and some changes appended',
+  'of installs in columns, some changed together with their labels, and some changes appended',
   'half built',
 ]);
 const GENERATED = Number(process.env.HISTORIES ?? 0);
 
-describe.each(Object.entries(STATES))('with totals %s', (state, bringAbout) => {
+describe.each(Object.entries(STATES))('with totals %s', (state, reachState) => {
   test.skipIf(GENERATED === 0 && !ALWAYS.has(state))(
     'charts answer as the oracle counts',
     { timeout: 300_000 },
@@ -405,7 +405,7 @@ describe.each(Object.entries(STATES))('with totals %s', (state, bringAbout) => {
           const home = await addApp(service, { name: 'Totals', timezone: APP_ZONE });
           await addProducts(home, PRODUCTS);
           if (!/labels|installs/.test(state)) await importProfiles(home, world.profiles);
-          await bringAbout(home, world);
+          await reachState(home, world);
           for (const { question, zoneName } of asked) {
             const expected = consultOracle(world, question, zoneName);
             expect(await ask(home, question, zoneName), JSON.stringify({ question, zoneName })).toEqual(expected);

@@ -59,7 +59,7 @@ test('an app whose totals fail does not delay those of other apps, and its chart
   expect(await revenueOf(other)).toBe(15);
 });
 
-test('an app whose totals fail does not keep labels from being brought to facts and totals', async () => {
+test('an app whose totals fail does not keep labels from reaching facts and totals', async () => {
   await importProfiles(other, labelled('non_organic'));
   const upkeep = startUpkeep(service.deps);
   const done = { facts_pending: 3, facts_retired: 0, facts_moved: 0, labels_pending: 0 };
@@ -90,7 +90,7 @@ test('an app whose labels change all the time does not delay the labels of other
   expect(left.rows.map(({ app_key }) => app_key)).toEqual([1, 2].map(() => busy.app.app_key));
 });
 
-test('an app whose labels cannot be brought to its facts delays neither the labels nor the totals of other apps', async () => {
+test('an app whose facts cannot be relabelled delays neither the labels nor the totals of other apps', async () => {
   const { db } = service.deps;
   const [stuck, well] = [await addApp(service, { name: 'Stuck' }), await addApp(service, { name: 'Well' })];
   for (const home of [stuck, well]) {
@@ -101,16 +101,16 @@ test('an app whose labels cannot be brought to its facts delays neither the labe
   const isOther = sql`app_key <> ${sql.lit(stuck.app.app_key)}`;
   await sql`alter table fact_moved add constraint not_of_that_app check (${isOther}) not valid`.execute(db);
   for (const home of [stuck, well]) await importProfiles(home, labelled('non_organic'));
-  const waitingOf = async ({ app }: Home) => {
+  const backlogOf = async ({ app }: Home) => {
     const { rows } = await sql<{ labels: number; moved: number }>`
       select (select count(*)::integer from label_pending where app_key = ${app.app_key}) as labels,
         (select count(*)::integer from fact_moved where app_key = ${app.app_key}) as moved`.execute(db);
     return rows[0];
   };
   const upkeep = startUpkeep(service.deps);
-  await vi.waitFor(async () => expect(await waitingOf(well)).toEqual({ labels: 0, moved: 0 }), 10_000);
+  await vi.waitFor(async () => expect(await backlogOf(well)).toEqual({ labels: 0, moved: 0 }), 10_000);
   await upkeep.stop();
-  expect(await waitingOf(stuck)).toEqual({ labels: 1, moved: 0 });
+  expect(await backlogOf(stuck)).toEqual({ labels: 1, moved: 0 });
   expect(await revenueOf(stuck)).toBe(15);
 });
 
@@ -121,7 +121,7 @@ test('a round that has used up its time leaves the remaining apps to the next ro
     await importProfiles(home, labelled('organic'));
     await importTransactions(home, coins());
   }
-  const waiting = async () => {
+  const listPendingApps = async () => {
     const { rows } = await sql<{ app_key: number }>`
       select distinct app_key from fact_pending where app_key <> ${broken.app.app_key} order by 1`.execute(db);
     return rows.map(({ app_key }) => app_key);
@@ -131,11 +131,11 @@ test('a round that has used up its time leaves the remaining apps to the next ro
   await sql`update app set name = name where app_key = ${first}`.execute(db);
   const round = { after: broken.app.app_key, hasMore: false, maxMs: 0 };
   await refreshTotals(db, 1, round);
-  expect([await waiting(), round]).toEqual([[first, second], { after: first, hasMore: true, maxMs: 0 }]);
+  expect([await listPendingApps(), round]).toEqual([[first, second], { after: first, hasMore: true, maxMs: 0 }]);
   await refreshTotals(db, 3, round);
-  expect([await waiting(), round]).toEqual([[first], { after: second, hasMore: true, maxMs: 0 }]);
+  expect([await listPendingApps(), round]).toEqual([[first], { after: second, hasMore: true, maxMs: 0 }]);
   await refreshTotals(db, 3, { ...round, after: broken.app.app_key });
-  expect(await waiting()).toEqual([]);
+  expect(await listPendingApps()).toEqual([]);
   // The last round leaves no app out.
   await expect(refreshTotals(db, 3, round)).rejects.toThrow('not_of_this_app');
   expect(round.hasMore).toBe(false);

@@ -1,5 +1,5 @@
-// Which facts a round of the totals takes: those of every app that has work, each under its own app, and never two
-// processes at one app.
+// Which facts a round of the totals takes: those of every app that has work, each for its own app, and never two
+// processes for one app.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -53,7 +53,7 @@ test('a fact that no longer counts is taken off, even if nothing else of its app
   expect(await countBacklog(db)).toMatchObject({ facts_pending: 0, facts_retired: 0 });
 });
 
-test('moved facts of several apps are each brought to the totals of their own app', async () => {
+test('moved facts of several apps are added to the totals of their own apps', async () => {
   const { db } = service.deps;
   const homes = [await addApp(service, { name: 'One' }), await addApp(service, { name: 'Two' })];
   for (const home of homes) {

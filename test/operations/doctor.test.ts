@@ -83,7 +83,7 @@ describe('on a real database', () => {
     expect(await wordsOf('webhooks')).toMatch(/^Webhooks: 1 suspended \([^)]*\)\.$/);
   });
 
-  test('dead deliveries are named as long as there is a webhook to replay them to', async () => {
+  test('dead deliveries are reported as long as there is a webhook to replay them to', async () => {
     await addWebhook({});
     const { db } = service.database;
     await sql`
@@ -114,7 +114,7 @@ describe('on a real database', () => {
     await db.deleteFrom('webhook').execute();
   });
 
-  test('deliveries that wait because the clock was set back are named', async () => {
+  test('deliveries that are delayed because the clock was set back are reported', async () => {
     await addWebhook({});
     const { db } = service.database;
     const set = (column: 'queued_at' | 'due_at', hours: number) =>
@@ -172,7 +172,7 @@ describe('on a real database', () => {
     expect(await wordsOf('webhook secrets')).toMatch(/1 webhook are stored in clear/);
   });
 
-  test('what waits for totals and labels is counted', async () => {
+  test('facts that are pending for the totals are counted', async () => {
     const { db } = service.database;
     const { app_key } = service.app;
     await sql`
@@ -237,7 +237,7 @@ test('an empty database is reported as empty, and not examined further', async (
   expect(findings[3]?.words).toBe('The database is empty: start the service, or run `sps migrate`.');
 });
 
-test('if the database is away, every check reports a problem and doctor goes on to the end', async () => {
+test('if the database cannot be reached, every check reports a problem and doctor goes on to the end', async () => {
   const settings = { max: 1, statementTimeoutMs: 1_000, applicationName: 'doctor' };
   const db = createDb({ ...settings, connectionString: 'postgres://postgres@127.0.0.1:9/x' }, () => {});
   const findings = await examine({ ...deps, db, analyticsDb: db }, { charts: true });

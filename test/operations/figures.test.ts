@@ -56,7 +56,7 @@ test('pending facts are counted, and for how long totals have been behind, even 
   expect(await figures()).toEqual([0, 0]);
 });
 
-test('attributions in groups are counted, and their labels until they are swept', async () => {
+test('attributions in groups are counted, and so are their pending labels', async () => {
   const before = await read('sps_attribution_group_size_sum');
   await Promise.all(
     Array.from({ length: 5 }, () => post(service, { status: 'organic', customer_user_id: 'anna', campaign: 'x' })),

@@ -1,4 +1,4 @@
-// The examples of the API reference: each body is accepted as it stands, each answer matches its declaration.
+// The examples of the API reference: each body is accepted as it stands, each response matches its declaration.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRoutes } from '../../src/routes.ts';
 import { eventPayload } from '../../src/webhooks/schema.ts';
@@ -29,7 +29,7 @@ test('every operation with a body has an example of it, and accepts that', async
   }
 });
 
-test('every answer with a body has an example of it, and so does the event of a grant', () => {
+test('every response with a body has an example of it, and so does the event of a grant', () => {
   const answers = listRoutes(service.deps).flatMap(({ operation }) => Object.values(operation.answers));
   const declared = [...answers.filter((schema) => schema !== null), eventPayload('access_level_updated')];
   expect(declared.length).toBeGreaterThan(8);

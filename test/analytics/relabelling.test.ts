@@ -1,4 +1,4 @@
-// Labels are brought to the facts while others write the same profiles: no fact is left with an earlier label.
+// Facts are relabelled while others write the same profiles: no fact is left with an earlier label.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LABELS_BATCH, relabelBatch } from '../../src/facts/relabel.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('a profile whose facts are being written has to wait, or they would keep the earlier label', async () => {
+test('a profile whose facts are being written is relabelled later, or they would keep the earlier label', async () => {
   await label('non_organic');
   const letGo = await holdProfile(service, 'u');
   const whileHeld = await relabel();
@@ -35,7 +35,7 @@ test('a profile whose facts are being written has to wait, or they would keep th
   expect(await listStatuses()).toEqual(['non_organic']);
 });
 
-test('a label that is posted while the one before is being brought to the facts is brought to them next', async () => {
+test('a label that is posted while the one before it is being written to the facts is written to them next', async () => {
   await label('organic');
   // Relabelling locks and reads profiles before it writes this table. It waits for the table half a second at most.
   const letGo = await holdTable(service, 'label_retotalled');
@@ -50,7 +50,7 @@ test('a label that is posted while the one before is being brought to the facts 
   expect(await listStatuses()).toEqual(['unknown']);
 });
 
-test('a profile that is being written does not delay the others, and those that have waited longest come first', async () => {
+test('a profile that is being written does not delay the others, and labels that have been pending longest come first', async () => {
   const { db } = service.deps;
   const labelOne = (customer_user_id: string, campaign: string) =>
     importProfiles(service, [{ customer_user_id, attribution: { status: 'unknown', campaign } }]);
@@ -58,7 +58,7 @@ test('a profile that is being written does not delay the others, and those that 
   for (const name of names) await labelOne(name, 'before');
   while ((await relabel()) > 0);
   for (const name of names) await labelOne(name, 'after');
-  const listWaiting = async () => {
+  const listPending = async () => {
     const { rows } = await sql<{ customer_user_id: string }>`
       select customer_user_id from label_pending join profile using (profile_id) order by 1`.execute(db);
     return rows.map(({ customer_user_id }) => customer_user_id);
@@ -67,13 +67,13 @@ test('a profile that is being written does not delay the others, and those that 
   const whileHeld = await relabelBatch(db, 1);
   await letGo();
   expect(whileHeld).toBe(1);
-  expect(await listWaiting()).toEqual(['u', 'y']);
+  expect(await listPending()).toEqual(['u', 'y']);
   expect(await relabelBatch(db, 1)).toBe(1);
-  expect(await listWaiting()).toEqual(['y']);
+  expect(await listPending()).toEqual(['y']);
   expect(await relabel()).toBe(1);
 });
 
-test('a profile with very many facts gets its label in a batch of its own', async () => {
+test('a profile with very many facts is relabelled in a batch of its own', async () => {
   const { db } = service.deps;
   const names = ['u', 'v', 'w'];
   const labelAll = (campaign: string) =>
