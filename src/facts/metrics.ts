@@ -15,7 +15,7 @@ const pending = new Gauge({
 
 const behind = new Gauge({
   name: 'sps_totals_behind_seconds',
-  help: 'Lower bound on how long the oldest waiting change has waited for the totals; 0 if everything that waits has arrived since /metrics was last read.',
+  help: 'Lower bound on how long the oldest pending change has waited for the totals; 0 if all pending changes have arrived since /metrics was last read.',
   registers: [registry],
 });
 
