@@ -32,7 +32,7 @@ export interface Changed {
   alsoWrite?: (trx: Kysely<DB>) => Promise<void>;
 }
 
-/** `First` is what `lockFirst` returns: what is known once its locks are held. */
+/** `First` is the type of what `lockFirst` returns. */
 export interface Change<First = undefined> {
   operation: AnswerKey['operation'];
   /** Takes locks that must be acquired before the profile's. */

@@ -50,9 +50,9 @@ async function listQueued(trx: Kysely<DB>, appKey: number, max: number): Promise
 }
 
 /**
- * Locks profiles of an app that nobody is writing just now, those that have waited longest first. Queue and record have
- * to agree. They are compared in a `case`, which the planner cannot estimate; with a plain comparison it would expect a
- * single row and scan all profiles.
+ * Locks profiles of an app that nobody is writing just now, those whose labels have been pending longest first. Queue
+ * and record have to agree. They are compared in a `case`, which the planner cannot estimate; with a plain comparison
+ * it would expect a single row and scan all profiles.
  */
 async function lockPending(trx: Kysely<DB>, appKey: number, max: number): Promise<Pending[]> {
   const { rows } = await sql<Pending>`

@@ -85,17 +85,17 @@ export function startUpkeep({ db, log }: Pick<Deps, 'db' | 'log'>, quiet = QUIET
       const added = totalled?.count ?? 0;
       const isFull = added >= batch;
       batch = nextBatchSize(batch, totalled);
-      const made = await steps.attempt(columns.run(), 0);
-      const installed = await steps.attempt(installs.run(), 0);
+      const columnsRefreshed = await steps.attempt(columns.run(), 0);
+      const installsRefreshed = await steps.attempt(installs.run(), 0);
       // Relabelling has a rest of its own, which is much longer: new facts do not wait for it.
       const restMs = rest(performance.now() - began);
       const labelsRestMs = labels.restsFor();
       // Labels wait until the totals have caught up.
       const labelled = isFull ? 0 : await steps.attempt(labels.run(), 0);
-      const hasMore = isFull || round.hasMore || made > 0 || turn.hasMore;
+      const hasMore = isFull || round.hasMore || columnsRefreshed > 0 || turn.hasMore;
       if (isQuiet() && !hasMore) await steps.attempt(tidying.run(), 0);
       steps.throwFailures();
-      if (added + made + installed + labelled > 0) return restMs;
+      if (added + columnsRefreshed + installsRefreshed + labelled > 0) return restMs;
       return labelsRestMs > 0 ? Math.min(labelsRestMs, IDLE_MS) : IDLE_MS;
     },
   });

@@ -65,7 +65,7 @@ const step = fc.record({
   ),
   /** Added to the days. Lengths are rounded to whole days. */
   oddHours: fc.constantFrom(0, 0, 0, -1, 1, -11, 11),
-  /** Hours from the end of this period to the next purchase: an upgrade, at its end, in a grace period or after a gap. */
+  /** Hours from the end of this period to the next purchase: upgraded, renewed, in a grace period or after a gap. */
   gapHours: fc.constantFrom(0, 0, 0, -100, -24, 1, 48, 16 * 24, 40 * 24),
   cents: fc.constantFrom(999, 1, 12_345, 5000),
   product: fc.constantFrom('monthly', 'annual', 'weekly', 'odd', 'forever', 'unconfigured'),

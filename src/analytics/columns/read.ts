@@ -67,7 +67,8 @@ function isOfOpenMonth(source: Source): boolean {
 }
 
 /**
- * Installs that are in no columns are read in up to this many statements, each of which runs while a month is scanned.
+ * Installs that are in no columns are read in up to this many statements, each short enough to run while a month is
+ * scanned.
  */
 const MAX_PIECES = 12;
 
