@@ -9,7 +9,7 @@ import type { ChartRequest } from './request.ts';
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_ENTRY_BYTES = 8 * 1024 * 1024;
-/** What an entry takes in addition to its body. */
+/** The memory that an entry takes in addition to its body. */
 const ENTRY_OVERHEAD_BYTES = 500;
 
 export interface CachedAnswer {

@@ -29,7 +29,7 @@ import {
   type Sql,
 } from './sources.ts';
 
-/** What is corrected: the totals or the columns. */
+/** The totals or the columns, which are to be corrected. */
 export interface Baseline extends RowForm {
   /** The first day that is not read from it: today, or the first of this month for totals kept by month alone. */
   horizon: number;
@@ -158,7 +158,7 @@ function futureRefunds(source: Source, entries: Entries): Facts {
   ]);
 }
 
-/** What was added to the totals, and subtracted from them, after the columns were made. */
+/** Facts that were added to the totals, or taken off them, after the columns were written. */
 function changes({ days, refunds }: Contained): Facts {
   return { relation: sql`fact_column_change f`, where: [days, ...refunds], weight: sql`f.sign`, label: OWN_LABEL };
 }

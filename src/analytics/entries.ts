@@ -1,4 +1,4 @@
-// What charts sum (analytics.md 2): dated entries, derived from facts.
+// The dated entries, derived from facts, that charts sum (analytics.md 2).
 import type { FACT_IS } from '../facts/conditions.ts';
 import type { TotalSum } from '../facts/totals-schema.ts';
 

@@ -56,7 +56,7 @@ export function asLabelled(source: Source, entries: Entries, where: readonly Sql
   return { relation: labelledFacts(source, entries), where, weight: sql`1`, label: currentLabel(source) };
 }
 
-/** What rows are split by, in addition to bucket and segment. */
+/** How rows are split, in addition to bucket and segment. */
 export interface RowForm {
   /** The column that the totals are split by. */
   home?: TotalHome | null | undefined;

@@ -22,7 +22,7 @@ export interface FactsState {
     retired: boolean;
     /** Facts that moved to another label after they were totalled. */
     moved: boolean;
-    /** Changes since the columns were made. */
+    /** Changes since the columns were written. */
     changes: boolean;
     installChanges: boolean;
     futureRefunds: boolean;

@@ -9,7 +9,7 @@ import { relabelledBefore } from './relabelled/rows.ts';
 import { dayOf, OWN_LABEL, type Source, type Sql } from './sources.ts';
 
 /**
- * Selects `bucket, key, n` of changes after the columns were made, months without columns, later days, and installs
+ * Selects `bucket, key, n` of changes after the columns were written, months without columns, later days, and installs
  * whose label is pending.
  */
 export function installCorrectionRows(

@@ -1,5 +1,5 @@
-// Assembles cells into series: the total, the segments in order, and "other" for what ranked too low. Figures stay
-// exact: counts, or whole 10^-6 USD.
+// Assembles cells into series: the total, the segments in order, and "other" for those that ranked too low. Figures
+// stay exact: counts, or whole 10^-6 USD.
 import { toMicros } from '../lib/money.ts';
 import { inSlices, SLICE } from '../lib/slices.ts';
 import { countBuckets, type Span } from './calendar.ts';

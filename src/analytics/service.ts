@@ -25,14 +25,14 @@ import { readValidUntil } from './validity.ts';
 const MAX_SERIES = 500;
 const MAX_POINTS = 50_000;
 
-/** What an answer is rendered from. */
+/** A computed chart, from which the answer is rendered. */
 interface Plot {
   query: ChartQuery;
   series: Series[];
   storeTitles: StoreTitles;
 }
 
-/** What is read about the app before its facts. */
+/** The state of the app, which is read before its facts. */
 interface AppState {
   state: FactsState;
   storeTitles: StoreTitles;

@@ -19,7 +19,7 @@ export interface Owner {
   app_key: number;
 }
 
-/** A query over one of its spans, in one snapshot: what statements are made from. */
+/** A query over one of its spans, in one snapshot. Statements are assembled from it. */
 export interface Source {
   query: ChartQuery;
   owner: Owner;
@@ -128,7 +128,7 @@ export function segmentOfKey({ segmentation }: ChartQuery): { value: Sql; join: 
   return { value: sql`d.value`, join: sql`left join ${segmentValues(segmentation)} on d.key = e.key` };
 }
 
-/** Returns what entries are split by: not every segmentation applies to installs. */
+/** Returns the dimension by which entries are split: not every segmentation applies to installs. */
 export function segmentationOf({ segmentation }: ChartQuery, { of }: Entries): Dimension | undefined {
   return segmentation && (of === 'transaction' || segmentation.ofInstalls) ? segmentation : undefined;
 }

@@ -9,7 +9,7 @@ import { hasValue } from './filter-keys.ts';
 import { and, type Source, type Sql } from './sources.ts';
 import { homeOf, isMonthly, rangesOf, totalsHorizon } from './total-home.ts';
 
-/** The count of a total that covers exactly the facts that meet some conditions, by their names in alphabetical order. */
+/** The count of a total that covers exactly the facts with these conditions, by their names in alphabetical order. */
 const COUNTS: Readonly<Record<string, TotalSum>> = {
   '': 'n',
   priced: 'n_priced',

@@ -1,5 +1,5 @@
-// What the columns of facts and of installs have in common. Rows are sorted and cut into groups, and each group is
-// written as one chunk per column. Only one group is in memory at a time.
+// Common to the columns of facts and of installs. Rows are sorted and cut into groups, and each group is written as one
+// chunk per column. Only one group is in memory at a time.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { readByCursor } from '../db/cursor.ts';
@@ -21,14 +21,14 @@ export interface Month {
   can_append: boolean;
 }
 
-/** Facts or installs: what is kept of them by column, and in which tables. */
+/** How facts or installs are kept by column: which columns, and in which tables. */
 export interface ColumnLayout {
   /** The day that decides in which month a row is kept. */
   day: 'purchased_day' | 'installed_day';
-  /** Images of what has changed since the columns were written. Whoever writes these into columns deletes them here. */
+  /** Images of changes since the columns were written. Whoever writes these into columns deletes them here. */
   changes: 'fact_column_change' | 'install_column_change';
   chunks: 'fact_column_chunk' | 'install_column_chunk';
-  /** What is kept of a row `f`, as text. */
+  /** The columns kept of a row `f`, as text. */
   columns: Readonly<Record<string, RawBuilder<unknown>>>;
 }
 

@@ -25,7 +25,7 @@ import { isIn } from './retire.ts';
 import { setLimits } from './totals.ts';
 import { GRAINS, momentCode } from './totals-schema.ts';
 
-/** What is kept of a fact, as text: keys and codes, days and quarters of an hour, amounts on each money basis. */
+/** The columns kept of a fact, as text: keys and codes, days and quarters of an hour, amounts on each money basis. */
 export const FACT_COLUMNS = {
   kind: FACT_KIND,
   purchased_day: sql`f.purchased_day`,

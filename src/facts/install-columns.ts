@@ -23,7 +23,7 @@ import { INSTALL_KIND } from './kind.ts';
 import { quarterOf } from './quarters.ts';
 import { setLimits } from './totals.ts';
 
-/** What is kept of an image, as text. */
+/** The columns kept of an image, as text. */
 export const INSTALL_COLUMNS = {
   kind: INSTALL_KIND,
   installed_day: sql`f.installed_day`,

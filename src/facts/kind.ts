@@ -8,7 +8,7 @@ import { FACT_IS } from './conditions.ts';
 const REFUNDED = 16;
 const PRICED = 32;
 const ADDS_MONTHLY = 64;
-/** Kinds from this number on belong to rows that take off what others have added. */
+/** Kinds from this number on belong to rows that take off other rows. */
 export const TAKEN_OFF = 128;
 
 const bit = (value: number, condition: RawBuilder<unknown>) => sql`${sql.lit(value)} * (${condition})::integer`;

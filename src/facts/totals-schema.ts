@@ -1,4 +1,4 @@
-// What the totals are split by, and the codes that stand for it in fact_total. Append only.
+// The moments and columns by which totals are split, and their codes in fact_total. Append only.
 import { FACT_IS } from './conditions.ts';
 
 /** The moments at which charts count a fact, with the columns of their days. The code is the place in the list. */

@@ -1,5 +1,5 @@
 // Keeps the totals: adds pending facts to fact_total and takes retired images off it, in batches and in the background.
-// Charts are exact at every moment, because they account for what is not yet totalled themselves.
+// Charts are exact at every moment, because they themselves account for changes that are not yet totalled.
 import { type Kysely, sql } from 'kysely';
 import { TOTALS_LOCK } from '../db/advisory-locks.ts';
 import { raiseTimeout } from '../db/deadline.ts';

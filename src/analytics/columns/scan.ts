@@ -80,7 +80,7 @@ export function listNeeded(
   return [...new Set<ColumnName>([...selecting, 'kind', ...moments, ...valued, ...pages])];
 }
 
-/** What facts are added to. */
+/** Where scanned facts are added. */
 export interface ScanTarget {
   sums: ColumnSums | undefined;
   payers: PayerCounts | undefined;

@@ -69,7 +69,7 @@ export class ColumnSums {
   }
 
   /**
-   * Lists the segments with a fact in any bucket or, where cells hold the differences of a stock, with a fact open at
+   * Lists the segments with a fact in any bucket or, if cells hold the differences of a stock, with a fact open at
    * the end of any bucket.
    */
   listSeen(): number[] {

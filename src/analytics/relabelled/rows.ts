@@ -38,7 +38,7 @@ export function relabelledBefore(source: Source, entries: Entries, { horizon, wh
   ];
 }
 
-/** The same for what happens on a day or after it. There is little of that, and the index of the moment finds it. */
+/** The same for a day and everything after it. That is little, and the index of the moment finds it. */
 export function relabelledSince(source: Source, entries: Entries, day: number): Sql {
   const where = [sql`${dayOf(entries.at)} >= ${sql.lit(day)}`];
   const facts = countedTwice(changedLabels(source), entries, where);
