@@ -185,6 +185,19 @@ describe('on a real database', () => {
     expect(await statesOf()).toMatchObject({ totals: 'ok' });
   });
 
+  test('profiles whose label is pending are counted', async () => {
+    const { db } = service.database;
+    const { app_key } = service.app;
+    await sql`
+      insert into label_pending (app_key, profile_id, queue_no, earlier_key, attribution_key)
+      select ${app_key}::int, gen_random_uuid(), g, 1, 2 from generate_series(1, 100001) g`.execute(db);
+    expect(await statesOf()).toMatchObject({ totals: 'ok', labels: 'warning' });
+    expect(await wordsOf('labels')).toContain('The facts of 100001 profiles are waiting');
+    await sql`delete from label_pending where queue_no = 1`.execute(db);
+    expect(await statesOf()).toMatchObject({ labels: 'ok' });
+    await sql`delete from label_pending`.execute(db);
+  });
+
   test('a missing migration is a warning, a migration of a newer program a problem', async () => {
     const { db } = service.database;
     const taken = await db
