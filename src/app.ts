@@ -35,8 +35,8 @@ export type Addresses = readonly Route['address'][];
 export interface AppParts {
   app: FastifyInstance;
   /**
-   * From now on, readiness fails and connections end with their next answer, so that new requests go elsewhere; those
-   * that still come are served.
+   * Fails readiness from now on and closes each connection after its next response, so that new requests go elsewhere.
+   * Requests that still arrive are served.
    */
   startDraining: () => void;
 }

@@ -38,7 +38,7 @@ const program = new Command('sps')
   .configureHelp({ showGlobalOptions: true })
   .showHelpAfterError('(use --help for usage)');
 
-// A closed terminal is no reason to leave anything half done. Code that writes an answer sees the error itself.
+// A closed terminal is no reason to leave anything half done. The code that prints an answer handles the error itself.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 try {

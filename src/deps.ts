@@ -31,10 +31,7 @@ export interface Deps {
   groupDb: Kysely<DB>;
   /** For charts and the event feed: a small pool of its own, so that a heavy chart never starves a grant. */
   analyticsDb: Kysely<DB>;
-  /**
-   * One connection for probes, so that asking whether the database answers does not queue behind what keeps the others
-   * busy.
-   */
+  /** One connection for probes, so that a probe does not queue behind whatever keeps the other connections busy. */
   probeDb: Kysely<DB>;
   /** For code that caches what is in the database. */
   serverRun: Pick<ServerRun, 'number'>;

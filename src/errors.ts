@@ -5,7 +5,7 @@ interface Condition {
   status: number;
   code: string;
   source: string | null;
-  /** The public text; `detail` is what the thrower may name, never anything internal. */
+  /** The public text; `detail` comes from the thrower and must not be anything internal. */
   message: (detail: string) => string;
 }
 
@@ -156,7 +156,7 @@ const DEFAULT_HEADERS: Partial<Record<ConditionName, Record<string, string>>> = 
   unavailable: { 'retry-after': '1' },
 };
 
-/** Returns the error of a condition; `detail` goes into its message, `headers` into the answer. */
+/** Returns the error of a condition; `detail` goes into its message, `headers` into the response. */
 export function apiError(name: ConditionName, detail = '', headers: Record<string, string> = {}): ApiError {
   const { status, code, source, message } = CONDITIONS[name] satisfies Condition;
   const body = { errors: [{ source, errors: [message(detail)] }], error_code: code, status_code: status };
@@ -164,8 +164,8 @@ export function apiError(name: ConditionName, detail = '', headers: Record<strin
 }
 
 /**
- * If a body is wrong everywhere, the first fields tell enough: entries for all could be many times as large as the
- * body.
+ * If a body is wrong everywhere, the first fields are enough: entries for all of them could be many times as large as
+ * the body.
  */
 const MAX_REPORTED_FIELDS = 100;
 /** Unknown members are reported under the names that were sent, up to this length. */

@@ -1,4 +1,4 @@
-// What an operator is told when a command fails: one sentence, or the stack if the fault is ours.
+// Describes the failure of a command to its operator: in one sentence, or by the stack if the fault is ours.
 import { ConfigError } from './config.ts';
 import { EmbeddedDatabaseError } from './db/embedded/problem.ts';
 import { isConflict, isDatabaseAway, isRefusal, isTimeout } from './db/failures.ts';

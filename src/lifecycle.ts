@@ -1,4 +1,4 @@
-// The process around a service: started, told to stop by a signal, ended with an exit code.
+// The process around a service: starts it, stops it on a signal, and ends with an exit code.
 import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
@@ -6,17 +6,18 @@ import type { Config } from './config.ts';
 import { describeFailure } from './failure.ts';
 import { onInterrupts } from './lib/interrupts.ts';
 
-/**
- * Time for what is under way: a request, a delivery (10 s), usually also the last checkpoint of the embedded server.
- */
+/** Time for work in progress: a request, a delivery (10 s), usually also the last checkpoint of the embedded server. */
 const GRACE_MS = 30_000;
 
 /**
  * Requests to end, from a supervisor, a terminal, or a terminal that was closed. The first one stops the process;
- * another one, more than two seconds later, ends it at once.
+ * another one, more than two seconds later, ends it immediately.
  */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
-/** The process is broken and has to end by these: with a listener, it would run the faulting instruction for ever. */
+/**
+ * The process is broken and has to die of these signals: with a listener, it would run the faulting instruction for
+ * ever.
+ */
 const CRASH_SIGNALS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const;
 
 /** A log reader that has stalled would hold up an ending process for ever, in a call that cannot be cancelled. */
@@ -27,7 +28,7 @@ interface Running {
 }
 
 /**
- * Runs until it is told to end; a failed start ends in one sentence and exit code 1. Once the signal is aborted,
+ * Runs until it is asked to stop; a failed start ends in one sentence and exit code 1. Once the signal is aborted,
  * `start` must give up at its next step, undo what it has done, and fail.
  */
 export async function runUntilStopped(
@@ -49,7 +50,7 @@ export async function runUntilStopped(
     async ({ err }) => {
       if (err) log.fatal({ err }, 'stopping after an error');
       else if (!stopping) log.info('stopping');
-      // Stops once, whoever asked first: a later request must not cut off what is under way.
+      // Stops only once, whatever asked first: a later request must not cut off the work in progress.
       ending.abort();
       stopping ??= within(graceMs, stop(starting, log)).finally(() => flushLogOrExit(log));
       await stopping;
@@ -59,7 +60,7 @@ export async function runUntilStopped(
   try {
     await starting;
   } catch (error) {
-    // Nobody asks any more why it did not start.
+    // The process was asked to stop, so it no longer matters why it did not start.
     if (ending.signal.aborted) return;
     process.stderr.write(`${describeFailure(error)}\n`);
     await flushLogOrExit(log);
@@ -67,7 +68,7 @@ export async function runUntilStopped(
   }
 }
 
-/** Throws if the work is not done by then. */
+/** Throws if the work is not done within this time. */
 async function within(ms: number, work: Promise<void>): Promise<void> {
   const isDone = await Promise.race([work.then(() => true), sleep(ms, false)]);
   if (!isDone) throw new Error(`not stopped within ${ms / 1000} s`);

@@ -16,7 +16,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Matches something in each of them. Nearly all lines contain none of it, and are scanned once instead of five times.
+ * Matches a part of each kind of secret. Nearly all lines contain none, so they are scanned once instead of five times.
  */
 const SUSPICIOUS = /_live_|whsec_|authorization|bearer|basic|api-key|:\/\//i;
 

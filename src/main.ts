@@ -1,4 +1,4 @@
-// Serves until it is told to stop. Prints one line to standard output, once requests are answered.
+// Runs the service until it is asked to stop. Prints one line to standard output as soon as it accepts requests.
 import { setFlagsFromString } from 'node:v8';
 import { loadConfig } from './config.ts';
 import { describeFailure } from './failure.ts';
@@ -14,7 +14,7 @@ setFlagsFromString('--heap-growing-percent=50');
 // fifth of the throughput of the process.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-// Nobody may be reading the line.
+// The line may have no reader.
 process.stdout.on('error', () => undefined);
 
 try {

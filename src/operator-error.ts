@@ -1,4 +1,4 @@
-// How an operator's command fails: a mistake of theirs, explained in a sentence.
+// The failure of a command that its operator can put right, explained in a sentence.
 
 /** The message is for the operator, and is all they see. */
 export class OperatorError extends Error {

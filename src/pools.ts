@@ -18,10 +18,10 @@ const PROBE_TIMEOUT_MS = 5_000;
  * never be closed as idle.
  */
 const PROBE_LIFETIME_MS = 30_000;
-/** For the database to announce new deliveries on. */
+/** The database announces new deliveries on it. */
 const LISTENING_CONNECTIONS = 1;
 
-/** Returns the most connections that a service uses, including those of its dispatcher. */
+/** Returns the maximum number of connections that a service uses, including those of its dispatcher. */
 export function countConnections({ DATABASE_POOL_SIZE, ANALYTICS_POOL_SIZE }: Config): number {
   const otherConnections =
     LOOKUP_CONNECTIONS + GROUP_CONNECTIONS + PROBE_CONNECTIONS + QUEUE_CONNECTIONS + LISTENING_CONNECTIONS;

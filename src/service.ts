@@ -20,8 +20,8 @@ const CLOSE_IDLE_EVERY_MS = 100;
 /** If localhost has a second address, Fastify would make a second server for it, without our connection limits. */
 const LOOPBACK = '127.0.0.1';
 /**
- * Together well below the time after which lifecycle.ts ends the process, so that the embedded server is always told to
- * stop (unless it is recovering). Its last checkpoint may outlive the process.
+ * Together well below the time after which lifecycle.ts ends the process, so that the embedded server is always asked
+ * to stop (unless it is recovering). Its last checkpoint may outlive the process.
  */
 const STOPPING = { requestsMs: 15_000, workMs: 16_000, poolsMs: 3_000 };
 
@@ -57,7 +57,7 @@ export async function startService(config: Config, log: Logger, ending: AbortSig
   }
 }
 
-/** `stops` is given the way to undo each step, as soon as the step is done. */
+/** Adds to `stops` how to undo each step, as soon as the step is done. */
 async function startParts(
   config: Config,
   log: Logger,
@@ -84,7 +84,7 @@ async function startParts(
   // The service waits, not ready, until the replica takes over.
   if (!(await takesWrites(pools.db))) log.warn(TAKES_NO_WRITES);
   const deps: Deps = { ...pools, serverRun, config, log, now: clock.now };
-  // All at once, because each may take long.
+  // Stopped concurrently, because each may take long.
   const works: Stop[] = [];
   const stopWorks = () => works.map((stop) => stop());
   stops.push(() => within(STOPPING.workMs, stopWorks()));
@@ -139,7 +139,7 @@ export async function closeServer(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** Waits for all the work, but no longer than this; what failed is thrown once the rest has ended, too. */
+/** Waits for all the work, but no longer than this; a failure is thrown only once the rest has ended, too. */
 async function within(timeoutMs: number, work: readonly Promise<unknown>[]): Promise<void> {
   const ended = Promise.allSettled(work).then(() => Promise.all(work));
   await Promise.race([ended, sleep(timeoutMs, undefined, { ref: false })]);

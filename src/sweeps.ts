@@ -1,5 +1,5 @@
 // What the service does by itself in the background, besides delivering webhooks. Several processes on one database may
-// do so at once.
+// do so concurrently.
 import type { Logger } from 'pino';
 import { startPruning } from './changes/kept-answers.ts';
 import type { DatabaseClock } from './db/clock.ts';
@@ -34,7 +34,7 @@ function repeat(log: Logger, name: string, { restMs, work }: { restMs: number; w
 export function startSweeps(deps: Pick<Deps, 'db' | 'log' | 'now'>, clock: DatabaseClock): Loop {
   const { db, log } = deps;
   const loops = [
-    // Others report a database that is away.
+    // Other loops report a database that is away.
     repeat(log, 'clock', { restMs: CLOCK_REST_MS, work: () => clock.read().catch(() => undefined) }),
     startDueLoop(deps),
     startUpkeep(deps),
