@@ -3,7 +3,7 @@
 import { fromDatabase } from '../lib/datetime.ts';
 import type { GrantState, ProfileState, PurchaseState } from './state.ts';
 
-/** What opens an access level, from when to when (null: at once, for ever). */
+/** What opens an access level, from when to when (null: immediately, for ever). */
 export interface AccessSource {
   access_level_id: string;
   from: string | null;
@@ -65,7 +65,7 @@ function sourcesOf(state: ProfileState, now: string): AccessSource[] {
       { access_level_id, from: instant(purchase.purchased_at), until: endOf(purchase, now), opened_by: { purchase } },
     ];
   });
-  // Of equal sources the first one serves: purchases before grants, the latest purchase first.
+  // Among equal sources, the first one serves: purchases before grants, the latest purchase first.
   return [...bought.toReversed(), ...state.grants.map(sourceOfGrant)];
 }
 

@@ -1,7 +1,7 @@
-// Exports everything that is stored about one person, for whoever answers a request for it. All of it is read from one
-// snapshot, so it shows one moment, and a few rows at a time, because a profile may have more events than one
-// PostgreSQL value can hold. Columns have the names of the data model. Computed data is left out: amounts in 10⁻⁹ USD,
-// facts and totals of charts, the lapse watch.
+// Exports everything that is stored about one person, for a data access request. All of it is read from one snapshot,
+// so it shows one moment, and a few rows at a time, because a profile may have more events than one PostgreSQL value
+// can hold. Columns have the names of the data model. Computed data is left out: amounts in 10⁻⁹ USD, facts and totals
+// of charts, the lapse watch.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { readByCursor } from '../db/cursor.ts';
 import type { DB } from '../db/types.ts';
@@ -33,7 +33,7 @@ const LISTS: Readonly<Record<string, (owned: RawBuilder<unknown>) => RawBuilder<
     where ${owned}`,
   access_grants: (owned) => sql`select *, access_level_id as place from access_grant where ${owned}`,
   transactions: (owned) => sql`select *, purchase_no as place from purchase where ${owned}`,
-  /** Events as receivers were told them, with the outcome of each delivery. */
+  /** Events as they were sent to receivers, with the outcome of each delivery. */
   events: (owned) => sql`
     select event_id, event_type, created_at, payload, sequence as place, ${DELIVERIES} as deliveries from webhook_event e where ${owned}`,
   /** Answers kept for repeated requests. */
@@ -58,7 +58,7 @@ export function exportProfile(
       : sql`(select profile_id from profile_identity where app_id = ${app_id} and customer_user_id = ${customer_user_id})`;
   const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
   return snapshot.execute(async (trx) => {
-    // Whoever reads the output, `less` for example, may pause for a long time; and the cursors are read to the end.
+    // The reader of the output, `less` for example, may pause for a long time; and the cursors are read to the end.
     await sql`select set_config('idle_in_transaction_session_timeout', '0', true), set_config('cursor_tuple_fraction', '1', true)`.execute(
       trx,
     );

@@ -21,7 +21,7 @@ export const ProfileHeaders = Type.Object({
   'service-profile-id': Type.Optional(Type.String({ description: 'Service-assigned profile identifier.' })),
 });
 
-/** For operations that can be asked to take effect only once. */
+/** For operations that accept an Idempotency-Key. */
 export const OnceHeaders = Type.Object({ ...ProfileHeaders.properties, 'idempotency-key': IdempotencyHeader });
 
 /** At least one is set; both must name the same profile. */
@@ -39,7 +39,7 @@ export const IDENTITY_MESSAGE = 'Either customer_user_id or profile_id is requir
 
 /** The identity as the headers of a request gave it. */
 export interface SentIdentity extends ProfileIdentity {
-  /** The header that a fault of the customer user id is reported for, as it was sent. */
+  /** The name of the header, as it was sent, under which a fault of the customer user id is reported. */
   customer_source: string;
 }
 
@@ -78,7 +78,7 @@ export function requireIdentity(message: Headers, aliases: readonly string[]): S
 /**
  * Refuses identifiers in the body of a request without an identifying header. A body names no profile, so such a
  * request is a mistake, and would create another anonymous profile each time. If there is a header, identifiers in the
- * body are ignored like any unknown member, so that a profile can be sent back as it was answered.
+ * body are ignored like any unknown member, so that a profile can be sent back as it was received.
  */
 export function refuseIdentifiers(body: object, { customer_user_id, customer_source, profile_id }: SentIdentity): void {
   if (customer_user_id !== null || profile_id !== null) return;

@@ -141,7 +141,7 @@ function dictionaryOrNull<T>(entries: readonly (readonly [string, T])[]): Record
   return entries.length === 0 ? null : Object.fromEntries(entries);
 }
 
-/** Renders the profile as operations answer it, in the shape that its app has chosen. */
+/** Renders the profile as operations return it, in the shape that its app has chosen. */
 export function renderProfile(state: ProfileState, { profile_shape }: Pick<App, 'profile_shape'>) {
   const now = fromDatabase(state.read_at);
   const levels = listAccess(state, now).map((source) => renderSource(source, now));

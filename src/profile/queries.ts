@@ -91,7 +91,7 @@ export interface LockedAt {
 
 /**
  * Locks the living profiles that the identifiers name, except those that another transaction holds: waiting for one
- * would delay the others. In the order of profile_id, like everybody.
+ * would delay the others. Locks in the order of profile_id, as everywhere.
  */
 export async function lockFreeProfiles(trx: Kysely<DB>, identities: readonly AppIdentity[]): Promise<LockedAt[]> {
   const statement = sql<LockedAt>`

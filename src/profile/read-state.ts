@@ -6,7 +6,7 @@ import type { ProfileKey, ProfileState } from './state.ts';
 
 /**
  * Matches purchases that the object shows at this moment or later: of each product the last one and the one that ended
- * last (it tells when access ended), and all that were not over. Most purchases of a profile are none of these.
+ * last (it shows when access ended), and all that were not over. Most purchases of a profile are none of these.
  */
 const isShownSince = (moment: RawBuilder<unknown>) => sql`purchase_type = 'one_time_purchase' or expires_at is null
   or greatest(expires_at, grace_period_expires_at, refunded_at) > ${moment}
@@ -15,8 +15,8 @@ const isShownSince = (moment: RawBuilder<unknown>) => sql`purchase_type = 'one_t
 
 const IS_SHOWN = isShownSince(sql`statement_timestamp()`);
 
-// The product is looked up one by one, and only for purchases that are kept: with a join, all products of the app were
-// hashed for every profile. Rows become json, not jsonb, which parses again what it has just written; and not by
+// Products are looked up one by one, and only for purchases that are kept: a join would hash all products of the app
+// for every profile. Rows become json rather than jsonb, which would parse again what has just been written, and not by
 // json_build_object, which looks up the types of all its arguments each time. The order of attribution's members
 // affects segment_hash.
 function stateStatement(keys: readonly ProfileKey[], isKept: RawBuilder<unknown>) {
@@ -87,8 +87,8 @@ export async function readShownState(trx: Kysely<DB>, key: ProfileKey): Promise<
 }
 
 /**
- * Likewise reads what is shown now, plus what was shown just before an earlier moment (in the database's format) and
- * since, so that the object of that time can be rendered, too.
+ * Likewise, but also reads what was shown just before an earlier moment (in the database's format) and since, so that
+ * the object of that time can be rendered, too.
  */
 export async function readShownSince(trx: Kysely<DB>, key: ProfileKey, moment: string): Promise<ProfileState> {
   const [state] = await readStates(trx, [key], isShownSince(sql`${moment}::timestamptz - interval '1 microsecond'`));

@@ -145,5 +145,5 @@ const EXAMPLE = {
   non_subscriptions: null,
 };
 
-/** What server-side operations answer. */
+/** The response body of server-side operations. */
 export const ProfileAnswer = Type.Object({ data: ProfileObject }, { examples: [{ data: EXAMPLE }] });

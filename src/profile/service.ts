@@ -26,7 +26,7 @@ interface NewTarget {
   identity: SentIdentity;
 }
 
-/** A name may be taken and freed again while we look, but not believably more often than this. */
+/** A name may be taken and freed again between two statements, but not plausibly more often than this. */
 const ATTEMPTS = 10;
 
 function mergedAttributes(stored: Attributes, given: unknown): Attributes {

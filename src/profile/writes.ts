@@ -9,8 +9,8 @@ import type { Attributes } from './attributes.ts';
 import type { ProfileKey } from './state.ts';
 
 /**
- * Creates a profile that is installed now. Returns undefined, having created nothing, if the name belongs to a profile
- * by now.
+ * Creates a profile that is installed now. Returns undefined, having created nothing, if the name already belongs to a
+ * profile.
  */
 export async function insertProfile(
   trx: Kysely<DB>,
@@ -45,8 +45,8 @@ export async function freeName(trx: Kysely<DB>, { app_id, profile_id }: ProfileK
 }
 
 /**
- * Gives the name to the profile unless another one has it. Returns whose it is then, or undefined if the owner freed it
- * meanwhile: try again.
+ * Gives the name to the profile unless another one has it. Returns the profile that has it afterwards, or undefined if
+ * its owner freed it meanwhile: try again.
  */
 export async function claimCustomer(
   trx: Kysely<DB>,
