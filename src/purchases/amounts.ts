@@ -1,6 +1,6 @@
-// Prices transactions. One priced like the transaction that is stored keeps its amounts, whatever rates and commissions
-// say by now, even if its chain is about to leave the profile it is stored for. The write keeps them; pricing only has
-// to accept such a transaction despite current rates and commissions.
+// Prices transactions. One priced like its stored version keeps its amounts, whatever rates and commissions say by now,
+// even if its chain is about to leave the profile it is stored for. The write keeps them; pricing only has to accept
+// such a transaction despite current rates and commissions.
 import { type Kysely, sql } from 'kysely';
 import { fixedColumns } from '../db/fixed.ts';
 import type { DB } from '../db/types.ts';
@@ -28,8 +28,7 @@ async function findStored(
 }
 
 /**
- * Returns the amounts of each transaction, or the field because of which it has none: neither by the price book nor
- * stored.
+ * Returns the amounts of each transaction, or the faulty field if it has none, neither by the price book nor stored.
  */
 export async function priceTransactions(
   trx: Kysely<DB>,

@@ -66,7 +66,7 @@ function appearances(transaction: ChainTransaction, before: ChainTransaction | u
   }));
 }
 
-/** Returns the changes in the order in which webhooks are told of them; a write that changed nothing yields none. */
+/** Returns the changes in the order in which they are reported; a write that changed nothing yields none. */
 export function chainChangesOf(before: readonly ChainTransaction[], after: readonly ChainTransaction[]): ChainChange[] {
   const known = new Map(before.map((transaction) => [transaction.purchase_no, transaction]));
   return after.flatMap((transaction) => {

@@ -74,8 +74,8 @@ export async function findOwner(trx: Kysely<DB>, chain: Omit<ChainKey, 'profile_
 }
 
 /**
- * Until the transaction ends, no other request moves the chain, and the app's products stay as they are. To be taken
- * before the profiles' locks, because it settles which profiles have to be locked.
+ * Keeps other requests from moving the chain, and the app's products from changing, until the database transaction
+ * ends. Must be called before profiles are locked, because it settles which of them have to be.
  */
 export async function lockChain(
   trx: Kysely<DB>,

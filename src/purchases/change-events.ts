@@ -37,8 +37,8 @@ export async function readSnapshot(
 }
 
 /**
- * Returns the profile after the write, with events for what changed at `now` (a timestamp). What time alone will change
- * later is watched.
+ * Returns the profile after the write, with events for what changed at `now` (a timestamp). `alsoWrite` watches for
+ * what time alone will change later.
  */
 export function describeChange(
   key: ChainKey,

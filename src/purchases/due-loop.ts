@@ -1,6 +1,6 @@
-// Tells webhooks of what time alone changes, once the time has come: subscriptions and trials that lapse, access that
-// begins or ends. Any number of processes may do this at once: each profile is handled under its lock, in a transaction
-// of its own.
+// Reports to webhooks what time alone changes, once the time has come: subscriptions and trials that lapse, access that
+// begins or ends. Any number of processes may do this concurrently: each profile is handled under its lock, in a
+// transaction of its own.
 import { type Kysely, sql } from 'kysely';
 import { inTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
@@ -15,7 +15,7 @@ import { listDueProfiles, retryLater } from './lapse-watch.ts';
 const BATCH = 100;
 const POLL_MS = 1_000;
 
-/** False if another transaction holds the profile, or if it is gone. */
+/** Returns false if another transaction holds the profile, or if it is gone. */
 async function lockUnlessBusy(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<boolean> {
   const { rows } = await sql`
     select from profile where app_id = ${app_id} and profile_id = ${profile_id} and deleted_at is null
@@ -31,7 +31,7 @@ async function reportProfile(db: Kysely<DB>, key: ProfileKey): Promise<number> {
   });
 }
 
-/** Tells webhooks what is due for up to `BATCH` profiles. Returns how many profiles were due. */
+/** Reports to webhooks what is due for up to `BATCH` profiles. Returns how many profiles were due. */
 export async function reportDueProfiles({ db, log }: Pick<Deps, 'db' | 'log'>): Promise<number> {
   const due = await listDueProfiles(db, BATCH);
   let stored = 0;
@@ -50,7 +50,7 @@ export async function reportDueProfiles({ db, log }: Pick<Deps, 'db' | 'log'>): 
   return due.length;
 }
 
-/** Tells webhooks what is due, until stopped. */
+/** Reports to webhooks what is due, until stopped. */
 export function startDueLoop(deps: Pick<Deps, 'db' | 'log'>): Loop {
   return startLoop({
     log: deps.log,

@@ -1,5 +1,5 @@
-// What time alone has changed in a profile since webhooks were last told: subscriptions and trials that lapsed, access
-// that began or ended.
+// What time alone has changed in a profile since it was last reported to webhooks: subscriptions and trials that
+// lapsed, access that began or ended.
 import type { Kysely } from 'kysely';
 import type { DB } from '../db/types.ts';
 import { fromDatabase, microsecondBefore, toDatabase } from '../lib/datetime.ts';
@@ -12,15 +12,15 @@ import { accessEvents, chainEvents, lastChange } from './events.ts';
 import { comingMoments, hasLapsed, takeDue, watch } from './lapse-watch.ts';
 
 export interface DueEvents {
-  /** The moment (a timestamp by the database's clock) up to which webhooks have been told of everything watched. */
+  /** The moment (a timestamp by the database's clock) up to which everything watched has been reported. */
   now: string;
   /** To be recorded in the same transaction, before other events of the profile. */
   events: WebhookEvent[];
 }
 
 /**
- * Returns the profile as if lapsed purchases had begun before the moment: webhooks were told that they were running,
- * and an import may have set their end to their beginning.
+ * Returns the profile as if lapsed purchases had begun before the moment: they were reported as running, and an import
+ * may have set their end to their beginning.
  */
 function asIfBegunBefore(state: ProfileState, lapsed: readonly ChainTransaction[], moment: string): ProfileState {
   const isLapsed = ({ store, store_transaction_id: id }: PurchaseState) =>
@@ -34,7 +34,7 @@ function asIfBegunBefore(state: ProfileState, lapsed: readonly ChainTransaction[
 
 /**
  * Takes what is due for a profile that the caller has locked, and returns it as events. Watches what comes later in its
- * chains, including what an import brought.
+ * chains, including moments that an import set.
  */
 export async function collectDueEvents(trx: Kysely<DB>, key: ProfileKey): Promise<DueEvents> {
   const { now, due } = await takeDue(trx, key);
@@ -51,8 +51,8 @@ export async function collectDueEvents(trx: Kysely<DB>, key: ProfileKey): Promis
   const span = { since: earlier, now };
   const isDue = ({ store, store_original_transaction_id: id }: PurchaseState) =>
     due.some((chain) => chain.store === store && chain.store_original_transaction_id === id);
-  // Only levels of the due chains: an import may have brought a moment that is long past, and what other chains give
-  // has been told since, when it changed.
+  // Only levels of the due chains: an import may have set a moment that is long past, and what other chains give has
+  // been reported since, when it changed.
   const levels = new Set(state.purchases.filter(isDue).map(({ access_level_id }) => access_level_id));
   const before = { state: asIfBegunBefore(state, lapsed, earlier), now: earlier };
   const access = accessEvents(before, { state, now }, (level) =>

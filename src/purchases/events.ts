@@ -79,7 +79,7 @@ function shownAccess({ state, now }: ProfileAt): Map<string, ShownLevel> {
   );
 }
 
-/** Whether webhooks are told of the change. A grant was told when it was made or revoked, so its dates tell nothing. */
+/** Whether the change is reported. A grant was reported when it was made or revoked, so its dates are not. */
 function isReported(before: ShownLevel | undefined, after: ShownLevel): boolean {
   if (before?.shown === after.shown) return false;
   return !(before && 'grant' in before.source.opened_by && 'grant' in after.source.opened_by);
@@ -87,7 +87,7 @@ function isReported(before: ShownLevel | undefined, after: ShownLevel): boolean 
 
 /**
  * Returns `access_level_updated` for each level that the profile shows differently or no longer shows. `at` returns
- * when that came about, or null if webhooks are not to be told.
+ * when that came about, or null if it is not to be reported.
  */
 export function accessEvents(
   before: ProfileAt,

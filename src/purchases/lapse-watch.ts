@@ -1,5 +1,5 @@
-// Watches for moments at which time alone will change what a purchase gives, so that webhooks are told. Only chains
-// that requests have touched are watched: imported history, however it lapsed, sends no events.
+// Watches for moments at which time alone will change what a purchase gives, so that they are reported to webhooks.
+// Only chains that requests have touched are watched: imported history, however it lapsed, sends no events.
 import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
@@ -37,8 +37,8 @@ export function comingMoments(chain: readonly ChainTransaction[], now: string): 
 }
 
 /**
- * How long a lapse that was already past when it was set may still be taken back, by a transaction that continues the
- * chain: history sent in order.
+ * How long the report of a lapse that was already past when it was set is held back: if history is sent in order, the
+ * next transaction may continue the chain and take the lapse back.
  */
 const TAKEN_BACK_MS = 2_000;
 
@@ -50,7 +50,7 @@ export interface LapsePlan {
 
 /**
  * Plans how a write to the chain at `now` (a timestamp) changes what is watched. A period that had lapsed before and
- * still has is left alone: webhooks have been told, are about to be told, or it was imported. Pure.
+ * still has is left alone: it has been reported, is about to be, or was imported. Pure.
  */
 export function planLapses(
   before: readonly ChainTransaction[],
@@ -121,8 +121,8 @@ export async function watch(
 }
 
 /**
- * Returns profiles with something due, longest overdue first. Leaves out those that another transaction holds: as many
- * of them as are listed could keep all others waiting. Locks the profiles for this statement only.
+ * Returns profiles with something due, longest overdue first. Leaves out those that another transaction holds: if they
+ * filled the list, all others would have to wait. Locks the profiles for this statement only.
  */
 export async function listDueProfiles(db: Kysely<DB>, limit: number): Promise<ProfileKey[]> {
   const { rows } = await sql<ProfileKey>`
@@ -169,7 +169,7 @@ export async function takeDue(
   return { now: fromDatabase((rows[0] as { now: string }).now), due: rows.filter(({ due_at }) => due_at !== null) };
 }
 
-/** Defers by a minute a profile whose due events cannot be told, so that it does not hold up others. */
+/** Defers by a minute a profile whose due events cannot be reported, so that it does not hold up others. */
 export async function retryLater(db: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<void> {
   await sql`
     update lapse_watch set retry_at = statement_timestamp() + interval '1 minute'

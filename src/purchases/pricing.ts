@@ -42,7 +42,7 @@ interface Decimal {
   decimals: number;
 }
 
-/** Powers of ten: computing one anew took longer than the rest of a conversion. */
+/** Powers of ten: computing one each time took longer than the rest of a conversion. */
 const POWERS = Array.from({ length: 64 }, (_, exponent) => 10n ** BigInt(exponent));
 
 function powerOfTen(exponent: number): bigint {
@@ -89,7 +89,7 @@ function proceedsOf(record: PricedRecord, revenue: bigint, book: PriceBook): big
   return rescale(multiply({ digits: revenue, decimals: NANO_DECIMALS }, kept), NANO_DECIMALS);
 }
 
-/** Returns the amounts of a record, or the field because of which it has none. */
+/** Returns the amounts of a record, or the faulty field if it has none. */
 export function priceRecord(record: PricedRecord, book: PriceBook): Amounts | FieldError {
   const revenue = revenueOf(record, book);
   if (typeof revenue !== 'bigint') return revenue;

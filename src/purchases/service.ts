@@ -1,5 +1,5 @@
-// Sets a transaction of a profile (analytics.md 1, decisions.md 6): writes it, counts it and tells webhooks, all in one
-// transaction.
+// Sets a transaction of a profile (analytics.md 1, decisions.md 6): writes it, counts it and records its events, all in
+// one database transaction.
 import type { Kysely } from 'kysely';
 import { type Changed, type ChangeRequest, changeProfile } from '../changes/change.ts';
 import { StaleReadError } from '../db/failures.ts';
@@ -50,11 +50,13 @@ async function lockOwner(
 interface Write {
   key: ChainKey;
   staged: Staged;
-  /** The moment (a timestamp) up to which webhooks have been told of changes by time alone. */
+  /** The moment (a timestamp) up to which changes by time alone have been reported. */
   now: string;
 }
 
-/** Writes to a chain that belongs to the profile, or to nobody yet: no statement needs the rows of the one before. */
+/**
+ * Writes to a chain that belongs to the profile, or to nobody yet: no statement needs rows that the one before returns.
+ */
 async function writeOwn(
   trx: Kysely<DB>,
   app: App,

@@ -103,7 +103,8 @@ async function listForeignChains(execute: Execute, app: App, staged: Staged): Pr
 
 /**
  * Moves a chain with its transactions to another profile. Rows are deleted and inserted, so that the tables can be
- * sharded by profile. False if another transaction moved it first, which an import learns once it has the owner's lock.
+ * sharded by profile. Returns false if another transaction moved it first, which an import finds out only once it has
+ * the owner's lock.
  */
 async function moveChain(execute: Execute, app: App, chain: ForeignChain): Promise<boolean> {
   const { store, store_original_transaction_id, owner_id, profile_id } = chain;
@@ -214,7 +215,7 @@ export async function writeTransactions(execute: Execute, app: App, staged: Stag
 }
 
 /**
- * Does the same for transactions of one chain, which nobody takes from the profile meanwhile. Writes nothing if the
+ * Does the same for transactions of one chain, which cannot be taken from the profile meanwhile. Writes nothing if the
  * chain is another profile's. No statement waits for the one before, so facts are derived even if nothing has changed.
  */
 export async function writeOwnChain(
