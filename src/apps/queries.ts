@@ -79,7 +79,7 @@ export async function lockGrants(trx: Kysely<DB>): Promise<void> {
   await sql`lock table access_grant in share row exclusive mode`.execute(trx);
 }
 
-/** Tells whether any profile was ever granted the level, and whether a product opens it. */
+/** Returns whether any profile was ever granted the level, and whether a product opens it. */
 export async function readUseOfLevel(db: Kysely<DB>, { app_id, access_level_id }: Level) {
   const { rows } = await sql<{ is_granted: boolean; is_opened: boolean }>`
     select exists (

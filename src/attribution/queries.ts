@@ -16,7 +16,7 @@ export interface AttributionRow extends AppIdentity {
   attribution_user_id: string | null;
 }
 
-/** Tells whether each identity names a living profile, and whether that profile has a record. */
+/** Returns, for each identity, whether it names a living profile and whether that profile has a record. */
 export async function lookUpProfiles(
   db: Kysely<DB>,
   identities: readonly AppIdentity[],
@@ -89,13 +89,13 @@ async function writeOncePerProfile(
   return results;
 }
 
-/** A row that follows another of its profile, whose name this is. */
+/** A row after another of the same profile, which `profile` identifies. */
 interface LaterRow {
   row: AttributionRow;
   profile: string;
 }
 
-/** The record of a profile and those it keeps as superseded. */
+/** How many records a profile keeps: the current one and ten superseded ones. */
 const MAX_KEPT_RECORDS = 11;
 
 /**
@@ -119,8 +119,8 @@ function dropTraceless(rows: readonly LaterRow[]): AttributionRow[] {
 }
 
 /**
- * Writes all or none: if half of them were written when all are retried, the list of superseded records would have that
- * half twice.
+ * Writes all or none: if only half were written and all were then retried, the list of superseded records would have
+ * that half twice.
  */
 async function writeInRounds(trx: Kysely<DB>, rows: readonly AttributionRow[]): Promise<void> {
   let waiting = rows;

@@ -5,8 +5,8 @@ import { type RawBuilder, sql } from 'kysely';
  * Writes the records of a relation with the columns `app_id, profile_id, attribution_key, attribution_user_id,
  * is_labelled`, one row per profile; `is_labelled` means that the profile's facts are written with the label and need
  * not wait for it. Returns, for each record written, the profile, its key, the key of the record before as
- * `earlier_key`, if any, and the `queue_no` under which the profile waits. A record replaces the profile's previous one
- * as a whole, or is dropped if `replaces` is false; the same record again changes nothing.
+ * `earlier_key`, if any, and the `queue_no` under which the profile is queued. A record replaces the profile's previous
+ * one as a whole, or is dropped if `replaces` is false; the same record again changes nothing.
  */
 export function recordAttributions(
   given: RawBuilder<unknown>,

@@ -13,7 +13,7 @@ import { groupSize } from './metrics.ts';
 import { type AttributionRow, lookUpProfiles, NOT_RECORDED, writeAttributions } from './queries.ts';
 import type { AttributionBody } from './schema.ts';
 
-/** If a record cannot be locked within this time, whoever holds it takes longer than a post. */
+/** If a record cannot be locked within this time, its holder takes longer than a post does. */
 const FREE_WITHIN_MS = 20;
 
 /** What a request asks to record. The request itself is not kept while it waits. */

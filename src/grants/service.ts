@@ -68,8 +68,8 @@ function grantAlone(deps: Pick<Deps, 'db' | 'now'>, request: GrantRequest): Prom
 }
 
 /**
- * With its five round trips, a group of grants takes longer than one of posts. Two concurrent groups are faster if they
- * need not be smaller for it.
+ * With its five round trips, a group of grants takes longer than one of posts. Two concurrent groups are faster, as
+ * long as that does not make them smaller.
  */
 const GROUPS = { slowMs: 40, secondGroupFrom: 14 };
 
