@@ -21,8 +21,8 @@ async function writeHalves<T>(records: readonly T[], write: Write<T>): Promise<W
 
 /**
  * Writes the records of a batch. If somebody else created one of its profiles meanwhile, its halves are written one
- * after the other: the shorter a transaction, the less is created while it runs, and a large batch beside busy clients
- * would collide at every attempt.
+ * after the other: the shorter a transaction, the less is created while it runs, and a large batch alongside busy
+ * clients would collide at every attempt.
  */
 export async function writeDespiteCollisions<T>(records: readonly T[], write: Write<T>): Promise<Written> {
   for (let attempt = 1; ; attempt++) {

@@ -2,7 +2,7 @@
 // Pure.
 import type { CsvForm } from './csv.ts';
 
-/** The parts of a JSON schema that tell the names and types of members. */
+/** The parts of a JSON schema that give the names and types of members. */
 export interface MemberSchema {
   type?: string | readonly string[];
   properties?: Readonly<Record<string, MemberSchema>>;

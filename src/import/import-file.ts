@@ -1,6 +1,6 @@
 // Imports a file. It is read in batches, each committed whole unless it collides with requests (collisions.ts). One
 // batch is read while at most two earlier ones are being written, so memory stays flat. An import that was cut off,
-// even by kill -9, is run again: what it had written changes nothing the second time.
+// even by kill -9, can simply be run again: what it had written changes nothing the second time.
 import { openSession, type Session } from '../db/session.ts';
 import type { App } from '../deps.ts';
 import { type Batch, type Parse, readBatches } from './batches.ts';

@@ -42,7 +42,7 @@ export function unwrapReject(line: number, value: unknown): Entry {
   return { line, fault: 'This reject has no record; correct it in the file it came from.', text };
 }
 
-/** Leaves out a record nested too deeply for JSON.stringify: the line number tells where to find it. */
+/** Leaves out a record nested too deeply for JSON.stringify: the line number says where to find it. */
 function toLine({ record, ...reject }: Reject): string {
   try {
     return `${JSON.stringify({ ...reject, record })}\n`;

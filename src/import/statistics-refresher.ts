@@ -9,7 +9,7 @@ import type { Kind } from './kind.ts';
  * hundred records.
  */
 const CHECK_GROWTH = 1.25;
-/** Below this many records, a check takes longer than writing them, and they would tell the planner nothing. */
+/** Below this many records, a check takes longer than writing them, and so few would be of no use to the planner. */
 const FIRST_CHECK = 500;
 
 /**

@@ -2,7 +2,7 @@
 // when the import ends, because data under a misspelt name would otherwise be lost silently.
 import type { MemberSchema } from './csv-form.ts';
 
-/** How many names of one kind an import reports, in the order it meets them; a file may have any number. */
+/** How many names of one kind an import reports, in the order in which they appear; a file may have any number. */
 export const MAX_NAMES = 100;
 
 type Check = (value: unknown) => void;

@@ -1,5 +1,5 @@
 // Applies profile records one after the other. Pure: stored profiles go in, changed ones come out, so that a batch of a
-// file is written at once with the same result as writing its records singly.
+// file is written in one go, with the same result as writing its records one by one.
 import type { App } from '../../deps.ts';
 import type { FieldError } from '../../errors.ts';
 import { type Attributes, mergeAttributes } from '../../profile/attributes.ts';

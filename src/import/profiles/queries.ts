@@ -1,4 +1,4 @@
-// Statements that read and write many profiles at once; each takes its rows as arrays.
+// Statements that read and write many profiles at a time; each takes its rows as arrays.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { queueLabels, recordAttributions } from '../../attribution/record.ts';
 import { planningAnew } from '../../db/prepared.ts';

@@ -31,7 +31,7 @@ async function listWatched(trx: Kysely<DB>, app: App, profileIds: readonly strin
 
 /**
  * Runs `work`, which changes purchases of these profiles; the caller holds their locks. Watched purchases are then
- * checked at the first future moment that the work introduced, or at once if it introduced an end that is past.
+ * checked at the first future moment that the work introduced, or immediately if it introduced an end that is past.
  */
 export async function rescheduleLapsesAfter<T>(
   trx: Kysely<DB>,

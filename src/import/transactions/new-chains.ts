@@ -99,8 +99,8 @@ async function readClock(trx: Kysely<DB>): Promise<string> {
 }
 
 /**
- * Writes the transactions whose chains are new, with their facts. Returns how many, and the others, of which nothing is
- * written.
+ * Writes the transactions whose chains are new, with their facts. Returns how many, and the others, which it leaves
+ * unwritten.
  */
 export async function writeNewChains(
   trx: Kysely<DB>,

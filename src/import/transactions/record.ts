@@ -1,5 +1,4 @@
-// A transaction record of a file: the record that is the same everywhere, and the profile that it names (analytics.md
-// 1). Pure.
+// A transaction record of a file: the common record and the profile that it names (analytics.md 1). Pure.
 import { Type } from '@sinclair/typebox';
 import type { FieldError } from '../../errors.ts';
 import { compileCheck } from '../../http/ajv.ts';
