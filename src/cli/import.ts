@@ -55,7 +55,7 @@ export function addCommands(program: Command, perform: Perform): void {
             const { stop, onProgress } = startProgress();
             try {
               const answer = await importFile(kind, { connectionString, app, file, now: deps.now, signal, onProgress });
-              // Not a file of such records: the exit code tells scripts.
+              // Not a file of such records: the exit code says so to scripts.
               if (answer.rejected > 0 && answer.rejected === answer.read) process.exitCode = 1;
               return { answer, text: describeSummary(answer) };
             } finally {

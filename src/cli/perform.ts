@@ -60,17 +60,17 @@ export type Perform = (
 interface Ending {
   /** Aborted when the command is to stop gracefully. */
   signal: AbortSignal;
-  /** Rejects when the command is to be abandoned at once. */
+  /** Rejects when the command is to be abandoned immediately. */
   interrupted: Promise<never>;
   ignore: () => void;
 }
 
-/** Writes to standard error, beside the answer that `--json` prints for programs. */
+/** Writes to standard error: standard output holds only the answer, for programs that read it. */
 const say = (words: string) => process.stderr.write(`${words}\n`);
 
 /**
- * The first signal asks a command that can stop gracefully to do so. The next one abandons it at once, as the first one
- * does for any other command.
+ * The first signal asks a command that can stop gracefully to do so. The next one abandons it immediately, as the first
+ * one does for any other command.
  */
 export function watchSignals(stopsGracefully: boolean): Ending {
   const graceful = new AbortController();

@@ -1,4 +1,4 @@
-// Standard output: prints an answer at once, or, piece by piece, an object that is too large for that.
+// Standard output: prints an answer whole, or piece by piece if it is too large for that.
 import { OperatorError } from '../operator-error.ts';
 import { toJson } from './harmless.ts';
 
@@ -14,7 +14,7 @@ export async function print(text: string): Promise<void> {
     await write(`${text}\n`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // A reader that has had enough, such as `head`, need not be told.
+    // A reader that has had enough, such as `head`, is no failure.
     if (code === 'EPIPE') return;
     throw new OperatorError(`The command succeeded, but its output could not be written (${code}).`);
   }

@@ -1,5 +1,5 @@
-// Shows the progress of an import on standard error: a bar on a terminal, otherwise a line now and then for whoever
-// reads a log.
+// Shows the progress of an import on standard error: a bar on a terminal, otherwise a line now and then, for the
+// readers of a log.
 import cliProgress from 'cli-progress';
 import type { ImportOptions } from '../import/import-file.ts';
 

@@ -1,4 +1,4 @@
-// Provides the demo's app with its products, and brings in its people as an operator would: from files, by the import.
+// Creates the demo's app with its products, and imports its people from files, as an operator would.
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configureProducts } from '../apps/catalogue.ts';
