@@ -1,4 +1,4 @@
-// The dialog for filter values: those seen in the chart's days, or typed ones. Applies all dimensions at once.
+// The dialog for filter values: those seen in the chart's days, or typed ones. Applies all dimensions together.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Select } from '../parts/select.tsx';
 import type { ChartRecord } from '../service/answers.ts';
@@ -30,7 +30,7 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
     return value === undefined || values.includes(value) ? draft : { ...draft, [name]: [...values, value] };
   }
 
-  // Before the next key press: an effect after paint would miss an Escape that follows at once.
+  // Before the next key press: an effect after paint would miss an Escape that follows immediately.
   useLayoutEffect(() => dialog.current?.showModal(), []);
 
   return (

@@ -12,8 +12,8 @@ export const NONE: Value = { value: '', title: 'Unknown' };
 const visible = (title: string) => (title !== '' && title.trim() === '' ? JSON.stringify(title) : title);
 
 /**
- * Returns titles of which no two are alike: a title that several values share gets the value beside it. The segment
- * without a value and the value `unknown` of a status share a title, and an app may give a campaign the same name.
+ * Returns distinct titles: a title that several values share is followed by the value. The segment without a value and
+ * the value `unknown` of a status share a title, and an app may give a campaign the same name.
  */
 export function distinctTitles(list: readonly Value[]): string[] {
   return list.map(({ value, title }) =>

@@ -49,7 +49,7 @@ export async function listValues(service: Service, asked: DimensionOfChart, sign
 
 /**
  * Returns a question for about the same values that the service can answer from its totals, which exist for the app's
- * own days, without going through all that happened.
+ * own days, without reading every fact.
  */
 function asTotalled({ chart, view, name }: DimensionOfChart): DimensionOfChart {
   // ARPPU has to count who paid; revenue has the same countries and stores.

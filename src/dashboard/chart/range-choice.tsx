@@ -17,7 +17,7 @@ interface RangeChoiceProps<T extends string> {
   ends: Ends;
   value: T | DayRange;
   options: readonly (Option & { value: T })[];
-  /** The question asked about the chart, of which this range is a part. */
+  /** The question asked about the chart, including this range. */
   question: string;
   /** Returns the initial values of the two dates. */
   suggested: () => Promise<DayRange>;

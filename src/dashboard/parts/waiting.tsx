@@ -1,4 +1,5 @@
-// Shows that an answer is awaited: a bar at once; after two seconds also the time so far and, given `onStop`, a button.
+// Shows that an answer is awaited: by a bar immediately; after two seconds also by the time so far and, given `onStop`,
+// a button.
 import { useEffect, useState } from 'preact/hooks';
 import { VanishingButton } from './vanishing-button.tsx';
 
