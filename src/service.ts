@@ -85,20 +85,20 @@ async function startParts(
   if (!(await takesWrites(pools.db))) log.warn(TAKES_NO_WRITES);
   const deps: Deps = { ...pools, serverRun, config, log, now: clock.now };
   // Stopped concurrently, because each may take long.
-  const works: Stop[] = [];
-  const stopWorks = () => works.map((stop) => stop());
-  stops.push(() => within(STOPPING.workMs, stopWorks()));
+  const workStops: Stop[] = [];
+  const stopWork = () => workStops.map((stop) => stop());
+  stops.push(() => within(STOPPING.workMs, stopWork()));
   const dispatcher = startDispatcher({ ...deps, connectionString });
-  works.push(() => dispatcher.stop());
+  workStops.push(() => dispatcher.stop());
   const sweeps = startSweeps(deps, clock);
-  works.push(() => sweeps.stop());
+  workStops.push(() => sweeps.stop());
 
   const { HOST, PORT, ADMIN_PORT } = config;
   const isSplit = ADMIN_PORT !== undefined;
   const base = await buildApp(deps, isSplit ? ['base'] : ['base', 'admin']);
   const admin = isSplit ? await buildApp(deps, ['admin']) : undefined;
   const parts = admin ? [base, admin] : [base];
-  works.push(() => Promise.all(parts.map(({ app }) => closeServer(app))));
+  workStops.push(() => Promise.all(parts.map(({ app }) => closeServer(app))));
   ending.throwIfAborted();
   const baseUrl = await listen(base.app, HOST, PORT);
   const adminUrl = admin ? await listen(admin.app, HOST, ADMIN_PORT ?? 0) : baseUrl;

@@ -123,10 +123,10 @@ function dropTraceless(rows: readonly LaterRow[]): AttributionRow[] {
  * that half twice.
  */
 async function writeInRounds(trx: Kysely<DB>, rows: readonly AttributionRow[]): Promise<void> {
-  let waiting = rows;
-  while (waiting.length > 0) {
-    const results = await writeOncePerProfile(trx, waiting, true);
-    waiting = waiting.filter((_, i) => typeof results[i] === 'object');
+  let remaining = rows;
+  while (remaining.length > 0) {
+    const results = await writeOncePerProfile(trx, remaining, true);
+    remaining = remaining.filter((_, i) => typeof results[i] === 'object');
   }
 }
 

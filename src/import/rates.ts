@@ -48,15 +48,15 @@ export async function importRates({ db }: Pick<Deps, 'db'>, file: string): Promi
     return await db.transaction().execute(async (trx) => {
       await lockRates(trx);
       let read = 0;
-      let waiting = new Map<string, Rate>();
+      let batch = new Map<string, Rate>();
       const write = async () => {
-        if (waiting.size > 0) await upsertRates(trx, [...waiting.values()]);
-        waiting = new Map();
+        if (batch.size > 0) await upsertRates(trx, [...batch.values()]);
+        batch = new Map();
       };
       for await (const entries of source.entries) {
-        for (const rate of entries.map(readRate)) waiting.set(`${rate.currency} ${rate.rate_date}`, rate);
+        for (const rate of entries.map(readRate)) batch.set(`${rate.currency} ${rate.rate_date}`, rate);
         read += entries.length;
-        if (waiting.size >= PER_STATEMENT) await write();
+        if (batch.size >= PER_STATEMENT) await write();
       }
       await write();
       return { read };

@@ -24,13 +24,15 @@ function eventTypeOfNew(
 ): EventType {
   if (!isSubscription(transaction)) return 'non_subscription_purchase';
   if (transaction.period === 'trial') return 'trial_started';
-  const isAkin = (other: ChainTransaction) =>
+  const isSameKind = (other: ChainTransaction) =>
     isSubscription(other) &&
     other.environment === transaction.environment &&
     other.is_family_shared === transaction.is_family_shared;
   // Judged by what was known before, so that a chain begins once, in whatever order its history arrives.
-  if (before.some((other) => isAkin(other) && other.period !== 'trial')) return 'subscription_renewed';
-  return after.some((other) => isAkin(other) && other.period === 'trial') ? 'trial_converted' : 'subscription_started';
+  if (before.some((other) => isSameKind(other) && other.period !== 'trial')) return 'subscription_renewed';
+  return after.some((other) => isSameKind(other) && other.period === 'trial')
+    ? 'trial_converted'
+    : 'subscription_started';
 }
 
 /** A member that a transaction did not have before: what its appearance means, and when that happened. */

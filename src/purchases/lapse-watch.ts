@@ -40,7 +40,7 @@ export function comingMoments(chain: readonly ChainTransaction[], now: string): 
  * How long the report of a lapse that was already past when it was set is held back: if history is sent in order, the
  * next transaction may continue the chain and take the lapse back.
  */
-const TAKEN_BACK_MS = 2_000;
+const HOLD_BACK_MS = 2_000;
 
 export interface LapsePlan {
   watch: Watched[];
@@ -61,7 +61,7 @@ export function planLapses(
   const lapsed = (chain: readonly ChainTransaction[]) => chain.filter((one) => hasLapsed(one, now));
   const alreadyLapsed = numbersOf(lapsed(before));
   const coming = comingMoments(after, now);
-  const soon = timestampOf(new Date(Date.parse(now) + TAKEN_BACK_MS));
+  const soon = timestampOf(new Date(Date.parse(now) + HOLD_BACK_MS));
   const newlyLapsed = lapsed(after).filter(({ purchase_no }) => !alreadyLapsed.has(purchase_no));
   const kept = numbersOf([...coming, ...lapsed(after)]);
   return {
