@@ -132,7 +132,7 @@ export async function removeProduct(
   });
   const derived = await rederiveProduct(db, app, product);
   if (!isRemoved && derived === 0) {
-    throw new OperatorError(`There is no product ${nameOf(product)}; \`sps product list\` shows them.`);
+    throw new OperatorError(`There is no product ${nameOf(product)}; see \`sps product list\`.`);
   }
   return isRemoved;
 }

@@ -83,7 +83,7 @@ export async function changeApp(deps: Pick<Deps, 'db'>, appId: string, change: A
 /** Returns the app with this id, or throws an OperatorError. */
 export async function getApp({ db }: Pick<Deps, 'db'>, appId: string): Promise<App & { name: string }> {
   const app = isUuid(appId) ? await findApp(db, appId) : undefined;
-  if (!app) throw new OperatorError(`There is no app ${appId}; \`sps app list\` shows them.`);
+  if (!app) throw new OperatorError(`There is no app ${appId}; see \`sps app list\`.`);
   return app;
 }
 
@@ -112,7 +112,7 @@ export async function revokeKey(
   keyId: string,
 ): Promise<{ key_id: string; revoked_at: string | null }> {
   const revoked = isUuid(keyId) ? await markKeyRevoked(db, keyId) : undefined;
-  if (!revoked) throw new OperatorError(`There is no key ${keyId}; \`sps key list\` shows them.`);
+  if (!revoked) throw new OperatorError(`There is no key ${keyId}; see \`sps key list\`.`);
   return { key_id: keyId, revoked_at: toWire(revoked.revoked_at) };
 }
 
@@ -135,9 +135,9 @@ export async function removeAccessLevel({ db }: Pick<Deps, 'db'>, appId: string,
     const { is_granted, is_opened } = await readUseOfLevel(trx, level);
     if (is_granted) throw new OperatorError(`${accessLevelId} cannot be removed: it was granted to profiles.`);
     if (is_opened)
-      throw new OperatorError(`${accessLevelId} cannot be removed: products open it; \`sps product list\` shows them.`);
+      throw new OperatorError(`${accessLevelId} cannot be removed: products open it; see \`sps product list\`.`);
     if (!(await deleteAccessLevel(trx, level))) {
-      throw new OperatorError(`There is no access level ${accessLevelId}; \`sps access-level list\` shows them.`);
+      throw new OperatorError(`There is no access level ${accessLevelId}; see \`sps access-level list\`.`);
     }
   });
 }

@@ -28,7 +28,7 @@ export type EndpointDeps = Pick<Deps, 'db' | 'config' | 'now'>;
 const OVERLAP_MS = DAY_MS;
 
 export function noSuchWebhook(webhookId: string): OperatorError {
-  return new OperatorError(`There is no webhook ${webhookId}; \`sps webhook list\` shows them.`);
+  return new OperatorError(`There is no webhook ${webhookId}; see \`sps webhook list\`.`);
 }
 
 /** Returns the row of an endpoint; throws an OperatorError if there is none. */

@@ -239,7 +239,7 @@ test('a product that nobody bought can be removed; the same id in another store 
   const known = await listProducts(world.database, appId);
   expect(known.filter((one) => one.store_product_id === 'typo')).toMatchObject([other]);
   await expect(removeProduct(world.database, appId, product)).rejects.toThrow(
-    'There is no product typo of play_store; `sps product list` shows them.',
+    'There is no product typo of play_store; see `sps product list`.',
   );
 });
 
