@@ -66,7 +66,7 @@ interface Ending {
 }
 
 /** Writes to standard error: standard output holds only the answer, for programs that read it. */
-const say = (words: string) => process.stderr.write(`${words}\n`);
+const report = (words: string) => process.stderr.write(`${words}\n`);
 
 /**
  * The first signal asks a command that can stop gracefully to do so. The next one abandons it immediately, as the first
@@ -87,7 +87,7 @@ export function watchSignals(stopsGracefully: boolean): Ending {
     interrupt(new InterruptedError('Interrupted.'));
   };
   const stopGracefully = () => {
-    say('Stopping cleanly; interrupt again to stop immediately.');
+    report('Stopping cleanly; interrupt again to stop immediately.');
     graceful.abort();
   };
   const ignore = onInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP'], {
@@ -104,7 +104,7 @@ async function operate<T>(
   { connectionString, signal, config, log }: Surroundings,
   migrates: boolean,
 ): Promise<T> {
-  const migrated = migrates ? await migrateToLatest(connectionString, { report: say, signal }) : [];
+  const migrated = migrates ? await migrateToLatest(connectionString, { report, signal }) : [];
   const db = createDb(
     { connectionString, max: 4, statementTimeoutMs: STATEMENT_TIMEOUT_MS, applicationName: 'sps-cli' },
     (err) => log.debug({ err }, 'a database connection broke'),
