@@ -42,25 +42,25 @@ test('a single line is written soon, and so are many, in their order', async () 
 test('lines that nobody reads are lost beyond a bound, and counted once somebody reads', async () => {
   const path = join(FOLDER, 'pipe');
   spawnSync('mkfifo', [path]);
-  const told: number[] = [];
+  const reported: number[] = [];
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
-  const log = writeInBlocks(fd, { onLost: (lines) => told.push(lines), maxWaitingBytes: 1_000_000 });
+  const log = writeInBlocks(fd, { onLost: (lines) => reported.push(lines), maxWaitingBytes: 1_000_000 });
   const lines = linesOf(20_000);
   for (const line of lines) log.write(line);
   log.write('last\n');
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 
   let taken = '';
   const reader = spawn('cat', [path]);
   reader.stdout.setEncoding('utf8').on('data', (text) => {
     taken += text;
   });
-  await vi.waitFor(() => expect(told).toHaveLength(1), 5_000);
+  await vi.waitFor(() => expect(reported).toHaveLength(1), 5_000);
   log.write('again\n');
   await vi.waitFor(() => expect(taken.endsWith('again\n')).toBe(true), 2_000);
   const kept = taken.split('\n').length - 1;
   expect(taken.length).toBeLessThan(1_200_000);
-  expect(kept + told[0]!).toBe(lines.length + 2);
+  expect(kept + reported[0]!).toBe(lines.length + 2);
   reader.kill();
   await once(reader, 'close');
 });

@@ -4,7 +4,7 @@ import { statusOf, useMainProgram } from './setup/main-program.ts';
 
 const { startReady } = useMainProgram();
 
-test('the service prints one line when it is ready and ends with 0 when told to', { timeout: 60_000 }, async () => {
+test('the service prints one line when ready and ends with 0 when asked to stop', { timeout: 60_000 }, async () => {
   const service = await startReady();
   expect(await statusOf(`${service.url}/healthz`)).toBe(200);
   expect(await statusOf(`${service.url}/readyz`)).toBe(200);

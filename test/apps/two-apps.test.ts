@@ -154,12 +154,12 @@ test('deleting a profile leaves the profile of the other app alone', async () =>
       where app_id = ${other.appId} and profile_id = ${profile} order by sequence`.execute(one.database.db);
     return rows;
   };
-  const told = await eventsOf();
-  expect(told.length).toBeGreaterThan(1);
+  const reported = await eventsOf();
+  expect(reported.length).toBeGreaterThan(1);
   expect((await deleteProfile(one, { customer: 'emil' })).status).toBe(204);
   const { timestamp: __, ...after } = await dataOf(other, 'emil');
   expect(after).toEqual(before);
-  expect(await eventsOf()).toEqual(told);
+  expect(await eventsOf()).toEqual(reported);
   const attributed = await sql`select from profile_attribution
     where app_id = ${other.appId} and profile_id = ${profile}`.execute(one.database.db);
   expect(attributed.rows).toHaveLength(1);
@@ -204,12 +204,12 @@ test('events and charts are about their own app alone', async () => {
   const chain = { ...ids, originally_purchased_at: '2024-02-01T00:00:00Z', expires_at: '2024-03-01T00:00:00Z' };
   await setTransaction(one, 'fred', period(chain));
   expect([await chartTotal(one, 'revenue', 2024), await chartTotal(other, 'revenue', 2024)]).toEqual([10, 0]);
-  for (const [app, told] of [
+  for (const [app, reported] of [
     [one, ['access_level_updated', 'subscription_started']],
     [other, []],
   ] as const) {
     const feed = await app.call('GET', '/api/v1/client-api/events/?customer_user_id=fred', { key: app.secretKey });
-    expect(feed.json.data.map((event: { event_type: string }) => event.event_type)).toEqual(told);
+    expect(feed.json.data.map((event: { event_type: string }) => event.event_type)).toEqual(reported);
   }
 });
 

@@ -17,7 +17,7 @@ const KNOWN: Label[] = [
   { ...none, status: 'non_organic', channel: 'ab', source: 'custom' },
 ];
 
-test('labels written before a start are recalled with their keys', async () => {
+test('labels written before a start are preloaded with their keys', async () => {
   const database = await createTestDatabase();
   try {
     const serverRun = { number: 0 };
@@ -89,7 +89,7 @@ test('a post whose label was looked up on an earlier run of the server is refuse
     const letGo = await holdTable(service, 'dim_attribution');
     const posted = record(service.app, { status: 'organic', customer_user_id: 'anna' });
     const refused = expect(posted).rejects.toMatchObject({ statusCode: 503 });
-    // One statement looks for the label, another recalls the newest labels.
+    // One statement looks for the label, another preloads the newest labels.
     await waitForBlocked(service, 2);
     serverRun.number++;
     await letGo();

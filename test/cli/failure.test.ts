@@ -1,4 +1,4 @@
-// What operators are told when the database does not answer, or not in time.
+// How commands fail when the database does not answer, or not in time.
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
 import { sql } from 'kysely';

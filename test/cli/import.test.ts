@@ -44,7 +44,7 @@ test('columns from which nothing is read are named', PATIENCE, async () => {
   });
 });
 
-test('importing a file of which nothing is accepted ends with status 1', PATIENCE, async () => {
+test('importing a file without a single acceptable record ends with status 1', PATIENCE, async () => {
   const file = await world.write('wrong.ndjson', [{ customer_user_id: 'ann' }, {}]);
   const outcome = await world.sps.run('import', 'transactions', file, '--app', world.app, '--json');
   const answer = { read: 2, written: 0, unchanged: 0, rejected: 2, rejects_file: `${file}.rejects.ndjson` };

@@ -81,7 +81,7 @@ describe('profile export', PATIENCE, () => {
     await sps.json('webhook', 'remove', webhook_id);
   });
 
-  describe('of a profile with more rows than are read at once', () => {
+  describe('of a profile with more rows than are read at a time', () => {
     const ROWS = 250;
     let named: string[];
     beforeAll(async () => {

@@ -14,11 +14,11 @@ afterEach(() => {
 test('progress is printed every half minute, and not before', () => {
   const lines: string[] = [];
   const { onProgress } = createLineProgress((line) => lines.push(line));
-  const tell = (bytes: number) =>
+  const report = (bytes: number) =>
     onProgress({ bytes, sizeBytes: 300, read: bytes, written: bytes - 1, unchanged: 0, rejected: 1 });
   for (const seconds of [10, 10, 9, 1, 29, 40]) {
     vi.advanceTimersByTime(seconds * 1000);
-    tell(lines.length * 100 + 50);
+    report(lines.length * 100 + 50);
   }
   expect(lines).toEqual(['16%  50 read, 49 written, 1 rejected\n', '50%  150 read, 149 written, 1 rejected\n']);
   const ofPipe: string[] = [];

@@ -85,7 +85,7 @@ test.each([
   ['2030-01-15T10:30:59.999999999Z', '2030-01-15T10:30:59.999999+0000'],
   ['2028-02-29T23:59:59.000001Z', '2028-02-29T23:59:59.000001+0000'],
   ['9999-12-31T23:59:59.999999Z', '9999-12-31T23:59:59.999999+0000'],
-])('expires_at %s is answered as %s: no microsecond is lost, further digits are cut off', async (given, answered) => {
+])('expires_at %s is returned as %s: no microsecond is lost, further digits are cut off', async (given, answered) => {
   const data = await grantTo(`until ${given}`, { expires_at: given });
   expect(data.access_levels.premium.expires_at).toBe(answered);
 });
@@ -98,7 +98,7 @@ test.each([{}, { starts_at: null, expires_at: null }])(
   },
 );
 
-test('starts_at may be in the future and expires_at in the past; both are answered as given', async () => {
+test('starts_at may be in the future and expires_at in the past; both are returned as given', async () => {
   const future = await grantTo('future', { starts_at: '2090-01-01T00:00:00Z' });
   expect(future.access_levels.premium).toMatchObject({
     starts_at: '2090-01-01T00:00:00.000000+0000',

@@ -147,7 +147,7 @@ test.each(['[]', 'null', '"premium"'])('JSON that is not an object is a type_err
   expect(await grant(service, body)).toMatchObject(refused('type_error', ['non_field_errors', /object/]));
 });
 
-test('the body is judged before the profile, the profile before the access level', async () => {
+test('the body is checked before the profile, the profile before the access level', async () => {
   expect(await grant(service, { access_level_id: 5 }, {})).toMatchObject({
     status: 400,
     json: { error_code: 'type_error' },

@@ -52,15 +52,15 @@ test('grants of one group each get their own profile or error, and every grant i
 test('grants to one profile take effect one after the other', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => grantTo('anna')));
   const granted = answers.map(grantIdOf);
-  const told = await listNotifiedGrants('anna');
-  expect(new Set(told).size).toBe(8);
-  expect([...told].sort()).toEqual([...granted].sort());
+  const reported = await listNotifiedGrants('anna');
+  expect(new Set(reported).size).toBe(8);
+  expect([...reported].sort()).toEqual([...granted].sort());
   const stored = await service.database.db
     .selectFrom('access_grant')
     .select('grant_id')
-    .where('grant_id', 'in', told)
+    .where('grant_id', 'in', reported)
     .execute();
-  expect(stored).toEqual([{ grant_id: told.at(-1) }]);
+  expect(stored).toEqual([{ grant_id: reported.at(-1) }]);
 });
 
 test('a profile locked by another transaction does not delay the others', async () => {

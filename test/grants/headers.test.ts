@@ -50,7 +50,7 @@ test('headers of the configured aliases mean the same; the service- header wins 
   await expectGrantedTo(annaId, { 'acme-customer-user-id': 'anna', 'service-customer-user-id': '' });
 });
 
-test('faults in both headers are reported at once', async () => {
+test('faults in both headers are reported together', async () => {
   const headers = { 'service-customer-user-id': 'x'.repeat(256), 'service-profile-id': '\xff' };
   expect((await grant(service, body, headers)).json).toMatchObject({
     error_code: 'value_error',

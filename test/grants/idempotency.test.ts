@@ -229,7 +229,7 @@ test('a key that begins with a byte order mark is a different key', async () => 
   expect((await grantOnce(utf8('\ufeffkey'), { expires_at: '2090-01-01T00:00:00Z' })).status).toBe(200);
 });
 
-test('twenty requests at once with one key have one effect', async () => {
+test('twenty concurrent requests with one key have one effect', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => grantOnce('key')));
   const successes = answers.filter(({ status }) => status === 200);
   expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);

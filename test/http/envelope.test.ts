@@ -103,7 +103,7 @@ describe('methods', () => {
     expect(answer.headers.allow).toBe('POST');
   });
 
-  test('405 has the envelope, and comes before the key is judged', async () => {
+  test('405 has the envelope, and comes before the key is checked', async () => {
     expect(await service.call('GET', ATTRIBUTION)).toMatchObject(envelope(405, 'method_not_allowed'));
     expect(await service.call('PUT', ATTRIBUTION, { key: 'wrong', body: '{' })).toMatchObject(
       envelope(405, 'method_not_allowed'),

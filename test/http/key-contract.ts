@@ -111,7 +111,7 @@ export function keyContract({ method, path, kind, isForCharts = false, body }: K
     expect(answer.statusCode).toBe(401);
   });
 
-  test('the key is judged before the body', async () => {
+  test('the key is checked before the body', async () => {
     const answer = await service.call(method, path, { body: '{', headers: { 'content-type': 'text/plain' } });
     expect(answer.json).toEqual(REFUSAL);
   });

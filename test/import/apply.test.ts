@@ -105,12 +105,12 @@ test.each<Partial<KeyedRecord>>([
   { attributes: new Map([['plan', 'pro']]) },
   { attribution: { attribution_key: 2, attribution_user_id: 'x' } },
   { attribution: { attribution_key: 1, attribution_user_id: 'y' } },
-])('a record that changes one thing changes its profile, and changes nothing the second time: %o', (anew) => {
+])('a record that changes one thing changes its profile, and changes nothing the second time: %o', (change) => {
   const customer_user_id = 'ann';
   const attribution = { attribution_key: 1, attribution_user_id: 'x' };
   const first = record({ customer_user_id, installed_at: NOW, country: 'US', store: 'stripe', attribution });
   const known = { ...NOTHING, profiles: after(NOTHING, [first]).profiles };
-  const second = record({ customer_user_id, ...anew });
+  const second = record({ customer_user_id, ...change });
   expect(after(known, [second]).verdicts).toEqual(['written']);
   expect(after(known, [second, second]).verdicts).toEqual(['written', 'unchanged']);
 });

@@ -67,28 +67,28 @@ test('a file that is already being imported is refused, as the rejects of both i
   expect(await world.importAs(PROFILES, file)).toMatchObject({ unchanged: 1, rejected: 1 });
 });
 
-test('mended rejects are imported, whatever their file is called', async () => {
+test('corrected rejects are imported, whatever their file is called', async () => {
   const lines = [JSON.stringify({ customer_user_id: 'bert', country: 'Germany' }), 'nonsense'];
-  const file = await world.file('mend.ndjson', lines.join('\n'));
+  const file = await world.file('faulty.ndjson', lines.join('\n'));
   expect(await world.importAs(PROFILES, file)).toMatchObject({ rejected: 2 });
-  const mended = await world.file(
-    'mended.ndjson',
+  const corrected = await world.file(
+    'corrected.ndjson',
     (await readFile(`${file}.rejects.ndjson`, 'utf8')).replace('"Germany"', '"DE"'),
   );
-  expect(await world.importAs(PROFILES, mended)).toEqual({ read: 2, written: 1, unchanged: 0, rejected: 1 });
+  expect(await world.importAs(PROFILES, corrected)).toEqual({ read: 2, written: 1, unchanged: 0, rejected: 1 });
   const reason = 'This reject has no record; correct it in the file it came from.';
-  expect(await world.rejects('mended.ndjson')).toEqual([{ line: 2, reason, text: 'nonsense' }]);
+  expect(await world.rejects('corrected.ndjson')).toEqual([{ line: 2, reason, text: 'nonsense' }]);
 });
 
-test('mended rejects are kept when their file is imported again', async () => {
+test('corrected rejects are kept when their file is imported again', async () => {
   const file = await world.file('again.ndjson', toNdjson([{ customer_user_id: 'again', country: 'France' }]));
   const path = `${file}.rejects.ndjson`;
   expect(await world.summaryOf(PROFILES, file)).toMatchObject({ rejects_file: path });
-  const mended = (await readFile(path, 'utf8')).replace('"France"', '"FR"');
-  await writeFile(path, mended);
+  const corrected = (await readFile(path, 'utf8')).replace('"France"', '"FR"');
+  await writeFile(path, corrected);
   const summary = await world.summaryOf(PROFILES, file);
   expect(summary).toMatchObject({ rejects_file: path, earlier_rejects_files: [`${file}.rejects.1.ndjson`] });
-  expect(await readFile(`${file}.rejects.1.ndjson`, 'utf8')).toBe(mended);
+  expect(await readFile(`${file}.rejects.1.ndjson`, 'utf8')).toBe(corrected);
 });
 
 test('a file that is cut short while it is read is not taken for the whole file', async () => {

@@ -31,7 +31,7 @@ test('a batch that waits too long for a lock is written five times at most', asy
   expect(attempts).toHaveLength(5);
 });
 
-test('a batch that met somebody who wrote the same is written by halves', async () => {
+test('a batch that collides with another writer is written in halves', async () => {
   const { write, attempts } = failing(1, '23505');
   expect(await writeDespiteCollisions([1, 2, 3], write)).toMatchObject({ written: 3 });
   expect(attempts).toEqual([3, 2, 1]);

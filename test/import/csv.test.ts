@@ -224,13 +224,13 @@ test.each([
 });
 
 test('skipped columns are reported, except those without a name', async () => {
-  const told: (readonly string[])[] = [];
+  const reported: (readonly string[])[] = [];
   const form = {
     ...createCsvForm(ProfileRecordBody),
-    onUnknownColumns: (names: readonly string[]) => told.push(names),
+    onUnknownColumns: (names: readonly string[]) => reported.push(names),
   };
   await collect('customer_user_id,created_at,,attribution_campain\nann,,,\nbob,,,\n', 11, (lines) =>
     readCsv(lines, form),
   );
-  expect(told).toEqual([['created_at', 'attribution_campain']]);
+  expect(reported).toEqual([['created_at', 'attribution_campain']]);
 });

@@ -1,4 +1,4 @@
-// Batches under way at once: which begin, who waits for whom, and in which order they are reported.
+// Concurrent batches: which begin, which wait for which, and in what order they are reported.
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openSession, type Session } from '../../src/db/session.ts';
@@ -41,7 +41,7 @@ function begin(name: string, names?: string[]): Promise<void> {
         onHandedOver();
       }),
     report: async (_, result) => {
-      log.push(`${result} told`);
+      log.push(`${result} reported`);
     },
   });
 }
@@ -50,7 +50,7 @@ async function settle(): Promise<void> {
   for (let turns = 0; turns < 5; turns++) await turn();
 }
 
-test('two batches are in progress at once, the third takes the connection of the first, and they are reported in order', async () => {
+test('two batches run concurrently, the third takes the connection of the first, and they are reported in order', async () => {
   await begin('a', ['ann']);
   await begin('b', ['bob']);
   const third = begin('c', ['cid']);
@@ -59,10 +59,10 @@ test('two batches are in progress at once, the third takes the connection of the
   expect(log).toEqual(['a on 0', 'b on 1']);
   end.get('a')?.();
   await third;
-  expect(log).toEqual(['a on 0', 'b on 1', 'a told', 'b told', 'c on 0']);
+  expect(log).toEqual(['a on 0', 'b on 1', 'a reported', 'b reported', 'c on 0']);
   end.get('c')?.();
   await lanes.finish();
-  expect(log.at(-1)).toBe('c told');
+  expect(log.at(-1)).toBe('c reported');
   await lanes.close();
 });
 
@@ -82,8 +82,8 @@ test('a connection is opened when a batch finds none free', async () => {
 
 test.each([
   ['that have a name in common', ['ann', 'x'], ['x', 'bob']],
-  ['the first of which is without names', undefined, ['bob']],
-  ['the second of which is without names', ['ann'], undefined],
+  ['with the first lacking names', undefined, ['bob']],
+  ['with the second lacking names', ['ann'], undefined],
 ])('two batches %s are written one after the other', async (_, first, second) => {
   await begin('a', first);
   const next = begin('b', second);
@@ -93,7 +93,7 @@ test.each([
   await next;
   end.get('b')?.();
   await lanes.finish();
-  expect(log).toEqual(['a on 0', 'a told', 'b on 0', 'b told']);
+  expect(log).toEqual(['a on 0', 'a reported', 'b on 0', 'b reported']);
   await lanes.close();
 });
 

@@ -29,8 +29,8 @@ function recorderOf({ database: { db } }: World) {
 }
 
 /**
- * Holds a name: an import that brings it waits for it, once it has written the profiles that existed before. Returns a
- * function that lets go of it.
+ * Holds a name: an import that needs it waits, once it has written the profiles that existed before. Returns a function
+ * that releases the name.
  */
 async function holdName({ database: { db }, app }: World, customerUserId: string): Promise<() => Promise<void>> {
   const held = await db.startTransaction().execute();
@@ -170,7 +170,7 @@ test('an attribution that another import changed while its profile was locked is
   expect(rows).toEqual([{ country: 'US', status: 'non_organic', attribution_user_id: 'u-1' }]);
 });
 
-test('two imports of the same people at once, in opposite orders, write each of them once', async () => {
+test('two concurrent imports of the same people, in opposite orders, write each of them once', async () => {
   const people = Array.from({ length: 900 }, (_, index) => ({ customer_user_id: `user-${index}`, country: 'US' }));
   const there = await world.file('there.ndjson', toNdjson(people));
   const back = await world.file('back.ndjson', toNdjson(people.toReversed()));

@@ -54,7 +54,7 @@ const ANN = {
 };
 
 describe('a new profile', () => {
-  test('has what its record says, and its install counts at once', async () => {
+  test('has what its record says, and its install counts immediately', async () => {
     expect(await world.profiles(ANN)).toEqual({ read: 1, written: 1, unchanged: 0, rejected: 0 });
     expect(await profileOf('ann')).toMatchObject({
       customer_user_id: 'ann',

@@ -46,7 +46,7 @@ test('more rates can be imported than one statement takes', async () => {
   expect(await rates()).toHaveLength(12_000);
 });
 
-test('of two files at once whose rates are in opposite orders, one waits for the other', async () => {
+test('if two files with rates in opposite orders are imported concurrently, one waits for the other', async () => {
   const line = (day: number) => `${new Date(Date.UTC(1950, 0, day)).toISOString().slice(0, 10)},EUR,1\n`;
   const lines = Array.from({ length: 40_000 }, (_, index) => line(index + 1));
   const header = 'date,currency,usd_per_unit\n';

@@ -51,21 +51,23 @@ describe('rejects of an earlier run', () => {
     expect(await filesOf('same')).toEqual(['same.rejects.ndjson']);
   });
 
-  test('are kept if they differ, as they may have been mended', async () => {
-    await run('mended', 1, 5);
-    const mended = '{"line":1,"record":{}}\n';
-    const path = join(folder, 'mended.rejects.ndjson');
-    await writeFile(path, mended);
-    expect(await run('mended')).toEqual(['mended.rejects.1.ndjson']);
-    await run('mended', 5);
-    expect(await run('mended', 6, 7)).toEqual(['mended.rejects.1.ndjson', 'mended.rejects.2.ndjson']);
-    expect(await filesOf('mended')).toEqual(['1.ndjson', '2.ndjson', 'ndjson'].map((end) => `mended.rejects.${end}`));
-    expect(await readFile(join(folder, 'mended.rejects.1.ndjson'), 'utf8')).toBe(mended);
+  test('are kept if they differ, as they may have been corrected', async () => {
+    await run('corrected', 1, 5);
+    const corrected = '{"line":1,"record":{}}\n';
+    const path = join(folder, 'corrected.rejects.ndjson');
+    await writeFile(path, corrected);
+    expect(await run('corrected')).toEqual(['corrected.rejects.1.ndjson']);
+    await run('corrected', 5);
+    expect(await run('corrected', 6, 7)).toEqual(['corrected.rejects.1.ndjson', 'corrected.rejects.2.ndjson']);
+    expect(await filesOf('corrected')).toEqual(
+      ['1.ndjson', '2.ndjson', 'ndjson'].map((end) => `corrected.rejects.${end}`),
+    );
+    expect(await readFile(join(folder, 'corrected.rejects.1.ndjson'), 'utf8')).toBe(corrected);
   });
 
-  test('are named even if the run that put them aside was interrupted', async () => {
+  test('are named even if the run that set them aside was interrupted', async () => {
     await run('cut', 1, 5);
-    await writeFile(join(folder, 'cut.rejects.ndjson'), 'mended');
+    await writeFile(join(folder, 'cut.rejects.ndjson'), 'corrected');
     await (await begin('cut', 1)).close();
     expect(await run('cut', 1, 5)).toEqual(['cut.rejects.1.ndjson']);
     await rm(join(folder, 'cut.rejects.1.ndjson'));

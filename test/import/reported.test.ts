@@ -17,7 +17,7 @@ test('members that no record has are named once, including nested ones, but not 
   const records = [
     { ...ann, Country: 'DE', attribution: { status: 'organic', adgroup: 'a' }, custom_attributes: { Plan: 'gold' } },
     { ...ann, Country: 'FR', attribution: null, __proto: 1 },
-    { record: ann, reason: 'mended', line: 1 },
+    { record: ann, reason: 'corrected', line: 1 },
     { ...ann, reason: 'no reject', line: 1 },
     { ...ann, attribution: 'organic' },
     ['0'],

@@ -165,7 +165,7 @@ test('every text is stored as it is, even if it looks like the end of something'
   expect(await world.transactions(record)).toMatchObject({ unchanged: 1 });
 });
 
-test('batches written at once have the same outcome as one after the other', async () => {
+test('batches written concurrently have the same outcome as one after the other', async () => {
   const coins = (id: number, customer_user_id: string, value = 1) => ({
     ...MONTH,
     customer_user_id,

@@ -101,7 +101,7 @@ test('creating a profile by an identifier in the body is refused, as a header ha
     const { json } = await createProfile(service, {}, { customer_user_id: none, profile_id: none });
     expect(json.data.customer_user_id).toBeNull();
   }
-  // A profile can be sent back exactly as it was answered.
+  // A profile can be sent back exactly as it was received.
   const anna = await createProfile(service, { customer: 'anna' });
   expect(await createProfile(service, { customer: 'anna' }, anna.json.data)).toMatchObject({ status: 200 });
 });
@@ -115,7 +115,7 @@ test.each(['GET', 'PATCH', 'DELETE'])('%s needs a header that names the profile'
   expect(answer).toMatchObject(refused('profile_does_not_exist', ['non_field_errors', /service-customer-user-id/]));
 });
 
-test('reading and deleting judge the headers too', async () => {
+test('reading and deleting check the headers, too', async () => {
   for (const send of [readProfile, deleteProfile]) {
     expect(await send(service, { customer: 'x'.repeat(256) })).toMatchObject(
       refused('value_error', ['service-customer-user-id', /255/]),

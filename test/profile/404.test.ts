@@ -72,6 +72,6 @@ test('creating a profile with an id that names none creates none', async () => {
   expect(await readProfile(service, { customer: 'carl' })).toMatchObject(NOT_FOUND);
 });
 
-test('the profile is looked up after the body is judged', async () => {
+test('the profile is looked up after the body is checked', async () => {
   expect((await updateProfile(service, { customer: 'nobody' }, { country: 5 })).status).toBe(400);
 });

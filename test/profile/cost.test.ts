@@ -59,7 +59,7 @@ beforeAll(async () => {
   small = await addApp(service, { name: 'Small' });
   await importProfiles(small, profilesOf(SMALL));
   await importTransactions(small, transactionsOf(SMALL));
-  // Leaves something to be brought to the facts.
+  // Gives writeInstalls something to change.
   await sql`update profile set installed_at = '2025-02-27' where app_id = ${small.app.app_id}`.execute(db);
 });
 afterAll(() => service.close());

@@ -31,7 +31,7 @@ test('a customer user id creates a profile, whose id the service chooses', async
   });
 });
 
-test('creating with the same customer user id again answers the existing profile, updated', async () => {
+test('creating with the same customer user id again returns the existing profile, updated', async () => {
   const first = await createProfile(
     service,
     { customer: 'bert' },
@@ -130,7 +130,7 @@ test('the path without its trailing slash, and header aliases, mean the same', a
   await other.close();
 });
 
-test('fifty requests at once for one new customer user id make one profile', async () => {
+test('fifty concurrent requests for one new customer user id make one profile', async () => {
   const answers = await Promise.all(Array.from({ length: 50 }, () => createProfile(service, { customer: 'gina' })));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   expect(new Set(answers.map(({ json }) => json.data.profile_id)).size).toBe(1);

@@ -89,7 +89,7 @@ test.each([
   expect(toUsd(nano)).toBe(usd);
 });
 
-test('property: amounts of at most 6 decimals are answered as they were given', () => {
+test('property: amounts of at most 6 decimals are returned as they were given', () => {
   fc.assert(
     fc.property(fc.integer({ min: -1_000_000_000_000, max: 1_000_000_000_000 }), (micro) => {
       const text = `${micro < 0 ? '-' : ''}${Math.floor(Math.abs(micro) / 1e6)}.${String(Math.abs(micro) % 1_000_000).padStart(6, '0')}`;

@@ -63,8 +63,8 @@ test('a member that appears is reported once, with its own date', () => {
     grace_period_expires_at: '2025-03-10 00:00:00+00',
     refunded_at: '2025-03-02 00:00:00+00',
   };
-  const told = chainChangesOf([paid], [ailing]);
-  expect(told.map(({ event_type, at }) => [event_type, at])).toEqual([
+  const reported = chainChangesOf([paid], [ailing]);
+  expect(reported.map(({ event_type, at }) => [event_type, at])).toEqual([
     ['billing_issue_detected', '2025-02-27 00:00:00+00'],
     ['entered_grace_period', '2025-02-27 00:00:00+00'],
     ['subscription_renewal_cancelled', '2025-02-05 00:00:00+00'],
@@ -122,7 +122,7 @@ describe('what is watched after a write', () => {
     expect(plan([until(past)], until(earlier))).toEqual([]);
   });
 
-  test('of a period that goes on as before: its lapse, as an import may have brought it', () => {
+  test('of a period that goes on as before: its lapse, as an import may have set it', () => {
     expect(plan([until(future)], until(future))).toEqual(FUTURE);
   });
 

@@ -44,11 +44,11 @@ const skipGraceWait = () =>
 const sweep = () => reportDueProfiles(service.deps);
 
 /** Returns the events about lapses and access since the last transaction. */
-async function told() {
+async function reported() {
   const events = await listEvents(service, profileId);
   return events.slice(events.findLastIndex(({ event_type }) => /started|renewed|converted/.test(event_type)) + 1);
 }
-const types = async () => (await told()).map(({ event_type }) => event_type);
+const types = async () => (await reported()).map(({ event_type }) => event_type);
 
 test('a subscription is reported when it lapses, not before, once, with the access that ended', async () => {
   const expires_at = inDays(10);
@@ -58,7 +58,7 @@ test('a subscription is reported when it lapses, not before, once, with the acce
   await pass(10.001);
   await sweep();
   await sweep();
-  const [, expired, access, ...others] = await told();
+  const [, expired, access, ...others] = await reported();
   expect(others).toEqual([]);
   const ended = new Date(Date.parse(expires_at) - 10.001 * 86_400_000).toISOString();
   expect(expired?.payload).toMatchObject({
@@ -125,7 +125,7 @@ test('a period that was renewed in time does not lapse, but the next one does', 
   await pass(6);
   await sweep();
   expect(await types()).toEqual(['access_level_updated']);
-  expect((await told())[0]?.payload.event_properties).toMatchObject({
+  expect((await reported())[0]?.payload.event_properties).toMatchObject({
     is_active: true,
     transaction_id: `${customer}-2`,
   });
@@ -134,14 +134,14 @@ test('a period that was renewed in time does not lapse, but the next one does', 
   expect((await types()).slice(1)).toEqual(['subscription_expired', 'access_level_updated']);
 });
 
-test('if two ends of a chain are due at once, both are reported', async () => {
+test('if two ends of a chain are due at the same time, both are reported', async () => {
   const gold = { store_product_id: 'gold monthly', purchased_at: inDays(-1), expires_at: inDays(35) };
   await set(period({ ...ids(), expires_at: inDays(5) }));
   await set(period({ ...ids('2'), ...gold }));
-  const before = await told();
+  const before = await reported();
   await pass(40);
   await sweep();
-  const properties = (await told()).slice(before.length).map(({ payload }) => payload.event_properties);
+  const properties = (await reported()).slice(before.length).map(({ payload }) => payload.event_properties);
   const ends = properties.filter(({ is_active }) => is_active === false);
   expect(ends.map(({ access_level_id }) => access_level_id).sort()).toEqual(['gold', 'premium']);
 });
@@ -153,7 +153,7 @@ test('of a chain that came back after a lapse, only the next lapse is reported',
   await set(period({ ...ids('2'), purchased_at: inDays(0), expires_at: inDays(30) }));
   await pass(31);
   await sweep();
-  const lapses = (await told()).filter(({ event_type }) => event_type === 'subscription_expired');
+  const lapses = (await reported()).filter(({ event_type }) => event_type === 'subscription_expired');
   expect(lapses.map(({ payload }) => payload.event_properties.transaction_id)).toEqual([`${customer}-2`]);
 });
 
@@ -163,7 +163,7 @@ test('a grace period postpones the lapse to its end', async () => {
   const known = (await types()).length;
   await pass(2);
   await sweep();
-  const [grace, ...others] = (await told()).slice(known);
+  const [grace, ...others] = (await reported()).slice(known);
   expect(others).toEqual([]);
   expect(grace?.payload).toMatchObject({
     event_type: 'access_level_updated',
@@ -225,7 +225,7 @@ test('a refund makes a subscription lapse at the moment of the refund', async ()
   await set(period({ ...ids(), expires_at: inDays(10), ...refund }));
   await skipGraceWait();
   await sweep();
-  const expired = (await told()).find(({ event_type }) => event_type === 'subscription_expired');
+  const expired = (await reported()).find(({ event_type }) => event_type === 'subscription_expired');
   expect(expired?.payload.event_datetime).toBe('2025-02-05T00:00:00.000000+0000');
 });
 
@@ -322,7 +322,7 @@ test('no lapse is reported for a deleted profile', async () => {
   );
 });
 
-test('several processes at once report each lapse of many profiles once', async () => {
+test('several concurrent processes report each lapse of many profiles once', async () => {
   const many = Array.from({ length: 30 }, (_, index) => `${customer}-many-${index}`);
   const manyIds: string[] = [];
   for (const one of many) {

@@ -31,7 +31,7 @@ const set = async (body: unknown, name = customer) => {
 };
 
 /** Returns a function that lists the events from now on; of those about access, whether it is active. */
-async function listener(id = profileId) {
+async function listenFromNow(id = profileId) {
   const known = (await listEvents(service, id)).length;
   return async () =>
     (await listEvents(service, id))
@@ -53,49 +53,49 @@ async function lapsed() {
 
 test('a lapse is reported before a late renewal', async () => {
   await lapsed();
-  const told = await listener();
+  const reported = await listenFromNow();
   await set(period({ ...ids('2'), purchased_at: inDays(-0.5), expires_at: inDays(30) }));
   const all = ['subscription_expired', ['access', false], 'subscription_renewed', ['access', true]];
-  expect(await told()).toEqual(all);
+  expect(await reported()).toEqual(all);
   await reportDueProfiles(service.deps);
-  expect(await told()).toEqual(all);
+  expect(await reported()).toEqual(all);
 });
 
 test('a period that is set again after its end still reports its lapse and the end of its access', async () => {
   const over = await lapsed();
-  const told = await listener();
+  const reported = await listenFromNow();
   await set(period({ ...over, paywall_id: 'pw' }));
   await reportDueProfiles(service.deps);
-  expect(await told()).toEqual(['subscription_expired', ['access', false]]);
+  expect(await reported()).toEqual(['subscription_expired', ['access', false]]);
 });
 
 test('a lapse is reported before a transaction of another chain', async () => {
   await lapsed();
-  const told = await listener();
+  const reported = await listenFromNow();
   const own = { store_transaction_id: customer, store_original_transaction_id: customer };
   await set(oneTime({ ...own, purchased_at: inDays(-3) }));
   await reportDueProfiles(service.deps);
-  expect(await told()).toEqual(['subscription_expired', ['access', false], 'non_subscription_purchase']);
+  expect(await reported()).toEqual(['subscription_expired', ['access', false], 'non_subscription_purchase']);
 });
 
 test('a chain that moves to another profile leaves its lapse with the profile that had it', async () => {
   const over = await lapsed();
   const heir = `${customer}-heir`;
   const heirId = (await createProfile(service, { customer: heir })).json.data.profile_id;
-  const [told, heirs] = await Promise.all([listener(), listener(heirId)]);
+  const [reported, reportedToHeir] = await Promise.all([listenFromNow(), listenFromNow(heirId)]);
   await set(period({ ...over, paywall_id: 'pw' }), heir);
   await reportDueProfiles(service.deps);
-  expect(await told()).toEqual(['subscription_expired', ['access', false], ['access', false]]);
-  expect(await heirs()).toEqual([['access', false]]);
+  expect(await reported()).toEqual(['subscription_expired', ['access', false], ['access', false]]);
+  expect(await reportedToHeir()).toEqual([['access', false]]);
 });
 
 test('a lapse that is about to be reported moves with its chain', async () => {
   await set(period(ids()));
   const heir = `${customer}-heir`;
   const heirId = (await createProfile(service, { customer: heir })).json.data.profile_id;
-  const heirs = await listener(heirId);
+  const reportedToHeir = await listenFromNow(heirId);
   await set(period(ids()), heir);
   await pass(service, 1, [profileId, heirId]);
   await reportDueProfiles(service.deps);
-  expect(await heirs()).toEqual([['access', false], 'subscription_expired']);
+  expect(await reportedToHeir()).toEqual([['access', false], 'subscription_expired']);
 });

@@ -46,7 +46,7 @@ async function setAndImport(members: Record<string, unknown>, given: Record<stri
 }
 
 /** Returns the events after the first two. */
-async function toldLater() {
+async function reportedLater() {
   await reportDueProfiles(service.deps);
   return (await listEvents(service, profileId)).slice(2).map(({ event_type, payload }) => {
     return [event_type, payload.event_properties.is_active];
@@ -59,52 +59,52 @@ const END = [
 
 test('an end that an import brought forward is reported when it comes', async () => {
   await setAndImport({ expires_at: inDays(5) });
-  expect(await toldLater()).toEqual([]);
+  expect(await reportedLater()).toEqual([]);
   await pass(service, 6, [profileId]);
-  expect(await toldLater()).toEqual(END);
+  expect(await reportedLater()).toEqual(END);
   await pass(service, 6, [profileId]);
-  expect(await toldLater()).toEqual(END);
+  expect(await reportedLater()).toEqual(END);
 });
 
-test('an end that is past when it is imported is reported at once', async () => {
+test('an end that is past when it is imported is reported immediately', async () => {
   await setAndImport({ refunded_at: inDays(-0.5), cancellation_reason: 'refund' });
-  expect(await toldLater()).toEqual(END);
+  expect(await reportedLater()).toEqual(END);
 });
 
 test('an end that an import put off is reported when it comes', async () => {
   await setAndImport({ expires_at: inDays(20) });
   await pass(service, 11, [profileId]);
-  expect(await toldLater()).toEqual([]);
+  expect(await reportedLater()).toEqual([]);
   await pass(service, 10, [profileId]);
-  expect(await toldLater()).toEqual(END);
+  expect(await reportedLater()).toEqual(END);
 });
 
-test('a grace period that begins before the end that an import brought is reported too', async () => {
+test('a grace period that begins before the end that an import set is reported, too', async () => {
   await setAndImport({ billing_issue_detected_at: inDays(-0.5), grace_period_expires_at: inDays(20) });
   await pass(service, 11, [profileId]);
-  expect(await toldLater()).toEqual([['access_level_updated', true]]);
+  expect(await reportedLater()).toEqual([['access_level_updated', true]]);
 });
 
 test('an imported end is not mistaken for the start, which the import moves with it', async () => {
   await setAndImport({ purchased_at: inDays(-0.9), refunded_at: inDays(-0.5), cancellation_reason: 'refund' });
-  expect(await toldLater()).toEqual(END);
+  expect(await reportedLater()).toEqual(END);
 });
 
 test('an import that changes only the start reports nothing', async () => {
   await setAndImport({ purchased_at: inDays(-2) });
-  expect(await toldLater()).toEqual([]);
+  expect(await reportedLater()).toEqual([]);
 });
 
 test('an import that changes only the end of a period in its grace period adds no report before the end of the grace', async () => {
   const grace = { billing_issue_detected_at: inDays(-1), grace_period_expires_at: inDays(3) };
   await setAndImport({ expires_at: inDays(-0.6) }, { purchased_at: inDays(-9), expires_at: inDays(-0.5), ...grace });
-  const told = [
+  const reported = [
     ['entered_grace_period', undefined],
     ['access_level_updated', true],
   ];
-  expect(await toldLater()).toEqual(told);
+  expect(await reportedLater()).toEqual(reported);
   await pass(service, 4, [profileId]);
-  expect(await toldLater()).toEqual([...told, ...END]);
+  expect(await reportedLater()).toEqual([...reported, ...END]);
 });
 
 test('an imported end reports nothing about another level, even if that began since', async () => {
@@ -127,10 +127,10 @@ test('an imported end reports nothing about another level, even if that began si
 });
 
 test.each(['2025-01-09T12:00:00Z', '0001-01-01T00:00:00Z'])(
-  'an imported end at the start itself, %s, is reported at once',
+  'an imported end at the start itself, %s, is reported immediately',
   async (beginning) => {
     const refund = { refunded_at: beginning, cancellation_reason: 'refund' };
     await setAndImport(refund, { purchased_at: beginning, originally_purchased_at: beginning });
-    expect(await toldLater()).toEqual(END);
+    expect(await reportedLater()).toEqual(END);
   },
 );

@@ -67,9 +67,11 @@ test('a period that begins meanwhile is reported as it was, and then as begun, e
   await held.commit().execute();
   expect((await answer).status).toBe(200);
   await reportDueProfiles(service.deps);
-  const told = (await listEvents(service, ids.cleo)).filter(({ event_type }) => event_type === 'access_level_updated');
+  const reported = (await listEvents(service, ids.cleo)).filter(
+    ({ event_type }) => event_type === 'access_level_updated',
+  );
   const at = begins.replace('Z', '000+0000');
-  expect(told.map(({ payload }) => [payload.event_datetime < at, payload.event_properties.is_active])).toEqual([
+  expect(reported.map(({ payload }) => [payload.event_datetime < at, payload.event_properties.is_active])).toEqual([
     [true, false],
     [false, true],
   ]);

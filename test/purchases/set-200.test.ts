@@ -1,4 +1,4 @@
-// Setting transactions: what the profile then shows, and that charts count it at once.
+// Setting transactions: what the profile then shows, and that charts count it immediately.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { setStore } from '../../src/apps/catalogue.ts';
 import { createProfile, readProfile } from '../profile/world.ts';
@@ -167,7 +167,7 @@ test('a product that is not configured is shown and opens nothing', async () => 
   expect(data.subscriptions.unknown.store_product_id).toBe('unknown');
 });
 
-test('charts count a transaction at once: added, replaced and turned into sandbox', async () => {
+test('charts count a transaction immediately: added, replaced and turned into sandbox', async () => {
   const [revenue, started] = [await chartTotal(service, 'revenue'), await chartTotal(service, 'subscriptions_new')];
   const trials = await chartTotal(service, 'trials_new');
   await set(trial(own({ store_transaction_id: `${customer}-0` })));

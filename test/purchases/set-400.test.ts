@@ -210,14 +210,14 @@ test('an offer and a price that each break two rules are reported with both', as
   );
 });
 
-test('every offending field is reported at once, in the order of the table', async () => {
+test('all offending fields are reported together, in the order of the table', async () => {
   const body = period({ store: '', renew_status: null, offer: 'none', expires_at: '2024-01-01T00:00:00Z' });
   expect(await setTransaction(service, 'anna', body)).toMatchObject(
     refused('value_error', ['store', /./], ['expires_at', /./], ['renew_status', /./], ['offer', /./]),
   );
 });
 
-test('every offending member of the objects is reported at once', async () => {
+test('all offending members of the objects are reported together', async () => {
   const price = { country: 'USA', currency: 'USD', value_usd: -1 };
   const body = period({ price, purchased_at: 'today', offer: { category: 'gift' } });
   expect(await setTransaction(service, 'anna', body)).toMatchObject(

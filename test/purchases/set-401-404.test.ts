@@ -31,7 +31,7 @@ describe('404', () => {
     expect(await service.database.db.selectFrom('purchase_chain').selectAll().execute()).toEqual([]);
   });
 
-  test('comes after the body is judged', async () => {
+  test('comes after the body is checked', async () => {
     expect((await setTransaction(service, 'nobody', {})).status).toBe(400);
   });
 });

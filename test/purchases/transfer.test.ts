@@ -84,7 +84,7 @@ test("a chain is taken over with the amounts that it had, even if today's commis
   expect((await readProfile(service, { customer: 'finn' })).json.data).toMatchObject({ total_revenue_usd: 5 });
 });
 
-test('a chain that moves back and forth between many profiles at once ends with one of them', async () => {
+test('a chain that moves back and forth between many profiles concurrently ends with one of them', async () => {
   const customers = Array.from({ length: 6 }, (_, index) => `many-${index}`);
   for (const customer of customers) await createProfile(service, { customer });
   const chain = { store_original_transaction_id: 'wanderer', store_transaction_id: 'w1' };
