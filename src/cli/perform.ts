@@ -62,10 +62,10 @@ interface Ending {
   signal: AbortSignal;
   /** Rejects when the command is to be abandoned immediately. */
   interrupted: Promise<never>;
-  ignore: () => void;
+  stopWatching: () => void;
 }
 
-/** Writes to standard error: standard output holds only the answer, for programs that read it. */
+/** Writes to standard error: standard output is only for the answer, which programs may read. */
 const report = (words: string) => process.stderr.write(`${words}\n`);
 
 /**
@@ -90,11 +90,11 @@ export function watchSignals(stopsGracefully: boolean): Ending {
     report('Stopping cleanly; interrupt again to stop immediately.');
     graceful.abort();
   };
-  const ignore = onInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP'], {
+  const stopWatching = onInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP'], {
     onFirst: stopsGracefully ? stopGracefully : leave,
     onAgain: leave,
   });
-  return { signal: graceful.signal, interrupted, ignore };
+  return { signal: graceful.signal, interrupted, stopWatching };
 }
 
 type Surroundings = Pick<Operator, 'connectionString' | 'signal'> & Pick<Deps, 'config' | 'log'>;
@@ -128,7 +128,7 @@ async function withOperator<T>(
 ): Promise<T> {
   const config = loadConfig();
   const log = await createLog('warn');
-  const { signal, interrupted, ignore } = watchSignals(stopsGracefully);
+  const { signal, interrupted, stopWatching } = watchSignals(stopsGracefully);
   try {
     const database = await openDatabase(config, { log, role: 'cli', mustExist: !createsDatabase });
     try {
@@ -141,7 +141,7 @@ async function withOperator<T>(
       await database.close();
     }
   } finally {
-    ignore();
+    stopWatching();
   }
 }
 

@@ -78,12 +78,12 @@ export function addCommands(program: Command, perform: Perform): void {
       .description('remove the configuration of a product; its transactions stay, but no longer open an access level'),
   ).action(({ app, store, product: store_product_id }: Named) =>
     perform(async ({ deps }) => {
-      const product = { store, store_product_id };
-      const was_configured = await removeProduct(deps, app, product);
+      const key = { store, store_product_id };
+      const was_configured = await removeProduct(deps, app, key);
       const text = was_configured
         ? `Removed ${store_product_id} of ${store}.`
         : `${store_product_id} of ${store} was no longer configured; its remaining facts have been derived again.`;
-      return { answer: { ...product, was_configured }, text };
+      return { answer: { ...key, was_configured }, text };
     }),
   );
 

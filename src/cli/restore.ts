@@ -12,8 +12,8 @@ export function addCommands(program: Command): void {
     .argument('<folder>')
     .action(async (folder: string) => {
       const { SPS_DATA_DIR } = loadEmbeddedConfig();
-      const { signal, interrupted, ignore } = watchSignals(true);
-      await Promise.race([restore(folder, SPS_DATA_DIR, signal), interrupted]).finally(ignore);
+      const { signal, interrupted, stopWatching } = watchSignals(true);
+      await Promise.race([restore(folder, SPS_DATA_DIR, signal), interrupted]).finally(stopWatching);
       const answer = { data_dir: SPS_DATA_DIR };
       const text = `Restored to ${SPS_DATA_DIR}; the service uses it from its next start.`;
       await printAnswer(program, { answer, text });

@@ -70,18 +70,18 @@ function sourcesOf(state: ProfileState, now: string): AccessSource[] {
 }
 
 /** Ranks a source: 0 active, 1 future, 2 expired or revoked before it began. */
-function standing({ from, until }: AccessSource, now: string): number {
+function rank({ from, until }: AccessSource, now: string): number {
   const isComing = from !== null && from > now;
   if (until !== null && until <= (isComing ? from : now)) return 2;
   return isComing ? 1 : 0;
 }
 
 export function isActive(source: AccessSource, now: string): boolean {
-  return standing(source, now) === 0;
+  return rank(source, now) === 0;
 }
 
 function servesBetter(one: AccessSource, other: AccessSource, now: string): boolean {
-  const difference = standing(one, now) - standing(other, now);
+  const difference = rank(one, now) - rank(other, now);
   if (difference !== 0) return difference < 0;
   if (other.until === null) return false;
   return one.until === null || one.until > other.until;

@@ -5,7 +5,8 @@ import { formatValue, type Unit } from '../words/values.ts';
 import { type KeyedSeries, TOTAL } from './series.ts';
 import { Swatch } from './swatch.tsx';
 
-const FIRST = 12;
+/** As many series as are listed before "Show all" is pressed. */
+const MAX_COLLAPSED = 12;
 
 interface LegendProps {
   series: readonly KeyedSeries[];
@@ -19,7 +20,7 @@ interface LegendProps {
 
 export function Legend({ series, drawn, unit, isLoss, showsChange, onToggle }: LegendProps) {
   const [isWhole, setWhole] = useState(false);
-  const listed = isWhole ? series : series.slice(0, FIRST);
+  const listed = isWhole ? series : series.slice(0, MAX_COLLAPSED);
   const segments = series.filter(({ key }) => key !== TOTAL).length;
   const drawnSegments = drawn.filter((key) => key !== TOTAL).length;
   const compares = series.some(({ compare_value }) => compare_value !== null);
@@ -67,7 +68,7 @@ export function Legend({ series, drawn, unit, isLoss, showsChange, onToggle }: L
           ))}
         </tbody>
       </table>
-      {series.length > FIRST && (
+      {series.length > MAX_COLLAPSED && (
         <button type="button" class="quiet" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
           {isWhole ? 'Show fewer' : `Show all ${series.length} series`}
         </button>
