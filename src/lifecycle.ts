@@ -84,7 +84,7 @@ function createEarlyEndLogger(log: Logger, { DATABASE_URL }: Config) {
   };
 }
 
-/** Waits until the log has been taken; if nobody takes it, ends the process here. */
+/** Waits until the log has been written; if nobody reads it, ends the process here. */
 async function flushLogOrExit(log: Logger): Promise<void> {
   const taken = new Promise<boolean>((resolve) => log.flush(() => resolve(true)));
   if (!(await Promise.race([taken, sleep(LOG_FLUSH_TIMEOUT_MS, false)]))) process.kill(process.pid, 'SIGKILL');

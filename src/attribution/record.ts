@@ -33,8 +33,9 @@ export function recordAttributions(
 }
 
 /**
- * Queues profiles to whose record the statement gave another label (`app_key, queue_no, profile_id, attribution_key,
- * earlier_key`). A profile that is already queued keeps its `earlier_key`, the label that its facts still have.
+ * Queues the profiles whose record got another label from the statement (`app_key, queue_no, profile_id,
+ * attribution_key, earlier_key`). A profile that is already queued keeps its `earlier_key`, the label that its facts
+ * still have.
  */
 export function queueLabels(relabelled: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`

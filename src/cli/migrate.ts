@@ -1,4 +1,4 @@
-// sps migrate: brings the database to this version. Nearly every command does so first; this one does nothing else.
+// sps migrate: migrates the database to this version. Nearly every command does so first; this one does nothing else.
 import type { Command } from 'commander';
 import type { Perform } from './perform.ts';
 

@@ -65,7 +65,7 @@ export async function openSource(file: string, form: CsvForm, signal?: AbortSign
   const stats = await stat(file).catch(fail);
   if (stats.isDirectory()) throw unreadable(file, { code: 'EISDIR' });
   const stream = await openStream(file, stats.isFIFO()).catch(fail);
-  // Errors reach whoever is reading; at the moment that may be nobody.
+  // Errors reach the reader of the stream, but there may be none at the moment.
   stream.on('error', () => undefined);
   if (signal) addAbortSignal(signal, stream);
   await once(stream, 'readable').catch(fail);

@@ -9,7 +9,7 @@ import { isUuid } from '../lib/uuid.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ProfileIdentity } from './identity.ts';
 
-/** Takes the members in order: the profile itself, then lists, a few rows at a time. Datetimes are ISO 8601 in UTC. */
+/** Receives the members in turn: the profile, then lists, a few rows at a time. Datetimes are ISO 8601 in UTC. */
 export type TakeMember = (name: string, value: object | AsyncIterable<object[]>) => Promise<void>;
 
 const ROWS_AT_ONCE = 100;

@@ -48,7 +48,10 @@ function lastOfEach(priced: readonly Priced[]): readonly Priced[] {
   return [...last.values()];
 }
 
-/** Returns a few of the records, which name every store, product, offer and placement that any of them names. */
+/**
+ * Returns a few of the records as a relation: together, they name every store, product, offer and placement that any
+ * record names.
+ */
 function boughtIn(priced: readonly Priced[]): DimensionValues {
   const groups = DIMENSIONS.map((names) => ({ names, seen: new Set<string>() }));
   const naming = priced.filter(({ transaction }, index) => {
