@@ -55,7 +55,7 @@ export async function signIn(page: Page, key: string): Promise<void> {
 
 /** Waits until the page awaits no answer any more. */
 export async function settle(page: Page): Promise<void> {
-  // A click changes the address at once, but the page becomes busy only some frames later.
+  // A click changes the address immediately, but the page becomes busy only some frames later.
   await page.evaluate('(async () => { for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame); })()');
   await page.locator('#content h1').waitFor();
   await page.locator('[aria-busy="true"], .waiting').first().waitFor({ state: 'detached' });

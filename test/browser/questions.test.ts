@@ -57,7 +57,7 @@ describeInBrowser('asking a chart', (place) => {
     await close();
   });
 
-  test('a chart can be filtered by seen and by typed values, of two dimensions at once', async () => {
+  test('a chart can be filtered by seen and by typed values, of two dimensions together', async () => {
     const { page, close } = await place.open({ view: '#/charts/subscriptions_new?date=last_90_days' });
     await settle(page);
     const ask = async (filters: object) =>

@@ -48,7 +48,7 @@ test('a value has its title in the list, in whatever case; an unlisted one is it
   expect(withTitle('  ', CAMPAIGNS)).toEqual({ value: '  ', title: '"  "' });
 });
 
-test('titles that several values share get the value beside them', () => {
+test('titles that several values share are followed by the value', () => {
   const unknown = { value: 'unknown', title: 'Unknown' };
   expect(distinctTitles([...COUNTRIES, unknown, NONE])).toEqual([
     ...COUNTRIES.map(({ title }) => title),
