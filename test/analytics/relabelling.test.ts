@@ -28,9 +28,9 @@ afterAll(() => service.close());
 
 test('a profile whose facts are being written is relabelled later, or they would keep the earlier label', async () => {
   await label('non_organic');
-  const letGo = await holdProfile(service, 'u');
+  const release = await holdProfile(service, 'u');
   const whileHeld = await relabel();
-  await letGo();
+  await release();
   expect([whileHeld, await relabel()]).toEqual([0, 1]);
   expect(await listStatuses()).toEqual(['non_organic']);
 });
@@ -38,12 +38,12 @@ test('a profile whose facts are being written is relabelled later, or they would
 test('a label that is posted while the one before it is being written to the facts is written to them next', async () => {
   await label('organic');
   // Relabelling locks and reads profiles before it writes this table. It waits for the table half a second at most.
-  const letGo = await holdTable(service, 'label_retotalled');
+  const release = await holdTable(service, 'label_retotalled');
   const relabelling = relabel();
   await Promise.race([relabelling, waitForBlocked(service).catch(() => undefined)]);
   const posting = post(service, { status: 'unknown', customer_user_id: 'u' });
   await Promise.race([posting, waitForBlocked(service, 2).catch(() => undefined)]);
-  await letGo();
+  await release();
   await relabelling;
   expect(await posting).toMatchObject({ status: 201 });
   while ((await relabel()) > 0);
@@ -63,9 +63,9 @@ test('a profile that is being written does not delay the others, and labels that
       select customer_user_id from label_pending join profile using (profile_id) order by 1`.execute(db);
     return rows.map(({ customer_user_id }) => customer_user_id);
   };
-  const letGo = await holdProfile(service, 'u');
+  const release = await holdProfile(service, 'u');
   const whileHeld = await relabelBatch(db, 1);
-  await letGo();
+  await release();
   expect(whileHeld).toBe(1);
   expect(await listPending()).toEqual(['u', 'y']);
   expect(await relabelBatch(db, 1)).toBe(1);

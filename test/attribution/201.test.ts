@@ -63,7 +63,7 @@ test('a profile is named by customer_user_id, by profile_id in upper or lower ca
   }
 });
 
-test('the path answers without its trailing slash too', async () => {
+test('the path works without its trailing slash, too', async () => {
   await addProfile(service, 'slash');
   const body = { status: 'organic', customer_user_id: 'slash' };
   const answer = await service.call('POST', ATTRIBUTION.slice(0, -1), { key: service.publicKey, body });
@@ -190,7 +190,7 @@ test('posts for one profile that arrive together supersede each other; a post th
   expect((await readRecord(service, profileId))?.superseded).toHaveLength(6);
 });
 
-test('an app created with --attribution first keeps the first record, and still answers 201', async () => {
+test('an app created with --attribution first keeps the first record, and still responds with 201', async () => {
   const first = await startService({ app: { name: 'First', attribution_policy: 'first' } });
   try {
     const profileId = await addProfile(first, 'anna');

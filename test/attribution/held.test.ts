@@ -17,18 +17,18 @@ afterAll(() => service.close());
 test('posts for other profiles are answered while a record is locked, and those for its own once it is released', async () => {
   const names = ['held', 'ben', 'cleo', 'dora'];
   const ids = await Promise.all(names.map((name) => addProfile(service, name)));
-  const say = (name: string, attribution_user_id: string) =>
+  const attribute = (name: string, attribution_user_id: string) =>
     post(service, { status: 'organic', customer_user_id: name, attribution_user_id });
-  for (const name of names) expect(await say(name, 'first')).toMatchObject({ status: 201 });
+  for (const name of names) expect(await attribute(name, 'first')).toMatchObject({ status: 201 });
 
   const trx = await service.database.db.startTransaction().execute();
   await sql`select from profile_attribution where profile_id = ${ids[0]} for update`.execute(trx);
   let isHeld = true;
   const waiting = Array.from({ length: 6 }, (_, i) =>
-    say('held', `late ${i}`).finally(() => expect(isHeld).toBe(false)),
+    attribute('held', `late ${i}`).finally(() => expect(isHeld).toBe(false)),
   );
   for (let round = 0; round < 3; round++) {
-    const answers = await Promise.all(names.slice(1).map((name) => say(name, `round ${round}`)));
+    const answers = await Promise.all(names.slice(1).map((name) => attribute(name, `round ${round}`)));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
   }
   isHeld = false;

@@ -86,13 +86,13 @@ test('a post whose label was looked up on an earlier run of the server is refuse
     const profileId = await addProfile(service, 'anna');
     const serverRun = { number: 0 };
     const record = createAttributionRecorder({ ...service.deps, groupDb: db, serverRun });
-    const letGo = await holdTable(service, 'dim_attribution');
+    const release = await holdTable(service, 'dim_attribution');
     const posted = record(service.app, { status: 'organic', customer_user_id: 'anna' });
     const refused = expect(posted).rejects.toMatchObject({ statusCode: 503 });
     // One statement looks for the label, another preloads the newest labels.
     await waitForBlocked(service, 2);
     serverRun.number++;
-    await letGo();
+    await release();
     await refused;
     expect(await readRecord(service, profileId)).toBeUndefined();
   } finally {

@@ -9,7 +9,7 @@ import { createSps, PATIENCE, type Sps } from './sps.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Runs on the same database all the time. */
+/** Keeps running on the same database. */
 let service: TestService;
 let receiver: Receiver;
 let folder: string;

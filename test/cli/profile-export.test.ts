@@ -6,7 +6,7 @@ import { type CallOptions, startService, type TestService } from '../setup/servi
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { createSps, ended, PATIENCE, type Sps } from './sps.ts';
 
-/** Runs on the same database all the time. */
+/** Keeps running on the same database. */
 let service: TestService;
 let receiver: Receiver;
 let sps: Sps;

@@ -231,7 +231,7 @@ test.each([
 });
 
 describe('a locked item', () => {
-  let letGo: () => void;
+  let release: () => void;
   let free: Promise<void>;
   let attempts: (readonly string[])[];
   let together: (readonly string[])[];
@@ -239,7 +239,7 @@ describe('a locked item', () => {
     attempts = [];
     together = [];
     free = new Promise((resolve) => {
-      letGo = resolve;
+      release = resolve;
     });
   });
 
@@ -275,7 +275,7 @@ describe('a locked item', () => {
     expect(await enqueue('app', 'c')).toBe('c');
     expect(attempts.slice(4)).toEqual([['c']]);
     expect(together).toEqual([['held 1']]);
-    letGo();
+    release();
     expect(await Promise.all([answers[0], answers[2], ...later])).toEqual(
       Array.from({ length: 62 }, (_, i) => `held ${1 + i} at last`),
     );
@@ -291,7 +291,7 @@ describe('a locked item', () => {
     const refusals = await Promise.all(answers.slice(1_002).map((one) => one.catch((error: ApiError) => error)));
     expect(refusals.map((error) => (error as ApiError).statusCode)).toEqual(refusals.map(() => 503));
     expect(together.map(([item]) => item!.split(' ')[0])).toEqual(['held0', 'held1']);
-    letGo();
+    release();
     expect((await ended).filter(({ status }) => status === 'fulfilled')).toHaveLength(1_002);
     expect(new Set(together.slice(2, 6).map(([item]) => item!.split(' ')[0])).size).toBe(4);
   });
@@ -303,7 +303,7 @@ describe('a locked item', () => {
     // The first item is being tried.
     const refusals = await Promise.all(answers.slice(251).map((one) => one.catch((error: ApiError) => error)));
     expect(refusals.map((error) => (error as ApiError).statusCode)).toEqual(refusals.map(() => 503));
-    letGo();
+    release();
     expect((await ended).filter(({ status }) => status === 'fulfilled')).toHaveLength(251);
   });
 
@@ -325,7 +325,7 @@ describe('a locked item', () => {
     const one = Promise.allSettled(of('held1', 300));
     const other = Promise.all(of('held2', 3));
     await turn();
-    letGo();
+    release();
     expect((await one).every(({ status }) => status === 'rejected')).toBe(true);
     expect(await other).toHaveLength(3);
     isOver = true;

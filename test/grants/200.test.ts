@@ -143,7 +143,7 @@ test('unknown members are ignored', async () => {
   expect(data.access_levels.premium.starts_at).toBeNull();
 });
 
-test('the path answers without its trailing slash too', async () => {
+test('the path works without its trailing slash, too', async () => {
   await addProfile(service, 'slash');
   const answer = await service.call('POST', GRANT.slice(0, -1), {
     key: service.secretKey,

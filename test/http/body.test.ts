@@ -81,7 +81,7 @@ function heapMib(): number {
 }
 
 test('members that nobody reads are not kept while a post waits', async () => {
-  const letGo = await holdTable(service, 'profile_attribution');
+  const release = await holdTable(service, 'profile_attribution');
   const body = JSON.stringify({ status: 'organic', customer_user_id: 'ann', x: Array(20_000).fill({}) });
   const before = heapMib();
   const posts = Array.from({ length: 100 }, () => service.call('POST', PATH, { key: service.publicKey, body }));
@@ -90,7 +90,7 @@ test('members that nobody reads are not kept while a post waits', async () => {
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   const held = heapMib() - before;
   expect(answered).toBe(0);
-  await letGo();
+  await release();
   expect(new Set((await Promise.all(posts)).map(({ status }) => status))).toEqual(new Set([201]));
   expect(held).toBeLessThan(40);
 });

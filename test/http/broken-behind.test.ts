@@ -17,12 +17,12 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 test('the requests before broken HTTP are answered in their order, then it is refused', async () => {
-  const letGo = await holdProfile(service, 'anna');
+  const release = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
   connection.send(`${rawGrant(service)}${rawGrant(service)}broken\r\n\r\n`);
   await waitForBlocked(service, 2);
   connection.send('and more\r\n\r\n');
-  await letGo();
+  await release();
   expect((await connection.next()).json).toHaveProperty('data.access_levels.premium');
   expect((await connection.next()).status).toBe(200);
   expect(await connection.next()).toMatchObject({ status: 400, json: { error_code: 'parse_error' } });
@@ -31,11 +31,11 @@ test('the requests before broken HTTP are answered in their order, then it is re
 });
 
 test('a CONNECT waits for the answers to the requests before it', async () => {
-  const letGo = await holdProfile(service, 'anna');
+  const release = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
   connection.send(`${rawGrant(service)}${rawGrant(service)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`);
   await waitForBlocked(service, 2);
-  await letGo();
+  await release();
   expect((await connection.next()).status).toBe(200);
   expect((await connection.next()).status).toBe(200);
   expect((await connection.next()).status).toBe(405);
@@ -43,12 +43,12 @@ test('a CONNECT waits for the answers to the requests before it', async () => {
 });
 
 test('a client that leaves while its CONNECT waits disturbs nobody', async () => {
-  const letGo = await holdProfile(service, 'anna');
+  const release = await holdProfile(service, 'anna');
   const socket = connect({ port: service.port, host: '127.0.0.1' });
   socket.write(`${rawGrant(service)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`);
   await waitForBlocked(service);
   socket.resetAndDestroy();
-  await letGo();
+  await release();
   expect((await service.call('GET', '/healthz')).status).toBe(200);
 });
 

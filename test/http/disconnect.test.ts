@@ -14,7 +14,7 @@ test.each([
   ['chart', CHARTS_PATH, 'fact_transaction', { filters: { date: ['2025-01-01'] } }],
   ['page of events', '/api/v1/client-api/events/', 'webhook_event', undefined],
 ])('the statement of a %s is cancelled when its client leaves', async (_, path, table, body) => {
-  const letGo = await holdTable(service, table);
+  const release = await holdTable(service, table);
   const leaving = new AbortController();
   const headers = { authorization: `Api-Key ${service.secretKey}`, 'content-type': 'application/json' };
   const method = body ? 'POST' : 'GET';
@@ -27,5 +27,5 @@ test.each([
   await waitForBlocked(service, 0);
   // Otherwise the statement would wait 10 s for the lock.
   expect(performance.now() - began).toBeLessThan(5_000);
-  await letGo();
+  await release();
 });

@@ -33,12 +33,12 @@ test('an incomplete request of a half-closed connection gets 400', async () => {
 });
 
 test('a request that takes longer than a second is no longer answered: the client may have left', async () => {
-  const letGo = await holdProfile(service, 'anna');
+  const release = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
   connection.send(rawGrant(service));
   connection.end();
   await waitForBlocked(service);
   await connection.ended;
-  await letGo();
+  await release();
   await expect(connection.next()).rejects.toThrow('ended without an answer');
 });

@@ -79,7 +79,7 @@ const warningsSince = (before: number) =>
     .filter(({ level }) => level > 30);
 
 test('a client that leaves before its answers has a line for each and is counted as 499; what it asked for is done', async () => {
-  const letGo = await holdProfile(service, 'anna');
+  const release = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
   // The second request waits behind the first.
   connection.send(rawGrant(service) + rawGrant(service));
@@ -92,7 +92,7 @@ test('a client that leaves before its answers has a line for each and is counted
   expect((await service.call('GET', '/metrics')).text).toMatch(
     /^sps_http_requests_total\{operation="Grant access level",status="499"\} [1-9]/m,
   );
-  await letGo();
+  await release();
   await vi.waitFor(async () => {
     expect(await service.database.db.selectFrom('access_grant').select('access_level_id').execute()).toHaveLength(1);
   });
@@ -109,14 +109,14 @@ test('a client whose connection breaks in the middle of its body has a line', as
 
 /** Sends a request and leaves while a table that it needs is locked. That must not be logged as an error. */
 async function leaveWhileHeld(table: string, request: string): Promise<void> {
-  const letGo = await holdTable(service, table);
+  const release = await holdTable(service, table);
   const connection = openRaw(service.port);
   connection.send(request);
   await waitForBlocked(service);
   const before = lines.length;
   connection.close();
   await vi.waitFor(() => expect(requestsSince(before)).toMatchObject([{ status: 499 }]), 5_000);
-  await letGo();
+  await release();
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(warningsSince(before)).toEqual([]);
 }

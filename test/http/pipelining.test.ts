@@ -14,12 +14,12 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 test('a hundred pipelined requests wait for their turn; further ones get 503 at once, and the connection stays usable', async () => {
-  const letGo = await holdTable(service, 'schema_migration');
+  const release = await holdTable(service, 'schema_migration');
   const connection = openRaw(service.port);
   const request = 'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n';
   connection.send(request.repeat(150));
   await waitForBlocked(service);
-  await letGo();
+  await release();
   const statuses: number[] = [];
   for (let i = 0; i < 150; i++) statuses.push((await connection.next()).status);
   expect(statuses).toEqual([...Array(101).fill(200), ...Array(49).fill(503)]);

@@ -46,7 +46,7 @@ describe('a name that an import hands to another profile', () => {
   let ended: () => Promise<unknown>;
   beforeEach(async () => {
     await world.profiles({ profile_id: former, customer_user_id: 'shared' }, { profile_id: next });
-    const letGo = await holdName(world, 'held');
+    const release = await holdName(world, 'held');
     const importing = world.profiles(
       { profile_id: former, customer_user_id: 'other' },
       { profile_id: next, customer_user_id: 'shared' },
@@ -54,7 +54,7 @@ describe('a name that an import hands to another profile', () => {
     );
     await waitForBlocked(world);
     ended = async () => {
-      await letGo();
+      await release();
       expect(await importing).toMatchObject({ written: 3, rejected: 0 });
     };
   });
@@ -104,7 +104,7 @@ test('an app that keeps the first attribution keeps one that is posted while a b
   const first = await createWorld({ attribution_policy: 'first' });
   const { db } = first.database;
   await first.profiles({ customer_user_id: 'ann' });
-  const letGo = await holdName(first, 'held');
+  const release = await holdName(first, 'held');
   const importing = first.profiles(
     { customer_user_id: 'ann', attribution: { status: 'organic', attribution_user_id: 'imported' } },
     { customer_user_id: 'held' },
@@ -112,7 +112,7 @@ test('an app that keeps the first attribution keeps one that is posted while a b
   await waitForBlocked(first);
   const record = recorderOf(first);
   await record(first.app, { customer_user_id: 'ann', status: 'organic', attribution_user_id: 'posted' });
-  await letGo();
+  await release();
   await importing;
   const rows = await db.selectFrom('profile_attribution').selectAll().execute();
   expect(rows).toMatchObject([{ attribution_user_id: 'posted', superseded_keys: [] }]);

@@ -1,5 +1,5 @@
-// Writing about a profile costs the same in an app of any size. This app is small beside another one: statistics do not
-// know about it, so the planner expects a single row for it.
+// Writing about a profile costs the same in an app of any size. This app is small compared with another one: statistics
+// do not cover it, so the planner expects a single row for it.
 import { sql, type Transaction } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { planningAnew } from '../../src/db/prepared.ts';

@@ -1,5 +1,5 @@
 // Reading a profile without the purchases that it does not show (src/profile/read-state.ts): whatever was bought, the
-// object is the same as with all of them, at the moment that was asked for and later.
+// object is the same as with all of them, at the requested moment and later.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromDatabase } from '../../src/lib/datetime.ts';

@@ -209,7 +209,7 @@ describe('what is refused', () => {
 
 it('the feed is no longer read for a client that has left', async () => {
   const { url, secretKey } = world.service;
-  const letGo = await holdTable(world.service, 'webhook_event');
+  const release = await holdTable(world.service, 'webhook_event');
   const leaving = new AbortController();
   const answer = fetch(`${url}/api/v1/client-api/events/`, {
     headers: { authorization: `Api-Key ${secretKey}` },
@@ -222,7 +222,7 @@ it('the feed is no longer read for a client that has left', async () => {
   await waitForBlocked(world.service, 0);
   // Well before the statement would time out.
   expect(performance.now() - left).toBeLessThan(5_000);
-  await letGo();
+  await release();
   expect(await numbers('?limit=1')).toEqual([24]);
 });
 
