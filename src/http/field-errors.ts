@@ -1,6 +1,7 @@
 // Turns AJV's errors into entries of the error envelope: one per field, with the field's most telling fault.
 import type { ErrorObject } from 'ajv';
 import type { FieldError, ValidationCode } from '../errors.ts';
+import { counted } from '../lib/counted.ts';
 import { DATETIME_WORDS } from '../lib/datetime.ts';
 import { isStorableText, TEXT_WORDS } from '../lib/text.ts';
 import { UTF8_WORDS } from './header-text.ts';
@@ -35,12 +36,12 @@ const FAULTS: Record<string, (error: ErrorObject) => Fault> = {
   }),
   format: ({ params }) => FORMATS[params.format] ?? rule(`Must be a valid ${params.format}.`),
   maxLength: ({ params }) => rule(`Must have at most ${params.limit} characters.`),
-  minLength: ({ params }) => rule(`Must have at least ${params.limit} characters.`),
+  minLength: ({ params }) => rule(`Must have at least ${counted(params.limit, 'character', 'characters')}.`),
   pattern: ({ parentSchema }) => rule(parentSchema?.description ?? 'Has an invalid format.'),
   minimum: ({ params }) => rule(`Must be at least ${params.limit}.`),
   maximum: ({ params }) => rule(`Must be at most ${params.limit}.`),
   maxDecimals: ({ schema }) => rule(`Must have at most ${schema} decimal places.`),
-  minItems: ({ params }) => rule(`Must have at least ${params.limit} elements.`),
+  minItems: ({ params }) => rule(`Must have at least ${counted(params.limit, 'element', 'elements')}.`),
   maxItems: ({ params }) => rule(`Must have at most ${params.limit} elements.`),
   additionalProperties: () => rule('Unknown field.'),
 };

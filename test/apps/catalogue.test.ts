@@ -48,7 +48,7 @@ test.each([
   ['[', 'The file is not JSON'],
   ['[{"store":"a","store_product_id":"p","duration":"Daily"}]', 'Product 1, duration: Must be one of: Uncategorized'],
   ['[{"store":"a","store_product_id":"p","duration":"Annual","level":"x"}]', 'Product 1, level: Unknown field.'],
-  ['[{"store":"","store_product_id":"p","duration":"Annual"}]', 'Product 1, store: Must have at least 1 characters.'],
+  ['[{"store":"","store_product_id":"p","duration":"Annual"}]', 'Product 1, store: Must have at least 1 character.'],
 ])('the file of products %s is refused', async (content, message) => {
   const attempt = async () => configureProducts(world.database, appId, parseProducts(content));
   await expect(attempt()).rejects.toThrow(message);
