@@ -8,7 +8,7 @@ import { PROOF_METHOD, PROOF_PARAMETER } from '../config/database-address.ts';
 /** The driver's handlers for the messages with which the server begins a connection. */
 interface DriverInternals {
   connection: { stream: Duplex };
-  /** Set while a proof is awaited; null once it was right. */
+  /** Set while a proof is awaited; null once it has been verified. */
   saslSession: object | null | undefined;
   _handleAuthCleartextPassword: (message: unknown) => void;
   _handleAuthMD5Password: (message: unknown) => void;

@@ -56,8 +56,8 @@ const SESSION_PARAMETERS = [
 ];
 
 /**
- * Splits an address into what the driver is given: the address without session settings, which would override ours, and
- * its `options`, which may apply beside them.
+ * Splits an address into the two parts that the driver is given: the address without session settings, which would
+ * override ours, and its `options`, which may apply in addition to ours.
  */
 export function splitAddress(address: string): { connectionString: string; options?: string } {
   const url = new URL(address);
@@ -81,7 +81,7 @@ export async function applySettings(client: pg.ClientBase, settings: Record<stri
   await client.query(query);
 }
 
-/** Creates a pool with lock, statement and idle-in-transaction timeouts. `onError` hears of broken idle connections. */
+/** Creates a pool with lock, statement and idle-in-transaction timeouts. `onError` gets errors of idle connections. */
 export function createPool(settings: PoolSettings, onError: (error: Error) => void): pg.Pool {
   const target = splitAddress(settings.connectionString);
   const { statementTimeoutMs, lockTimeoutMs = 10_000, lifetimeMs = 0, onConnect } = settings;

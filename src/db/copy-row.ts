@@ -1,6 +1,7 @@
 // Rows in the binary format of COPY (PostgreSQL's documentation, "COPY", Binary Format): numbers, timestamps and ids
 // arrive as the server stores them. Parsing them from text made up two fifths of the server's cost of copying a
-// transaction. Each writer is told where to begin and returns where it ended; the caller has made enough room.
+// transaction. Each writer is given the offset at which to begin and returns the one at which it ended; the caller has
+// made enough room.
 
 /** A timestamptz is given as a timestamp of lib/datetime.ts, a numeric as decimal text without an exponent. */
 export type CopyValue = string | number | bigint | boolean | null;
@@ -32,7 +33,7 @@ function writeBigint(bytes: Buffer, at: number, value: number | bigint): number 
   return writeInt32(bytes, writeInt32(bytes, begin, Math.floor(number / HIGH)), number % HIGH);
 }
 
-/** Node.js writes longer texts faster. */
+/** Longer texts are written faster by Node.js itself. */
 const SHORT = 64;
 
 function writeText(bytes: Buffer, at: number, text: string): number {

@@ -17,7 +17,7 @@ const AWAY_STATES = new Set([
   '25P03', // idle_in_transaction_session_timeout
   '25P04', // transaction_timeout
 ]);
-/** Every failure to connect is transient, even a Unix socket that is not there. */
+/** Every failure to connect is transient, even a Unix socket that does not exist. */
 const CONNECTING = new Set(['connect', 'getaddrinfo']);
 /** Codes of broken connections, and of several addresses that all failed to connect, which name no system call. */
 const AWAY_SYSTEM_ERRORS = new Set([
@@ -33,7 +33,10 @@ const AWAY_SYSTEM_ERRORS = new Set([
 const DRIVER_MESSAGES =
   /connection terminated|timeout expired|timeout exceeded when trying to connect|connection ended|not queryable|connection error/i;
 
-/** Whatever they say: a rejected password or an unknown certificate is not the request's fault either. */
+/**
+ * Errors of failed connects, which are transient whatever they say: a rejected password or an unknown certificate is
+ * not the request's fault either.
+ */
 const failuresToConnect = new WeakSet<object>();
 
 /** Rethrows the error with which connecting failed, and remembers that the database counts as away. */
@@ -66,12 +69,12 @@ export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === READ_ONLY;
 }
 
-/** Whether a connection was refused because all of the server's are taken. */
+/** Whether a connection was refused because all of the server's connections are in use. */
 export function isOutOfConnections(error: unknown): boolean {
   return codeOf(error) === TOO_MANY_CONNECTIONS;
 }
 
-/** Whether the server itself refused a connection: it is there, and says why. */
+/** Whether the server itself refused a connection: it is running, and says why. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && failuresToConnect.has(error);
 }
@@ -104,7 +107,7 @@ export function isDatabaseAway(error: unknown): boolean {
   );
 }
 
-/** Whether the database was away, or other transactions were in the way of this one to the last attempt. */
+/** Whether the database was away, or other transactions were still in the way at the last attempt. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return isDatabaseAway(error) || isLockTimeout(error) || isConflict(error);
 }

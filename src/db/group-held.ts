@@ -1,4 +1,4 @@
-// The held queue: items that need a row which somebody keeps locked wait beside the groups, by the key of that row.
+// The held queue: items that need a row which somebody keeps locked wait outside the groups, by the key of that row.
 // They are written together once the lock is released, or all refused if that takes longer than the lock timeout.
 import { apiError } from '../errors.ts';
 import { isLockTimeout } from './failures.ts';
@@ -15,7 +15,7 @@ export interface HeldOptions<Item, Result> {
   writeIfFree: (items: readonly Item[]) => Promise<readonly Result[]>;
   /** Writes items with one key and waits for the lock to be released. */
   write: (items: readonly Item[]) => Promise<readonly Result[]>;
-  /** How many locks may be waited for at once. */
+  /** How many locks may be waited for at the same time. */
   maxConcurrent: number;
 }
 

@@ -16,9 +16,9 @@ const SLOW_MS = 8;
 interface GroupOptions<Item, Result> {
   /** For items whose row may stay locked. */
   whenLocked?: HeldOptions<Item, Result>;
-  /** A group that takes longer waits for a lock or a distant database, not for CPU: another is written beside it. */
+  /** A group that takes longer waits for a lock or a distant database, not for CPU: others are written concurrently. */
   slowMs?: number;
-  /** As soon as this many items are queued, they are written beside the running group. */
+  /** As soon as this many items are queued, they are written concurrently with the running group. */
   secondGroupFrom?: number;
 }
 
@@ -47,7 +47,7 @@ export function groupCalls<Item, Result>(
   /**
    * Takes the next group: about half of the requests in flight. Clients that are answered together send their next
    * requests together, so one half can be answered and read while the other is being written. Without this rule, a
-   * large group and a small one would alternate, each with nothing to do beside it.
+   * large group and a small one would alternate, with nothing to do while either is written.
    */
   function takeGroup(): Queued<Item, Result>[] {
     const half = Math.ceil((queue.size() + lastSize) / 2);
@@ -78,12 +78,12 @@ export function groupCalls<Item, Result>(
     const together = await outcomeOf(write(group.map(({ item }) => item)));
     if ('results' in together || isAway(together)) return () => settle(group, together);
     if (group.length === 1) {
-      // At once, so that the next group does not run into the same lock.
+      // Immediately, so that the next group does not run into the same lock.
       settle(group, together);
       return () => undefined;
     }
     // One bad item must not fail its neighbours, so each is tried alone. If the database goes away, all that are left
-    // fail at once: tried alone, they would only fail later.
+    // fail immediately: tried alone, they would only fail later.
     for (const [index, one] of group.entries()) {
       if (divertIfHeld(one)) continue;
       const alone = await outcomeOf(writeAlone([one.item]));

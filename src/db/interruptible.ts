@@ -1,5 +1,5 @@
-// Ends the statements of a connection when the process is to end. A connection that awaits an answer hears nothing
-// else, so another connection cancels the statement.
+// Ends the statements of a connection when the process is to end. The server reads nothing more from a connection whose
+// statement is running, so another connection cancels it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 

@@ -1,5 +1,5 @@
 // Runs migrations/*.sql in order, each in a transaction, all under one advisory lock so that several processes may
-// start at once. Forward only: a database with migrations that this program does not know is refused.
+// start at the same time. Forward only: a database with migrations that this program does not know is refused.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { MIGRATION_LOCK } from './advisory-locks.ts';
@@ -20,7 +20,7 @@ import { leadsThroughPooler, SHARES_SESSIONS, sharesSessions } from './shared-se
 const GIVE_UP_AFTER_MS = 30 * 60_000;
 const LOCK_POLL_MS = 200;
 /**
- * While a migration waits for a lock, whatever a running service asks of the table queues behind it. So this is less
+ * While a migration waits for a lock, a running service's statements on that table queue behind it. So this is less
  * than the service waits before it answers 503.
  */
 const LOCK_WAIT_MS = 3_000;
@@ -38,8 +38,8 @@ const SETTINGS = {
 };
 
 interface MigrationOptions {
-  /** Is told whom the migration waits for. */
-  report?: (words: string) => void;
+  /** Called with a message that says whom the migration waits for. */
+  report?: (message: string) => void;
   giveUpAfterMs?: number;
   lockWaitMs?: number;
   /** When aborted, waiting ends and a migration in progress is rolled back. */
@@ -83,7 +83,7 @@ interface Waiting {
   describe: () => Promise<{ waits: string; givesUp: string }>;
 }
 
-/** Retries until an attempt succeeds. Says once what it is waiting for, and gives up rather than wait for ever. */
+/** Retries until an attempt succeeds. Reports once what it is waiting for, and gives up rather than wait for ever. */
 async function tryUntilDone(
   attempt: () => Promise<boolean>,
   { restMs, describe }: Waiting,
@@ -103,13 +103,13 @@ async function tryUntilDone(
   }
 }
 
-/** Tries to take the lock without queueing for it: whoever waits in a statement cannot say for whom. */
+/** Tries to take the lock without queueing for it: a session that waits in a statement cannot say for whom. */
 async function tryToTakeLock(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query('select pg_try_advisory_lock($1) as is_taken', [MIGRATION_LOCK]);
   return rows[0].is_taken;
 }
 
-/** Takes the migration lock, as several processes may start at once. */
+/** Takes the migration lock, as several processes may start at the same time. */
 async function takeLock(client: pg.Client, options: MigrationOptions): Promise<void> {
   const describe = async () => {
     const holder = await describeLockHolder(client);
@@ -121,7 +121,7 @@ async function takeLock(client: pg.Client, options: MigrationOptions): Promise<v
   await tryUntilDone(() => tryToTakeLock(client), { restMs: LOCK_POLL_MS, describe }, options);
 }
 
-/** Rethrows the error, unless tables of something else are in the way: then it says so. */
+/** Rethrows the error. If tables of something else are in the way, throws one that says so instead. */
 function rethrowExplained(migration: string, error: unknown): never {
   const { code, message } = error as pg.DatabaseError;
   if (!ALREADY_THERE.includes(code ?? '')) throw error;

@@ -1,5 +1,5 @@
 // Writes everything that is sent on a connection in one turn of the event loop to its socket in one call: a transaction
-// over HTTP sends several statements at once. Each system call costs this process time, and each one that finds the
+// over HTTP sends several statements together. Each system call costs this process time, and each one that finds the
 // database's process asleep costs that process a wake-up.
 import type { Duplex } from 'node:stream';
 

@@ -28,11 +28,11 @@ function onConnection(connection: DatabaseConnection): Kysely<DB> {
 }
 
 interface Pipeline {
-  /** Sends statements at once, until one has failed. */
+  /** Sends statements immediately, until one has failed. */
   each: Kysely<DB>;
   /**
-   * Errors since it was lent, in the order of the statements. Each borrower gets a new list, since statements that an
-   * earlier one did not wait for may still fail.
+   * Errors since the connection was lent, in the order of the statements. Each borrower gets a new list, since
+   * statements that an earlier borrower did not wait for may still fail.
    */
   errors: unknown[];
 }

@@ -67,7 +67,7 @@ export async function executePrepared<T>(db: Kysely<DB>, name: string, statement
 /**
  * Makes the server keep plans from the first execution on, until the end of the transaction. By default, the planner
  * compares the estimated cost of a plan for any parameters (ten rows for every array) with that of a plan for these
- * (one), and plans the larger statements anew each time, which took more than twice as long as running them.
+ * (one), and plans the larger statements each time, which took more than twice as long as running them.
  */
 export async function forceGenericPlans(trx: Kysely<DB>): Promise<void> {
   await trx.executeQuery(KEEP_PLANS);
@@ -81,7 +81,7 @@ export function keepingPlans(db: Kysely<DB>, name: string): Execute {
   return (statement) => executePrepared(db, name, statement);
 }
 
-/** Plans each statement anew: for many rows, which the plan can then take into account. */
+/** Plans each statement every time: for many rows, which the plan can then take into account. */
 export function planningAnew(db: Kysely<DB>): Execute {
   return async (statement) => (await statement.execute(db)).rows;
 }
@@ -93,7 +93,7 @@ interface WrappedClient {
 
 const NONE_FREE = 'timeout exceeded when trying to connect';
 
-/** Tells an exhausted pool from a server that is out of reach: the driver has the same message for both. */
+/** Distinguishes an exhausted pool from a server that is out of reach: the driver has the same message for both. */
 function explainConnectFailure(pool: pg.Pool, error: Error, inUse: number): Error {
   const { max, application_name } = pool.options;
   if (error.message !== NONE_FREE || inUse < (max ?? 0)) return error;

@@ -31,7 +31,7 @@ async function listEmptied(db: Kysely<DB>, largeBytes: number): Promise<string[]
   return rows.map(({ name }) => name);
 }
 
-/** Rebuilds large indexes of queues that are short by now. One that somebody keeps reading is left for another time. */
+/** Rebuilds large indexes of queues that have become short. Leaves one that is being read for another time. */
 export async function rebuildEmptied(db: Kysely<DB>, largeBytes = LARGE_BYTES): Promise<void> {
   for (const name of await listEmptied(db, largeBytes)) {
     await tryInTransaction(db, LOCK_MS, (trx) => sql`reindex index ${sql.table(name)}`.execute(trx));

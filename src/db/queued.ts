@@ -1,4 +1,4 @@
-// Items that are written together, each with the caller that waits for it; how a write turned out, and telling them.
+// Items that are written together, each with the caller that waits for it; the outcome of a write, and passing it on.
 export interface Queued<Item, Result> {
   item: Item;
   resolve: (result: Result) => void;

@@ -1,6 +1,6 @@
-// Tells which run of which server the connections lead to. A standby that takes over, or a backup restored behind the
-// same address, may lack the latest transactions, so whatever a process has cached from the database is invalid there.
-// Each run is identified by its start time.
+// Detects that connections lead to another server, or to another run of the same one. A standby that takes over, or a
+// backup restored behind the same address, may lack the latest transactions, so whatever a process has cached from the
+// database is invalid there. Each run is identified by its start time.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type pg from 'pg';
 import type { DB } from './types.ts';
@@ -27,7 +27,7 @@ export interface ServerRun {
   onConnect: (client: pg.ClientBase) => Promise<void>;
 }
 
-/** For whatever caches nothing beyond one run of a server: a command, an import. */
+/** For a process that caches nothing beyond one run of a server: a command, an import. */
 export const ONE_RUN: Pick<ServerRun, 'number'> = { number: 0 };
 
 export function createServerRun(): ServerRun {

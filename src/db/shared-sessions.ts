@@ -28,7 +28,7 @@ export async function leadsThroughPooler(client: pg.Client): Promise<boolean> {
 /**
  * Whether clients share sessions. A client's own session stays the same, and no other client has it meanwhile. A shared
  * session goes to the client that asks next or, if it is reset first or others take it, does not come back to the same
- * client at once. Returns false if it cannot tell; whoever connects next learns why.
+ * client immediately. Returns false if it cannot tell; whoever connects next learns why.
  */
 export async function sharesSessions(connectionString: string): Promise<boolean> {
   const clients = Array.from({ length: CLIENTS }, () =>

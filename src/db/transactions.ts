@@ -58,8 +58,8 @@ export async function tryInTransaction<T>(
 const CONTENDED = { waitMs: 100, restMs: 200, attempts: 200 };
 
 /**
- * Runs work that locks what everybody else needs. It waits for the lock only a moment at a time, because all who come
- * later queue behind it. Throws if it has not succeeded within a minute.
+ * Runs work that takes a lock everybody else needs. It waits for the lock only a moment at a time, because all later
+ * transactions queue behind it. Throws if it has not succeeded within a minute.
  */
 export async function withContendedLock<T>(db: Kysely<DB>, work: (trx: Transaction<DB>) => Promise<T>): Promise<T> {
   for (let attempt = 1; attempt < CONTENDED.attempts; attempt++) {

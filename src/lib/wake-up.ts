@@ -2,7 +2,7 @@
 
 interface WakeUp {
   wake: () => void;
-  /** Resolves at the next wake-up (at once if there was one since the last wait) or after `timeoutMs`. */
+  /** Resolves at the next wake-up (immediately if there was one since the last wait) or after `timeoutMs`. */
   wait: (timeoutMs: number) => Promise<void>;
 }
 

@@ -20,7 +20,7 @@ const POLL_MS = 100;
 const EMPTY_MS = 1_000;
 const SILENCE_MS = 60_000;
 const REPORT_MS = 10_000;
-/** The SQLSTATE class of such errors. */
+/** The SQLSTATE class of failed logins. */
 const WRONG_PASSWORD = '28';
 
 export interface Attachment {
@@ -95,7 +95,7 @@ async function tryToConnect(
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
   });
-  // The server may end at any moment; the event 'end' tells whoever holds the client.
+  // The server may end at any moment; the event 'end' informs the holder of the client.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -69,7 +69,7 @@ async function copyServer(server: ServerPackage, copy: string): Promise<void> {
 
 /**
  * Makes the copy readable for the server's user and writable only for us, whatever the umask of the installation was,
- * and flushes it: a copy that is there must be whole.
+ * and flushes it: a copy that exists must be complete.
  */
 async function makeReadable(folder: string): Promise<void> {
   await chmod(folder, 0o755);
@@ -91,7 +91,7 @@ interface Link {
   target: string;
 }
 
-/** Makes the package's symbolic links: npm leaves them out, and the install script that makes them may be off. */
+/** Makes the package's symbolic links: npm leaves them out, and the install script that makes them may be disabled. */
 async function makeLinks(root: string): Promise<void> {
   const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as Link[]) {

@@ -1,4 +1,4 @@
-// A cluster on disk: runs initdb once, keeps the password beside it, and checks whether this program may open it.
+// A cluster on disk: runs initdb once, keeps the password next to it, and checks whether this program may open it.
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export interface Cluster {
   bin: string;
 }
 
-/** Returns the server's address. The password is read anew each time: being able to read it shows that it is ours. */
+/** Returns the server's address. Reads the password each time: being able to read it shows that the cluster is ours. */
 export async function connectionStringOf({ home }: Cluster, port: number): Promise<string> {
   // With sslmode, so that PGSSLMODE in the environment has no effect.
   return `postgres://postgres:${await readPassword(home)}@127.0.0.1:${port}/postgres?sslmode=disable&${PROOF_PARAMETER}=${PROOF_METHOD}`;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { EmbeddedDatabaseError } from './problem.ts';
 
-/** There is at most one service on a data directory; any number of commands may use it beside the service. */
+/** There is at most one service on a data directory; any number of commands may use it at the same time. */
 export type Role = 'service' | 'cli';
 
 const CLASS = 0x5b5f;

@@ -23,8 +23,8 @@ export async function readPlainFile(path: string): Promise<string> {
 }
 
 /**
- * Gives `work` a path to the folder that is there now. The path keeps leading to that folder, whatever takes its name
- * meanwhile. Only Linux has such paths; elsewhere `work` gets the given path.
+ * Gives `work` a path to the folder that now has this name. The path keeps leading to that folder, whatever takes its
+ * name meanwhile. Only Linux has such paths; elsewhere `work` gets the given path.
  */
 export async function insideFolder<T>(path: string, work: (path: string) => Promise<T>): Promise<T> {
   const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);

@@ -1,4 +1,4 @@
-// The embedded server's settings: a small server beside the service on the same machine. Pure.
+// The embedded server's settings: a small server on the same machine as the service. Pure.
 
 const MIB = 1024 * 1024;
 
@@ -13,8 +13,8 @@ export function serverSettings(memoryBytes: number): Record<string, string> {
     unix_socket_directories: '',
     // The largest pools that the configuration allows (200 and 100), plus those of deliveries and commands.
     max_connections: '330',
-    // What requests about any profile read should be in here, as the kernel may drop its cached file pages at any time.
-    // Memory is taken only as it is used.
+    // Everything that requests about any profile read should fit in here, as the kernel may drop its cached file pages
+    // at any time. Memory is taken only as it is used.
     shared_buffers: `${clamp(Math.floor(memoryMib / 4), 64, 8192)}MB`,
     effective_cache_size: `${Math.max(Math.floor(memoryMib / 2), 128)}MB`,
     work_mem: '16MB',
