@@ -5,7 +5,7 @@ import { getApp } from '../../src/apps/service.ts';
 import { ensureLabels } from '../../src/attribution/label-queries.ts';
 import { copyRows } from '../../src/db/copy.ts';
 import type { CopyValue } from '../../src/db/copy-row.ts';
-import { planningAnew } from '../../src/db/prepared.ts';
+import { planningEachTime } from '../../src/db/prepared.ts';
 import type { Session } from '../../src/db/session.ts';
 import type { App } from '../../src/deps.ts';
 import { refreshColumns } from '../../src/facts/columns.ts';
@@ -131,14 +131,14 @@ async function deriveChunk({ db }: Session, app: App, people: readonly Person[],
     select profile_id, store, store_original_transaction_id
     from chunk join purchase_chain using (profile_id) where app_id = ${app.app_id}`.execute(db);
   await sql`analyze chunk_chain`.execute(db);
-  await writeInstalls(planningAnew(db), app, sql`chunk`);
+  await writeInstalls(planningEachTime(db), app, sql`chunk`);
   await sql`
     update fact_install f set attribution_key = a.attribution_key
     from chunk join profile_attribution a using (profile_id)
     where a.app_id = ${app.app_id} and f.app_key = ${app.app_key} and f.profile_id = a.profile_id
       and f.attribution_key <> a.attribution_key`.execute(db);
   if (isFirst) await sql`analyze purchase, purchase_chain, fact_install, product`.execute(db);
-  await deriveFacts(planningAnew(db), app, sql`(table chunk_chain)`);
+  await deriveFacts(planningEachTime(db), app, sql`(table chunk_chain)`);
 }
 
 interface Progress {

@@ -8,13 +8,14 @@ import { wrapPool } from './prepared.ts';
 import type { DB } from './types.ts';
 
 const KEPT_AS_TEXT = [pg.types.builtins.TIMESTAMPTZ, pg.types.builtins.DATE, pg.types.builtins.NUMERIC];
+const TEXT_ARRAY = 1009;
 const TIMESTAMPTZ_ARRAY = 1185;
 const INT8_ARRAY = 1016;
 
 const parsers = new pg.TypeOverrides();
 for (const oid of KEPT_AS_TEXT) parsers.setTypeParser(oid, (text: string) => text);
 parsers.setTypeParser(pg.types.builtins.INT8, BigInt);
-const parseTextArray = pg.types.getTypeParser(1009 as never, 'text') as (text: string) => (string | null)[];
+const parseTextArray = pg.types.getTypeParser(TEXT_ARRAY as never, 'text') as (text: string) => (string | null)[];
 parsers.setTypeParser(TIMESTAMPTZ_ARRAY as never, parseTextArray as never);
 parsers.setTypeParser(
   INT8_ARRAY as never,
@@ -43,7 +44,7 @@ export interface PoolSettings {
   settings?: Record<string, string>;
 }
 
-const CONNECTING_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Parameters of an address that the driver would make session settings; those are ours to choose. */
 const SESSION_PARAMETERS = [
@@ -76,7 +77,7 @@ export async function applySettings(client: pg.ClientBase, settings: Record<stri
     text: `select set_config(name, value, false) from unnest($1::text[], $2::text[]) as t (name, value)
       where name <> 'transaction_timeout' or current_setting(name, true) is not null`,
     values: [Object.keys(settings), Object.values(settings)],
-    query_timeout: CONNECTING_MS,
+    query_timeout: CONNECT_TIMEOUT_MS,
   };
   await client.query(query);
 }
@@ -108,7 +109,7 @@ export function createPool(settings: PoolSettings, onError: (error: Error) => vo
     Client: clientClass(target.connectionString),
     max: settings.max,
     application_name: settings.applicationName,
-    connectionTimeoutMillis: CONNECTING_MS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: 60_000,
     maxLifetimeSeconds: lifetimeMs / 1000,
     ...KEEP_ALIVE,

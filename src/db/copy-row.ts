@@ -145,9 +145,9 @@ function writeInteger(bytes: Buffer, at: number, number: number): number {
   return writeInt32(bytes, writeInt32(bytes, at, 4), number);
 }
 
-function writeBoolean(bytes: Buffer, at: number, is: boolean): number {
+function writeBoolean(bytes: Buffer, at: number, value: boolean): number {
   const begin = writeInt32(bytes, at, 1);
-  bytes[begin] = Number(is);
+  bytes[begin] = Number(value);
   return begin + 1;
 }
 

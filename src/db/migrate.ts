@@ -25,7 +25,7 @@ const LOCK_POLL_MS = 200;
  */
 const LOCK_WAIT_MS = 3_000;
 /** duplicate_table, duplicate_object, duplicate_function. */
-const ALREADY_THERE: readonly string[] = ['42P07', '42710', '42723'];
+const ALREADY_EXISTS: readonly string[] = ['42P07', '42710', '42723'];
 
 /** These override those of role, database and address: an index of a large table takes as long as it takes. */
 const SETTINGS = {
@@ -124,7 +124,7 @@ async function takeLock(client: pg.Client, options: MigrationOptions): Promise<v
 /** Rethrows the error. If tables of something else are in the way, throws one that says so instead. */
 function rethrowExplained(migration: string, error: unknown): never {
   const { code, message } = error as pg.DatabaseError;
-  if (!ALREADY_THERE.includes(code ?? '')) throw error;
+  if (!ALREADY_EXISTS.includes(code ?? '')) throw error;
   throw new MigrationError(
     `Migration ${migration} cannot be applied (${message}): does something else use this database? Give the service a database of its own.`,
   );

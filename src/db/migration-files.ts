@@ -32,20 +32,19 @@ export async function listMigrations(): Promise<Migration[]> {
 
 /** Whether migrations were ever applied. */
 export async function isMigrated(db: Kysely<DB>): Promise<boolean> {
-  const { rows } = await sql<{
-    is_there: boolean;
-  }>`select to_regclass('schema_migration') is not null as is_there`.execute(db);
-  return rows[0]?.is_there === true;
+  const { rows } = await sql<{ is_migrated: boolean }>`
+    select to_regclass('schema_migration') is not null as is_migrated`.execute(db);
+  return rows[0]?.is_migrated === true;
 }
 
 /** Names the migrations that the database has, those that it lacks, and those that only a newer program knows. */
-export async function compareMigrations(db: Kysely<DB>): Promise<Record<'applied' | 'missing' | 'strange', string[]>> {
+export async function compareMigrations(db: Kysely<DB>): Promise<Record<'applied' | 'missing' | 'unknown', string[]>> {
   const { rows } = await sql<{ name: string }>`select name from schema_migration order by name`.execute(db);
   const applied = rows.map(({ name }) => name);
   const known = await listNames();
   return {
     applied,
     missing: known.filter((name) => !applied.includes(name)),
-    strange: applied.filter((name) => !known.includes(name)),
+    unknown: applied.filter((name) => !known.includes(name)),
   };
 }

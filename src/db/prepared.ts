@@ -82,7 +82,7 @@ export function keepingPlans(db: Kysely<DB>, name: string): Execute {
 }
 
 /** Plans each statement every time: for many rows, which the plan can then take into account. */
-export function planningAnew(db: Kysely<DB>): Execute {
+export function planningEachTime(db: Kysely<DB>): Execute {
   return async (statement) => (await statement.execute(db)).rows;
 }
 

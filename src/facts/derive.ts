@@ -1,7 +1,7 @@
 // Writes the facts of transactions, with the same statements for a single transaction as for a million.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { fixed, fixedAssignments, fixedColumns } from '../db/fixed.ts';
-import { type Execute, planningAnew } from '../db/prepared.ts';
+import { type Execute, planningEachTime } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
 import { datedFacts } from './chains.ts';
@@ -180,7 +180,7 @@ export async function deriveNewFacts(
   app: App,
   { chains, bought }: { chains: Chains; bought: DimensionValues },
 ): Promise<void> {
-  await ensureDimensions(planningAnew(trx), bought);
+  await ensureDimensions(planningEachTime(trx), bought);
   await sql`
     ${derivedFacts(app, chains)}, written as (
       insert into fact_transaction (app_key, profile_id, purchase_no, ${COLUMNS})

@@ -1,6 +1,6 @@
 // Derives facts again after the configuration they were derived with has changed.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { planningAnew } from '../db/prepared.ts';
+import { planningEachTime } from '../db/prepared.ts';
 import { inTransaction } from '../db/transactions.ts';
 import type { DB } from '../db/types.ts';
 import type { App } from '../deps.ts';
@@ -22,7 +22,7 @@ async function rederiveProfiles(db: Kysely<DB>, app: App, profileIds: readonly s
     const chains = sql`(
       select distinct profile_id, store, store_original_transaction_id from purchase
       where app_id = ${app.app_id} and profile_id = any(${profileIds}::uuid[]))`;
-    await deriveFacts(planningAnew(trx), app, chains);
+    await deriveFacts(planningEachTime(trx), app, chains);
     await raiseVersion(trx, app.app_key);
   });
 }

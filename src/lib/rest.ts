@@ -57,8 +57,8 @@ export function createRestingStep(
   step: () => Promise<number>,
   restAfter: (workedMs: number, done?: number) => number,
 ): RestingStep {
-  let from = 0;
-  const restsFor = () => from - performance.now();
+  let readyAt = 0;
+  const restsFor = () => readyAt - performance.now();
   return {
     restsFor,
     async run() {
@@ -70,7 +70,7 @@ export function createRestingStep(
         return done;
       } finally {
         const ended = performance.now();
-        from = ended + restAfter(ended - began, done);
+        readyAt = ended + restAfter(ended - began, done);
       }
     },
   };

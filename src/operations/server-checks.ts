@@ -96,9 +96,9 @@ export function judgeClock(skewMs: number, roundTripMs: number): Finding {
 }
 
 export async function checkMigrations(db: Kysely<DB>): Promise<Finding> {
-  const { applied, missing, strange } = await compareMigrations(db);
-  const figures = { applied: applied.length, missing: missing.join(', '), unknown: strange.join(', ') };
-  if (strange.length > 0) {
+  const { applied, missing, unknown } = await compareMigrations(db);
+  const figures = { applied: applied.length, missing: missing.join(', '), unknown: unknown.join(', ') };
+  if (unknown.length > 0) {
     const words = `The database was migrated by a newer version (${figures.unknown}): run that version.`;
     return { check: 'migrations', state: 'problem', words, figures };
   }

@@ -2,7 +2,7 @@
 // without its images.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { planningAnew } from '../../src/db/prepared.ts';
+import { planningEachTime } from '../../src/db/prepared.ts';
 import { createFailedMonths } from '../../src/facts/column-groups.ts';
 import { refreshInstallColumns } from '../../src/facts/install-columns.ts';
 import { writeInstalls } from '../../src/facts/installs.ts';
@@ -113,7 +113,7 @@ test('installs written while columns are built become changes for the next run',
       .where('customer_user_id', '=', 'f')
       .returning('profile_id')
       .executeTakeFirstOrThrow();
-    await writeInstalls(planningAnew(trx), service.app, sql`(select ${profile_id}::uuid as profile_id)`);
+    await writeInstalls(planningEachTime(trx), service.app, sql`(select ${profile_id}::uuid as profile_id)`);
     while ((await refreshMonth()) > 0);
   });
   expect(await ask({ country: ['FR'] })).toEqual({ total: [2, 1], search: [1, 0], mail: [1, 0], social: [0, 1] });

@@ -2,7 +2,7 @@
 // do not cover it, so the planner expects a single row for it.
 import { sql, type Transaction } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { planningAnew } from '../../src/db/prepared.ts';
+import { planningEachTime } from '../../src/db/prepared.ts';
 import type { DB } from '../../src/db/types.ts';
 import { deriveFacts } from '../../src/facts/derive.ts';
 import { hiddenApp } from '../../src/facts/hidden-app.ts';
@@ -92,7 +92,7 @@ async function countReads(work: (trx: Transaction<DB>) => Promise<void>, tables 
 test.each([1, 5])('the installs of %i profiles are written without reading those of other profiles', async (count) => {
   const ids = await pick(count);
   const reads = await countReads((trx) =>
-    writeInstalls(planningAnew(trx), small.app, sql`(select unnest(${ids}::uuid[]) as profile_id)`),
+    writeInstalls(planningEachTime(trx), small.app, sql`(select unnest(${ids}::uuid[]) as profile_id)`),
   );
   expect(reads).toBeGreaterThanOrEqual(count);
   expect(reads).toBeLessThan(SMALL);
@@ -101,7 +101,8 @@ test.each([1, 5])('the installs of %i profiles are written without reading those
 test('an unchanged install draws no new number: charts count payers by pages of these numbers', async () => {
   const ids = await pick(5);
   const trx = await service.database.db.startTransaction().execute();
-  const write = () => writeInstalls(planningAnew(trx), small.app, sql`(select unnest(${ids}::uuid[]) as profile_id)`);
+  const write = () =>
+    writeInstalls(planningEachTime(trx), small.app, sql`(select unnest(${ids}::uuid[]) as profile_id)`);
   const readNumber = async () => {
     const { rows } = await sql<{
       number: bigint;
@@ -132,7 +133,7 @@ function purchasesOf(chains: readonly Chain[]) {
 test.each([1, 5])('the facts of %i chains are derived, and removed, without reading other facts', async (count) => {
   const chains = await pickChains(count);
   const reads = await countReads(async (trx) => {
-    const execute = planningAnew(trx);
+    const execute = planningEachTime(trx);
     await deriveFacts(execute, small.app, chainRelation(chains));
     await sql`update purchase set environment = 'Sandbox' from ${purchasesOf(chains)} where purchase.ctid = p.ctid`.execute(
       trx,
@@ -151,7 +152,7 @@ test.each([1, 5])('%i transactions that changed are written without reading othe
   });
   const staged = sql`(select ${sql.join(columns)} from ${purchasesOf(chains)})`;
   const reads = await countReads(async (trx) => {
-    const { written } = await writeTransactions(planningAnew(trx), small.app, staged);
+    const { written } = await writeTransactions(planningEachTime(trx), small.app, staged);
     expect(written).toBe(count);
   });
   expect(reads).toBeLessThan(15 * count);
@@ -168,7 +169,7 @@ test('the country of a profile and of a transaction is found by its key, not sea
   const [id] = await pick(1);
   const reads = await countReads(
     async (trx) => {
-      const execute = planningAnew(trx);
+      const execute = planningEachTime(trx);
       await writeInstalls(execute, small.app, sql`(select ${id}::uuid as profile_id)`);
       const chains = sql`(select profile_id, store, store_original_transaction_id from purchase where profile_id = ${id})`;
       await deriveFacts(execute, small.app, chains);

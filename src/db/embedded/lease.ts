@@ -11,7 +11,7 @@ export type Role = 'service' | 'cli';
 const CLASS = 0x5b5f;
 const IN_USE = 1;
 const SERVICE = 2;
-const PATIENCE_MS = 3_000;
+const MAX_WAIT_MS = 3_000;
 const POLL_MS = 100;
 
 /** Joins the users. Returns false if the last one is just stopping the server: then wait and start it again. */
@@ -24,7 +24,7 @@ export async function joinUsers(client: pg.Client): Promise<boolean> {
  * within moments, so this waits for them.
  */
 export async function becomeService(client: pg.Client, dataDir: string): Promise<void> {
-  const giveUpAt = Date.now() + PATIENCE_MS;
+  const giveUpAt = Date.now() + MAX_WAIT_MS;
   while (!(await lock(client, 'pg_try_advisory_lock', SERVICE))) {
     if (Date.now() > giveUpAt) {
       throw new EmbeddedDatabaseError(

@@ -1,7 +1,7 @@
 // Statements that read and write many profiles at a time; each takes its rows as arrays.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { queueLabels, recordAttributions } from '../../attribution/record.ts';
-import { planningAnew } from '../../db/prepared.ts';
+import { planningEachTime } from '../../db/prepared.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
 import { writeInstalls } from '../../facts/installs.ts';
@@ -154,5 +154,5 @@ export async function writeProfiles(trx: Kysely<DB>, app: App, changes: readonly
   await writeIdentities(trx, app, changes);
   await writeAttributions(trx, app, changes);
   const ids = changes.map(({ after }) => after.profile_id);
-  await writeInstalls(planningAnew(trx), app, sql`(select unnest(${ids}::uuid[]) as profile_id)`);
+  await writeInstalls(planningEachTime(trx), app, sql`(select unnest(${ids}::uuid[]) as profile_id)`);
 }

@@ -2,7 +2,7 @@
 // staged by COPY and written by the same statements as single ones.
 import { type Kysely, sql } from 'kysely';
 import type { CopyValue } from '../../db/copy-row.ts';
-import { planningAnew } from '../../db/prepared.ts';
+import { planningEachTime } from '../../db/prepared.ts';
 import type { Session } from '../../db/session.ts';
 import { inTransaction } from '../../db/transactions.ts';
 import type { DB } from '../../db/types.ts';
@@ -87,7 +87,7 @@ async function write(
       const keeping: App = { ...app, sharing: 'refuse' };
       const profileIds = others.map(({ profile_id }) => profile_id);
       const outcome = await rescheduleLapsesAfter(trx, { app, profileIds }, () =>
-        writeTransactions(planningAnew(trx), keeping, sql.table(TABLE)),
+        writeTransactions(planningEachTime(trx), keeping, sql.table(TABLE)),
       );
       const foreign = others.filter(({ position }) => outcome.refused.has(position));
       const faults = await listForeignFaults(trx, app, transactionsOf(foreign));

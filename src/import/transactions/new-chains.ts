@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { CopyColumn } from '../../db/copy.ts';
 import type { CopyValue } from '../../db/copy-row.ts';
-import { planningAnew } from '../../db/prepared.ts';
+import { planningEachTime } from '../../db/prepared.ts';
 import type { Session } from '../../db/session.ts';
 import type { DB } from '../../db/types.ts';
 import type { App } from '../../deps.ts';
@@ -111,7 +111,7 @@ export async function writeNewChains(
   { app, priced, onCopied }: { app: App; priced: readonly Priced[]; onCopied: () => void },
 ): Promise<{ copied: number; others: Priced[] }> {
   if (priced.length === 0) return { copied: 0, others: [] };
-  const claimed = await claimChains(planningAnew(trx), app, chainsOf(priced));
+  const claimed = await claimChains(planningEachTime(trx), app, chainsOf(priced));
   const owners = new Map(claimed.map((chain) => [chainName(chain), chain.profile_id]));
   const isNew = ({ profile_id, chain }: Priced) => owners.get(chain) === profile_id;
   const copied = lastOfEach(priced.filter(isNew));
