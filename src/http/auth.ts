@@ -66,6 +66,6 @@ export function authenticate(keyring: Keyring, required: RequiredKey): (request:
 
 /** Returns the app of an authenticated request. */
 export function appOf(request: FastifyRequest): App {
-  if (!request.caller) throw new Error('an operation without a key asked for its app');
+  if (!request.caller) throw new Error('an operation that needs no key has no app');
   return request.caller.app;
 }

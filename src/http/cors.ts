@@ -1,5 +1,5 @@
 // CORS (decisions.md 1): public-key operations allow every origin, secret-key ones only ADMIN_CORS_ORIGIN.
-// Not @fastify/cors: it takes over OPTIONS of every path, and with two policies in one app it decides anew per request.
+// Not @fastify/cors: it takes over OPTIONS of every path, and with two policies in one app it decides for each request.
 import type { Config } from '../config.ts';
 import type { Route } from './operation.ts';
 

@@ -1,4 +1,4 @@
-// Tells whether the client is still waiting for its response.
+// Detects clients that no longer wait for their response.
 import type { FastifyReply } from 'fastify';
 
 /**

@@ -7,7 +7,7 @@ import { compareMigrations } from '../db/migration-files.ts';
 import type { Deps } from '../deps.ts';
 import { apiError } from '../errors.ts';
 
-/** Fails if the database takes no writes. The pool then drops the connection, so the next probe asks on a new one. */
+/** Fails if the database takes no writes. The pool then drops the connection, so the next probe uses a new one. */
 const WRITE_PROBE = sql`select from schema_migration where false for update`;
 
 async function canServe({ probeDb }: Deps): Promise<boolean> {

@@ -5,7 +5,7 @@ import staticFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { waitForTurn } from './pipelining.ts';
 
-/** The path holds both from src/http and from dist/http. */
+/** The same relative path works from src/http and from dist/http. */
 const FILES = fileURLToPath(new URL('../../dist/dashboard/', import.meta.url));
 const PATH = '/dashboard';
 
@@ -56,7 +56,7 @@ export async function registerPages(app: FastifyInstance): Promise<void> {
       wildcard: false,
       decorateReply: false,
       preCompressed: true,
-      // No client needs ranges of these files, and a range that is not there would be answered as broken HTTP.
+      // No client needs ranges of these files, and one outside the file would be answered as broken HTTP.
       acceptRanges: false,
       cacheControl: false,
       globIgnore: ['**/*.{br,gz}'],

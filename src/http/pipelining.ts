@@ -1,6 +1,6 @@
 // Bounds pipelining: how many requests a client may send on a connection before earlier ones are answered. Node accepts
 // and keeps any number of them, and stops reading only once responses are waiting to be sent. So requests beyond the
-// bound are refused at once.
+// bound are refused immediately.
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { apiError } from '../errors.ts';

@@ -1,6 +1,6 @@
 // Load shedding: while the event loop is so far behind that responses would come too late anyway, new requests get 503
-// with Retry-After at once, so that those in progress finish. Not @fastify/under-pressure: it measures means over whole
-// seconds, and its error is not in our catalogue.
+// with Retry-After immediately, so that those in progress finish. Not @fastify/under-pressure: it measures means over
+// whole seconds, and its error is not in our catalogue.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Registry } from 'prom-client';

@@ -2,7 +2,7 @@
 import { randomFillSync } from 'node:crypto';
 
 const BYTES = 16;
-/** Random bytes for many ids, fetched at once. */
+/** Random bytes for many ids, generated in one call. */
 const pool = Buffer.alloc(BYTES * 256);
 let next = pool.length;
 

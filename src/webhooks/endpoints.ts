@@ -56,9 +56,7 @@ export async function requireKey({ db, config }: EndpointDeps): Promise<void> {
   }
 }
 
-/**
- * Lists the endpoints of one app or of all: their state, why and since when, and how many deliveries wait or are dead.
- */
+/** Lists the endpoints of one app or of all, with their state and how many deliveries are pending or dead. */
 export async function listWebhooks(deps: Pick<Deps, 'db'>, appId?: string) {
   if (appId !== undefined) await getApp(deps, appId);
   const rows = await listWebhookRows(deps.db, appId);

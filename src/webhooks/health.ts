@@ -1,5 +1,5 @@
-// Tracks the health of endpoints and suspends failing ones (decisions.md 7): at once after a 410, or after five days of
-// nothing but failures.
+// Tracks the health of endpoints and suspends failing ones (decisions.md 7): immediately after a 410, or after five
+// days of nothing but failures.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
 

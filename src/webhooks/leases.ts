@@ -9,7 +9,7 @@ export interface Leases {
   hold: (delivery: Claimed, until: Date) => void;
   release: (delivery: Claimed) => void;
   /**
-   * Whether the delivery's first lease is far from its end, as it is unless the process stood still. If not, another
+   * Whether the delivery's first lease is far from its end, as it is unless the process stalled. If not, another
    * process may be about to send the delivery and those that follow it.
    */
   isSafe: (delivery: Claimed) => boolean;

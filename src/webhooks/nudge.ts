@@ -1,4 +1,4 @@
-// Tells the dispatchers of all processes that something is due. The nudge is sent after the commit, outside of the
+// Notifies the dispatchers of all processes that something is due. The nudge is sent after the commit, outside of the
 // transaction: a notify inside makes commits wait for one another (measured with 32 connections: 11,000 commits/s
 // without, 3,400 to 5,000 with). A lost nudge costs one polling interval and nothing else.
 import { type Kysely, sql } from 'kysely';

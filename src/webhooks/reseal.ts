@@ -9,7 +9,7 @@ import { storedValues } from './secrets.ts';
 
 export interface Resealed {
   key_id: string;
-  /** All webhooks, and those whose secrets were sealed anew. */
+  /** All webhooks, and those with a secret that was not sealed with the current key. */
   webhooks: number;
   resealed: number;
 }

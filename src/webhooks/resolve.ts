@@ -1,5 +1,5 @@
-// Resolves the host names of webhooks. c-ares is asked first: dns.lookup holds a thread of a pool of four while it
-// waits, so a few names whose servers hang would delay everything. dns.lookup is asked only for names that DNS does not
+// Resolves the host names of webhooks. c-ares is tried first: dns.lookup holds a thread of a pool of four while it
+// waits, so a few names whose servers hang would delay everything. dns.lookup is used only for names that DNS does not
 // know (a hosts file).
 import { promises as dns } from 'node:dns';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +20,7 @@ const NOT_FOUND_CODES = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ESERVF
  */
 const OTHER_FAMILY_MS = 1_000;
 
-/** A resolver keeps the name servers of when it was made. If none answers, the next name is asked of a new resolver. */
+/** A resolver keeps the name servers it was created with. If none answers, the next name goes to a new resolver. */
 export function createResolve(makeResolver: () => Pick<dns.Resolver, 'resolve4' | 'resolve6'>): Resolve {
   let current = makeResolver();
   return async (hostname) => {

@@ -91,7 +91,7 @@ export async function sweepEvents(
   return total;
 }
 
-/** Sweeps every ten minutes until stopped. Several processes may do so at once. */
+/** Sweeps every ten minutes until stopped. Several processes may do so at the same time. */
 export function startRetention(deps: Pick<Deps, 'db' | 'config' | 'log' | 'now'>): Loop {
   return startLoop({
     log: deps.log,

@@ -2,7 +2,7 @@
 // Form: `sealed:1:` key id `:` base64 of nonce (12 bytes), tag (16), ciphertext.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** 32 bytes each. The current key seals. The previous one opens the texts it sealed until they are sealed anew. */
+/** 32 bytes each. The current key seals. The previous one opens the texts it sealed until they are sealed again. */
 export interface SealingKeys {
   SPS_ENCRYPTION_KEY: Buffer | undefined;
   SPS_ENCRYPTION_KEY_PREVIOUS: Buffer | undefined;

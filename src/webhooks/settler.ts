@@ -14,7 +14,7 @@ export interface Settler {
   add: (delivery: Claimed, settlement: Settlement) => void;
   /** Releases deliveries that were not sent, once the results added before them are written. */
   giveBack: (deliveries: readonly Claimed[]) => void;
-  /** Resolves when everything added has been written, or `giveUpMs` after the call; the rest is then not retried. */
+  /** Resolves when everything added has been written, or `giveUpMs` after the call; then the rest is not retried. */
   drain: (giveUpMs: number) => Promise<void>;
 }
 

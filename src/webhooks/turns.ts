@@ -1,5 +1,5 @@
-// Claimed deliveries that wait for their turn. Few are sent to an endpoint at once. For one that takes them fast, more
-// are claimed ahead, so that the next are at hand while the last results are written and the queue is read.
+// Claimed deliveries that wait for their turn. Few are sent to an endpoint concurrently. For one that takes them fast,
+// more are claimed ahead, so that the next are at hand while the last results are written and the queue is read.
 import type { Claimed } from './queue.ts';
 
 export interface TurnLimits {
