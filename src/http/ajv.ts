@@ -61,7 +61,7 @@ function isObject(value: unknown): value is object {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-function problemsOf(schema: ObjectSchema, errors: readonly ErrorObject[], body: unknown): ApiError | undefined {
+function findError(schema: ObjectSchema, errors: readonly ErrorObject[], body: unknown): ApiError | undefined {
   if (!isObject(body)) return apiError('body_not_object');
   const [first, ...rest] = listFieldErrors(schema, errors, body);
   return first && validationError([first, ...rest]);
@@ -88,7 +88,7 @@ export function compileValidator({
   const validate = ajv.compile(objectSchema);
   return (data) => {
     validate(data);
-    const error = problemsOf(objectSchema, validate.errors ?? [], data);
+    const error = findError(objectSchema, validate.errors ?? [], data);
     return error ? { error } : { value: data };
   };
 }

@@ -52,22 +52,22 @@ function refuse(log: Logger, socket: Duplex, { error, cause }: { error: ApiError
 }
 
 /** Returns the response that is due on the connection or being sent. */
-function answerOf(socket: Duplex): ServerResponse | null | undefined {
+function responseOf(socket: Duplex): ServerResponse | null | undefined {
   return (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
 }
 
-export function hasAnswerBegun(socket: Duplex): boolean {
-  return answerOf(socket)?.headersSent === true;
+export function hasResponseBegun(socket: Duplex): boolean {
+  return responseOf(socket)?.headersSent === true;
 }
 
-export function isAnswerDue(socket: Duplex): boolean {
-  return answerOf(socket)?.headersSent === false;
+export function isResponseDue(socket: Duplex): boolean {
+  return responseOf(socket)?.headersSent === false;
 }
 
 /** Whether the request that is still arriving has already been answered, as happens if its key is wrong. */
 function isAnswered(socket: Duplex): boolean {
   const { parser } = socket as { parser?: { incoming?: IncomingMessage | null } | null };
-  return parser?.incoming?.complete === false && !answerOf(socket);
+  return parser?.incoming?.complete === false && !responseOf(socket);
 }
 
 /** Creates Fastify's clientErrorHandler. */
@@ -79,7 +79,7 @@ export function createBrokenRequestHandler(log: Logger): (error: Error & { code?
     // Drop what still arrives: if the connection were cut, the client would lose the response.
     if (wasEnded(socket)) return;
     const { code = '' } = error;
-    const due = answerOf(socket);
+    const due = responseOf(socket);
     if (code !== 'ECONNRESET' && socket.writable && due?.req.complete) {
       // The broken bytes follow a complete request. That request takes effect, so its response must not be lost.
       if (waiting.has(socket)) return;
@@ -92,7 +92,7 @@ export function createBrokenRequestHandler(log: Logger): (error: Error & { code?
     }
     // Load balancers open connections in advance, and some never carry a byte.
     const isSilent = (socket as Socket).bytesRead === 0;
-    if (code === 'ECONNRESET' || isSilent || !socket.writable || hasAnswerBegun(socket)) {
+    if (code === 'ECONNRESET' || isSilent || !socket.writable || hasResponseBegun(socket)) {
       socket.destroy();
       return;
     }
@@ -103,9 +103,9 @@ export function createBrokenRequestHandler(log: Logger): (error: Error & { code?
 }
 
 /** Calls `refuseNext` once all earlier requests on the connection are answered, or never if it breaks first. */
-function afterAnswers(socket: Duplex, refuseNext: () => void): void {
-  const due = answerOf(socket);
-  if (due) due.once('close', () => afterAnswers(socket, refuseNext));
+function afterResponses(socket: Duplex, refuseNext: () => void): void {
+  const due = responseOf(socket);
+  if (due) due.once('close', () => afterResponses(socket, refuseNext));
   else refuseNext();
 }
 
@@ -115,7 +115,7 @@ export function answerOddRequests(server: Server, log: Logger): void {
     // Node no longer handles this socket's errors: without this listener, a client's reset would end the process.
     socket.on('error', () => socket.destroy());
     const error = apiError('method_not_allowed', 'CONNECT', { allow: 'GET, HEAD, POST, PATCH, DELETE' });
-    afterAnswers(socket, () => refuse(log, socket, { error, cause: 'CONNECT' }));
+    afterResponses(socket, () => refuse(log, socket, { error, cause: 'CONNECT' }));
   });
   // An unknown Expect may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));

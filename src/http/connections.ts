@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { hasAnswerBegun, isAnswerDue } from './broken-request.ts';
+import { hasResponseBegun, isResponseDue } from './broken-request.ts';
 import { countDropped } from './metrics.ts';
 
 /**
@@ -24,7 +24,7 @@ export function registerConnections(app: FastifyInstance, maxConnections: number
     socket.once('close', () => open.delete(socket));
     socket.once('end', () => {
       const giveUp = setTimeout(() => {
-        if (!hasAnswerBegun(socket)) socket.destroy();
+        if (!hasResponseBegun(socket)) socket.destroy();
       }, HALF_CLOSED_TIMEOUT_MS);
       socket.once('close', () => clearTimeout(giveUp));
     });
@@ -32,7 +32,7 @@ export function registerConnections(app: FastifyInstance, maxConnections: number
   // Either no request comes, or the client does not read its response. A response that is still being computed has a
   // deadline of its own.
   app.server.on('timeout', (socket) => {
-    if (!isAnswerDue(socket)) socket.destroy();
+    if (!isResponseDue(socket)) socket.destroy();
   });
   // Load balancers open connections in advance. Node regards a connection that never carried a byte as in use, and
   // closing the server would wait for it.

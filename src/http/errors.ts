@@ -30,13 +30,13 @@ function hasClientLeft({ raw }: FastifyReply, error: unknown): boolean {
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const answer = toApiError(error);
-  if (answer.statusCode >= 500 && answer !== error && !hasClientLeft(reply, error))
+  const publicError = toApiError(error);
+  if (publicError.statusCode >= 500 && publicError !== error && !hasClientLeft(reply, error))
     request.log.error({ err: error }, 'request failed');
   // After refusing a body, Fastify would close the connection. A client that is still sending would lose its response,
   // and requests sent ahead would lose theirs. On an open connection Node reads the rest of the body and drops it.
   reply.removeHeader('connection');
-  return reply.code(answer.statusCode).headers(answer.headers).type(JSON_TYPE).send(answer.body);
+  return reply.code(publicError.statusCode).headers(publicError.headers).type(JSON_TYPE).send(publicError.body);
 }
 
 /** Answers requests whose URL the router cannot read; no hook has seen them. */

@@ -74,7 +74,12 @@ export function startDispatcher(deps: DispatcherDeps, overrides: DispatcherOverr
     for (const delivery of deliveries) leases.release(delivery);
     wakeUp.wake();
   });
-  const turns = createTurns({ atOnce: limits.perEndpoint, ahead: limits.ahead, send, giveBack: settler.giveBack });
+  const turns = createTurns({
+    maxConcurrent: limits.perEndpoint,
+    ahead: limits.ahead,
+    send,
+    giveBack: settler.giveBack,
+  });
   const postpone = createPostponer(deps);
   const listener = listenForNudges(connectionString, wakeUp.wake, log);
   const retention = startRetention(deps);

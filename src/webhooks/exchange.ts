@@ -2,7 +2,7 @@
 // abort signal and their listeners each time, which took a third of the CPU time of a delivery.
 import type { Dispatcher } from 'undici';
 
-export interface Answered {
+export interface ExchangeResult {
   /** null if no response came. */
   status: number | null;
   headers: Record<string, string | string[] | undefined>;
@@ -30,10 +30,10 @@ export function exchange(
   agent: Dispatcher,
   { url, headers, body }: Post,
   { deadlineMs, keptBytes, maxBytes }: ExchangeLimits,
-): Promise<Answered> {
+): Promise<ExchangeResult> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
-    const answered: Answered = { status: null, headers: {}, kept: Buffer.alloc(0), failure: undefined };
+    const result: ExchangeResult = { status: null, headers: {}, kept: Buffer.alloc(0), failure: undefined };
     let controller: Dispatcher.DispatchController | undefined;
     let length = 0;
     let isOver = false;
@@ -42,7 +42,7 @@ export function exchange(
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
-      resolve({ ...answered, kept: Buffer.concat(chunks), failure });
+      resolve({ ...result, kept: Buffer.concat(chunks), failure });
     }
 
     function abort(failure: Error): void {
@@ -60,8 +60,8 @@ export function exchange(
       onResponseStart(_, status, given) {
         // An informational response; the final one follows.
         if (status < 200) return;
-        answered.status = status;
-        answered.headers = given;
+        result.status = status;
+        result.headers = given;
       },
       onResponseData(_, chunk) {
         if (length < keptBytes) chunks.push(Buffer.from(chunk.subarray(0, keptBytes - length)));

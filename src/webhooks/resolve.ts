@@ -21,8 +21,8 @@ const NOT_FOUND_CODES = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ESERVF
 const OTHER_FAMILY_MS = 1_000;
 
 /** A resolver keeps the name servers it was created with. If none answers, the next name goes to a new resolver. */
-export function createResolve(makeResolver: () => Pick<dns.Resolver, 'resolve4' | 'resolve6'>): Resolve {
-  let current = makeResolver();
+export function createResolve(createResolver: () => Pick<dns.Resolver, 'resolve4' | 'resolve6'>): Resolve {
+  let current = createResolver();
   return async (hostname) => {
     const resolver = current;
     const found: Address[] = [];
@@ -36,8 +36,8 @@ export function createResolve(makeResolver: () => Pick<dns.Resolver, 'resolve4' 
     );
     await Promise.race([ended, waited]);
     if (found.length > 0) return found.toSorted((one, other) => one.family - other.family);
-    const failure = (await ended).find((answer) => answer.status === 'rejected')?.reason as NodeJS.ErrnoException;
-    if (failure.code === 'ETIMEOUT' && resolver === current) current = makeResolver();
+    const failure = (await ended).find((result) => result.status === 'rejected')?.reason as NodeJS.ErrnoException;
+    if (failure.code === 'ETIMEOUT' && resolver === current) current = createResolver();
     if (!NOT_FOUND_CODES.has(failure.code ?? '')) throw failure;
     return dns.lookup(hostname, { all: true, verbatim: true });
   };

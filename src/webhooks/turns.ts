@@ -4,7 +4,7 @@ import type { Claimed } from './queue.ts';
 
 export interface TurnLimits {
   /** How many deliveries to one endpoint may be in progress. */
-  atOnce: number;
+  maxConcurrent: number;
   /** How many more may be claimed for one endpoint. */
   ahead: number;
 }
@@ -60,7 +60,13 @@ function takeWaiting(lane: Lane): Claimed[] {
   return lane.waiting.splice(0).map(({ delivery }) => delivery);
 }
 
-export function createTurns({ atOnce, ahead, send, giveBack, clock = () => performance.now() }: TurnParts): Turns {
+export function createTurns({
+  maxConcurrent,
+  ahead,
+  send,
+  giveBack,
+  clock = () => performance.now(),
+}: TurnParts): Turns {
   const lanes = new Map<string, Lane>();
   const sending = new Set<Promise<void>>();
   /** Lanes that have room for waiting deliveries. */
@@ -103,7 +109,7 @@ export function createTurns({ atOnce, ahead, send, giveBack, clock = () => perfo
 
   function beginReady(): void {
     for (const lane of ready) {
-      for (const { delivery } of lane.waiting.splice(0, atOnce - lane.underway)) begin(lane, delivery);
+      for (const { delivery } of lane.waiting.splice(0, maxConcurrent - lane.underway)) begin(lane, delivery);
     }
     ready.clear();
   }
@@ -116,7 +122,7 @@ export function createTurns({ atOnce, ahead, send, giveBack, clock = () => perfo
   return {
     take(delivery) {
       const lane = laneOf(delivery.webhook_id);
-      if (lane.underway < atOnce) begin(lane, delivery);
+      if (lane.underway < maxConcurrent) begin(lane, delivery);
       else lane.waiting.push({ delivery, since: clock() });
     },
     countAhead() {

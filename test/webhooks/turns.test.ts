@@ -9,7 +9,7 @@ function createRun() {
   const answers: ((isDelivered: boolean) => void)[] = [];
   let time = 0;
   const turns = createTurns({
-    atOnce: 2,
+    maxConcurrent: 2,
     ahead: 3,
     send: (delivery) => {
       sent.push(delivery);
