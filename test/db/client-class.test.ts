@@ -1,5 +1,5 @@
-// A server that does not prove that it knows the password gets neither the password nor a statement. Every test of the
-// embedded database is about one that does.
+// A server that does not prove that it knows the password gets neither the password nor a statement. All tests of the
+// embedded database cover one that does.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { sql } from 'kysely';
@@ -23,7 +23,7 @@ const ANSWERS = {
   'asks for the password in clear': [message('R', [0, 0, 0, 3])],
   'asks for the MD5 of the password': [message('R', [0, 0, 0, 5, 1, 2, 3, 4])],
   'wants no password': [message('R', [0, 0, 0, 0]), message('Z', [0x49])],
-  'gives a proof that nobody asked for': [
+  'gives a proof that was not requested': [
     message('R', [0, 0, 0, 12, 0x76]),
     message('R', [0, 0, 0, 0]),
     message('Z', [0x49]),
@@ -49,7 +49,7 @@ async function startImpostor(answers: readonly Buffer[]) {
 }
 
 describe.each(Object.entries(ANSWERS))('a server that %s', (_, answers) => {
-  test('is told nothing', async () => {
+  test('learns nothing', async () => {
     const impostor = await startImpostor(answers);
     const address = `${impostor.url}?${PROOF_PARAMETER}=${PROOF_METHOD}`;
     const client = createClient({ connectionString: address });

@@ -32,7 +32,7 @@ async function readSettings(parameters: Record<string, string>, names: readonly 
   }
 }
 
-test('settings of the role and the database for locks, texts and time-outs do not apply', async () => {
+test('settings of the role and the database for locks, texts and timeouts do not apply', async () => {
   const name = sql.ref(new URL(database.url).pathname.slice(1));
   const { rows } = await sql<{ is_known: boolean }>`
     select current_setting('transaction_timeout', true) is not null as is_known`.execute(database.db);
@@ -54,7 +54,7 @@ test('settings of the role and the database for locks, texts and time-outs do no
   expect(held).toEqual(['read committed', 'on', 'on', '1', '0', '0'].slice(0, names.length));
 });
 
-test('options of the address apply beside the settings of the service, not instead of them', async () => {
+test('options of the address apply in addition to the settings of the service, not instead of them', async () => {
   const options = '-c TimeZone=Asia/Tokyo -c datestyle=SQL,MDY -c lock_timeout=0 -c jit=on -c enable_material=off';
   const names = [
     'timezone',
@@ -67,7 +67,7 @@ test('options of the address apply beside the settings of the service, not inste
   expect(await readSettings({ options }, names)).toEqual(['UTC', 'ISO, MDY', '4s', 'off', 'off', '1min']);
 });
 
-test('time-outs of the address do not apply', async () => {
+test('timeouts of the address do not apply', async () => {
   const parameters = {
     statement_timeout: '0',
     lock_timeout: '0',
@@ -135,9 +135,9 @@ test('if all connections are in use, the error says so, not that the server cann
   const settings = { connectionString: database.url, max: 1, statementTimeoutMs: 4_000, applicationName: 'sps-test' };
   const db = createDb(settings, () => {});
   await db.connection().execute(async () => {
-    const asked = await sql`select`.execute(db).catch((error: Error) => error);
-    expect(asked).toMatchObject({ message: 'all 1 connections of sps-test are in use and none became free in time' });
-    expect(isDatabaseAway(asked)).toBe(true);
+    const failure = await sql`select`.execute(db).catch((error: Error) => error);
+    expect(failure).toMatchObject({ message: 'all 1 connections of sps-test are in use and none became free in time' });
+    expect(isDatabaseAway(failure)).toBe(true);
   });
   await db.destroy();
 });

@@ -45,8 +45,8 @@ async function castFromText(type: CopyType, values: readonly CopyValue[]): Promi
   return rows.map(({ value }) => value);
 }
 
-const digits = (least: number, most: number) =>
-  fc.array(fc.integer({ min: 0, max: 9 }), { minLength: least, maxLength: most }).map((list) => list.join(''));
+const digits = (min: number, max: number) =>
+  fc.array(fc.integer({ min: 0, max: 9 }), { minLength: min, maxLength: max }).map((list) => list.join(''));
 const decimal = fc
   .tuple(fc.boolean(), digits(1, 25), fc.option(digits(1, 12)))
   .map(([isNegative, whole, fraction]) => `${isNegative ? '-' : ''}${whole}${fraction === null ? '' : `.${fraction}`}`);

@@ -14,7 +14,7 @@ import { serverSettings, settingArguments } from '../../src/db/embedded/settings
 const GIB = 1024 ** 3;
 
 describe('postmaster.pid', () => {
-  it('tells process, port and state', () => {
+  it('names process, port and state', () => {
     const text = '417\n/data/cluster\n1763712000\n25226\n\n127.0.0.1\n  2362   13\nready   \n';
     expect(parsePostmaster(text)).toEqual({ text, pid: 417, folder: '/data/cluster', port: 25226, state: 'ready' });
   });
@@ -45,7 +45,7 @@ describe('files of a folder', () => {
     expect(await readdir(home)).toEqual([]);
   });
 
-  it('a postmaster.pid may be that of the folder of which this one is a copy', async () => {
+  it('a postmaster.pid may belong to the folder that this one was copied from', async () => {
     const of = (path: string) => parsePostmaster(`417\n${path}\n`);
     await symlink(folder, `${folder}-link`);
     expect(await isFromAnotherFolder(of(folder), folder)).toBe(false);

@@ -71,7 +71,7 @@ export async function copyFolder(from: Folder, base = tmpdir()): Promise<Folder>
   return to;
 }
 
-/** Gives each test of a file its own copy of one data directory, which was used and left in order. */
+/** Gives each test of a file its own copy of one data directory, which was used and shut down cleanly. */
 export function forEveryTest(take: (copy: Folder) => void): void {
   let made: Folder;
   let copy: Folder;

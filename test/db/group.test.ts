@@ -118,7 +118,7 @@ test('how long a group counts as fast can be set', async () => {
   await Promise.all(all);
 });
 
-test('how many waiting items start a second group at once can be set; only one such group is written at a time', async () => {
+test('the number of waiting items that starts a second group immediately can be set; only one such group is written at a time', async () => {
   const { enqueue, groups } = createSlowWriter({ secondGroupFrom: 3 });
   const sizes = () => groups.map(({ items }) => items.length);
   const all: Promise<string>[] = [];
@@ -220,7 +220,7 @@ test('an item that fails in a group of its own is not tried again', async () => 
 
 test.each([
   ['waits for a lock too long', '55P03'],
-  ['meets a deadlock', '40P01'],
+  ['runs into a deadlock', '40P01'],
 ])('an item that %s fails alone', async (_, code) => {
   const enqueue = groupCalls(async (items: readonly string[]) => {
     if (items.includes('held')) throw Object.assign(new Error('of one item'), { code });
@@ -333,7 +333,7 @@ describe('a locked item', () => {
   });
 });
 
-test('if the database is away, a group fails as a whole, at once', async () => {
+test('if the database is away, a group fails as a whole, without retries', async () => {
   let attempts = 0;
   const enqueue = groupCalls(async () => {
     attempts++;
@@ -357,7 +357,7 @@ test('if the database goes away while items are tried one by one, the rest are n
   expect(attempts).toEqual([['a', 'b', 'c', 'd'], ['a'], ['b']]);
 });
 
-test('a full queue refuses at once with 503 and Retry-After; waiting items are still written, and other apps find room', async () => {
+test('a full queue immediately refuses with 503 and Retry-After; waiting items are still written, and other apps find room', async () => {
   const { enqueue, groups } = createSlowWriter();
   const waiting = Array.from({ length: 10_000 }, (_, i) => enqueue('app', `${i}`));
   const refusal = await enqueue('app', 'one too many').catch((error: unknown) => error);

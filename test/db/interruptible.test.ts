@@ -1,4 +1,4 @@
-// How a second connection has the statements of the first cancelled when the process is told to end, whenever that is.
+// A second connection cancels the statements of the first when the process is interrupted, whenever that happens.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { expect, test } from 'vitest';
@@ -34,7 +34,7 @@ async function start(open: () => Promise<unknown> = async () => undefined) {
   return { did, abort: () => ending.abort(), end, over };
 }
 
-test('work that ends by itself needs no other connection, even if the process is told to end afterwards', async () => {
+test('work that ends by itself needs no other connection, even if the process is interrupted afterwards', async () => {
   const { did, abort, end, over } = await start();
   end('done');
   await over;
@@ -49,8 +49,8 @@ test('a cancellation is repeated until the work is over, and not once after that
   await expect.poll(() => did.length).toBeGreaterThan(2);
   end(Promise.reject(new Error('cancelled')));
   await over;
-  const said = did.filter((one) => one === CANCEL);
-  expect(did).toEqual(['connect', ...said, 'end', 'cancelled']);
+  const cancellations = did.filter((one) => one === CANCEL);
+  expect(did).toEqual(['connect', ...cancellations, 'end', 'cancelled']);
 });
 
 test("the session's next user is not cancelled if the other connection opens after the work has ended", async () => {

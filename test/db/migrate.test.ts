@@ -1,4 +1,4 @@
-// Migrations: several processes at once apply each only once, and a database migrated by a newer or changed program is
+// Migrations: concurrent processes apply each only once, and a database migrated by a newer or changed program is
 // refused.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.end());
 
-test('if several processes start at once, one applies the migrations and the others find nothing to do', async () => {
+test('if several processes start at the same time, one applies the migrations and the others find nothing to do', async () => {
   const applied = await Promise.all(Array.from({ length: 6 }, () => migrateToLatest(database)));
   const { rows } = await client.query('select name from schema_migration order by name');
   expect(rows.length).toBeGreaterThan(3);
@@ -35,9 +35,9 @@ test('a server that is not a pooler is not examined twice: one connection is eno
   await proxy.close();
 });
 
-test('time-outs of the role or the address do not cut migrations short', async () => {
+test('timeouts of the role or the address do not cut migrations short', async () => {
   const slow = new URL(await createEmpty());
-  // The wait for another migrating process outlasts these time-outs.
+  // The wait for another migrating process outlasts these timeouts.
   const other = new pg.Client({ connectionString: slow.href });
   await other.connect();
   await other.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
@@ -74,14 +74,14 @@ test('a migration that waits for a lock says for whom, lets through what queues 
     `select concat_ws(', ', 'pid ' || pg_backend_pid(), 'idle in transaction', 'from ' || host(inet_client_addr())) as session`,
   );
   const others = `held by other transactions (the oldest: ${rows[0].session})`;
-  const said: string[] = [];
-  const options = { report: (words: string) => said.push(words), lockWaitMs: 200 };
+  const reported: string[] = [];
+  const options = { report: (message: string) => reported.push(message), lockWaitMs: 200 };
   await expect(migrateToLatest(address, { ...options, giveUpAfterMs: 0 })).rejects.toThrow(
     `Migration 0001_apps.sql needs a lock ${others}: end them, or wait until they have finished, then start again.`,
   );
   const migrated = migrateToLatest(address, options);
-  while (said.length === 0) await passer.query(`${lock}; rollback`);
-  expect(said).toEqual([`migration 0001_apps.sql is waiting for a lock ${others}`]);
+  while (reported.length === 0) await passer.query(`${lock}; rollback`);
+  expect(reported).toEqual([`migration 0001_apps.sql is waiting for a lock ${others}`]);
   await holder.end();
   expect((await migrated).length).toBeGreaterThan(3);
   await passer.end();
@@ -124,8 +124,8 @@ test('a migration whose text was changed after it was applied is refused', async
 
 test('a process that waits for another one names it, and gives up in the end', async () => {
   await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-  const said: string[] = [];
-  const report = (words: string) => said.push(words);
+  const reported: string[] = [];
+  const report = (message: string) => reported.push(message);
   const refusal = await migrateToLatest(database, { report, giveUpAfterMs: 200 }).catch(({ message }) => message);
   const { rows } = await client.query(
     `select concat_ws(', ', 'pid ' || pg_backend_pid(), 'idle', 'from ' || host(inet_client_addr())) as holder`,
@@ -134,11 +134,11 @@ test('a process that waits for another one names it, and gives up in the end', a
   expect(refusal).toBe(
     `Another process (${holder}) holds the migration lock: stop it, or wait until it has finished, then start again.`,
   );
-  expect(said).toEqual([`waiting for another process that is migrating the database (${holder})`]);
+  expect(reported).toEqual([`waiting for another process that is migrating the database (${holder})`]);
   await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
 });
 
-test('a process that is told to end waits neither for another one nor for a lock, and gives up its turn', async () => {
+test('a process that is interrupted waits neither for another one nor for a lock, and gives up its turn', async () => {
   const address = await createEmpty();
   const holder = new pg.Client(address);
   await holder.connect();
@@ -161,13 +161,13 @@ test('a process that is told to end waits neither for another one nor for a lock
   await holder.end();
 });
 
-test('a process that is told to end applies no further migration', async () => {
+test('a process that is interrupted applies no further migration', async () => {
   const address = await createEmpty();
   await expect(migrateToLatest(address, { signal: AbortSignal.abort() })).rejects.toThrow(/^Interrupted/);
   expect((await migrateToLatest(address))[0]).toBe('0001_apps.sql');
 });
 
-test('a process that is told to end cancels its current migration, which leaves no trace', async () => {
+test('a process that is interrupted cancels its current migration, which leaves no trace', async () => {
   const address = await createEmpty();
   const other = new pg.Client(address);
   await other.connect();

@@ -1,4 +1,4 @@
-// A pool of a single connection, so that whoever comes next gets the same one.
+// A pool of a single connection, so that its next user gets the same one.
 import type { Kysely } from 'kysely';
 import { createDb } from '../../src/db/client.ts';
 import type { DB } from '../../src/db/types.ts';

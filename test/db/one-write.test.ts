@@ -1,4 +1,4 @@
-// Everything sent in one turn of the event loop is written at once (src/db/one-write.ts).
+// Everything sent in one turn of the event loop is written in one call (src/db/one-write.ts).
 import { type Duplex, PassThrough } from 'node:stream';
 import { sql } from 'kysely';
 import type pg from 'pg';

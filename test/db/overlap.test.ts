@@ -65,7 +65,7 @@ test('when a statement fails, its error is reported, nothing of the transaction 
   expect(rows).toEqual([]);
 });
 
-test('the reported error is that of the statement that failed, even if those after it are heard of first', async () => {
+test('the reported error is that of the statement that failed, even if those after it are reported first', async () => {
   const proxy = await createCuttableProxy();
   const held = connectTo(proxy.throughProxy(database.url));
   const deep = async (trx: Kysely<DB>): Promise<unknown> =>

@@ -32,7 +32,7 @@ test('statements that differ only in their values are prepared once', async () =
   expect(await listNames('test_values')).toHaveLength(1);
 });
 
-test('statements of one name that differ in a part, a name or a constant are told apart', async () => {
+test('statements of one name that differ in a part, a name or a constant are kept apart', async () => {
   const parts = [
     ...[sql`1`, sql`2`, sql.lit(3), sql.lit(4), sql`${5}::integer`],
     ...[sql.ref('t.six'), sql.ref('t.seven'), sql.join([sql.lit(8)]), sql`(${sql.lit(9)})`],

@@ -37,7 +37,7 @@ async function indexBytes(): Promise<number> {
 
 const countLeft = async () => (await inDatabase().selectFrom('label_pending').select('queue_no').execute()).length;
 
-test('a large index is rebuilt, and what still waits remains', async () => {
+test('a large index is rebuilt, and the rows that are still queued remain', async () => {
   await fill(60_000, 10);
   expect(await indexBytes()).toBeGreaterThan(LARGE_BYTES);
   await rebuildEmptied(inDatabase(), LARGE_BYTES);

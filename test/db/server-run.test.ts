@@ -5,7 +5,7 @@ import { createServerRun } from '../../src/db/server-run.ts';
 
 const clientOf = (started_at: string) => ({ query: async () => ({ rows: [{ started_at }] }) }) as unknown as pg.Client;
 
-test('the number grows with every server that is not the one before, even if it was met earlier', async () => {
+test('the number increases with every server that differs from the one before, even if it was seen earlier', async () => {
   const run = createServerRun();
   const numbers: number[] = [];
   for (const started of ['one', 'one', 'two', 'two', 'one']) {

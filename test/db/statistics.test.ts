@@ -90,7 +90,7 @@ test('a service analyzes small tables by itself', async () => {
   await sweeps.stop();
 });
 
-describe('an app beside another one', () => {
+describe('an app next to another one', () => {
   let apps: number[];
   beforeAll(async () => {
     const { app } = await createApp(service.deps, { name: 'Other' });

@@ -98,14 +98,17 @@ export function keyContract({ method, path, kind, isForCharts = false, body }: K
     const { key, key_id } = await createKey(service.deps, { appId: service.appId, kind });
     const text = JSON.stringify(body);
     const headers = { authorization: `Api-Key ${key}`, 'content-type': 'application/json' };
-    const asked = request(`${service.url}${path}`, { method, headers: { ...headers, 'content-length': text.length } });
-    const answered = once(asked, 'response');
-    asked.flushHeaders();
+    const outgoing = request(`${service.url}${path}`, {
+      method,
+      headers: { ...headers, 'content-length': text.length },
+    });
+    const answered = once(outgoing, 'response');
+    outgoing.flushHeaders();
     // The key is cached before it is revoked.
     expect((await service.call(method, path, { key, body })).status).not.toBe(401);
     await revokeKey(service.deps, key_id);
     await new Promise((resolve) => setTimeout(resolve, 2_000));
-    asked.end(text);
+    outgoing.end(text);
     const [answer] = (await answered) as [IncomingMessage];
     answer.resume();
     expect(answer.statusCode).toBe(401);

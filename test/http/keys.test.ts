@@ -81,7 +81,7 @@ test('the result of a lookup is cached for a moment; the secret is compared each
   }
 });
 
-test('many requests with one key at once look it up once', async () => {
+test('many concurrent requests with one key look it up once', async () => {
   const { key } = await createKey(service.deps, { appId: service.appId, kind: 'secret' });
   statements = 0;
   await Promise.all(Array.from({ length: 20 }, () => send(`Api-Key ${key}`)));

@@ -25,7 +25,7 @@ async function withService(env: Record<string, string>, work: (service: TestServ
 // where a test advances it.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  // No process is asked right after its start.
+  // No process receives requests right after its start.
   vi.advanceTimersByTime(60_000);
 });
 

@@ -78,7 +78,7 @@ const warningsSince = (before: number) =>
     .map((line) => JSON.parse(line))
     .filter(({ level }) => level > 30);
 
-test('a client that leaves before its answers has a line for each and is counted as 499; what it asked for is done', async () => {
+test('a client that leaves before its answers has a line for each and is counted as 499; its requests still take effect', async () => {
   const release = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
   // The second request waits behind the first.

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('a hundred pipelined requests wait for their turn; further ones get 503 at once, and the connection stays usable', async () => {
+test('a hundred pipelined requests wait for their turn; further ones immediately get 503, and the connection stays usable', async () => {
   const release = await holdTable(service, 'schema_migration');
   const connection = openRaw(service.port);
   const request = 'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n';

@@ -1,4 +1,4 @@
-// Load shedding: while the event loop is far behind, new requests are refused at once with 503 and Retry-After.
+// Load shedding: while the event loop is far behind, new requests are immediately refused with 503 and Retry-After.
 import fastify from 'fastify';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { registerPressure } from '../../src/http/pressure.ts';

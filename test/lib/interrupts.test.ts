@@ -10,10 +10,10 @@ afterEach(() => {
 });
 
 test('the first signal is reported once, and each later one that comes more than two seconds after the last reported one, until nobody listens', () => {
-  const told: string[] = [];
+  const calls: string[] = [];
   const stop = onInterrupts(['SIGHUP', 'SIGUSR2'], {
-    onFirst: () => told.push(`first at ${performance.now()}`),
-    onAgain: () => told.push(`again at ${performance.now()}`),
+    onFirst: () => calls.push(`first at ${performance.now()}`),
+    onAgain: () => calls.push(`again at ${performance.now()}`),
   });
   const began = performance.now();
   const sendAt = (ms: number, signal: NodeJS.Signals) => {
@@ -29,5 +29,5 @@ test('the first signal is reported once, and each later one that comes more than
   stop();
   sendAt(9_000, 'SIGHUP');
   sendAt(9_000, 'SIGUSR2');
-  expect(told).toEqual([`first at ${began + 10}`, `again at ${began + 2_011}`, `again at ${began + 4_012}`]);
+  expect(calls).toEqual([`first at ${began + 10}`, `again at ${began + 2_011}`, `again at ${began + 4_012}`]);
 });

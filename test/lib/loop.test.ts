@@ -45,8 +45,8 @@ test('stopping ends a rest early', async () => {
 test('stopping waits for the round in progress, which may ask whether to end, but for no rest after it', async () => {
   let end = (_restMs: number) => {};
   let isStopped = () => false;
-  const run = vi.fn((asked: () => boolean) => {
-    isStopped = asked;
+  const run = vi.fn((given: () => boolean) => {
+    isStopped = given;
     return new Promise<number>((resolve) => {
       end = resolve;
     });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { memoize } from '../../src/lib/memoize.ts';
 
-function counting<T>(most: number, make: (text: string) => T) {
+function counting<T>(max: number, compute: (text: string) => T) {
   const made: string[] = [];
-  const remembered = memoize(most, (text) => {
+  const remembered = memoize(max, (text) => {
     made.push(text);
-    return make(text);
+    return compute(text);
   });
   return { made, remembered };
 }

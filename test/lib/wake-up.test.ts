@@ -21,7 +21,7 @@ function watch(waiting: Promise<void>): () => Promise<boolean> {
   };
 }
 
-test('a wake-up ends the wait at once, and leaves no timer that would keep the process', async () => {
+test('a wake-up ends the wait immediately, and leaves no timer that would keep the process alive', async () => {
   const { wake, wait } = createWakeUp();
   const isOver = watch(wait(60_000));
   expect(await isOver()).toBe(false);

@@ -66,8 +66,8 @@ test('an app whose zone was chosen when ICU’s own names were accepted keeps it
 test('an app whose zone this Node.js does not know has no days, rather than those of UTC', () => {
   expect(zoneOfApp('europe/berlin').name).toBe('Europe/Berlin');
   expect(() => zoneOfApp('Mars/Olympus')).toThrow("does not know the app's time zone, Mars/Olympus");
-  const asked = { body: { chart_id: 'revenue', filters: { date: ['2025-01-01'] } }, zoneHeader: undefined };
-  expect(() => readChartRequest({ ...asked, appZone: 'Mars/Olympus', now: new Date() })).toThrow('Mars/Olympus');
+  const request = { body: { chart_id: 'revenue', filters: { date: ['2025-01-01'] } }, zoneHeader: undefined };
+  expect(() => readChartRequest({ ...request, appZone: 'Mars/Olympus', now: new Date() })).toThrow('Mars/Olympus');
 });
 
 const ODD = [

@@ -156,7 +156,7 @@ describe('a claim', () => {
     expect((await claim({ total: 0 })).claimed).toHaveLength(0);
   });
 
-  it('may exceed what is sent at once, but not for an endpoint that fails', async () => {
+  it('may exceed what is sent concurrently, but not for an endpoint that fails', async () => {
     const { webhook_id } = await db.selectFrom('webhook').select('webhook_id').executeTakeFirstOrThrow();
     const [held, ahead] = [new Map([[webhook_id, 3]]), new Map([[webhook_id, 1]])];
     expect((await claim({ perEndpoint: 3, held, ahead })).claimed).toHaveLength(1);
@@ -173,7 +173,7 @@ describe('a claim', () => {
     expect([claimed, again.claimed].flat().map(({ sequence }) => sequence)).toEqual([1n, 1n]);
   });
 
-  it('that is given back can be had at once, and is left alone once another process has it', async () => {
+  it('that is given back can be taken immediately, and is left alone once another process has it', async () => {
     const { claimed } = await claim();
     await releaseClaims(db, claimed, world.service.deps.now());
     const again = await claim();

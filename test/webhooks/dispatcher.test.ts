@@ -105,12 +105,12 @@ describe('a dispatcher', () => {
     await eventually(() => expect(begun).toEqual([100, 100, 50]));
   });
 
-  it('holds more for an endpoint that takes them fast, never sends more at once, and gives back what waits when one fails or it stops', async () => {
+  it('holds more for an endpoint that takes them fast, never sends more concurrently, and gives back what waits when one fails or it stops', async () => {
     let underway = 0;
-    let most = 0;
+    let maxUnderway = 0;
     let count = 0;
     const receiver = await world.receive((response) => {
-      most = Math.max(most, ++underway);
+      maxUnderway = Math.max(maxUnderway, ++underway);
       const place = ++count;
       const end = () => {
         underway--;
@@ -130,7 +130,7 @@ describe('a dispatcher', () => {
     await eventually(async () => expect(receiver.received.length).toBeGreaterThan(32));
     expect(await world.countClaimed()).toBeLessThanOrEqual(3);
     await dispatcher.stop();
-    expect(most).toBe(2);
+    expect(maxUnderway).toBe(2);
     expect(await world.countClaimed()).toBe(0);
     const rows = await db.selectFrom('webhook_delivery').select(['state', 'attempts']).execute();
     expect(rows.filter(({ attempts }) => attempts === 1)).toHaveLength(receiver.received.length);

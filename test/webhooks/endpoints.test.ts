@@ -142,7 +142,7 @@ describe('change', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('forgets the failures of the old target, and what waited for another attempt goes out at once', async () => {
+  it('forgets the failures of the old target, and what waited for another attempt goes out immediately', async () => {
     const { webhook_id: webhookId } = await addFull();
     await world.grant('ann');
     const later = new Date(deps.now().getTime() + 3_600_000).toISOString();
@@ -249,7 +249,7 @@ describe('states', () => {
     await expect(resumeWebhook(deps, webhook_id)).rejects.toThrow(/a disabled webhook must be enabled, not resumed/);
   });
 
-  it('resume sends at once what waits for its next attempt, once the receiver is well again', async () => {
+  it('resume immediately sends what waits for its next attempt, once the receiver has recovered', async () => {
     receiver.behave(answering(503));
     const { webhook_id } = await world.addEndpoint(receiver.url);
     for (const second of [1, 2]) await world.grant('ann', { starts_at: `2025-01-01T00:00:0${second}Z` });
@@ -283,7 +283,7 @@ describe('states', () => {
     await dispatcher.stop();
   });
 
-  it('enable makes due at once what waits for its next attempt', async () => {
+  it('enable immediately makes due what waits for its next attempt', async () => {
     receiver.behave(answering(503));
     const { webhook_id } = await world.addEndpoint(receiver.url);
     await world.grant('ann');

@@ -69,13 +69,13 @@ describe.each(BEHAVIOURS)('an endpoint that answers by %s', (_words, behaviour, 
     if (error) expect(row.last_error).toMatch(error);
     else expect(row.last_error).toBeNull();
     const event_id = receiver.received[0]?.headers['webhook-id'];
-    const told = { app_id: world.service.appId, webhook_id: webhookId, event_id, status, error: row.last_error };
+    const details = { app_id: world.service.appId, webhook_id: webhookId, event_id, status, error: row.last_error };
     await eventually(() =>
-      expect(world.logged('webhook delivery is dead')).toMatchObject([{ level: LEVEL.warn, ...told }]),
+      expect(world.logged('webhook delivery is dead')).toMatchObject([{ level: LEVEL.warn, ...details }]),
     );
     const failed = world.logged('webhook attempt failed');
     expect(failed).toHaveLength(9);
-    expect(failed[0]).toMatchObject({ level: LEVEL.info, ...told, next_attempt_at: expect.any(String) });
+    expect(failed[0]).toMatchObject({ level: LEVEL.info, ...details, next_attempt_at: expect.any(String) });
     expect((await endpoint()).state).toBe('enabled');
   });
 });
@@ -114,16 +114,16 @@ it('a retry waits longer if Retry-After says so, an hour at most', async () => {
   await attempted(3);
 });
 
-it('410 suspends the endpoint at once; its deliveries wait, more are written, and all go out when it is resumed', async () => {
+it('410 suspends the endpoint immediately; its deliveries wait, more are written, and all go out when it is resumed', async () => {
   receiver.behave(answering(410));
   await world.grant('ann');
   const dispatcher = world.dispatch();
   await attempted(1);
   await eventually(async () => expect((await endpoint()).state).toBe('suspended'));
   expect((await endpoint()).state_reason).toBe('answered 410 Gone');
-  const told = { app_id: world.service.appId, webhook_id: webhookId, reason: 'answered 410 Gone' };
+  const details = { app_id: world.service.appId, webhook_id: webhookId, reason: 'answered 410 Gone' };
   await eventually(() =>
-    expect(world.logged('webhook endpoint suspended')).toMatchObject([{ level: LEVEL.warn, ...told }]),
+    expect(world.logged('webhook endpoint suspended')).toMatchObject([{ level: LEVEL.warn, ...details }]),
   );
   await world.grant('ann');
   receiver.behave(answering(200));

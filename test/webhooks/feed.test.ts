@@ -119,7 +119,7 @@ it('a delivery that waits behind another one is shown as due no earlier than tha
   expect(await setFirst('2095-01-01', '2090-01-01', null)).toEqual(['2095', '2095']);
   // The second goes as soon as the first has gone, however long it was put off.
   expect(await setFirst('2090-01-01', '2095-01-01', null)).toEqual(['2090', '2090']);
-  // The first is under way, at the latest until its lease ends; the second may follow at once.
+  // The first is being sent, until its lease ends at the latest; the second may follow immediately.
   expect(await setFirst('2090-01-01', '2095-01-01', randomUUID())).toEqual(['2080', '2090']);
   await deps.db.deleteFrom('webhook_event').where('profile_id', '=', profileId).execute();
 });
@@ -182,7 +182,7 @@ describe('what is refused', () => {
     expect(json.errors[0].errors).toEqual([message]);
   });
 
-  it('every field is reported at once, unknown ones last', async () => {
+  it('all fields are reported together, unknown ones last', async () => {
     const { secretKey: key } = world.service;
     const query = '?colour=red&limit=x&event_type=y&since=z';
     const { json } = await world.service.call('GET', `/api/v1/client-api/events/${query}`, { key });

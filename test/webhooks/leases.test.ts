@@ -58,12 +58,12 @@ it('a delivery may be sent while more than a third of its lease is left', () => 
 
 it('a failed renewal is logged and tried again every third of a lease, until the leases are stopped', async () => {
   const leases = start();
-  const told = (times: number) => expect.poll(() => warn.mock.calls.length).toBe(times);
+  const expectWarnings = (times: number) => expect.poll(() => warn.mock.calls.length).toBe(times);
   vi.advanceTimersByTime(LEASE_MS / 3);
   leases.hold(delivery(1n, 'a'), new Date(LEASE_MS));
   for (const times of [1, 2]) {
     vi.advanceTimersByTime(LEASE_MS / 3);
-    await told(times);
+    await expectWarnings(times);
   }
   expect(warn).toHaveBeenLastCalledWith({ err: expect.any(Error) }, 'cannot renew webhook leases');
   leases.stop();

@@ -30,11 +30,11 @@ async function figures(): Promise<Record<string, number>> {
 }
 
 /**
- * Expects an age in seconds of at least `least`, of something that has waited since `earliest` or later: how long ago
+ * Expects an age in seconds of at least `min`, of something that has waited since `earliest` or later: how long ago
  * that is depends on the machine.
  */
-function expectAge(age: number | undefined, least: number, earliest: Date): void {
-  expect(age).toBeGreaterThanOrEqual(least);
+function expectAge(age: number | undefined, min: number, earliest: Date): void {
+  expect(age).toBeGreaterThanOrEqual(min);
   expect(age).toBeLessThanOrEqual((world.service.deps.now().getTime() - earliest.getTime()) / 1_000);
 }
 

@@ -84,7 +84,7 @@ it('a burst for one profile stays in order with several dispatchers, without wai
   expect(performance.now() - started).toBeLessThan(20_000);
 });
 
-/** Holds every request until the gate is opened. `waiting` has all that were held: its length is the most at once. */
+/** Holds every request until the gate is opened. `waiting` lists all that were held: its length is the concurrency. */
 function gate(status: number) {
   const waiting: (() => void)[] = [];
   let isOpen = false;
@@ -100,7 +100,7 @@ function gate(status: number) {
   return { waiting, behaviour, open };
 }
 
-it('only so many are sent to an endpoint at once, fewer to one that keeps failing, and only so many in all', async () => {
+it('only so many are sent to an endpoint concurrently, fewer to one that keeps failing, and only so many in all', async () => {
   const [well, other, ailing] = [gate(200), gate(200), gate(500)];
   const gates = [well, other, ailing];
   const endpoints = [];

@@ -1,4 +1,4 @@
-// A webhook receiver on loopback that keeps what it gets and answers as it is told.
+// A webhook receiver on loopback that keeps what it gets and answers as the test wants.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { findEventFault } from '../setup/events.ts';

@@ -66,7 +66,7 @@ describe('literal forms', () => {
 });
 
 it('a literal address that passed the check of the URL is cut off before a byte is sent', async () => {
-  const agent = new Agent({ connect: createConnector(STRICT, () => Promise.reject(new Error('not asked'))) });
+  const agent = new Agent({ connect: createConnector(STRICT, () => Promise.reject(new Error('not needed'))) });
   const sent = request(`http://127.0.0.1:${port}/hook`, { dispatcher: agent, method: 'POST', body: '{}' });
   await expect(sent).rejects.toThrow('refused destination: 127.0.0.1 is a loopback address');
   await vi.waitFor(() => expect(connections).toBe(1));
@@ -101,8 +101,8 @@ describe('names', () => {
 
   it('whose answer changes are connected to as they were judged, and judged again for each connection', async () => {
     const answers = ['127.0.0.1', '169.254.169.254'];
-    let asked = 0;
-    const resolve = async () => [{ address: answers[asked++] ?? '169.254.169.254', family: 4 }];
+    let lookups = 0;
+    const resolve = async () => [{ address: answers[lookups++] ?? '169.254.169.254', family: 4 }];
     const policy = { allowHttp: false, allowPrivate: true };
     const sender = createSender({ policy, now: () => new Date(), deadlineMs: 5_000, resolve });
     const message = {
@@ -113,13 +113,13 @@ describe('names', () => {
       body: '{}',
     };
     expect((await sender.send(message)).error).not.toMatch('refused');
-    expect({ asked, connections }).toEqual({ asked: 1, connections: 1 });
+    expect({ lookups, connections }).toEqual({ lookups: 1, connections: 1 });
     expect((await sender.send(message)).error).toMatch('refused destination: 169.254.169.254');
-    expect({ asked, connections }).toEqual({ asked: 2, connections: 1 });
+    expect({ lookups, connections }).toEqual({ lookups: 2, connections: 1 });
     await sender.close();
   });
 
-  it('such as localhost are refused when the real resolver is asked', async () => {
+  it('such as localhost are refused when the real resolver is used', async () => {
     expect((await attempt('localhost')).error).toMatch(/refused destination: (127\.0\.0\.1|::1) is a loopback address/);
     expect(connections).toBe(0);
   });

@@ -77,7 +77,7 @@ it('deliveries go out again from a datetime on or one by one, with the same webh
   expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(ids);
   expect((await listDeliveries(deps, webhookId)).map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
 
-  // A delivered one may be asked for by its id, never by a datetime.
+  // A delivered one may be replayed by its id, never by a datetime.
   expect(await replayDeliveries(deps, { webhookId, since: '2020-01-01T00:00:00Z' })).toEqual({ replayed: 0 });
   await replayDeliveries(deps, { deliveryId: newest?.delivery_id ?? '' });
   await eventually(() => expect(receiver.received).toHaveLength(4));

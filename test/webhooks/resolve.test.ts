@@ -80,18 +80,18 @@ it.each([
 
 it.each([
   ['do not know', NO_SUCH_NAME],
-  ['cannot find out', SERVER_FAILURE],
-])('the hosts file is asked for what name servers %s', async (_, code) => {
+  ['cannot resolve', SERVER_FAILURE],
+])('the hosts file is used for names that name servers %s', async (_, code) => {
   const addresses = await resolveWith([await startServer([A, AAAA], code)])('localhost');
   expect(addresses.map(({ address }) => address)).toContain('127.0.0.1');
 });
 
-it('resolving fails if no name server answers, and then asks the current ones', async () => {
+it('resolving fails if no name server answers, and then queries the current ones', async () => {
   const quick = { timeout: 200, tries: 1 };
   let present = [await startServer([])];
   const resolve = createResolve(() => resolverOf(present, quick));
   present = [await startServer([A])];
-  const asked = ['one.example.com', 'other.example.com'].map((name) => resolve(name));
-  for (const one of asked) await expect(one).rejects.toMatchObject({ code: 'ETIMEOUT' });
+  const lookups = ['one.example.com', 'other.example.com'].map((name) => resolve(name));
+  for (const lookup of lookups) await expect(lookup).rejects.toMatchObject({ code: 'ETIMEOUT' });
   expect(await resolve('one.example.com')).toEqual([{ address: '192.0.2.1', family: 4 }]);
 });

@@ -184,7 +184,7 @@ it('an event that nobody wanted is pruned', async () => {
   expect(await left()).toEqual({ events: [], deliveries: [] });
 });
 
-it('pruning works in batches, passes old events that must stay, and ends after a batch when told to stop', async () => {
+it('pruning works in batches, passes old events that must stay, and ends after a batch when stopped', async () => {
   const { deps, appId } = inWorld();
   await addWebhook(deps, { appId, url: 'http://127.0.0.1:9/', verify: false });
   await record(25, { count: 2_500 });

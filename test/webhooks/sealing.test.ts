@@ -45,7 +45,7 @@ describe('a sealed text', () => {
     }
   });
 
-  it('is told apart from one in clear', () => {
+  it('is distinguished from one in clear', () => {
     expect(unseal('whsec_abc', keys(oldKey))).toBe('whsec_abc');
   });
 });
@@ -118,7 +118,7 @@ describe('a service', () => {
     });
   });
 
-  it('stores nothing in clear beside encrypted secrets when the key is not at hand', async () => {
+  it('stores nothing in clear next to encrypted secrets when the key is missing', async () => {
     const { webhook_id } = await add(withKeys(oldKey));
     const before = await readStored();
     await expect(rotateWebhookSecret(withKeys(), webhook_id)).rejects.toThrow(/SPS_ENCRYPTION_KEY/);
@@ -129,7 +129,7 @@ describe('a service', () => {
     expect(await world.service.database.db.selectFrom('webhook').select('webhook_id').execute()).toHaveLength(1);
   });
 
-  it('stores nothing that no service could read when another key is at hand', async () => {
+  it('stores nothing that no service could read when it has another key', async () => {
     const { webhook_id } = await add(withKeys(oldKey));
     const before = await readStored();
     const refusal = `The secrets of the webhook ${webhook_id} are encrypted with the key ${keyIdOf(oldKey)}, which is neither`;

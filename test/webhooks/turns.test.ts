@@ -1,4 +1,4 @@
-// Deliveries that wait for their turn: how many are sent at once, how many may be claimed ahead, and which go back.
+// Deliveries that wait for their turn: how many are sent concurrently or claimed ahead, and which are given back.
 import { expect, it } from 'vitest';
 import type { Claimed } from '../../src/webhooks/queue.ts';
 import { createTurns } from '../../src/webhooks/turns.ts';
@@ -30,7 +30,7 @@ function createRun() {
   return { turns, take, answer, pass, returned, sentNow: () => sent.map(({ sequence }) => sequence) };
 }
 
-it('an endpoint is sent few at once, the next one when one is delivered, and others do not wait for it', async () => {
+it('an endpoint is sent few concurrently, the next one when one is delivered, and others do not wait for it', async () => {
   const { take, answer, sentNow } = createRun();
   for (const sequence of [1n, 2n, 3n, 4n, 5n, 6n]) take(sequence);
   take(7n, 'b');
@@ -110,7 +110,7 @@ it('what an endpoint took counts in this moment and the one before, and nothing 
   expect(turns.countAhead()).toEqual(new Map());
 });
 
-it('an endpoint that has lately taken nothing is sent no more at once', async () => {
+it('an endpoint that has lately taken nothing is sent no more concurrently', async () => {
   const { turns, take, sentNow } = createRun();
   take(1n);
   take(2n);
