@@ -1,4 +1,4 @@
-// A chart takes no more than its share: time-outs, slow readers, compressed answers.
+// A chart takes no more than its share: timeouts, slow readers, compressed answers.
 import { once } from 'node:events';
 import { get as httpGet, request as httpRequest, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -53,7 +53,7 @@ describe('a chart that cannot be computed just now', () => {
   });
   afterEach(() => holder.end());
 
-  test('is given up when a statement exceeds the time-out of its pool: 503 with Retry-After', async () => {
+  test('is given up when a statement exceeds the timeout of its pool: 503 with Retry-After', async () => {
     const usual = service.deps.analyticsDb;
     const settings = {
       connectionString: service.database.url,

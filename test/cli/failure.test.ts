@@ -47,7 +47,7 @@ test.each([
   refusing.close();
 });
 
-test('a database in which a time-out expires is busy', async () => {
+test('a database in which a timeout expires is busy', async () => {
   const slow = database.db.transaction().execute(async (trx) => {
     await sql`set local statement_timeout = 50`.execute(trx);
     await sql`select pg_sleep(1)`.execute(trx);

@@ -39,7 +39,7 @@ test('a statement without an answer fails as if the database were away, and so d
   await db.destroy();
 });
 
-test('a transaction with a time-out of its own may take that long, and the next one no longer than usual', async () => {
+test('a transaction with a timeout of its own may take that long, and the next one no longer than usual', async () => {
   const db = connect(proxy.throughProxy(database.url));
   await db.transaction().execute(async (trx) => {
     await raiseTimeout(trx, 10_000);
