@@ -5,11 +5,11 @@ const MAX_WAITING = 20_000;
 const MAX_WAITING_IN_LANE = 10_000;
 
 export interface FairQueue<T> {
-  /** How many items wait, in all lanes. */
+  /** Returns how many items wait, in all lanes. */
   size: () => number;
   /** Adds an item to a lane. Returns false if there is no room. */
   add: (lane: string, one: T) => boolean;
-  /** Takes up to `max` items, in order within each lane. What a quiet lane leaves of its share goes to the others. */
+  /** Takes up to `max` items, in order within each lane. The unused share of a quiet lane goes to the others. */
   take: (max: number) => T[];
 }
 

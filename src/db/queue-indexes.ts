@@ -1,6 +1,6 @@
 // Rebuilds indexes of tables that fill and empty. Such a table gives its pages back, but its index does not: after an
-// import of ten million transactions, the index of fact_pending was 584 MB with nothing in it, all of which vacuum read
-// once a minute.
+// import of ten million transactions, the empty index of fact_pending was 584 MB, and vacuum read all of it once a
+// minute.
 import { type Kysely, sql } from 'kysely';
 import { tryInTransaction } from './transactions.ts';
 import type { DB } from './types.ts';

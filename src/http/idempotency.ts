@@ -38,7 +38,7 @@ function readKey(header: SentHeader): string {
   return read.text;
 }
 
-/** Returns undefined if the request has no such header. A blank one is refused: a mistake that would protect nobody. */
+/** Returns undefined if the request has no such header. A blank one is refused: it would protect nothing. */
 export function readOnce(message: Headers, body: unknown): Once | undefined {
   const header = findHeader(message, IDEMPOTENCY_KEY);
   if (!header) return undefined;

@@ -39,7 +39,7 @@ function knownZone(name: string): Zone | undefined {
   let zone = zones.get(canonical);
   if (!zone) {
     const wall = readClock(canonical);
-    zone = { name: canonical, wall, days: neverBack(wall) };
+    zone = { name: canonical, wall, days: dayClockOf(wall) };
     zones.set(canonical, zone);
   }
   named.set(name, zone);
@@ -154,7 +154,8 @@ function parseOffset(text: string): number {
   return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds));
 }
 
-function neverBack(wall: Clock): Clock {
+/** Postpones each change that sets the clock back across midnight until that midnight comes again. */
+function dayClockOf(wall: Clock): Clock {
   const changesAt = wall.changesAt.map((at, i) => {
     const dayBefore = Math.ceil((at + wall.offsets[i]!) / DAY_S) - 1;
     const offset = wall.offsets[i + 1]!;

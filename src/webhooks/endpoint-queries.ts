@@ -107,10 +107,10 @@ export function makePendingDue(db: Kysely<DB>, webhookId: string, now: Date): Pr
 const MAX_LEASE = '1 minute';
 
 /**
- * Takes deliveries that are being sent away from their senders: the responses no longer count, and the deliveries are
- * due again when their leases end.
+ * Revokes the claims on deliveries that are being sent: the responses no longer count, and the deliveries are due again
+ * when their leases end.
  */
-export async function disownClaims(db: Kysely<DB>, webhookId: string, now: Date): Promise<void> {
+export async function revokeClaims(db: Kysely<DB>, webhookId: string, now: Date): Promise<void> {
   // Found by the end of their leases, so that the backlog is not read.
   await sql`
     update webhook_delivery set claim_id = gen_random_uuid()

@@ -7,7 +7,7 @@ import { OperatorError, requireChange } from '../operator-error.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
 import type { SenderOverrides } from './delivery.ts';
 import { policyOf, refusalOfUrl } from './destinations.ts';
-import { disownClaims, insertWebhook, updateWebhook, WITHOUT_FAILURES } from './endpoint-queries.ts';
+import { insertWebhook, revokeClaims, updateWebhook, WITHOUT_FAILURES } from './endpoint-queries.ts';
 import {
   type EndpointDeps,
   getWebhook,
@@ -133,7 +133,7 @@ export async function changeWebhook(
   if (!changed) throw noSuchWebhook(webhook_id);
   // If this is interrupted, the same change can be made again.
   if (hasNewDestination) {
-    await inTransaction(deps.db, (trx) => disownClaims(trx, webhook_id, deps.now()));
+    await inTransaction(deps.db, (trx) => revokeClaims(trx, webhook_id, deps.now()));
     await makeAllPendingDue(deps, webhook_id);
   }
   return changed;

@@ -21,7 +21,7 @@ const EMPTY_MS = 1_000;
 const SILENCE_MS = 60_000;
 const REPORT_MS = 10_000;
 /** The SQLSTATE class of failed logins. */
-const WRONG_PASSWORD = '28';
+const INVALID_AUTHORIZATION = '28';
 
 export interface Attachment {
   client: pg.Client;
@@ -62,7 +62,7 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
       await neutraliseStalePid(folder, postmaster.text);
       continue;
     }
-    if (attempt && 'code' in attempt && String(attempt.code).startsWith(WRONG_PASSWORD)) {
+    if (attempt && 'code' in attempt && String(attempt.code).startsWith(INVALID_AUTHORIZATION)) {
       throw new EmbeddedDatabaseError(`${describeServer(postmaster.pid)} rejects the login: ${attempt.message}.`);
     }
     if (postmaster.state !== 'ready') giveUpAt = Date.now() + SILENCE_MS;
