@@ -1,6 +1,6 @@
 // Reads the members of a chart request other than `filters`. The value of each is one of a list of words.
 import type { FieldError } from '../errors.ts';
-import { isStorableText, TEXT_WORDS } from '../lib/text.ts';
+import { isStorableText, TEXT_MESSAGE } from '../lib/text.ts';
 
 interface Choice<T extends string, F extends T | null> {
   name: string;
@@ -24,7 +24,7 @@ export function readChoice<T extends string, F extends T | null>(
   };
   if (value === null) return fallback;
   if (typeof value !== 'string') return note('type_error', 'Must be a string.');
-  if (!isStorableText(value)) return note('value_error', TEXT_WORDS);
+  if (!isStorableText(value)) return note('value_error', TEXT_MESSAGE);
   const known = values.find((one) => one === value) ?? spellings?.get(value);
   return known ?? note('enum', `Must be one of: ${[...values, ...(spellings?.keys() ?? [])].join(', ')}.`);
 }

@@ -1,6 +1,6 @@
 // The `filters` member of a chart request (interface 4.2, MetricsFilters): the dates and the dimensions.
 import type { FieldError } from '../errors.ts';
-import { isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
+import { isStorableText, lengthOf, TEXT_MESSAGE } from '../lib/text.ts';
 import { type DateRange, lastDayOfYears, listEdges, type PeriodUnit, parseDate } from './calendar.ts';
 import { type Chart, filtersOf } from './catalogue.ts';
 import { FILTERS } from './chart-options.ts';
@@ -73,7 +73,7 @@ function readTexts(note: Note, members: Record<string, unknown>, name: string): 
   if (value === null) return undefined;
   const isTexts = Array.isArray(value) && value.every((one) => typeof one === 'string');
   if (!isTexts) return note(name, 'type_error', 'Must be an array of strings.');
-  return value.every(isStorableText) ? value : note(name, 'value_error', TEXT_WORDS);
+  return value.every(isStorableText) ? value : note(name, 'value_error', TEXT_MESSAGE);
 }
 
 function readRange(

@@ -1,7 +1,7 @@
 // Turns a request into a ChartQuery (analytics.md 3). Pure. The body and the zone are validated together, so that one
 // answer names every problem, in the order of the tables of interface 4.2.
 import { apiError, type FieldError, validationError } from '../errors.ts';
-import { REPEATED_WORDS, type SentHeader } from '../http/service-headers.ts';
+import { REPEATED_MESSAGE, type SentHeader } from '../http/service-headers.ts';
 import { findZone, type Zone, zoneOfApp } from '../lib/zone.ts';
 import { countBuckets, makeSpan, PERIOD_UNITS, type PeriodUnit, type Span } from './calendar.ts';
 import { CHART_IDS, type Chart, chart, segmentationsOf } from './catalogue.ts';
@@ -47,7 +47,7 @@ export interface ChartRequest {
 }
 
 const MEMBERS = ['filters', 'chart_id', 'period_unit', 'date_type', 'segmentation', 'format'];
-const UNKNOWN_WORDS = `Unknown member; known members are: ${MEMBERS.join(', ')}.`;
+const UNKNOWN_MESSAGE = `Unknown member; known members are: ${MEMBERS.join(', ')}.`;
 export const PLURALS: ReadonlyMap<string, PeriodUnit> = new Map(PERIOD_UNITS.map((unit) => [`${unit}s`, unit]));
 
 /** Throws a validation error that names every offending field. */
@@ -99,7 +99,7 @@ export function readChartRequest({ body, zoneHeader, appZone, now }: ChartReques
 
 function refuseUnknown(problems: FieldError[], members: Record<string, unknown>): void {
   for (const source of Object.keys(members).filter((name) => !MEMBERS.includes(name))) {
-    problems.push({ source, code: 'value_error', message: UNKNOWN_WORDS });
+    problems.push({ source, code: 'value_error', message: UNKNOWN_MESSAGE });
   }
 }
 
@@ -107,7 +107,7 @@ function readZone(problems: FieldError[], header: SentHeader | undefined, ownZon
   if (!header) return ownZone;
   const zone = findZone(header.value);
   if (zone) return zone;
-  const message = header.isRepeated ? REPEATED_WORDS : 'Must be the IANA name of a time zone, such as Europe/Berlin.';
+  const message = header.isRepeated ? REPEATED_MESSAGE : 'Must be the IANA name of a time zone, such as Europe/Berlin.';
   problems.push({ source: header.name, code: 'value_error', message });
   return ownZone;
 }

@@ -1,12 +1,11 @@
 // Turns AJV's errors into entries of the error envelope: one per field, with the field's most telling fault.
 import type { ErrorObject } from 'ajv';
 import type { FieldError, ValidationCode } from '../errors.ts';
-import { counted } from '../lib/counted.ts';
-import { DATETIME_WORDS } from '../lib/datetime.ts';
-import { isStorableText, TEXT_WORDS } from '../lib/text.ts';
-import { UTF8_WORDS } from './header-text.ts';
+import { DATETIME_MESSAGE } from '../lib/datetime.ts';
+import { isStorableText, TEXT_MESSAGE } from '../lib/text.ts';
+import { UTF8_MESSAGE } from './header-text.ts';
 import { INVALID_UTF8, REPEATED } from './query.ts';
-import { REPEATED_WORDS } from './service-headers.ts';
+import { REPEATED_MESSAGE } from './service-headers.ts';
 
 type Fault = Pick<FieldError, 'code' | 'message'>;
 
@@ -20,8 +19,8 @@ function typeFault(type: string | readonly string[]): Fault {
 }
 
 const FORMATS: Record<string, Fault> = {
-  datetime: { code: 'datetime', message: DATETIME_WORDS },
-  text: { code: 'value_error', message: TEXT_WORDS },
+  datetime: { code: 'datetime', message: DATETIME_MESSAGE },
+  text: { code: 'value_error', message: TEXT_MESSAGE },
 };
 
 function rule(message: string): Fault {
@@ -61,9 +60,9 @@ function faultOf(error: ErrorObject, source: string): Fault {
   const isRequired = error.keyword === 'required' || (error.data === null && error.keyword === 'type');
   if (isRequired) return { code: 'missing', message: `The field ${source} is required.` };
   // These take precedence over the keyword that failed.
-  if (error.data === INVALID_UTF8) return rule(UTF8_WORDS);
-  if (error.data === REPEATED) return rule(REPEATED_WORDS);
-  if (typeof error.data === 'string' && !isStorableText(error.data)) return rule(TEXT_WORDS);
+  if (error.data === INVALID_UTF8) return rule(UTF8_MESSAGE);
+  if (error.data === REPEATED) return rule(REPEATED_MESSAGE);
+  if (typeof error.data === 'string' && !isStorableText(error.data)) return rule(TEXT_MESSAGE);
   return FAULTS[error.keyword]?.(error) ?? rule('Is invalid.');
 }
 

@@ -11,7 +11,7 @@ export interface SentHeader {
   isRepeated: boolean;
 }
 
-export const REPEATED_WORDS = 'Must be sent only once.';
+export const REPEATED_MESSAGE = 'Must be sent only once.';
 
 export function findHeader(message: Headers, name: string): SentHeader | undefined {
   const value = message.headers[name];

@@ -6,7 +6,7 @@ export const DAY_MS = 86_400_000;
 
 const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/;
 
-export const DATETIME_WORDS =
+export const DATETIME_MESSAGE =
   'Must be an ISO 8601 datetime with Z, +hh:mm, +hhmm or no offset (UTC), such as 2025-01-15T10:30:00Z.';
 
 /** The form of nearly all datetimes. It has no capture groups, which would cost more than everything else done here. */

@@ -1,6 +1,6 @@
 // Which texts the database can hold, and how long a text is. Pure.
 
-export const TEXT_WORDS = 'Must not contain U+0000 or unpaired surrogates.';
+export const TEXT_MESSAGE = 'Must not contain U+0000 or unpaired surrogates.';
 
 /** Postgres text holds every Unicode scalar value but U+0000. */
 export function isStorableText(text: string): boolean {

@@ -1,7 +1,7 @@
 // Custom attributes of a profile (interface 8): turns what was sent into changes and merges them into what is stored,
 // all or nothing. Pure.
 import type { FieldError } from '../errors.ts';
-import { isAbsent, isStorableText, lengthOf, TEXT_WORDS } from '../lib/text.ts';
+import { isAbsent, isStorableText, lengthOf, TEXT_MESSAGE } from '../lib/text.ts';
 
 export type Attributes = Record<string, string | number>;
 
@@ -33,7 +33,7 @@ function readValue(key: string, value: unknown): string | number | null {
     throw new Fault(`The value of ${key} is out of range.`);
   }
   if (typeof value !== 'string') throw new Fault(`The value of ${key} must be a string, a number or a boolean.`);
-  if (!isStorableText(value)) throw new Fault(`The value of ${key}: ${TEXT_WORDS}`);
+  if (!isStorableText(value)) throw new Fault(`The value of ${key}: ${TEXT_MESSAGE}`);
   if (lengthOf(value) > VALUE_LENGTH)
     throw new Fault(`The value of ${key} must have at most ${VALUE_LENGTH} characters.`);
   return value;

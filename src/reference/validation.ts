@@ -3,14 +3,14 @@
 import type { TSchema } from '@sinclair/typebox';
 import { type ErrorBody, type FieldError, type ValidationCode, validationError } from '../errors.ts';
 import type { Operation } from '../http/operation.ts';
-import { DATETIME_WORDS } from '../lib/datetime.ts';
+import { DATETIME_MESSAGE } from '../lib/datetime.ts';
 
 /** An example of each code, in the order in which the codes are listed. */
 const EXAMPLES: Readonly<Record<ValidationCode, Omit<FieldError, 'code'>>> = {
   missing: { source: 'access_level_id', message: 'The field access_level_id is required.' },
   type_error: { source: 'channel', message: 'Must be a string or null.' },
   enum: { source: 'status', message: 'Must be one of: organic, non_organic, unknown.' },
-  datetime: { source: 'expires_at', message: DATETIME_WORDS },
+  datetime: { source: 'expires_at', message: DATETIME_MESSAGE },
   value_error: { source: 'customer_user_id', message: 'Must have at most 255 characters.' },
 };
 
