@@ -166,9 +166,9 @@ const MIGRATION_TABLE = `create table if not exists schema_migration (
 async function applyMissing(client: pg.Client, options: MigrationOptions): Promise<string[]> {
   const known = await listMigrations();
   await takeLock(client, options);
-  const { rows: made } = await client.query(`select to_regclass('schema_migration') as found`);
+  const { rows: tables } = await client.query(`select to_regclass('schema_migration') as found`);
   // If there is nothing to do, nothing is written, so that a command can read a database that takes no writes.
-  if (made[0].found === null) await client.query(MIGRATION_TABLE);
+  if (tables[0].found === null) await client.query(MIGRATION_TABLE);
   const { rows: applied } = await client.query('select name, sha256 from schema_migration order by name');
   refuseUnknownMigrations(known, applied);
   const missing = known.filter(({ name }) => !applied.some((one) => one.name === name));

@@ -24,8 +24,8 @@ function isOneOf(tables: readonly (keyof DB)[] | undefined): RawBuilder<unknown>
 
 /** Analyzes the given columns, or all. Skips a table that somebody else has locked, as vacuum does. */
 async function analyze(db: Kysely<DB>, table: string, columns: readonly string[] = []): Promise<void> {
-  const named = columns.length > 0 ? sql`(${sql.join(columns.map((column) => sql.ref(column)))})` : sql``;
-  await sql`analyze (skip_locked) ${sql.table(table)} ${named}`.execute(db);
+  const columnList = columns.length > 0 ? sql`(${sql.join(columns.map((column) => sql.ref(column)))})` : sql``;
+  await sql`analyze (skip_locked) ${sql.table(table)} ${columnList}`.execute(db);
 }
 
 interface Outgrown {

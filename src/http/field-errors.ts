@@ -49,10 +49,10 @@ const PRECEDENCE: readonly ValidationCode[] = ['missing', 'type_error', 'enum', 
 
 function sourceOf({ instancePath, keyword, params }: ErrorObject): string {
   const parts = instancePath.split('/').slice(1);
-  const named = parts.filter((part) => !/^\d+$/.test(part));
-  if (keyword === 'required') named.push(params.missingProperty);
-  if (keyword === 'additionalProperties') named.push(params.additionalProperty);
-  return named.join('.');
+  const names = parts.filter((part) => !/^\d+$/.test(part));
+  if (keyword === 'required') names.push(params.missingProperty);
+  if (keyword === 'additionalProperties') names.push(params.additionalProperty);
+  return names.join('.');
 }
 
 function faultOf(error: ErrorObject, source: string): Fault {

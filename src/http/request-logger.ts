@@ -7,7 +7,7 @@ const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 class RequestLogger {
   readonly #shared: FastifyBaseLogger;
   readonly #bindings: object;
-  #made: FastifyBaseLogger | undefined;
+  #own: FastifyBaseLogger | undefined;
 
   constructor(shared: FastifyBaseLogger, bindings: object) {
     this.#shared = shared;
@@ -15,8 +15,8 @@ class RequestLogger {
   }
 
   get own(): FastifyBaseLogger {
-    this.#made ??= this.#shared.child(this.#bindings);
-    return this.#made;
+    this.#own ??= this.#shared.child(this.#bindings);
+    return this.#own;
   }
 
   get level(): string {

@@ -4,8 +4,8 @@ const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 :
 
 /** Returns names and values alternately, sorted by name. */
 function namedMembers(value: object, nullIsNone: boolean): unknown[] {
-  const named = Object.entries(value).sort(byName);
-  return (nullIsNone ? named.filter(isGiven) : named).flat();
+  const entries = Object.entries(value).sort(byName);
+  return (nullIsNone ? entries.filter(isGiven) : entries).flat();
 }
 
 /**

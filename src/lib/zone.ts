@@ -29,10 +29,10 @@ export interface Zone {
 
 const zones = new Map<string, Zone>();
 /** Keyed by names as given, in any case: Intl takes a tenth of a millisecond to find the canonical name. */
-const named = new LRUCache<string, Zone>({ max: 1_000 });
+const zonesByName = new LRUCache<string, Zone>({ max: 1_000 });
 
 function knownZone(name: string): Zone | undefined {
-  const known = named.get(name);
+  const known = zonesByName.get(name);
   if (known) return known;
   const canonical = canonicalName(name);
   if (canonical === undefined) return undefined;
@@ -42,7 +42,7 @@ function knownZone(name: string): Zone | undefined {
     zone = { name: canonical, wall, days: dayClockOf(wall) };
     zones.set(canonical, zone);
   }
-  named.set(name, zone);
+  zonesByName.set(name, zone);
   return zone;
 }
 

@@ -76,9 +76,9 @@ export function createTurns({
   function laneOf(webhookId: string): Lane {
     const known = lanes.get(webhookId);
     if (known) return known;
-    const made: Lane = { underway: 0, waiting: [], moment: currentMoment(), delivered: 0, deliveredBefore: 0 };
-    lanes.set(webhookId, made);
-    return made;
+    const lane: Lane = { underway: 0, waiting: [], moment: currentMoment(), delivered: 0, deliveredBefore: 0 };
+    lanes.set(webhookId, lane);
+    return lane;
   }
 
   async function run(lane: Lane, delivery: Claimed): Promise<void> {

@@ -54,14 +54,14 @@ function tryPostgres(account: Account, bin: string) {
 }
 
 async function copyServer(server: ServerPackage, copy: string): Promise<void> {
-  const made = await mkdtemp(`${copy}.new-`);
+  const unfinished = await mkdtemp(`${copy}.new-`);
   try {
-    await cp(join(server.root, 'native'), join(made, 'native'), { recursive: true, verbatimSymlinks: true });
-    await makeReadable(made);
-    await makeLinks(made);
-    await rename(made, copy);
+    await cp(join(server.root, 'native'), join(unfinished, 'native'), { recursive: true, verbatimSymlinks: true });
+    await makeReadable(unfinished);
+    await makeLinks(unfinished);
+    await rename(unfinished, copy);
   } catch (error) {
-    await rm(made, { recursive: true, force: true });
+    await rm(unfinished, { recursive: true, force: true });
     // Unless another process was quicker.
     if (!existsSync(copy)) throw error;
   }

@@ -12,12 +12,12 @@ const ELSEWHERE = ['/var/lib', '/var/tmp'];
 
 /** Returns the real folder of an existing database; undefined if there is none. */
 export async function findHome(dataDir: string): Promise<string | undefined> {
-  const named = join(resolve(dataDir), 'postgres');
-  const found = await lstat(named).catch(() => undefined);
+  const path = join(resolve(dataDir), 'postgres');
+  const found = await lstat(path).catch(() => undefined);
   if (!found) return undefined;
-  return realpath(named).catch(() => {
+  return realpath(path).catch(() => {
     throw new EmbeddedDatabaseError(
-      `${named} is a link to a folder that is gone: bring that folder back, or remove the link to start with an empty database.`,
+      `${path} is a link to a folder that is gone: bring that folder back, or remove the link to start with an empty database.`,
     );
   });
 }
@@ -75,15 +75,15 @@ async function opensTo(account: Account, folder: string): Promise<boolean> {
   return canEnter(account, folder);
 }
 
-async function publish(folder: string, named: string): Promise<boolean> {
-  const near = folder.startsWith(`${named}.new-`);
+async function publish(folder: string, path: string): Promise<boolean> {
+  const isNear = folder.startsWith(`${path}.new-`);
   try {
-    await (near ? rename(folder, named) : symlink(folder, named));
+    await (isNear ? rename(folder, path) : symlink(folder, path));
   } catch (error) {
-    if (!existsSync(named)) throw error;
+    if (!existsSync(path)) throw error;
     await rm(folder, { recursive: true, force: true });
     return false;
   }
-  await syncFolder(dirname(named));
+  await syncFolder(dirname(path));
   return true;
 }

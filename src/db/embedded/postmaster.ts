@@ -78,10 +78,10 @@ const NO_PROCESS = 2_147_483_646;
  * file is left alone.
  */
 export async function neutraliseStalePid(folder: string, seen: string): Promise<void> {
-  const named = join(folder, 'postmaster.pid');
-  const aside = `${named}.stale-${process.pid}`;
+  const pidFile = join(folder, 'postmaster.pid');
+  const aside = `${pidFile}.stale-${process.pid}`;
   try {
-    await rename(named, aside);
+    await rename(pidFile, aside);
   } catch (error) {
     // Another process is dealing with it just now.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
@@ -91,7 +91,7 @@ export async function neutraliseStalePid(folder: string, seen: string): Promise<
     const text = await readPlainFile(aside);
     if (text === seen) await replaceFile(folder, aside, text.replace(/^.*/, String(NO_PROCESS)));
   } finally {
-    await link(aside, named).catch(() => undefined);
+    await link(aside, pidFile).catch(() => undefined);
     await unlink(aside);
   }
 }
