@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Sends each piece as a chunk of its own. Returns the status of the answer. */
+/** Sends each piece as a chunk of its own. Returns the status of the response. */
 async function sendInChunks(pieces: readonly string[]): Promise<number> {
   const client = openRaw(Number(new URL(service.url).port));
   client.send(

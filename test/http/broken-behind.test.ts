@@ -1,4 +1,4 @@
-// Broken HTTP after a complete request: the complete one takes effect, so its own answer comes first.
+// Broken HTTP after a complete request: the complete one takes effect, so its own response comes first.
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -27,10 +27,10 @@ test('the requests before broken HTTP are answered in their order, then it is re
   expect((await connection.next()).status).toBe(200);
   expect(await connection.next()).toMatchObject({ status: 400, json: { error_code: 'parse_error' } });
   await connection.ended;
-  await expect(connection.next()).rejects.toThrow('ended without an answer');
+  await expect(connection.next()).rejects.toThrow('ended without a response');
 });
 
-test('a CONNECT waits for the answers to the requests before it', async () => {
+test('a CONNECT waits for the responses to the requests before it', async () => {
   const release = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
   connection.send(`${rawGrant(service)}${rawGrant(service)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -57,7 +57,7 @@ test('bytes after a last request are ignored', async () => {
   connection.send(`${rawGrant(service).replace('\r\n', '\r\nConnection: close\r\n')}x`);
   expect((await connection.next()).status).toBe(200);
   await connection.ended;
-  await expect(connection.next()).rejects.toThrow('ended without an answer');
+  await expect(connection.next()).rejects.toThrow('ended without a response');
 });
 
 test('a body without a length, as Node.js sends it with DELETE, does not hide that the profile was deleted', async () => {

@@ -9,7 +9,7 @@ import { updateProfile } from '../profile/world.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';
-import { type RawAnswer, sendRaw } from './raw.ts';
+import { type RawResponse, sendRaw } from './raw.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ async function withService<T>(env: Record<string, string>, work: (other: TestSer
   }
 }
 
-type Provoked = Pick<RawAnswer, 'status' | 'headers' | 'json'>;
+type Provoked = Pick<RawResponse, 'status' | 'headers' | 'json'>;
 
 const PROVOCATIONS: Record<ConditionName, () => Promise<unknown>> = {
   not_authenticated: () => service.call('POST', ATTRIBUTION, { body: record }),

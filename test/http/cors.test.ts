@@ -43,7 +43,7 @@ describe('by default', () => {
     }
   });
 
-  test('a page of any origin may read every answer to adding attribution, including errors and Request-Id', async () => {
+  test('a page of any origin may read every response to adding attribution, including errors and Request-Id', async () => {
     const headers = { origin: ORIGIN };
     const answers = [
       await post(service, { status: 'organic', customer_user_id: 'nobody' }, { headers }),

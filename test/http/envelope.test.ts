@@ -110,7 +110,7 @@ describe('methods', () => {
     );
   });
 
-  test('405 has the headers that every answer of its path has', async () => {
+  test('405 has the headers that every response of its path has', async () => {
     expect((await service.call('GET', GRANT)).headers).toMatchObject({ allow: 'POST', 'cache-control': 'no-store' });
     const { headers } = await service.call('GET', ATTRIBUTION);
     expect(headers['access-control-allow-origin']).toBe('*');
@@ -306,7 +306,7 @@ test('a request from HTTP/1.0 is answered', async () => {
   expect(await sendRaw(service.port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatchObject({ status: 200 });
 });
 
-test('Request-Id is chosen by the service: a new one for every answer, whatever the client sends', async () => {
+test('Request-Id is chosen by the service: a new one for every response, whatever the client sends', async () => {
   const ids = await Promise.all(
     Array.from({ length: 20 }, async () => {
       const answer = await service.call('GET', '/healthz', { headers: { 'request-id': 'mine' } });

@@ -40,5 +40,5 @@ test('a request that takes longer than a second is no longer answered: the clien
   await waitForBlocked(service);
   await connection.ended;
   await release();
-  await expect(connection.next()).rejects.toThrow('ended without an answer');
+  await expect(connection.next()).rejects.toThrow('ended without a response');
 });

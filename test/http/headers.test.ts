@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createProfile, PROFILE } from '../profile/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
-import { type RawAnswer, sendRaw } from './raw.ts';
+import { type RawResponse, sendRaw } from './raw.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 /** Sends each header on a line of its own, in this order. */
-function send(method: 'GET' | 'POST', headers: readonly (readonly [string, string])[]): Promise<RawAnswer> {
+function send(method: 'GET' | 'POST', headers: readonly (readonly [string, string])[]): Promise<RawResponse> {
   const body = method === 'POST' ? '{}' : '';
   const own = [
     ['host', 'x'],

@@ -1,4 +1,4 @@
-// The log: one line per request, with the id that its answer carries, and never a key.
+// The log: one line per request, with the id that its response carries, and never a key.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { sql } from 'kysely';
@@ -24,9 +24,9 @@ afterAll(() => service.close());
 
 const record = { status: 'organic', customer_user_id: 'anna' };
 
-/** Finds the `request` line of an answer in the log. */
+/** Finds the `request` line of a response in the log. */
 async function findLine(requestId: unknown) {
-  // The line is written after the answer has been sent.
+  // The line is written after the response has been sent.
   await new Promise((resolve) => setTimeout(resolve, 20));
   const found = lines
     .map((line) => JSON.parse(line))
@@ -35,7 +35,7 @@ async function findLine(requestId: unknown) {
   return found[0];
 }
 
-test('each request has one line with method, path, status, duration, app and key id, under the id of the answer', async () => {
+test('each request has one line with method, path, status, duration, app and key id, under the id of the response', async () => {
   const { headers } = await post(service, record);
   expect(await findLine(headers['request-id'])).toMatchObject({
     method: 'POST',
@@ -78,7 +78,7 @@ const warningsSince = (before: number) =>
     .map((line) => JSON.parse(line))
     .filter(({ level }) => level > 30);
 
-test('a client that leaves before its answers has a line for each and is counted as 499; its requests still take effect', async () => {
+test('a client that leaves before its responses has a line for each and is counted as 499; its requests still take effect', async () => {
   const release = await holdProfile(service, 'anna');
   const connection = openRaw(service.port);
   // The second request waits behind the first.
@@ -126,7 +126,7 @@ test('a client that leaves while its key is looked up is no error, although it h
   await leaveWhileHeld('api_key', rawPost(ATTRIBUTION, key, JSON.stringify(record)));
 });
 
-test('a client that leaves before any part of a compressed answer was sent is no error', async () => {
+test('a client that leaves before any part of a compressed response was sent is no error', async () => {
   const question = { chart_id: 'mrr', period_unit: 'day', filters: { date: ['2026-01-01', '2026-03-31'] } };
   await askChart(service, question);
   const request = rawPost(CHARTS_PATH, service.secretKey, JSON.stringify(question), 'Accept-Encoding: gzip');
@@ -134,10 +134,10 @@ test('a client that leaves before any part of a compressed answer was sent is no
   await leaveWhileHeld('fact_version', request);
 });
 
-test('a connection over which nothing comes is closed without an answer, and has no line', async () => {
+test('a connection over which nothing comes is closed without a response, and has no line', async () => {
   const before = lines.length;
   const silent = openRaw(service.port);
-  await expect(silent.next()).rejects.toThrow('ended without an answer');
+  await expect(silent.next()).rejects.toThrow('ended without a response');
   expect(requestsSince(before)).toEqual([]);
 });
 
@@ -161,7 +161,7 @@ test.each([
   ['does not come', ''],
   ['is broken', 'broken\r\n'],
 ])(
-  'a request that was answered before its body has one line and no second answer if the body %s',
+  'a request that was answered before its body has one line and no second response if the body %s',
   async (_words, rest) => {
     const before = lines.length;
     const connection = openRaw(service.port);
@@ -169,7 +169,7 @@ test.each([
     expect(await connection.next()).toMatchObject({ status: 401 });
     connection.send(rest);
     await connection.ended;
-    await expect(connection.next()).rejects.toThrow('ended without an answer');
+    await expect(connection.next()).rejects.toThrow('ended without a response');
     expect(requestsSince(before)).toMatchObject([{ status: 401 }]);
   },
 );

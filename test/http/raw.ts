@@ -1,14 +1,14 @@
 // Raw bytes on a socket, for requests that no HTTP client would send.
 import { connect } from 'node:net';
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   headers: Record<string, string>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into responses of every shape
   json: any;
 }
 
-function parseOne(text: string): { answer: RawAnswer; rest: string } | undefined {
+function parseOne(text: string): { response: RawResponse; rest: string } | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
   const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n');
@@ -18,12 +18,12 @@ function parseOne(text: string): { answer: RawAnswer; rest: string } | undefined
   const bodyEnd = end + 4 + Number(headers['content-length'] ?? 0);
   if (text.length < bodyEnd) return undefined;
   const body = text.slice(end + 4, bodyEnd);
-  const answer = {
+  const response = {
     status: Number(statusLine.split(' ')[1]),
     headers,
     json: body === '' ? undefined : JSON.parse(body),
   };
-  return { answer, rest: text.slice(bodyEnd) };
+  return { response, rest: text.slice(bodyEnd) };
 }
 
 /** Returns the header lines of a request that sends JSON, except those that frame its body. */
@@ -38,11 +38,11 @@ export function rawPost(path: string, key: string, body: string, ...headers: str
 
 export interface RawConnection {
   send: (bytes: string | Buffer) => void;
-  /** Returns the next answer; rejects if the connection ends before it. */
-  next: () => Promise<RawAnswer>;
+  /** Returns the next response; rejects if the connection ends before it. */
+  next: () => Promise<RawResponse>;
   /** Settles when the server has closed the connection. */
   ended: Promise<void>;
-  /** Closes our sending side; answers still arrive. */
+  /** Closes our sending side; responses still arrive. */
   end: () => void;
   close: () => void;
 }
@@ -71,9 +71,9 @@ export function openRaw(port: number): RawConnection {
         const parsed = parseOne(text);
         if (parsed) {
           text = parsed.rest;
-          return parsed.answer;
+          return parsed.response;
         }
-        if (isOver) throw new Error(`the connection ended without an answer: ${text}`);
+        if (isOver) throw new Error(`the connection ended without a response: ${text}`);
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
@@ -85,8 +85,8 @@ export function openRaw(port: number): RawConnection {
   };
 }
 
-/** Sends the bytes on a connection of their own and returns the first answer. */
-export async function sendRaw(port: number, bytes: string | Buffer): Promise<RawAnswer> {
+/** Sends the bytes on a connection of their own and returns the first response. */
+export async function sendRaw(port: number, bytes: string | Buffer): Promise<RawResponse> {
   const connection = openRaw(port);
   connection.send(bytes);
   try {

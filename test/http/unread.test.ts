@@ -1,5 +1,5 @@
-// Connections over which nothing moves: a client that does not read its answers is cut off, as a few of them could
-// otherwise hold all connections there may be. A client whose answer takes long is not cut off.
+// Connections over which nothing moves: a client that does not read its responses is cut off, as a few of them could
+// otherwise hold all connections there may be. A client whose response takes long is not cut off.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { startService, type TestService } from '../setup/service.ts';
 
 /** A connection may be silent for twice this time. */
 const REQUEST_TIMEOUT_MS = 200;
-/** So many that their answers exceed a connection's buffers; sent in one packet, so that none of them arrives late. */
+/** Enough for their responses to overflow a connection's buffers; sent in one packet, so that none arrives late. */
 const REQUESTS = 50;
 
 let service: TestService;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('a client that does not read its answers loses its connection', async () => {
+test('a client that does not read its responses loses its connection', async () => {
   const socket = connect({ port: service.port, host: '127.0.0.1' });
   socket.on('error', () => {});
   socket.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(REQUESTS));
@@ -32,7 +32,7 @@ test('a client that does not read its answers loses its connection', async () =>
   expect(socket.closed).toBe(true);
 });
 
-test('an answer that takes longer than a connection may be silent still arrives', async () => {
+test('a response that takes longer than a connection may be silent still arrives', async () => {
   const release = await holdProfile(service, 'anna');
   const answer = readProfile(service, { customer: 'anna' });
   await sleep(4 * REQUEST_TIMEOUT_MS);

@@ -104,7 +104,7 @@ describe('a claim', () => {
     expect(rows.map(({ state }) => state)).toEqual(['dead', 'dead', 'dead']);
   });
 
-  it('stands while its delivery is sent, however old: what follows waits for the answer', async () => {
+  it('stands while its delivery is sent, however old: what follows waits for the response', async () => {
     world.pass(91 * 86_400);
     const { claimed } = await claim({ total: 1 });
     expect(await sweepEvents(world.service.deps)).toEqual({ died: 2, pruned: 0 });

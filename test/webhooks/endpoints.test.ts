@@ -163,7 +163,7 @@ describe('change', () => {
     ['address', 200],
     ['Authorization value', 410],
   ])(
-    'with a new %s, a delivery in progress is sent again, and its answer %i says nothing about the endpoint',
+    'with a new %s, a delivery in progress is sent again, and its response %i says nothing about the endpoint',
     async (what, status) => {
       const { webhook_id: webhookId } = await addFull();
       const elsewhere = await world.receive();

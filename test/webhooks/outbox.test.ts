@@ -136,7 +136,7 @@ it("recording leaves nothing behind if the caller's transaction fails", async ()
   expect(await db.selectFrom('webhook_delivery').selectAll().execute()).toEqual([]);
 });
 
-it('an answer that arrives while its profile is being deleted is not kept', async () => {
+it('a response that arrives while its profile is being deleted is not kept', async () => {
   const { webhook_id } = await addEndpoint();
   const profile_id = randomUUID();
   await recordEvents(db, app, [event({ profile_id })]);
@@ -158,7 +158,7 @@ it('an answer that arrives while its profile is being deleted is not kept', asyn
   expect(row).toEqual({ state: 'delivered', last_answer: null });
 });
 
-it('a deleted profile is removed from its events and from the answers to them', async () => {
+it('a deleted profile is removed from its events and from the responses to them', async () => {
   await addEndpoint();
   const [profile_id, other] = [randomUUID(), randomUUID()];
   const payload = {

@@ -33,7 +33,7 @@ afterAll(async () => {
   await world.close();
 });
 
-it('deliveries are listed newest first, by state, with the last answer', async () => {
+it('deliveries are listed newest first, by state, with the last response', async () => {
   const dead = await listDeliveries(deps, webhookId, { state: 'dead' });
   expect(dead[0]).toEqual({
     delivery_id: expect.stringMatching(new RegExp(`^\\d+-${webhookId}$`)),
@@ -95,7 +95,7 @@ it('mistakes in a replay are named', async () => {
   }
 });
 
-it('deliveries keep no answer that came after their profile was deleted', async () => {
+it('deliveries keep no response that came after their profile was deleted', async () => {
   await world.addProfile('eve');
   receiver.behave(async (response) => {
     await deleteProfile(world.service, { customer: 'eve' });

@@ -22,7 +22,7 @@ export interface World {
   receive: (behaviour?: Behaviour) => Promise<Receiver>;
   addEndpoint: (url: string, input?: Partial<NewWebhook>) => Promise<{ webhook_id: string; secret: string }>;
   dispatch: (overrides?: DispatcherOverrides) => Dispatcher;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into responses of every shape
   feed: (query?: string) => Promise<any>;
   /** Log lines with this message. */
   logged: (message: string) => object[];
