@@ -118,7 +118,7 @@ describe('change', () => {
     return added;
   }
 
-  it('keeps what is not named: the secret, the waiting deliveries, the state', async () => {
+  it('keeps what is not named: the secret, the pending deliveries, the state', async () => {
     const { webhook_id: webhookId, secret } = await addFull();
     await deps.db.updateTable('webhook').set({ state: 'suspended' }).execute();
     await world.grant('ann');
@@ -249,7 +249,7 @@ describe('states', () => {
     await expect(resumeWebhook(deps, webhook_id)).rejects.toThrow(/a disabled webhook must be enabled, not resumed/);
   });
 
-  it('resume immediately sends what waits for its next attempt, once the receiver has recovered', async () => {
+  it('resume immediately sends deliveries that wait for their next attempt, once the receiver has recovered', async () => {
     receiver.behave(answering(503));
     const { webhook_id } = await world.addEndpoint(receiver.url);
     for (const second of [1, 2]) await world.grant('ann', { starts_at: `2025-01-01T00:00:0${second}Z` });
@@ -267,7 +267,7 @@ describe('states', () => {
     await dispatcher.stop();
   });
 
-  it('a disabled endpoint keeps what waits and gets nothing new; once it is enabled again, what waited goes out', async () => {
+  it('a disabled endpoint keeps its pending deliveries and gets no new ones; once it is enabled again, they go out', async () => {
     const other = await world.receive();
     await world.addEndpoint(other.url);
     const { webhook_id } = await world.addEndpoint(receiver.url);
@@ -283,7 +283,7 @@ describe('states', () => {
     await dispatcher.stop();
   });
 
-  it('enable immediately makes due what waits for its next attempt', async () => {
+  it('enable immediately makes deliveries due that wait for their next attempt', async () => {
     receiver.behave(answering(503));
     const { webhook_id } = await world.addEndpoint(receiver.url);
     await world.grant('ann');
@@ -343,7 +343,7 @@ it('test: reports what came instead of 2xx, and leaves no trace in the feed', as
   expect((await world.feed()).data).toHaveLength(before);
 });
 
-it('remove: what waits becomes dead, the feed keeps its history, and grants write no more events', async () => {
+it('remove: pending deliveries become dead, the feed keeps its history, and grants write no more events', async () => {
   const { webhook_id } = await world.addEndpoint(receiver.url);
   await world.grant('ann');
   await removeWebhook(deps, webhook_id);
@@ -396,7 +396,7 @@ it.each([
   await dispatcher.stop();
 });
 
-it('list: shows the endpoints of one app or of all, with what waits and what is dead', async () => {
+it('list: shows the endpoints of one app or of all, with their pending and dead deliveries counted', async () => {
   await world.addEndpoint(receiver.url);
   await world.grant('ann');
   expect(await only()).toMatchObject({ waiting: 1, dead: 0 });

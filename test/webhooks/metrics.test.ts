@@ -38,7 +38,7 @@ function expectAge(age: number | undefined, min: number, earliest: Date): void {
   expect(age).toBeLessThanOrEqual((world.service.deps.now().getTime() - earliest.getTime()) / 1_000);
 }
 
-it('what waits and for how long, what was delivered, failed and died, and the duration of attempts are counted', async () => {
+it('pending deliveries and their age, attempts by result, and the duration of attempts are counted', async () => {
   const receiver = await world.receive();
   const { webhook_id, secret } = await world.addEndpoint(receiver.url, { authorization: 'Bearer hidden' });
   const granted = world.service.deps.now();

@@ -200,7 +200,7 @@ async function waitForWriterCheck(): Promise<void> {
   });
 }
 
-it('an event recorded while its endpoint is being removed has a dead delivery, not a waiting one', async () => {
+it('an event recorded while its endpoint is being removed has a dead delivery, not a pending one', async () => {
   const { webhook_id } = await addEndpoint();
   const trx = await db.startTransaction().execute();
   await recordEvents(trx, app, [event()]);
