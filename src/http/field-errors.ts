@@ -1,6 +1,7 @@
 // Turns AJV's errors into entries of the error envelope: one per field, with the field's most telling fault.
 import type { ErrorObject } from 'ajv';
 import type { FieldError, ValidationCode } from '../errors.ts';
+import { counted } from '../lib/counted.ts';
 import { DATETIME_MESSAGE } from '../lib/datetime.ts';
 import { isStorableText, TEXT_MESSAGE } from '../lib/text.ts';
 import { UTF8_MESSAGE } from './header-text.ts';
