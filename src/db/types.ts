@@ -47,12 +47,12 @@ export interface ApiKey {
   key_id: Generated<string>;
   kind: 'public' | 'secret';
   /**
-   * Everything before the dot: public_live_ or secret_live_ and 8 characters.
+   * The part before the dot: public_live_ or secret_live_ and 8 characters.
    */
   prefix: string;
   revoked_at: string | null;
   /**
-   * all, or analytics: only charts and the event feed.
+   * all, or analytics (charts and the event feed only).
    */
   scope: Generated<'all' | 'analytics'>;
   /**
@@ -64,7 +64,7 @@ export interface ApiKey {
 export interface App {
   app_id: Generated<string>;
   /**
-   * Short key of the app in the fact tables, which are kept narrow.
+   * Short key of the app for the fact tables, which are kept narrow.
    */
   app_key: Generated<number>;
   /**
@@ -78,11 +78,11 @@ export interface App {
    */
   profile_shape: Generated<'dictionary' | 'array'>;
   /**
-   * What happens to a chain that another living profile brings: refuse it, or transfer the chain.
+   * What happens when a transaction of a chain arrives for another living profile: refuse it, or transfer the chain.
    */
   sharing: Generated<'refuse' | 'transfer'>;
   /**
-   * Reporting zone (IANA name): the zone of the day integers in the fact tables.
+   * Reporting time zone (IANA name). The day numbers in the fact tables are days in this zone.
    */
   timezone: Generated<string>;
 }
@@ -106,7 +106,7 @@ export interface DimAttribution {
   source_key: Generated<number>;
   status: string | null;
   /**
-   * A row with the same status that stands for all of them in the totals, as channel_key, campaign_key and source_key do. Two rows may stand for one value.
+   * A row with the same status that represents all of them in the totals; likewise channel_key, campaign_key and source_key. Two rows may represent one value.
    */
   status_key: Generated<number>;
   tuple_hash: Buffer;
@@ -194,15 +194,15 @@ export interface FactColumnChunk {
 export interface FactColumnMonth {
   app_key: number;
   /**
-   * Changes that were appended to the columns since.
+   * Number of changes appended to the columns since then.
    */
   appended: Generated<number>;
   /**
-   * Rows of fact_column_change, that are not in the columns yet.
+   * Number of rows in fact_column_change that the columns do not contain yet.
    */
   changes: Generated<number>;
   /**
-   * When the columns were made.
+   * Number of facts when the columns were written.
    */
   facts: number;
   month: number;
@@ -211,7 +211,7 @@ export interface FactColumnMonth {
 export interface FactInstall {
   app_key: number;
   /**
-   * The label; of a profile in label_pending, the key there holds instead.
+   * The label. For a profile in label_pending, the key there takes its place.
    */
   attribution_key: number;
   country_key: number;
@@ -219,7 +219,7 @@ export interface FactInstall {
   installed_day: number;
   profile_id: string;
   /**
-   * The profile as a number, for columns: distinct ones are counted. With gaps.
+   * The profile as a number (with gaps), so that columns can count distinct profiles.
    */
   profile_no: Generated<bigint>;
   store_key: number;
@@ -269,7 +269,7 @@ export interface FactPending {
   profile_id: string;
   purchase_no: bigint;
   /**
-   * Counts changes since the fact became pending, so that a totals run that saw an earlier state fails and is tried again.
+   * Counts changes since the fact became pending. A totals run that has seen an earlier state fails and is retried.
    */
   touched: Generated<number>;
 }
@@ -316,11 +316,11 @@ export interface FactTotal {
   app_key: number;
   day: number;
   /**
-   * day or month; of a month, day is its first.
+   * Day or month; for a month, day is its first day.
    */
   grain: number;
   /**
-   * The column, of the fact or of its label, by which the row is split, key its value there; 0 and key 0: not split.
+   * The column, of the fact or of its label, by which the row is split; key is the value. 0 with key 0: not split.
    */
   home: number;
   key: number;
@@ -331,7 +331,7 @@ export interface FactTotal {
   n: number;
   n_first_paid: number;
   /**
-   * Paid periods that have no refund, also none to come; n_monthly and the monthly amounts count those that add to MRR.
+   * Paid periods without a refund, even a future one; n_monthly and the monthly amounts cover those of them that add to MRR.
    */
   n_kept: number;
   n_monthly: number;
@@ -346,14 +346,14 @@ export interface FactTotal {
 
 export interface FactTransaction {
   /**
-   * End of a subscription period for stocks: the earlier of its own end and the next transaction; null for one-time purchases.
+   * End of a subscription period for stocks: its own end or the next transaction, whichever is earlier; null for one-time purchases.
    */
   active_until: string | null;
   active_until_day: number | null;
   app_key: number;
   attribution_key: number;
   /**
-   * When the period enters a billing issue: at its detection, or at the grace end if the chain did not go on by then.
+   * When the period enters a billing issue: when it is detected or, with a grace period, at the end of that unless the chain has continued by then.
    */
   billing_issue_at: string | null;
   billing_issue_day: number | null;
@@ -365,7 +365,7 @@ export interface FactTransaction {
   installed_at: string;
   installed_day: number;
   /**
-   * When the subscription lapses after this period; null if the chain goes on. May lie in the future.
+   * When the subscription lapses after this period; null if the chain continues. May lie in the future.
    */
   lapse_at: string | null;
   lapse_day: number | null;
@@ -375,7 +375,7 @@ export interface FactTransaction {
   net: bigint;
   offer_key: number;
   /**
-   * Code, as duration, renewal_status and cancellation_reason: src/facts/codes.ts.
+   * A code, like duration, renewal_status and cancellation_reason: see src/facts/codes.ts.
    */
   period: number;
   placement_key: number;
@@ -386,7 +386,7 @@ export interface FactTransaction {
   purchased_at: string;
   purchased_day: number;
   /**
-   * May lie in the future: the transaction is not refunded before.
+   * May lie in the future; until then the transaction does not count as refunded.
    */
   refunded_at: string | null;
   refunded_day: number | null;
@@ -397,7 +397,7 @@ export interface FactTransaction {
   renewal_cancelled_day: number | null;
   renewal_status: number;
   /**
-   * 10^-9 USD, as proceeds, net and the monthly amounts (null where the period adds nothing to MRR).
+   * 10^-9 USD, like proceeds, net and the monthly amounts (null if the period adds nothing to MRR).
    */
   revenue: bigint;
   store_key: number;
@@ -433,11 +433,11 @@ export interface InstallColumnChunk {
 export interface InstallColumnMonth {
   app_key: number;
   /**
-   * Changes that were appended to the columns since.
+   * Number of changes appended to the columns since then.
    */
   appended: Generated<number>;
   /**
-   * When the columns were made.
+   * Number of installs when the columns were written.
    */
   installs: number;
   month: number;
@@ -445,12 +445,12 @@ export interface InstallColumnMonth {
 
 export interface KeptAnswer {
   /**
-   * The body of the answer, as it was sent.
+   * The response body as it was sent.
    */
   answer: string;
   app_id: string;
   /**
-   * Of the body in canonical form: another body under the same key is refused.
+   * SHA-256 of the request body in canonical form; a different body under the same key is refused.
    */
   body_sha256: Buffer;
   idempotency_key: string;
@@ -465,16 +465,16 @@ export interface KeptAnswer {
 export interface LabelPending {
   app_key: number;
   /**
-   * That of the attribution record.
+   * The key in the attribution record.
    */
   attribution_key: number;
   /**
-   * That of all facts of the profile.
+   * The key that all facts of the profile carry.
    */
   earlier_key: number;
   profile_id: string;
   /**
-   * That of the attribution record.
+   * The queue_no in the attribution record.
    */
   queue_no: Generated<bigint>;
 }
@@ -487,20 +487,20 @@ export interface LabelRetotalled {
 export interface LapseWatch {
   app_id: string;
   /**
-   * That moment as far as was known; the chain is looked at again before anything is told.
+   * That moment as far as it was known; the chain is examined again before anything is reported.
    */
   check_at: string;
   profile_id: string;
   purchase_no: bigint;
   /**
-   * When it is tried again, if it was due and could not be told.
+   * The time of the next attempt, if the chain was due and could not be reported.
    */
   retry_at: string | null;
 }
 
 export interface Product {
   /**
-   * The access level that a purchase of the product opens; null opens none.
+   * The access level that purchases of the product open; null for none.
    */
   access_level_id: string | null;
   app_id: string;
@@ -514,16 +514,16 @@ export interface Profile {
   app_id: string;
   country: string | null;
   /**
-   * For operators: when the row was made; installed_at is what counts.
+   * When the row was written, for operators; installed_at is what counts.
    */
   created_at: Generated<string>;
   /**
-   * Key to string or number (interface 8).
+   * Object of strings and numbers by key (interface 8).
    */
   custom_attributes: Generated<unknown>;
   customer_user_id: string | null;
   /**
-   * A deleted profile stays as a nameless tombstone, so that charts keep their figures.
+   * Set when the profile is deleted. The row stays as a nameless tombstone, so that charts keep their figures.
    */
   deleted_at: string | null;
   installed_at: string;
@@ -537,11 +537,11 @@ export interface ProfileAttribution {
   attribution_user_id: string | null;
   profile_id: string;
   /**
-   * The row of the profile in label_pending; null where its facts have the label.
+   * The queue_no of the profile in label_pending; null if its facts carry the label.
    */
   queue_no: bigint | null;
   /**
-   * When the record took effect; superseded_at holds the same instant of the earlier records.
+   * When the record took effect; superseded_at of the previous record is the same instant.
    */
   recorded_at: string;
   superseded_at: Generated<ArrayType<string>>;
@@ -577,7 +577,7 @@ export interface Purchase {
   price_tax_usd: string | null;
   price_value: string;
   /**
-   * As given, null when absent; so are price_proceeds_usd and price_tax_usd.
+   * As given; null if absent. The same holds for price_proceeds_usd and price_tax_usd.
    */
   price_value_usd: string | null;
   proceeds_nano: bigint;
@@ -587,20 +587,20 @@ export interface Purchase {
    */
   purchase_id: Generated<string>;
   /**
-   * Short number of the transaction, for the facts.
+   * Short number of the transaction for the fact tables.
    */
   purchase_no: Generated<bigint>;
   purchase_type: string;
   purchased_at: string;
   /**
-   * For operators: when the transaction was last written with other values.
+   * When the transaction was last written with different values, for operators.
    */
   recorded_at: Generated<string>;
   refunded_at: string | null;
   renew_status: boolean | null;
   renew_status_changed_at: string | null;
   /**
-   * The price in 10^-9 USD, fixed when the transaction was recorded; proceeds_nano and net_nano (net revenue) alike.
+   * The price in 10^-9 USD, fixed when the transaction was recorded. The same holds for proceeds_nano and net_nano (net revenue).
    */
   revenue_nano: bigint;
   store: string;
@@ -628,27 +628,27 @@ export interface StoreSetting {
 export interface Webhook {
   app_id: string;
   /**
-   * Sent as the Authorization header, if there is one; encrypted like the secret.
+   * Value of the Authorization header, if one is sent; encrypted like the secret.
    */
   authorization_value: string | null;
   created_at: string;
   /**
-   * The types it wants; null is all.
+   * The event types that are sent; null for all.
    */
   event_types: string[] | null;
   failed_attempts: Generated<number>;
   /**
-   * First failed attempt after the last success; failed_attempts counts them. Null and 0 while all is well.
+   * The first failed attempt since the last success; failed_attempts counts them. Null and 0 if the last attempt succeeded.
    */
   first_failure_at: string | null;
   previous_secret: string | null;
   previous_secret_until: string | null;
   /**
-   * Signing secret (Standard Webhooks, whsec_…), encrypted (sealed:1:…) where there is a key. While one is being rotated previous_secret signs too, until previous_secret_until.
+   * Signing secret (Standard Webhooks, whsec_…), encrypted (sealed:1:…) if an encryption key is configured. During a rotation, previous_secret signs as well until previous_secret_until.
    */
   secret: string;
   /**
-   * disabled: by the operator, no events are written for it. suspended: by the service, its deliveries wait.
+   * disabled: by the operator; no events are written for it. suspended: by the service; its deliveries stay pending.
    */
   state: Generated<string>;
   state_changed_at: string;
@@ -660,34 +660,34 @@ export interface Webhook {
 export interface WebhookDelivery {
   attempted_at: string | null;
   /**
-   * Since it was queued.
+   * Attempts since it was queued.
    */
   attempts: Generated<number>;
   /**
-   * The claim under which it is being sent. A result is taken only from the holder of the claim.
+   * The claim under which it is being sent. Only the holder of the claim may write a result.
    */
   claim_id: string | null;
   /**
-   * When a dispatcher may look at it next: the next attempt; while claimed, the end of the lease; while an earlier event of the profile is pending, when that may have changed. Begins a little early, so that clocks that differ delay nothing.
+   * When a dispatcher may claim it next. While it is claimed, the end of the lease; while an earlier event of the profile is pending, when to look again. A new delivery is due slightly in the past, so that clocks that differ delay nothing.
    */
   due_at: Generated<string>;
   finished_at: string | null;
   /**
-   * Its profile is deleted: what receivers answer is not kept.
+   * True if its profile has been deleted: responses of receivers are not kept.
    */
   forgets_answer: Generated<boolean>;
   /**
-   * The first 2 KiB of the last answer.
+   * The first 2 KiB of the last response.
    */
   last_answer: string | null;
   /**
-   * What went wrong at the last attempt beyond the status: a refused destination, a time-out, a broken connection.
+   * Why the last attempt failed, if the status does not say it: a refused destination, a timeout, a broken connection.
    */
   last_error: string | null;
   last_status: number | null;
   profile_id: string;
   /**
-   * When it began to wait: with the event, or when it was replayed.
+   * When it was queued: with the event, or when it was replayed.
    */
   queued_at: Generated<string>;
   sequence: bigint;
@@ -700,17 +700,17 @@ export interface WebhookEvent {
   created_at: Generated<string>;
   customer_user_id: string | null;
   /**
-   * profile_event_id in the payload and webhook-id on the wire.
+   * profile_event_id in the payload and webhook-id in the header.
    */
   event_id: string;
   event_type: string;
   /**
-   * The body as it is sent; json, not jsonb, keeps its members in order.
+   * The body as it is sent. json and not jsonb, because json keeps the order of members.
    */
   payload: Json;
   profile_id: string;
   /**
-   * Drawn while the writer holds the profile's row lock, so that it orders the events of a profile.
+   * Drawn while the writer holds the row lock of the profile, so that it orders the events of a profile.
    */
   sequence: Generated<bigint>;
 }
