@@ -96,12 +96,12 @@ export function registerMetrics(
 ): void {
   build.set({ version: options.version }, 1);
   /** Reads in progress: later scrapes join them instead of starting another. */
-  const underWay = new Map<() => Promise<string>, Promise<string>>();
+  const inFlight = new Map<() => Promise<string>, Promise<string>>();
 
   /** Reads one feature's metrics. They may need the database; if it is away, the others are still wanted. */
   async function readPart(part: () => Promise<string>): Promise<string> {
-    const reading = underWay.get(part) ?? part().finally(() => underWay.delete(part));
-    underWay.set(part, reading);
+    const reading = inFlight.get(part) ?? part().finally(() => inFlight.delete(part));
+    inFlight.set(part, reading);
     const timeout = sleep(PART_TIMEOUT_MS, undefined, { ref: false }).then(() => {
       throw new Error(`not read within ${PART_TIMEOUT_MS / 1000} s`);
     });

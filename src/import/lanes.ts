@@ -27,7 +27,7 @@ export interface Lanes<R> {
   close: () => Promise<void>;
 }
 
-interface Underway {
+interface RunningBatch {
   session: Session;
   names: Names;
   reported: Promise<void>;
@@ -52,10 +52,10 @@ export interface LaneOptions {
 export function createLanes<R>({ first, maxConcurrent, openSession }: LaneOptions): Lanes<R> {
   const sessions = [first];
   /** Oldest first. */
-  const underway: Underway[] = [];
+  const inFlight: RunningBatch[] = [];
 
   async function takeFree(): Promise<Session> {
-    const free = sessions.find((session) => !underway.some((one) => one.session === session));
+    const free = sessions.find((session) => !inFlight.some((one) => one.session === session));
     if (free) return free;
     const session = await openSession();
     sessions.push(session);
@@ -63,17 +63,17 @@ export function createLanes<R>({ first, maxConcurrent, openSession }: LaneOption
   }
 
   async function finishOldest(): Promise<void> {
-    await underway[0]?.reported;
-    underway.shift();
+    await inFlight[0]?.reported;
+    inFlight.shift();
   }
 
   return {
     begin: async ({ names, write, report }) => {
-      while (underway.length === maxConcurrent || underway.some((one) => shareName(one.names, names))) {
+      while (inFlight.length === maxConcurrent || inFlight.some((one) => shareName(one.names, names))) {
         await finishOldest();
       }
       const session = await takeFree();
-      const before = underway.at(-1)?.reported;
+      const before = inFlight.at(-1)?.reported;
       await new Promise<void>((onHandedOver) => {
         const reported = write(session, onHandedOver).then(async (result) => {
           await before;
@@ -81,14 +81,14 @@ export function createLanes<R>({ first, maxConcurrent, openSession }: LaneOption
         });
         // A failure surfaces when it is awaited; until then it must not count as unhandled.
         reported.then(onHandedOver, onHandedOver);
-        underway.push({ session, names, reported });
+        inFlight.push({ session, names, reported });
       });
     },
     finish: async () => {
-      while (underway.length > 0) await finishOldest();
+      while (inFlight.length > 0) await finishOldest();
     },
     close: async () => {
-      await Promise.allSettled(underway.map(({ reported }) => reported));
+      await Promise.allSettled(inFlight.map(({ reported }) => reported));
       await Promise.all(sessions.map((session) => session.close()));
     },
   };

@@ -6,17 +6,17 @@ import type { DB } from '../db/types.ts';
 
 export const CHANNEL = 'webhook_delivery';
 
-const underWay = new WeakMap<Kysely<DB>, { again: boolean }>();
+const inFlight = new WeakMap<Kysely<DB>, { again: boolean }>();
 
 /** Nudges the dispatchers. While a nudge is in progress, further ones are merged into one. Never rejects. */
 export function nudgeDispatchers(db: Kysely<DB>): void {
-  const current = underWay.get(db);
+  const current = inFlight.get(db);
   if (current) {
     current.again = true;
     return;
   }
   const state = { again: true };
-  underWay.set(db, state);
+  inFlight.set(db, state);
   void send(db, state);
 }
 
@@ -25,5 +25,5 @@ async function send(db: Kysely<DB>, state: { again: boolean }): Promise<void> {
     state.again = false;
     await sql`select pg_notify(${CHANNEL}, '')`.execute(db).catch(() => undefined);
   }
-  underWay.delete(db);
+  inFlight.delete(db);
 }

@@ -41,7 +41,7 @@ interface Waiting {
 }
 
 interface Lane {
-  underway: number;
+  inFlight: number;
   waiting: Waiting[];
   /** The current moment, and how many deliveries succeeded in it and in the one before. */
   moment: number;
@@ -76,15 +76,15 @@ export function createTurns({
   function laneOf(webhookId: string): Lane {
     const known = lanes.get(webhookId);
     if (known) return known;
-    const lane: Lane = { underway: 0, waiting: [], moment: currentMoment(), delivered: 0, deliveredBefore: 0 };
+    const lane: Lane = { inFlight: 0, waiting: [], moment: currentMoment(), delivered: 0, deliveredBefore: 0 };
     lanes.set(webhookId, lane);
     return lane;
   }
 
   async function run(lane: Lane, delivery: Claimed): Promise<void> {
-    lane.underway++;
+    lane.inFlight++;
     const isDelivered = await send(delivery);
-    lane.underway--;
+    lane.inFlight--;
     advanceTo(lane, currentMoment());
     if (isDelivered) {
       lane.delivered++;
@@ -109,7 +109,7 @@ export function createTurns({
 
   function beginReady(): void {
     for (const lane of ready) {
-      for (const { delivery } of lane.waiting.splice(0, maxConcurrent - lane.underway)) begin(lane, delivery);
+      for (const { delivery } of lane.waiting.splice(0, maxConcurrent - lane.inFlight)) begin(lane, delivery);
     }
     ready.clear();
   }
@@ -122,7 +122,7 @@ export function createTurns({
   return {
     take(delivery) {
       const lane = laneOf(delivery.webhook_id);
-      if (lane.underway < maxConcurrent) begin(lane, delivery);
+      if (lane.inFlight < maxConcurrent) begin(lane, delivery);
       else lane.waiting.push({ delivery, since: clock() });
     },
     countAhead() {
@@ -131,7 +131,7 @@ export function createTurns({
         advanceTo(lane, currentMoment());
         const lately = lane.delivered + lane.deliveredBefore;
         if (lately > 0) counts.set(webhookId, Math.min(ahead, lately));
-        else if (lane.underway + lane.waiting.length === 0) lanes.delete(webhookId);
+        else if (lane.inFlight + lane.waiting.length === 0) lanes.delete(webhookId);
       }
       return counts;
     },

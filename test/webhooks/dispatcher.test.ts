@@ -106,14 +106,14 @@ describe('a dispatcher', () => {
   });
 
   it('holds more for an endpoint that takes them fast, never sends more concurrently, and gives back what waits when one fails or it stops', async () => {
-    let underway = 0;
-    let maxUnderway = 0;
+    let inFlight = 0;
+    let maxInFlight = 0;
     let count = 0;
     const receiver = await world.receive((response) => {
-      maxUnderway = Math.max(maxUnderway, ++underway);
+      maxInFlight = Math.max(maxInFlight, ++inFlight);
       const place = ++count;
       const end = () => {
-        underway--;
+        inFlight--;
         response.writeHead(place === 31 ? 500 : 200).end();
       };
       if (place <= 30) end();
@@ -130,7 +130,7 @@ describe('a dispatcher', () => {
     await eventually(async () => expect(receiver.received.length).toBeGreaterThan(32));
     expect(await world.countClaimed()).toBeLessThanOrEqual(3);
     await dispatcher.stop();
-    expect(maxUnderway).toBe(2);
+    expect(maxInFlight).toBe(2);
     expect(await world.countClaimed()).toBe(0);
     const rows = await db.selectFrom('webhook_delivery').select(['state', 'attempts']).execute();
     expect(rows.filter(({ attempts }) => attempts === 1)).toHaveLength(receiver.received.length);
