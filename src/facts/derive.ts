@@ -174,13 +174,13 @@ export async function deriveFacts(execute: Execute, app: App, chains: Chains): P
   await Promise.all([ensureDimensions(execute, dimensionValuesOf(app, chains)), execute(writeFacts)]);
 }
 
-/** Writes the facts of chains that the caller has just created and that have none. `bought` has their DIMENSIONS. */
+/** Writes the facts of chains that the caller has just created and that have none. */
 export async function deriveNewFacts(
   trx: Kysely<DB>,
   app: App,
-  { chains, bought }: { chains: Chains; bought: DimensionValues },
+  { chains, values }: { chains: Chains; values: DimensionValues },
 ): Promise<void> {
-  await ensureDimensions(planningEachTime(trx), bought);
+  await ensureDimensions(planningEachTime(trx), values);
   await sql`
     ${derivedFacts(app, chains)}, written as (
       insert into fact_transaction (app_key, profile_id, purchase_no, ${COLUMNS})

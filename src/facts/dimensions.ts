@@ -22,9 +22,9 @@ export function countryOf(column: string): RawBuilder<unknown> {
 }
 
 /** Writes the dimension rows that these purchases need, in a fixed order so that two writers do not deadlock. */
-export async function ensureDimensions(execute: Execute, bought: DimensionValues): Promise<void> {
+export async function ensureDimensions(execute: Execute, values: DimensionValues): Promise<void> {
   await execute(sql`
-    with bought as ${bought}, stores as (
+    with bought as ${values}, stores as (
       insert into dim_store (store) select distinct store from bought
       where store not in (select store from dim_store) order by 1 on conflict do nothing
     ), products as (

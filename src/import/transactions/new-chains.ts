@@ -52,7 +52,7 @@ function lastOfEach(priced: readonly Priced[]): readonly Priced[] {
  * Returns a few of the records as a relation: together, they name every store, product, offer and placement that any
  * record names.
  */
-function boughtIn(priced: readonly Priced[]): DimensionValues {
+function dimensionValuesOf(priced: readonly Priced[]): DimensionValues {
   const groups = DIMENSIONS.map((names) => ({ names, seen: new Set<string>() }));
   const naming = priced.filter(({ transaction }, index) => {
     const before = priced[index - 1]?.transaction;
@@ -119,7 +119,7 @@ export async function writeNewChains(
     const rows = toRows(app, copied, await readClock(trx));
     await session.copy({ table: 'purchase', columns: COLUMNS }, rows);
     onCopied();
-    await deriveNewFacts(trx, app, { chains: chainRelation(claimed), bought: boughtIn(copied) });
+    await deriveNewFacts(trx, app, { chains: chainRelation(claimed), values: dimensionValuesOf(copied) });
   }
   return { copied: copied.length, others: priced.filter((one) => !isNew(one)) };
 }
