@@ -33,7 +33,7 @@ const DimensionRecord = Type.Object({
   }),
 });
 
-const CatalogueAnswer = Type.Object(
+const CatalogueResponse = Type.Object(
   { data: Type.Object({ charts: Type.Array(ChartRecord), dimensions: Type.Array(DimensionRecord) }) },
   { examples: [{ data: { charts: [describeChart('installs')], dimensions: [describeDimension('renewal_status')] } }] },
 );
@@ -69,7 +69,7 @@ export function describeCatalogueRoute() {
   return operation({
     summary: 'Describe the charts',
     description: 'The chart catalogue: the charts, and the segmentations and filters that each accepts. Needs no key.',
-    answers: { 200: CatalogueAnswer },
+    responses: { 200: CatalogueResponse },
     errors: [],
     handle: async ({ reply }) => reply.type(JSON_TYPE).send(answer),
   });

@@ -7,7 +7,7 @@ import { operation } from '../http/operation.ts';
 import { findServiceHeader } from '../http/service-headers.ts';
 import { inTurns } from '../lib/slices.ts';
 import { CSV_WORDS, csvChunks, csvFileName } from './csv.ts';
-import { ChartAnswer, ChartBody, ChartHeaders } from './schema.ts';
+import { ChartBody, ChartHeaders, ChartResponse } from './schema.ts';
 import { createChartAnswers } from './service.ts';
 
 const BODY_LIMIT = 1024 * 1024;
@@ -25,7 +25,7 @@ export function retrieveAnalyticsRoute(deps: Deps) {
     compressed: true,
     csv: CSV_WORDS,
     bodyLimit: BODY_LIMIT,
-    answers: { 200: ChartAnswer },
+    responses: { 200: ChartResponse },
     errors: [],
     async handle({ app, body, request, reply }) {
       const zoneHeader = findServiceHeader(request.raw, deps.config.HEADER_ALIASES, 'tz');

@@ -147,7 +147,7 @@ const EXAMPLE: ChartMetric = {
   ],
 };
 
-export const ChartAnswer = Type.Object(
+export const ChartResponse = Type.Object(
   {
     data: Type.Object(Object.fromEntries(METRIC_KEYS.map((key) => [key, Type.Optional(ChartMetric)])), {
       description: 'revenue, proceeds and net_revenue for a chart in USD, otherwise common.',

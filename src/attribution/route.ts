@@ -9,7 +9,7 @@ export function addAttributionRoute(deps: Deps) {
   return operation({
     summary: 'Add attribution',
     body: AttributionBody,
-    answers: { 201: null },
+    responses: { 201: null },
     errors: ['profile_not_found'],
     handle({ app, body, request, reply }) {
       const recorded = recordAttribution(app, body);

@@ -3,7 +3,7 @@ import { handleChange } from '../changes/change-route.ts';
 import type { Deps } from '../deps.ts';
 import { operation } from '../http/operation.ts';
 import { OnceHeaders } from '../profile/identity.ts';
-import { ProfileAnswer } from '../profile/schema.ts';
+import { ProfileResponse } from '../profile/schema.ts';
 import { GrantBody, RevokeBody } from './schema.ts';
 import { createGrantor, revokeAccessLevel } from './service.ts';
 
@@ -12,7 +12,7 @@ export function grantAccessLevelRoute(deps: Deps) {
     summary: 'Grant access level',
     headers: OnceHeaders,
     body: GrantBody,
-    answers: { 200: ProfileAnswer },
+    responses: { 200: ProfileResponse },
     errors: ['profile_not_named', 'profile_not_found', 'access_level_not_found', 'idempotency_in_flight'],
     handle: handleChange(deps, createGrantor(deps)),
   });
@@ -24,7 +24,7 @@ export function revokeAccessLevelRoute(deps: Deps) {
     description: 'Ends a grant. Access that a purchase gives stays, and the response shows it.',
     headers: OnceHeaders,
     body: RevokeBody,
-    answers: { 200: ProfileAnswer },
+    responses: { 200: ProfileResponse },
     errors: [
       'profile_not_named',
       'profile_not_found',

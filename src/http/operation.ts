@@ -25,7 +25,7 @@ export interface Operation<Body extends TSchema = TSchema> {
   headers?: TSchema;
   querystring?: TSchema;
   /** Schema per success status; null for an empty body. */
-  answers: Record<number, TSchema | null>;
+  responses: Record<number, TSchema | null>;
   /** Errors it can return, besides those common to all operations of its kind. */
   errors: readonly ConditionName[];
   /** Largest body in bytes; BODY_LIMIT unless set. */

@@ -5,7 +5,7 @@ import { ProfileBody } from './body.ts';
 import { ProfileHeaders, readIdentity, refuseIdentifiers, requireIdentity } from './identity.ts';
 import { renderProfile } from './object.ts';
 import { deleteProfile } from './removal.ts';
-import { ProfileAnswer } from './schema.ts';
+import { ProfileResponse } from './schema.ts';
 import { createProfile, readProfile, updateProfile } from './service.ts';
 
 export function createProfileRoute(deps: Deps) {
@@ -16,7 +16,7 @@ export function createProfileRoute(deps: Deps) {
       'Without either, an anonymous profile is created. The body cannot name a profile.',
     headers: ProfileHeaders,
     body: ProfileBody,
-    answers: { 200: ProfileAnswer },
+    responses: { 200: ProfileResponse },
     errors: ['profile_not_found'],
     async handle({ app, body, request }) {
       const identity = readIdentity(request.raw, deps.config.HEADER_ALIASES);
@@ -30,7 +30,7 @@ export function readProfileRoute(deps: Deps) {
   return operation({
     summary: 'Get a profile',
     headers: ProfileHeaders,
-    answers: { 200: ProfileAnswer },
+    responses: { 200: ProfileResponse },
     errors: ['profile_not_named', 'profile_not_found'],
     async handle({ app, request }) {
       const identity = requireIdentity(request.raw, deps.config.HEADER_ALIASES);
@@ -45,7 +45,7 @@ export function updateProfileRoute(deps: Deps) {
     description: 'Changes what the body gives and keeps the rest.',
     headers: ProfileHeaders,
     body: ProfileBody,
-    answers: { 200: ProfileAnswer },
+    responses: { 200: ProfileResponse },
     errors: ['profile_not_named', 'profile_not_found'],
     async handle({ app, body, request }) {
       const identity = requireIdentity(request.raw, deps.config.HEADER_ALIASES);
@@ -61,7 +61,7 @@ export function deleteProfileRoute(deps: Deps) {
       'Deletes its customer user id, attributes, attribution and grants for good, and removes what names or describes the user from its events. Its profile id is never used again. Charts keep their figures. ' +
       "Its transaction chains no longer belong to anyone: if a transaction of one arrives for another profile, the whole chain becomes that profile's, in charts, too.",
     headers: ProfileHeaders,
-    answers: { 204: null },
+    responses: { 204: null },
     errors: ['profile_not_named', 'profile_not_found'],
     async handle({ app, request, reply }) {
       const identity = requireIdentity(request.raw, deps.config.HEADER_ALIASES);

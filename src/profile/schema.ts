@@ -146,4 +146,4 @@ const EXAMPLE = {
 };
 
 /** The response body of server-side operations. */
-export const ProfileAnswer = Type.Object({ data: ProfileObject }, { examples: [{ data: EXAMPLE }] });
+export const ProfileResponse = Type.Object({ data: ProfileObject }, { examples: [{ data: EXAMPLE }] });

@@ -3,7 +3,7 @@ import { handleChange } from '../changes/change-route.ts';
 import type { Deps } from '../deps.ts';
 import { operation } from '../http/operation.ts';
 import { OnceHeaders } from '../profile/identity.ts';
-import { ProfileAnswer } from '../profile/schema.ts';
+import { ProfileResponse } from '../profile/schema.ts';
 import { TransactionBody } from './schema.ts';
 import { setTransaction } from './service.ts';
 
@@ -14,7 +14,7 @@ export function setTransactionRoute(deps: Deps) {
       'Records a transaction of the profile. An id that its chain already has replaces that transaction as a whole; a new id continues the chain.',
     headers: OnceHeaders,
     body: TransactionBody,
-    answers: { 200: ProfileAnswer },
+    responses: { 200: ProfileResponse },
     errors: ['profile_not_named', 'profile_not_found', 'idempotency_in_flight'],
     handle: handleChange(deps, (request) => setTransaction(deps, request)),
   });

@@ -64,8 +64,8 @@ function errorResponses(route: Route): Json {
 }
 
 function successResponses(route: Route, named: Named): Json {
-  const { answers, csv } = route.operation;
-  const responses = Object.entries(answers).map(([status, schema]) => {
+  const { responses, csv } = route.operation;
+  const described = Object.entries(responses).map(([status, schema]) => {
     const headers = headersIn(route, Number(status));
     if (!schema) return [status, { description: 'Done; the body is empty.', headers }];
     const content = {
@@ -74,7 +74,7 @@ function successResponses(route: Route, named: Named): Json {
     };
     return [status, { description: 'Done.', headers, content }];
   });
-  return Object.fromEntries(responses);
+  return Object.fromEntries(described);
 }
 
 export function describeResponses(route: Route, named: Named): Json {

@@ -25,13 +25,13 @@ test('every operation with a body has an example of it, and accepts that', async
       headers: key === 'secret' && operation.headers ? { 'service-customer-user-id': 'user-1' } : {},
       body: example,
     });
-    expect(Object.keys(operation.answers), `${operation.summary}: ${text}`).toContain(String(status));
+    expect(Object.keys(operation.responses), `${operation.summary}: ${text}`).toContain(String(status));
   }
 });
 
 test('every response with a body has an example of it, and so does the event of a grant', () => {
-  const answers = listRoutes(service.deps).flatMap(({ operation }) => Object.values(operation.answers));
-  const declared = [...answers.filter((schema) => schema !== null), eventPayload('access_level_updated')];
+  const responses = listRoutes(service.deps).flatMap(({ operation }) => Object.values(operation.responses));
+  const declared = [...responses.filter((schema) => schema !== null), eventPayload('access_level_updated')];
   expect(declared.length).toBeGreaterThan(8);
   for (const schema of declared) {
     const [example] = schema.examples as object[];

@@ -107,7 +107,7 @@ function checkEvents(answer: Answer): void {
 /** Returns a check for these routes, which throws if an answer is not as declared. */
 export function createAnswerCheck(routes: readonly Route[]): (method: string, path: string, answer: Answer) => void {
   function checkSuccess(answer: Answer, { operation }: Route): void {
-    const schema = operation.answers[answer.status];
+    const schema = operation.responses[answer.status];
     assertThat(schema !== undefined, 'a status that the operation does not declare', answer);
     if (!schema) {
       assertThat(answer.text === '', 'a body where none is declared', answer);

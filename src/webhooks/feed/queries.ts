@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../db/types.ts';
 import { NEXT_ATTEMPT } from '../queue.ts';
 import type { Position } from './cursor.ts';
-import type { EventsAnswer } from './schema.ts';
+import type { EventsResponse } from './schema.ts';
 
 export interface FeedFilters {
   event_type: string | undefined;
@@ -13,7 +13,7 @@ export interface FeedFilters {
   until: string | undefined;
 }
 
-type FeedDelivery = EventsAnswer['data'][number]['deliveries'][number];
+type FeedDelivery = EventsResponse['data'][number]['deliveries'][number];
 
 export interface FeedRow {
   sequence: string;

@@ -2,7 +2,7 @@
 import type { Deps } from '../../deps.ts';
 import { disconnectSignal } from '../../http/disconnect.ts';
 import { operation } from '../../http/operation.ts';
-import { EventsAnswer, EventsQuery } from './schema.ts';
+import { EventsQuery, EventsResponse } from './schema.ts';
 import { listEvents } from './service.ts';
 
 export function listEventsRoute(deps: Deps) {
@@ -11,7 +11,7 @@ export function listEventsRoute(deps: Deps) {
     description:
       'Lists the events of the app, newest first. Events are recorded only while the app has a webhook that is not disabled.',
     querystring: EventsQuery,
-    answers: { 200: EventsAnswer },
+    responses: { 200: EventsResponse },
     errors: [],
     handle: ({ app, request, reply }) =>
       listEvents(deps, { app, query: request.query as EventsQuery, signal: disconnectSignal(reply) }),

@@ -65,7 +65,7 @@ const EXAMPLE = {
   ],
 };
 
-export const EventsAnswer = Type.Object(
+export const EventsResponse = Type.Object(
   {
     data: Type.Array(
       Type.Object({
@@ -81,4 +81,4 @@ export const EventsAnswer = Type.Object(
   { examples: [{ data: [EXAMPLE], next_cursor: null }] },
 );
 
-export type EventsAnswer = Static<typeof EventsAnswer>;
+export type EventsResponse = Static<typeof EventsResponse>;

@@ -5,9 +5,9 @@ import { valueError } from '../../errors.ts';
 import { parseDatetime, toWire } from '../../lib/datetime.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { type FeedRow, listEventRows } from './queries.ts';
-import { DEFAULT_LIMIT, type EventsAnswer, type EventsQuery } from './schema.ts';
+import { DEFAULT_LIMIT, type EventsQuery, type EventsResponse } from './schema.ts';
 
-function toEntry({ event_id, event_type, created_at, payload, deliveries }: FeedRow): EventsAnswer['data'][number] {
+function toEntry({ event_id, event_type, created_at, payload, deliveries }: FeedRow): EventsResponse['data'][number] {
   return {
     event_id,
     event_type,
@@ -21,7 +21,7 @@ function toEntry({ event_id, event_type, created_at, payload, deliveries }: Feed
 export async function listEvents(
   deps: Deps,
   { app, query, signal }: { app: App; query: EventsQuery; signal: AbortSignal },
-): Promise<EventsAnswer> {
+): Promise<EventsResponse> {
   const after = query.cursor ? decodeCursor(query.cursor) : undefined;
   if (query.cursor && !after) throw valueError('cursor', 'Must be the next_cursor of an earlier response.');
   const limit = query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit);
