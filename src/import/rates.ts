@@ -26,7 +26,13 @@ function faultOf({ date = '', currency = '', usd_per_unit = '' }: Cells): string
 function readRate(entry: Entry): Rate {
   const cells = 'value' in entry ? (entry.value as Cells) : {};
   const missing = 'value' in entry ? COLUMNS.find((name) => !(name in cells)) : undefined;
-  const fault = 'fault' in entry ? entry.fault : missing ? `there is no column ${missing}.` : faultOf(cells);
+  // A fault of the header, not of this line.
+  if (missing) {
+    throw new OperatorError(
+      `There is no column ${missing}: the first line must name ${COLUMNS.join(', ')}. No rates were imported.`,
+    );
+  }
+  const fault = 'fault' in entry ? entry.fault : faultOf(cells);
   if (fault !== undefined) throw new OperatorError(`Line ${entry.line}: ${fault} No rates were imported.`);
   return {
     rate_date: cells.date as string,

@@ -83,7 +83,7 @@ test.each([
 
 test('a file without the columns, of another form, or that does not exist is refused', async () => {
   await expect(take('day,currency,usd_per_unit\n2025-01-01,EUR,1\n')).rejects.toThrow(
-    'there is no column date. No rates were imported.',
+    /^There is no column date: the first line must name date, currency, usd_per_unit. No rates were imported.$/,
   );
   await expect(take('[]', 'rates.json')).rejects.toThrow('must end in .csv');
   await expect(importRates(world.database, '/nowhere/rates.csv')).rejects.toThrow(
