@@ -91,7 +91,8 @@ test('docs/profile-object.md shows the profile in both shapes', async () => {
   );
   const text = `# The profile object
 
-Every server-side operation returns it: \`POST|GET|PATCH /api/v2/server-side-api/profile/\`, grant, revoke and set transaction.
+Every server-side operation except the deletion of a profile returns it: \`POST|GET|PATCH /api/v2/server-side-api/profile/\`, grant,
+revoke and set transaction.
 
 ## The example
 
@@ -161,10 +162,10 @@ ${rows.join('\n')}
 
 - \`subscription_expired\` and \`trial_expired\` are sent once for each lapse of a subscription that was set over HTTP.
 - A subscription lapses as it does in charts: at the end of its period or grace period, or with the refund.
-- The event follows within about a second. If the lapse was already past when it was set, as a refund's is, the event follows within about
-  three seconds, because a renewal may still arrive and take the lapse back.
-- The events of a transaction that arrives in that time and does not take the lapse back come first. Go by \`event_datetime\` and
-  \`profile_has_access_level\`.
+- The event follows within about a second. If a transaction is set after its subscription has lapsed, or with a refund, the event follows
+  within about three seconds, because a renewal may still arrive and take the lapse back.
+- If another transaction arrives within these seconds and does not take the lapse back, its events come before that of the lapse. Go by
+  \`event_datetime\` and \`profile_has_access_level\`.
 
 ### \`event_datetime\`
 
@@ -176,7 +177,7 @@ It is the moment at which charts count the event: \`purchased_at\` for a purchas
 
 ## Receiving them
 
-- **Answer 2xx within 10 s.** A redirect, another status or a late response is a failure, and the delivery is retried (README, Webhooks).
+- **Answer 2xx within 10 s.** A redirect, another status or a late response is a failure, and the delivery is [retried](../README.md#webhooks).
   A \`Retry-After\` of up to an hour is respected.
 - **De-duplicate.** Delivery is at least once, in order per profile and webhook: ignore a \`webhook-id\` that you have already received.
 - **Verify** the signature and the time ([receiver](examples/webhook-receiver.js)).
@@ -186,8 +187,9 @@ It is the moment at which charts count the event: \`purchased_at\` for a purchas
 - **Dead deliveries.** A delivery that failed ten times is dead. \`sps webhook replay $WEBHOOK --since 2026-01-15T10:30:00Z\` resends the
   dead deliveries of events from that time on.
 - **Test events.** \`sps webhook add\`, \`sps webhook change\` to another address or Authorization value, and \`sps webhook test\` send an event of
-  type \`test\`, with \`webhook_id\` among its properties and no profile. It too must be answered 2xx; \`--no-verify\` skips it. It is not in the
-  feed.
+  type \`test\`, with \`webhook_id\` among its properties and no profile. It too must be answered 2xx, and is not in the feed.
+  \`--no-verify\` skips it: add a receiver that checks signatures with this option, because it cannot know the secret yet; then give it the
+  secret and run \`sps webhook test\`.
 
 ## Names that differ from requests
 
