@@ -110,7 +110,7 @@ export const VARIABLES = {
   METRICS_TOKEN: matching(
     (value) => /^[!-~]{16,}$/.test(value),
     'at least 16 ASCII characters without spaces',
-    'Bearer token for reading `/metrics` on the public listener.',
+    'Bearer token for reading `/metrics` on the public listener; at least 16 characters.',
   ),
   SPS_ENCRYPTION_KEY: encryptionKey(
     'Key that webhook secrets and Authorization values are encrypted with in the database: 32 bytes, as hex or base64. Unset: they are stored in clear.',
