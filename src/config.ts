@@ -37,7 +37,11 @@ export const VARIABLES = {
     'Port of `{base_url}` for apps and backends, and of `{admin_url}` for dashboards unless `ADMIN_PORT` is set; 0 picks a free one.',
   ),
   ADMIN_PORT: optional(
-    integer([0, 65535], 0, 'Separate port for analytics, the event feed, the API reference and the dashboard.'),
+    integer(
+      [0, 65535],
+      0,
+      'Separate port for analytics, the event feed, the API reference, the dashboard and `/metrics`.',
+    ),
   ),
   DATABASE_URL: matching(
     isDatabaseAddress,
@@ -48,7 +52,7 @@ export const VARIABLES = {
   LOG_LEVEL: oneOf(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'info',
-    'Lowest level that is logged.',
+    'Lowest level that is logged: fatal, error, warn, info, debug, trace or silent.',
   ),
   DATABASE_POOL_SIZE: integer(
     [2, 200],
@@ -80,7 +84,7 @@ export const VARIABLES = {
   HEADER_ALIASES: list(
     (part) => /^[a-z][a-z0-9]{0,30}$/.test(part),
     'prefixes of lower-case letters and digits',
-    'Prefixes whose `-customer-user-id`, `-profile-id` and `-tz` headers mean the same as the `service-` ones.',
+    'Prefixes, separated by commas, whose `-customer-user-id`, `-profile-id` and `-tz` headers mean the same as the `service-` ones.',
   ),
   RATE_LIMIT_SERVER: integer(
     [0, 1_000_000],
@@ -100,7 +104,7 @@ export const VARIABLES = {
   TRUST_PROXY: list(
     isNetwork,
     'IP addresses or networks such as 10.0.0.0/8',
-    'Proxies whose `X-Forwarded-For` is trusted.',
+    'Addresses or networks of proxies whose `X-Forwarded-For` is trusted, separated by commas.',
   ),
   ADMIN_CORS_ORIGIN: matching(
     isOrigin,
