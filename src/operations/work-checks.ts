@@ -142,7 +142,10 @@ export async function checkCharts(deps: Deps, budgetMs = CHARTS_BUDGET_MS): Prom
 
 export function judgeCharts(timed: readonly Timed[], all: number): Finding {
   const slowest = timed.toSorted((a, b) => b.ms - a.ms)[0];
-  if (!slowest) return { check: 'charts', state: 'unknown', words: `0 of ${all} charts were drawn in the time given.` };
+  if (!slowest) {
+    const words = all > 0 ? `0 of ${all} charts were drawn in the time given.` : 'There is no app to draw charts of.';
+    return { check: 'charts', state: 'unknown', words };
+  }
   const slow = timed.filter(({ ms }) => ms > SLOW_CHART_MS);
   const incompleteNote = timed.length < all ? ` Only ${timed.length} of ${all} were drawn in the time given.` : '';
   const worst = `the slowest, ${slowest.chart_id} of the app ${slowest.app_id}, took ${slowest.ms} ms`;

@@ -51,6 +51,7 @@ describe('on a real database', () => {
       state: 'unknown',
       words: '0 of 19 charts were drawn in the time given.',
     });
+    expect(judgeCharts([], 0)).toMatchObject({ state: 'unknown', words: 'There is no app to draw charts of.' });
   });
 
   async function addWebhook(values: object): Promise<void> {
