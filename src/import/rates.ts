@@ -23,17 +23,17 @@ function faultOf({ date = '', currency = '', usd_per_unit = '' }: Cells): string
   return undefined;
 }
 
+function refusal(fault: string): OperatorError {
+  return new OperatorError(`${fault} No rates were imported.`);
+}
+
 function readRate(entry: Entry): Rate {
-  const cells = 'value' in entry ? (entry.value as Cells) : {};
-  const missing = 'value' in entry ? COLUMNS.find((name) => !(name in cells)) : undefined;
-  // A fault of the header, not of this line.
-  if (missing) {
-    throw new OperatorError(
-      `There is no column ${missing}: the first line must name ${COLUMNS.join(', ')}. No rates were imported.`,
-    );
-  }
-  const fault = 'fault' in entry ? entry.fault : faultOf(cells);
-  if (fault !== undefined) throw new OperatorError(`Line ${entry.line}: ${fault} No rates were imported.`);
+  if ('fault' in entry) throw refusal(`Line ${entry.line}: ${entry.fault}`);
+  const cells = entry.value as Cells;
+  const missing = COLUMNS.find((name) => !(name in cells));
+  if (missing) throw refusal(`There is no column ${missing}: the first line must name ${COLUMNS.join(', ')}.`);
+  const fault = faultOf(cells);
+  if (fault !== undefined) throw refusal(`Line ${entry.line}: ${fault}`);
   return {
     rate_date: cells.date as string,
     currency: cells.currency as string,
