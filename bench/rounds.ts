@@ -29,7 +29,7 @@ export async function driveAndStop({ url, stop }: Running, load: Omit<Load, 'url
   return result;
 }
 
-type Measured = Pick<LoadResult, 'perSecond'>;
+export type Measured = Pick<LoadResult, 'perSecond'>;
 
 /**
  * Runs each measure once per round, starting with round 1; every other round runs backwards. The n-th results are those
