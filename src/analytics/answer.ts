@@ -1,4 +1,4 @@
-// Renders series as the JSON of an answer (analytics.md 4). Pure.
+// Renders series as the metrics of a JSON answer (analytics.md 4). Pure.
 import { microsToUsd } from '../lib/money.ts';
 import { listStarts } from './calendar.ts';
 import { metricKeysOf, unitOf } from './catalogue.ts';
@@ -10,7 +10,7 @@ import { type StoreTitles, titleOfSeries } from './titles.ts';
 const AGGREGATIONS = { flow: 'sum', stock: 'last', ratio: null } as const;
 
 /** Returns the metric under each key of the chart. */
-export function renderAnswer(
+export function renderMetrics(
   query: ChartQuery,
   series: readonly Series[],
   titles: StoreTitles,

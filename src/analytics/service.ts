@@ -9,7 +9,7 @@ import type { App, Deps } from '../deps.ts';
 import { valueError } from '../errors.ts';
 import { versionOf } from '../facts/version.ts';
 import { yieldToEventLoop } from '../lib/slices.ts';
-import { renderAnswer } from './answer.ts';
+import { renderMetrics } from './answer.ts';
 import { createAnswerCache, requestKey } from './answer-cache.ts';
 import { countBuckets } from './calendar.ts';
 import { metricKeysOf } from './catalogue.ts';
@@ -112,7 +112,7 @@ export function createChartAnswers(deps: Deps) {
         const series = await readSeries(snapshot, app, { query, state, signal, readRelabelled });
         const points = series.length * countPoints(query);
         if (points > FEW_POINTS) await yieldToEventLoop();
-        const data = renderAnswer(query, series, storeTitles);
+        const data = renderMetrics(query, series, storeTitles);
         if (points > FEW_POINTS) await yieldToEventLoop();
         const body = Buffer.from(JSON.stringify({ data }));
         signal.throwIfAborted();
