@@ -27,13 +27,14 @@ const TABLE = 'transaction_staging';
 const transactionsOf = (records: readonly { transaction: TransactionRecord }[]) =>
   records.map(({ transaction }) => transaction);
 
-/** Gives every record its profile and its amounts; records that have none are added to `refused`. */
+/** Gives records their profile and their amounts, and says why others have none. */
 async function price(
   trx: Kysely<DB>,
   app: App,
-  { records, refused }: { records: readonly NamedTransaction[]; refused: Map<number, FieldError> },
-): Promise<Priced[]> {
+  records: readonly NamedTransaction[],
+): Promise<{ priced: Priced[]; refused: Map<number, FieldError> }> {
   const profiles = await lockNamed(trx, app, records);
+  const refused = new Map<number, FieldError>();
   const owned = records.flatMap(({ chain, transaction }, position) => {
     const named = profiles[position]!;
     if ('profile_id' in named) return [{ position, profile_id: named.profile_id, chain, transaction }];
@@ -43,12 +44,13 @@ async function price(
   const transactions = transactionsOf(owned);
   const book = await loadPriceBook(trx, app, transactions);
   const amounts = await priceTransactions(trx, { app, book }, transactions);
-  return owned.flatMap((one, index) => {
-    const priced = amounts[index]!;
-    if (!('source' in priced)) return [{ amounts: priced, ...one }];
-    refused.set(one.position, priced);
+  const priced = owned.flatMap((one, index) => {
+    const amount = amounts[index]!;
+    if (!('source' in amount)) return [{ amounts: amount, ...one }];
+    refused.set(one.position, amount);
     return [];
   });
+  return { priced, refused };
 }
 
 /**
@@ -76,8 +78,7 @@ async function write(
 ): Promise<Written> {
   return inTransaction(session.db, async (trx) => {
     await holdProducts(trx, app.app_key);
-    const refused = new Map<number, FieldError>();
-    const priced = await price(trx, app, { records, refused });
+    const { priced, refused } = await price(trx, app, records);
     const { copied, others } = await writeNewChains(trx, session, { app, priced, onCopied: onHandedOver });
     let written = copied;
     if (others.length > 0) {
