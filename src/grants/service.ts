@@ -13,20 +13,21 @@ import { apiError, valueError } from '../errors.ts';
 import { fromDatabase, parseOptional } from '../lib/datetime.ts';
 import { sourceOfGrant } from '../profile/access.ts';
 import { readShownState, readShownStates } from '../profile/read-state.ts';
-import type { GrantState, ProfileState } from '../profile/state.ts';
+import type { ProfileState } from '../profile/state.ts';
 import { endGrant, findLevel, upsertGrants } from './queries.ts';
 import type { GrantBody, RevokeBody } from './schema.ts';
 
 /**
  * Returns the profile with its event, which describes the grant as written, not the source that serves the level best.
+ * `at` is when that happened: when the grant was made, unless it is given.
  */
-function describeGrant(state: ProfileState, accessLevelId: string, happenedAt: (grant: GrantState) => string): Changed {
+function describeGrant(state: ProfileState, accessLevelId: string, at?: string): Changed {
   const grant = state.grants.find((one) => one.access_level_id === accessLevelId);
   if (!grant) throw new Error('a grant that was just written is not there');
   const now = fromDatabase(state.read_at);
   const event = accessEvent({
     event_id: randomUUID(),
-    at: happenedAt(grant),
+    at: at ?? grant.granted_at,
     now,
     state,
     source: sourceOfGrant(grant),
@@ -50,9 +51,7 @@ async function writeGrants(trx: Kysely<DB>, locked: readonly Locked<GrantRequest
     readShownStates(each, grants),
   ]);
   return grants.map(({ access_level_id }, index) =>
-    isStored[index]
-      ? describeGrant(states[index] as ProfileState, access_level_id, ({ granted_at }) => granted_at)
-      : undefined,
+    isStored[index] ? describeGrant(states[index] as ProfileState, access_level_id) : undefined,
   );
 }
 
@@ -107,11 +106,7 @@ export function revokeAccessLevel(
       if (!found) throw apiError('access_level_not_found', access_level_id);
       if (!found.is_granted) throw apiError('grant_not_found', access_level_id);
       await endGrant(trx, level, endOf(parseOptional(body.revoke_at), found));
-      return describeGrant(
-        await readShownState(trx, { app_id: level.app_id, profile_id }),
-        access_level_id,
-        () => found.now,
-      );
+      return describeGrant(await readShownState(trx, level), access_level_id, found.now);
     },
   });
 }
