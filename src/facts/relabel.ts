@@ -150,7 +150,9 @@ export async function relabelBatch(
   let count = 0;
   for (const appKey of await listInTurn(db, HAS_LABELS, turn)) {
     if (count === limit) break;
-    count += await steps.attempt(relabelApp(db, appKey, { max: limit - count, turn }), 0);
+    const relabelled = await steps.attempt(relabelApp(db, appKey, limit - count), NOTHING);
+    count += relabelled.count;
+    turn.hasMore ||= relabelled.hasMore;
     turn.after = appKey;
   }
   turn.hasMore ||= count === limit;
@@ -159,24 +161,26 @@ export async function relabelBatch(
   return count;
 }
 
+const NOTHING = { count: 0, hasMore: false };
+
 /**
- * Relabels at most `max` profiles of an app. A profile with more facts than one statement has time for, some hundreds
- * of thousands, is not skipped: the other labels of its app wait behind it.
+ * Relabels at most `max` profiles of an app. Returns how many, and whether some that it could have relabelled are left.
+ * A profile with more facts than one statement has time for, some hundreds of thousands, is not skipped: the other
+ * labels of its app wait behind it.
  */
-async function relabelApp(db: Kysely<DB>, appKey: number, { max, turn }: { max: number; turn: Turn }): Promise<number> {
-  const count = await tryInTransaction(db, LOCK_TIMEOUT_MS, async (trx) => {
+async function relabelApp(db: Kysely<DB>, appKey: number, max: number): Promise<typeof NOTHING> {
+  const done = await tryInTransaction(db, LOCK_TIMEOUT_MS, async (trx) => {
     await setLimits(trx);
     const queued = await listQueued(trx, appKey, max);
     // The profiles that could be locked may not be the ones that were listed.
     const locked = await lockPending(trx, appKey, await countTogether(trx, appKey, queued));
-    const together = await countTogether(
+    const count = await countTogether(
       trx,
       appKey,
       locked.map(({ profile_id }) => profile_id),
     );
-    if (together > 0) await relabel(trx, locked.slice(0, together));
-    turn.hasMore ||= together > 0 && together < queued.length;
-    return together;
+    if (count > 0) await relabel(trx, locked.slice(0, count));
+    return { count, hasMore: count > 0 && count < queued.length };
   });
-  return count ?? 0;
+  return done ?? NOTHING;
 }
