@@ -79,14 +79,10 @@ async function runChange<First>(
 /** Returns the answer kept under the key, or else does the work and keeps its answer. */
 async function runOnce<First>(
   trx: Transaction<DB>,
-  {
-    request,
-    idempotency,
-    change,
-    now,
-  }: { request: ChangeRequest; idempotency: Once; change: Change<First>; now: Date },
+  request: ChangeRequest & { idempotency: Once },
+  { change, now }: { change: Change<First>; now: Date },
 ): Promise<Committed> {
-  const { app, identity } = request;
+  const { app, identity, idempotency } = request;
   const profileId = await findProfile(trx, app.app_id, identity);
   if (profileId === undefined) throw apiError('profile_not_found');
   const key = {
@@ -117,7 +113,9 @@ export async function changeProfile<First = undefined>(
 ): Promise<string> {
   const { idempotency } = request;
   const { answer, stored } = await inTransaction(db, (trx) =>
-    idempotency ? runOnce(trx, { request, idempotency, change, now: now() }) : runChange(trx, request, { change }),
+    idempotency
+      ? runOnce(trx, { ...request, idempotency }, { change, now: now() })
+      : runChange(trx, request, { change }),
   );
   if (stored > 0) nudgeDispatchers(db);
   return answer;
