@@ -114,7 +114,7 @@ function pending(source: Source): Facts {
   const relation = sql`(select f.* from fact_pending w cross join lateral (
       select * from fact_transaction f
       where f.app_key = w.app_key and f.profile_id = w.profile_id and f.purchase_no = w.purchase_no offset 0) f
-    where w.app_key = ${source.owner.app_key}) f ${pendingLabels(source)}`;
+    where w.app_key = ${source.app.app_key}) f ${pendingLabels(source)}`;
   return { relation, where: [], weight: sql`1`, label: currentLabel(source) };
 }
 

@@ -81,7 +81,7 @@ function installRows(source: Source, entries: Entries): Sql {
 function ofInstalledInSpan(source: Source): Sql {
   const inSpan = [...sinceStart(source, 'installed'), ...beforeEnd(source, 'installed')];
   return sql`f.profile_id in (
-    select f.profile_id from fact_install f where ${and([sql`f.app_key = ${source.owner.app_key}`, ...inSpan])})`;
+    select f.profile_id from fact_install f where ${and([sql`f.app_key = ${source.app.app_key}`, ...inSpan])})`;
 }
 
 /** Selects the present state of the profiles installed in each bucket. */

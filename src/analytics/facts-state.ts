@@ -1,11 +1,11 @@
 // The state of an app's facts in a snapshot, which decides how a chart is read from them.
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
+import type { App } from '../deps.ts';
 import { versionOf } from '../facts/version.ts';
 import { appToday } from './app-days.ts';
 import type { Entries } from './entries.ts';
 import type { ChartQuery } from './request.ts';
-import type { Owner } from './sources.ts';
 
 /** If the totals lack this many facts, adding them one by one costs more than the totals save. */
 const MAX_PENDING = 50_000;
@@ -31,7 +31,7 @@ export interface FactsState {
   };
 }
 
-export async function readFactsState(db: Kysely<DB>, { app_key }: Owner, query: ChartQuery): Promise<FactsState> {
+export async function readFactsState(db: Kysely<DB>, { app_key }: App, query: ChartQuery): Promise<FactsState> {
   const countUpToLimit = (table: string) =>
     sql`(select count(*) from (select from ${sql.table(table)} where app_key = ${app_key} limit ${MAX_PENDING}) w)`;
   const { rows } = await sql<Pick<FactsState, 'version' | 'usesTotals'> & FactsState['months'] & FactsState['has']>`

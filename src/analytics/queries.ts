@@ -1,6 +1,7 @@
 // Reads the figures of a chart: cells by bucket and segment, from totals, columns or single facts (readCells).
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../db/types.ts';
+import type { App } from '../deps.ts';
 import { inSlices } from '../lib/slices.ts';
 import { countBuckets } from './calendar.ts';
 import { dividesBy, unitOf } from './catalogue.ts';
@@ -13,13 +14,13 @@ import { type KeyedFilter, withKeys } from './filter-keys.ts';
 import { type PayerQueries, queryPayers, SERIES } from './payer-queries.ts';
 import type { ReadRelabelled } from './relabelled/profiles.ts';
 import type { ChartQuery } from './request.ts';
-import { type Owner, type SpanSource, type Sql, segmentOfKey } from './sources.ts';
+import { type SpanSource, type Sql, segmentOfKey } from './sources.ts';
 
 export interface CellsRequest {
   query: ChartQuery;
   /** Aborts when nobody waits for the answer any more. */
   signal: AbortSignal;
-  owner: Owner;
+  app: App;
   /** Includes the total and "other". */
   maxSeries: number;
   state: FactsState;
@@ -46,9 +47,9 @@ export async function readCells(db: Kysely<DB>, request: CellsRequest): Promise<
 }
 
 /** Lists the spans of the query that have buckets. */
-function listSpans({ query, owner, state }: CellsRequest, filters: readonly KeyedFilter[]): SpanSource[] {
+function listSpans({ query, app, state }: CellsRequest, filters: readonly KeyedFilter[]): SpanSource[] {
   const spans = [query.span, query.compared].map((span, i) => {
-    return { query, owner, state, filters, span, index: i === 0 ? 0 : 1 };
+    return { query, app, state, filters, span, index: i === 0 ? 0 : 1 };
   });
   return spans.filter((one): one is SpanSource => one.span !== null && countBuckets(one.span) > 0);
 }

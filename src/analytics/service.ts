@@ -57,7 +57,7 @@ async function readSeries(
 ): Promise<Series[]> {
   const { query, signal } = request;
   signal.throwIfAborted();
-  const cells = await readCells(snapshot, { ...request, owner: app, maxSeries: maxSeriesOf(query) });
+  const cells = await readCells(snapshot, { ...request, app, maxSeries: maxSeriesOf(query) });
   if (query.format === 'csv' && cells.some(({ place }) => place === 'other')) {
     throw valueError(
       'segmentation',

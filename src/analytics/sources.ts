@@ -2,6 +2,7 @@
 // is in the app's zone, instants if it is in another; both give the same buckets.
 import { type RawBuilder, sql } from 'kysely';
 import { listText } from '../db/lists.ts';
+import type { App } from '../deps.ts';
 import { FACT_IS } from '../facts/conditions.ts';
 import { appDaysOf } from './app-days.ts';
 import type { Span } from './calendar.ts';
@@ -14,15 +15,10 @@ import type { ChartQuery } from './request.ts';
 
 export type Sql = RawBuilder<unknown>;
 
-/** The app whose facts are read. */
-export interface Owner {
-  app_key: number;
-}
-
 /** A query over one of its spans, in one snapshot. Statements are assembled from it. */
 export interface Source {
   query: ChartQuery;
-  owner: Owner;
+  app: App;
   span: Span;
   state: FactsState;
   /** The filters of the query. */
@@ -171,20 +167,20 @@ function labelsDiffer(query: ChartQuery): Sql {
 
 /** Selects `profile_id, attribution_key` of pending labels that differ from the earlier ones. */
 export function changedLabels(source: Source): Sql {
-  const { query, owner, relabelled } = source;
+  const { query, app, relabelled } = source;
   if (relabelled) return labelsAt(source, relabelled.places);
   return materialized(sql`
     select w.profile_id, w.attribution_key from label_pending w
     join dim_attribution later on later.attribution_key = w.attribution_key
     join dim_attribution earlier on earlier.attribution_key = w.earlier_key
-    where w.app_key = ${owner.app_key} and ${labelsDiffer(query)}`);
+    where w.app_key = ${app.app_key} and ${labelsDiffer(query)}`);
 }
 
 /** Selects the pending labels at these places in the queue. */
-export function labelsAt({ owner }: Source, places: readonly number[]): Sql {
+export function labelsAt({ app }: Source, places: readonly number[]): Sql {
   return materialized(sql`
     select w.profile_id, w.attribution_key from unnest(${listText(places)}::bigint[]) as requested (queue_no)
-    join label_pending w on w.app_key = ${owner.app_key} and w.queue_no = requested.queue_no`);
+    join label_pending w on w.app_key = ${app.app_key} and w.queue_no = requested.queue_no`);
 }
 
 /** Computes a relation once. A planner that wrongly expects a single joined fact would recompute it for each one. */
@@ -208,10 +204,10 @@ export function labelledFacts(source: Source, entries: Entries): Sql {
 }
 
 export function conditions(source: Source, { where }: Entries, label = currentLabel(source)): Sql[] {
-  const { query, owner, filters } = source;
+  const { query, app, filters } = source;
   const now = nowOf(query);
   return [
-    sql`f.app_key = ${owner.app_key}`,
+    sql`f.app_key = ${app.app_key}`,
     ...where.map((name) => conditionSql(name, now)),
     ...filters.map((filter) => hasValue(keyOf(filter.dimension, label), filter)),
   ];

@@ -49,7 +49,7 @@ export function totalParts(source: Source, entries: Entries): Sql[] {
 }
 
 function totalRows(source: Source, entries: Entries, { at, sign }: Counted): Sql {
-  const { query, owner, filters } = source;
+  const { query, app, filters } = source;
   const ranges = rangesOf(source, entries.until);
   const home = homeOf(source);
   const key = query.segmentation ? sql`t.key` : sql`null::integer`;
@@ -62,7 +62,7 @@ function totalRows(source: Source, entries: Entries, { at, sign }: Counted): Sql
       ${ranges.map(({ from }) => from)}::integer[], ${ranges.map(({ to }) => to)}::integer[])
       as r (bucket, grain, since, until)
     cross join lateral (
-      select * from fact_total t where t.app_key = ${owner.app_key} and t.grain = r.grain and t.home = ${sql.lit(homeCode(home))}
+      select * from fact_total t where t.app_key = ${app.app_key} and t.grain = r.grain and t.home = ${sql.lit(homeCode(home))}
       and t.moment = ${sql.lit(momentCode(at))}
       and t.day >= r.since and t.day < r.until
       -- Prevents a hash join, which would compare every range with the days of all years.

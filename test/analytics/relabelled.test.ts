@@ -186,7 +186,7 @@ describe('a lookup', () => {
     const query = readChartRequest({ body, zoneHeader: undefined, appZone: APP_ZONE, now });
     const { db } = service.deps;
     const state = await readFactsState(db, home.app, query);
-    return (await read(db, { query, owner: home.app, span: query.span, state, filters: [] }))!;
+    return (await read(db, { query, app: home.app, span: query.span, state, filters: [] }))!;
   }
 
   async function count(): Promise<{ remembered: number; others: number }> {

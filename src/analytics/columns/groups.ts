@@ -127,11 +127,11 @@ export async function* listGroups(db: Kysely<DB>, source: Source, reading: Readi
  */
 async function readGroups(
   db: Kysely<DB>,
-  { owner }: Source,
+  { app }: Source,
   { scan, entries, month }: Reading & { month: number },
 ): Promise<Group[]> {
   const table = sql.table(CHUNKS[entries.of]);
-  const ofMonth = sql`c.app_key = ${owner.app_key} and c.month = ${month}`;
+  const ofMonth = sql`c.app_key = ${app.app_key} and c.month = ${month}`;
   const { rows: tested } = await sql<Chunk>`select row_group, name, dictionary from ${table} c
     where ${ofMonth} and name = any(${listTested(scan)}::text[])`.execute(db);
   const groups = new Map<number, Group>();

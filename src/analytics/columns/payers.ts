@@ -35,7 +35,7 @@ async function readCorrections(db: Kysely<DB>, source: Source): Promise<Correcti
     select ${jsonList('bucket', 'buckets')}, ${jsonList('key', 'keys')}, ${jsonList('n', 'purchases')}, ${jsonList('profile_no', 'profiles')}
     from (
       select c.bucket, c.key, c.n, i.profile_no from (${sql.join(parts, sql` union all `)}) c
-      join fact_install i on i.app_key = ${source.owner.app_key} and i.profile_id = c.profile_id
+      join fact_install i on i.app_key = ${source.app.app_key} and i.profile_id = c.profile_id
       limit ${MAX_CHANGED}
     ) c`.execute(db);
   const corrections = rows[0]!;
@@ -48,13 +48,13 @@ function codeAt(codes: string, row: number): number {
 }
 
 /** Lists the profiles from which the columns of these months take facts off. */
-async function listTakenOff(db: Kysely<DB>, { owner }: Source, months: readonly number[]): Promise<number[]> {
+async function listTakenOff(db: Kysely<DB>, { app }: Source, months: readonly number[]): Promise<number[]> {
   const { rows } = await sql<{ kinds: string; kind: string; pages: string; page: string; place: string }>`
     select k.dictionary as kinds, k.codes as kind, p.dictionary as pages, p.codes as page, q.codes as place
     from fact_column_chunk k
     join fact_column_chunk p using (app_key, month, row_group)
     join fact_column_chunk q using (app_key, month, row_group)
-    where k.app_key = ${owner.app_key} and k.month = any(${[...months]}::integer[])
+    where k.app_key = ${app.app_key} and k.month = any(${[...months]}::integer[])
       and k.name = 'kind' and p.name = 'profile_page' and q.name = 'profile_place'
       and exists (
         select from unnest(string_to_array(k.dictionary, ',')) kind where kind::integer >= ${sql.lit(TAKEN_OFF)})`.execute(

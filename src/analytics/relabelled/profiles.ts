@@ -102,7 +102,7 @@ export function createRelabelledReader({ serverRun }: Pick<Deps, 'serverRun'>): 
   return async (db, source) => {
     if (!isRemembered(source)) return undefined;
     const { facts: memory, labels } = memoryOfRun();
-    const { app_key } = source.owner;
+    const { app_key } = source.app;
     const [queue, changed] = await overlapping(db, (each) => [
       readLabelQueue(each, source, MAX_QUEUED),
       readChangedPlaces(each, source, MAX_QUEUED),

@@ -25,10 +25,10 @@ export interface LabelQueue {
 }
 
 /** Reads the queue of the app in the order of its places: at most the first `max` of them. */
-export async function readLabelQueue(db: Kysely<DB>, { owner }: Source, max: number): Promise<LabelQueue> {
+export async function readLabelQueue(db: Kysely<DB>, { app }: Source, max: number): Promise<LabelQueue> {
   const { rows } = await sql<LabelQueue>`
     select ${jsonList('queue_no', 'places')}, ${jsonList('earlier_key', 'earlier')}, ${jsonList('attribution_key', 'later')}
-    from (select * from label_pending where app_key = ${owner.app_key} order by queue_no limit ${max}) w`.execute(db);
+    from (select * from label_pending where app_key = ${app.app_key} order by queue_no limit ${max}) w`.execute(db);
   return rows[0]!;
 }
 
@@ -38,18 +38,18 @@ export async function readLabelQueue(db: Kysely<DB>, { owner }: Source, max: num
  */
 export async function readChangedPlaces(
   db: Kysely<DB>,
-  { owner, state: { has } }: Source,
+  { app, state: { has } }: Source,
   max: number,
 ): Promise<Set<number>> {
   const changed = [...(has.pending ? ['fact_pending'] : []), ...(has.retired ? ['fact_retired'] : [])];
   const ofChanged = changed.map(
     (table) => sql`union all
-      select w.queue_no from label_pending w where w.app_key = ${owner.app_key}
-        and w.profile_id in (select profile_id from ${sql.table(table)} where app_key = ${owner.app_key})`,
+      select w.queue_no from label_pending w where w.app_key = ${app.app_key}
+        and w.profile_id in (select profile_id from ${sql.table(table)} where app_key = ${app.app_key})`,
   );
   const { rows } = await sql<{ places: number[] }>`
     select ${jsonList('queue_no', 'places')} from (
-      (select queue_no from label_retotalled where app_key = ${owner.app_key} limit ${max}) ${sql.join(ofChanged, sql` `)}
+      (select queue_no from label_retotalled where app_key = ${app.app_key} limit ${max}) ${sql.join(ofChanged, sql` `)}
     ) u`.execute(db);
   return new Set(rows[0]!.places);
 }
@@ -58,7 +58,7 @@ export async function readChangedPlaces(
 export type FactLists = Record<string, (number | null)[]> & { places: number[]; flags: number[] };
 
 /** Reads the facts of the profiles at these places in the queue, in the order of the places. */
-async function readLists(db: Kysely<DB>, { owner }: Source, places: readonly number[]): Promise<FactLists> {
+async function readLists(db: Kysely<DB>, { app }: Source, places: readonly number[]): Promise<FactLists> {
   const names = [...REMEMBERED_DAYS, ...REMEMBERED_AMOUNTS];
   const flags = FLAGS.map(([, is], bit) => sql`case when ${sql.raw(is)} then ${sql.lit(1 << bit)} else 0 end`);
   const { rows } = await sql<FactLists>`
@@ -66,7 +66,7 @@ async function readLists(db: Kysely<DB>, { owner }: Source, places: readonly num
     from (
       select w.queue_no as places, ${sql.join(flags, sql` + `)} as flags, ${sql.join(names.map((name) => sql.ref(`f.${name}`)))}
       from unnest(${listText(places)}::bigint[]) as requested (queue_no)
-      join label_pending w on w.app_key = ${owner.app_key} and w.queue_no = requested.queue_no
+      join label_pending w on w.app_key = ${app.app_key} and w.queue_no = requested.queue_no
       join fact_transaction f on f.app_key = w.app_key and f.profile_id = w.profile_id
       order by 1 limit ${MAX_FACTS_READ}
     ) f`.execute(db);
