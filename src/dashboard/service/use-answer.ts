@@ -1,5 +1,5 @@
 // Asks the service from within a component: one answer per question; the old one is shown until the new one arrives.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Failure } from './failure.ts';
 import { useService } from './use-service.ts';
 
@@ -12,10 +12,9 @@ interface State<T> {
   failure: Failure | undefined;
   /** Whether an answer is awaited. */
   isAsking: boolean;
-  controller: AbortController | undefined;
 }
 
-export interface Asked<T> extends Omit<State<T>, 'controller'> {
+export interface Asked<T> extends State<T> {
   askAgain: () => void;
   /** Aborts the running request. */
   stop: () => void;
@@ -28,21 +27,17 @@ export interface Asked<T> extends Omit<State<T>, 'controller'> {
 export function useAnswer<T>(question: string, ask: (signal: AbortSignal) => Promise<T>): Asked<T> {
   const { handleFailure } = useService();
   const [attempt, setAttempt] = useState(0);
-  const [state, setState] = useState<State<T>>({
-    answer: undefined,
-    failure: undefined,
-    isAsking: true,
-    controller: undefined,
-  });
+  const [state, setState] = useState<State<T>>({ answer: undefined, failure: undefined, isAsking: true });
+  const running = useRef<AbortController | undefined>(undefined);
   const askAgain = () => setAttempt((count) => count + 1);
-  const settle = (answer: T | undefined, failure?: Failure) =>
-    setState({ answer, failure, isAsking: false, controller: undefined });
+  const settle = (answer: T | undefined, failure?: Failure) => setState({ answer, failure, isAsking: false });
 
   // `question` stands for everything that `ask` asks.
   useEffect(() => {
     const controller = new AbortController();
+    running.current = controller;
     const { signal } = controller;
-    setState(({ answer }) => ({ answer, failure: undefined, isAsking: true, controller }));
+    setState(({ answer }) => ({ answer, failure: undefined, isAsking: true }));
     ask(signal).then(
       (answer) => {
         if (!signal.aborted) settle(answer);
@@ -65,12 +60,11 @@ export function useAnswer<T>(question: string, ask: (signal: AbortSignal) => Pro
     return () => document.removeEventListener('visibilitychange', refresh);
   }, [state]);
 
-  const { controller, ...shown } = state;
   return {
-    ...shown,
+    ...state,
     askAgain,
     stop: () => {
-      controller?.abort();
+      running.current?.abort();
       settle(undefined, new Failure('stopped', 'Stopped before the answer arrived.'));
     },
   };
