@@ -10,21 +10,17 @@ import { datedFacts } from '../facts/chains.ts';
 import { PERIODS } from '../facts/codes.ts';
 import { holdingProducts } from '../facts/product-lock.ts';
 import { AMOUNT_COLUMNS, RECORD_COLUMNS } from './columns.ts';
+import type { Amounts } from './pricing.ts';
 import type { TransactionRecord } from './record.ts';
+import type { Chain } from './write.ts';
 
 /** Identifies a chain, and whose it is. */
-export interface ChainKey {
+export interface ChainKey extends Chain {
   app_id: string;
-  profile_id: string;
-  store: string;
-  store_original_transaction_id: string;
 }
 
-export interface ChainTransaction extends TransactionRecord {
+export interface ChainTransaction extends TransactionRecord, Amounts {
   purchase_no: bigint;
-  revenue_nano: bigint;
-  proceeds_nano: bigint;
-  net_nano: bigint;
   period: (typeof PERIODS)[number];
   /** When the subscription lapses after this period, as far as known; null if the chain goes on. */
   lapse_at: string | null;
