@@ -1,4 +1,5 @@
 // Imports currency rates from a CSV with the columns date,currency,usd_per_unit: all of them or, if one is wrong, none.
+import { extname } from 'node:path';
 import { lockRates, type Rate, upsertRates } from '../apps/queries.ts';
 import type { Deps } from '../deps.ts';
 import { parseDatetime } from '../lib/datetime.ts';
@@ -45,7 +46,7 @@ function readRate(entry: Entry): Rate {
  * Imports the rates of a file. A rate given again replaces the earlier one; amounts already recorded stay as they are.
  */
 export async function importRates({ db }: Pick<Deps, 'db'>, file: string): Promise<{ read: number }> {
-  if (!file.endsWith('.csv'))
+  if (extname(file).toLowerCase() !== '.csv')
     throw new OperatorError(`Rates are read from a CSV: the name of ${file} must end in .csv.`);
   const source = await openSource(file, { toValue: (cells) => cells, columnOf: (name) => name });
   try {

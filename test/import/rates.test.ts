@@ -29,6 +29,10 @@ test('columns may be in any order; a repeated rate is replaced, and the last one
   ]);
 });
 
+test('the name of the file may end in .CSV, as in other imports', async () => {
+  expect(await take('date,currency,usd_per_unit\n2025-01-01,EUR,1.2\n', 'RATES.CSV')).toEqual({ read: 1 });
+});
+
 test.each(['999999999.999999999999', '0.000000000001'])(
   '%s, the largest or smallest rate that is permitted, is stored exactly',
   async (rate) => {
