@@ -59,7 +59,7 @@ export function asLabelled(source: Source, entries: Entries, where: readonly Sql
 /** How rows are split, in addition to bucket and segment. */
 export interface RowForm {
   /** The column that the totals are split by. */
-  home?: TotalHome | null | undefined;
+  home?: TotalHome | undefined;
   /** Whether each profile gets rows of its own, with its id. */
   byProfile?: boolean;
 }
@@ -69,7 +69,7 @@ export interface RowForm {
  * the value of the attribute.
  */
 export function isTotalKey({ query: { segmentation } }: Source, home: RowForm['home']): home is TotalHome {
-  return segmentation !== null && home != null && (home as string) !== segmentation.home.column;
+  return segmentation !== null && home !== undefined && (home as string) !== segmentation.home.column;
 }
 
 /** Returns the key under which a fact counts, and the join needed to look it up. */

@@ -7,14 +7,12 @@ import { listRanges, type Range } from './ranges.ts';
 import { labelAttributes, listDimensions, type Source } from './sources.ts';
 
 /**
- * Returns the one column of totals by which the query splits and filters: null for none, undefined if it uses several
- * or one that totals are not split by.
+ * Returns the one column of totals by which the query splits and filters; undefined if it uses none, several, or one
+ * that totals are not split by.
  */
-export function homeOf({ query }: Source): TotalHome | null | undefined {
-  const columns = new Set(listDimensions(query).map(({ home }) => home.column));
-  if (columns.size === 0) return null;
-  if (columns.size > 1) return undefined;
-  const [column] = columns;
+export function homeOf({ query }: Source): TotalHome | undefined {
+  const [column, ...otherColumns] = new Set(listDimensions(query).map(({ home }) => home.column));
+  if (otherColumns.length > 0) return undefined;
   const [attribute, ...others] = new Set(labelAttributes(query));
   if (others.length === 0 && includesName(TOTALLED_ATTRIBUTES, attribute)) return `${attribute}_key`;
   return includesName(TOTAL_HOMES, column) ? column : undefined;
@@ -27,7 +25,7 @@ function includesName<T extends string>(names: readonly T[], name: string | unde
 /** Whether the totals that this query reads are kept by month alone. */
 export function isMonthly(source: Source): boolean {
   const home = homeOf(source);
-  return home != null && MONTHLY_HOMES.includes(home);
+  return home !== undefined && MONTHLY_HOMES.includes(home);
 }
 
 /** Returns the days of the query that are read from the totals. */

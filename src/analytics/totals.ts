@@ -6,7 +6,7 @@ import { correctionRows } from './corrections.ts';
 import { AMOUNTS, type Entries, type Moment } from './entries.ts';
 import { type Counted, listCounted } from './fact-rows.ts';
 import { hasValue } from './filter-keys.ts';
-import { and, type Source, type Sql } from './sources.ts';
+import { and, listDimensions, type Source, type Sql } from './sources.ts';
 import { homeOf, isMonthly, rangesOf, totalsHorizon } from './total-home.ts';
 
 /** The count of a total that covers exactly the facts with these conditions, by their names in alphabetical order. */
@@ -30,7 +30,8 @@ export function hasTotals(source: Source, entries: Entries): boolean {
   const { of, until } = entries;
   const { inAppZone, dateType } = source.query;
   const isEligible = source.state.usesTotals && inAppZone && dateType === 'purchase_date' && of === 'transaction';
-  return isEligible && countOf(entries) !== undefined && homeOf(source) !== undefined && isKept(source, until);
+  const areSplitAlike = listDimensions(source.query).length === 0 || homeOf(source) !== undefined;
+  return isEligible && countOf(entries) !== undefined && areSplitAlike && isKept(source, until);
 }
 
 /** Whether the totals have the days of the query. Totals kept by month alone have only those of whole months. */

@@ -43,7 +43,7 @@ export function momentCode(name: string): number {
 }
 
 /** Returns the code of a home; without one, the code of the sum of all. */
-export function homeCode(home: TotalHome | null | undefined): number {
+export function homeCode(home: TotalHome | undefined): number {
   return home ? TOTAL_HOMES.indexOf(home) + 1 : 0;
 }
 
