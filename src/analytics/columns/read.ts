@@ -24,11 +24,6 @@ import { startPayers } from './payers.ts';
 import { scanGroup } from './scan.ts';
 import { ColumnSums, TooMuchToHold } from './sums.ts';
 
-interface Reading {
-  segments: Segments;
-  signal: AbortSignal;
-}
-
 /** Returns the cells of a query; undefined if columns do not help with it, or if it would be too much to hold. */
 export async function readColumns(
   db: Kysely<DB>,
@@ -79,7 +74,11 @@ function listUnscanned(source: SpanSource, entries: Entries): Omit<AddedRows, 's
   return pieces.map(({ first, span }) => ({ bucketOffset: first, named: rowsOf({ ...source, span }, entries) }));
 }
 
-async function sumSpan(db: Kysely<DB>, source: SpanSource, { segments, signal }: Reading): Promise<SummedSpan> {
+async function sumSpan(
+  db: Kysely<DB>,
+  source: SpanSource,
+  { segments, signal }: { segments: Segments; signal: AbortSignal },
+): Promise<SummedSpan> {
   const { chart } = source.query;
   const newSums = (entries: readonly Entries[]) =>
     new ColumnSums(countBuckets(source.span), widthOf(entries), segments.values.length);
