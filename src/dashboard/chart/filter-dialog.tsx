@@ -34,7 +34,7 @@ export function FilterDialog({ chart, view, first, onApply, onClose }: FilterDia
   useLayoutEffect(() => dialog.current?.showModal(), []);
 
   return (
-    <dialog ref={dialog} class="filter-dialog" aria-labelledby="filter-title" onClose={onClose}>
+    <dialog ref={dialog} aria-labelledby="filter-title" onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
