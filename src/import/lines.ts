@@ -16,7 +16,6 @@ export interface Line {
 /** Yields the lines of each chunk together: one iteration per line would cost more than the line. */
 export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
   let number = 1;
-  let isFirst = true;
   let rest: Buffer[] = [];
   let restLength = 0;
 
@@ -28,20 +27,20 @@ export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
   function endLine(): Line {
     const isTooLong = restLength > MAX_LINE_BYTES;
     const whole = rest.length === 1 ? (rest[0] as Buffer) : Buffer.concat(rest);
+    const begin = number === 1 && whole.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
     const hadReturn = whole.at(-1) === RETURN;
     rest = [];
     restLength = 0;
     return {
       number: number++,
-      bytes: isTooLong ? undefined : whole.subarray(0, whole.length - Number(hadReturn)),
+      bytes: isTooLong ? undefined : whole.subarray(begin, whole.length - Number(hadReturn)),
       hadReturn,
     };
   }
 
   for await (const chunk of chunks) {
     const lines: Line[] = [];
-    let from = isFirst && chunk.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
-    isFirst = false;
+    let from = 0;
     for (;;) {
       const to = chunk.indexOf(NEWLINE, from);
       if (to === -1) break;
