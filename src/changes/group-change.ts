@@ -28,22 +28,22 @@ export type GroupWork<Request> = (
   locked: readonly Locked<Request>[],
 ) => Promise<readonly (Changed | undefined)[]>;
 
+/** Locks the profile of each request, unless an earlier one names it, too. */
 async function lockGroup<Request extends Named>(
   trx: Kysely<DB>,
   requests: readonly Request[],
-): Promise<Map<Request, string>> {
+): Promise<Locked<Request>[]> {
   const lockable = requests.filter(({ identity: { profile_id } }) => profile_id === null || isUuid(profile_id));
   const found = await lockFreeProfiles(
     trx,
     lockable.map(({ app, identity }) => ({ app_id: app.app_id, ...identity })),
   );
-  const locked = new Map<Request, string>();
   const taken = new Set<string>();
-  for (const { place, profile_id } of found) {
-    if (!taken.has(profile_id)) locked.set(lockable[place - 1] as Request, profile_id);
+  return found.flatMap(({ place, profile_id }) => {
+    if (taken.has(profile_id)) return [];
     taken.add(profile_id);
-  }
-  return locked;
+    return [{ request: lockable[place - 1] as Request, profile_id }];
+  });
 }
 
 /** Returns each response body, as JSON; undefined for requests that must fall back to a transaction of their own. */
@@ -53,7 +53,7 @@ export async function changeProfiles<Request extends Named>(
   work: GroupWork<Request>,
 ): Promise<(string | undefined)[]> {
   const { answers, stored } = await inTransaction(db, async (trx) => {
-    const locked = [...(await lockGroup(trx, requests))].map(([request, profile_id]) => ({ request, profile_id }));
+    const locked = await lockGroup(trx, requests);
     const changes = locked.length > 0 ? await work(trx, locked) : [];
     const events = changes.flatMap((changed) =>
       changed ? changed.events.map((event) => ({ app_id: changed.state.app_id, ...event })) : [],
