@@ -8,17 +8,15 @@ import { type FeedView, filtersOf } from '../view/view.ts';
 
 const PAGE_SIZE = 50;
 
-interface Events {
-  filters: string;
-  /** How many pages were asked for. */
-  pages: number;
-  events: FeedEvent[];
-  hasMore: boolean;
-}
-
 interface Depth {
   filters: string;
+  /** How many pages are asked for. */
   pages: number;
+}
+
+interface Events extends Depth {
+  events: FeedEvent[];
+  hasMore: boolean;
 }
 
 /** Fetches every page again, so that nothing is missing between two pages. */
